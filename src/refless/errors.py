@@ -1,0 +1,62 @@
+"""Every exception that refless raises on purpose.
+
+RefLessError
+|-- UsageError          a parameter or a flag that cannot be honoured
+|-- InputError          outside data that cannot be used: file, line, column, found, remedy
+|   `-- IndexFolderError  a saved index that is truncated, altered, foreign or of another version
+`-- MissingExtraError   an optional dependency that is not installed
+"""
+
+from __future__ import annotations
+
+
+class RefLessError(Exception):
+    """The root of the tree; the command line turns it into a message and exit status 2."""
+
+
+class UsageError(RefLessError, ValueError):
+    """A parameter or a flag that cannot be honoured."""
+
+
+class InputError(RefLessError, ValueError):
+    """Outside data that cannot be used.
+
+    Args:
+        found: what was found, as a sentence without a full stop.
+        remedy: what the user can do, as a sentence without a full stop.
+        path: the file, `-` for standard input.
+        line: line in the file, counted from 1 (for CSV the line on which the row starts).
+        column: name of the column.
+    """
+
+    def __init__(
+        self,
+        found: str,
+        *,
+        remedy: str = "",
+        path: str | None = None,
+        line: int | None = None,
+        column: str | None = None,
+    ) -> None:
+        self.found, self.remedy = found, remedy
+        self.path, self.line, self.column = path, line, column
+        super().__init__(self._message())
+
+    def _message(self) -> str:
+        line = None if self.line is None else f"line {self.line}"
+        column = None if self.column is None else f"column '{self.column}'"
+        place = ", ".join(part for part in (self.path, line, column) if part)
+        text = f"{place}: {self.found}" if place else self.found
+        return f"{text}. {self.remedy}." if self.remedy else f"{text}."
+
+
+class IndexFolderError(InputError):
+    """A saved index that is truncated, altered, foreign or of another version."""
+
+
+class MissingExtraError(RefLessError, ImportError):
+    """An optional dependency that is not installed; the message is the line that installs it."""
+
+    def __init__(self, feature: str, extra: str) -> None:
+        self.feature, self.extra = feature, extra
+        super().__init__(f"{feature} needs an extra: pip install 'refless[{extra}]'")

@@ -1,0 +1,199 @@
+"""The truth of rated texts, in exact arithmetic: ties stay ties whatever the order of rows.
+
+A rating such as 4.8 is read as the decimal it is written as. Sums are integers; the one division
+comes last, then the scale.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from refless.errors import InputError, UsageError
+from refless.records import Aggregate, FloatArray, IntArray, RatedPool, Ratings, Scale, numbered
+
+MAX_DECIMALS = 6
+EXACT = 2**53  # integers up to here are floats without loss
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ExactTruth:
+    """Each text's truth as numerator / denominator, in the raters' units.
+
+    Attributes:
+        numerators: [n] integers; any sum of them is exact.
+        denominator: one number for all of them.
+    """
+
+    numerators: IntArray
+    denominator: int
+
+    def means(self, sums: IntArray, counts: IntArray) -> FloatArray:
+        """Means of numerators summed over `counts` texts each; NaN where the count is 0."""
+        total = counts.astype(np.float64) * float(self.denominator)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.where(counts > 0, sums.astype(np.float64) / total, np.nan)
+
+
+def decimals_of(values: FloatArray) -> int | None:
+    """Fewest decimals that write every value exactly, or None if more than six are needed."""
+    for decimals in range(MAX_DECIMALS + 1):
+        unit = 10.0**decimals
+        with np.errstate(invalid="ignore", over="ignore"):
+            if np.array_equal(np.rint(values * unit) / unit, values):
+                return decimals
+    return None
+
+
+def exact_truth(ratings: Ratings, n: int, aggregate: Aggregate = "mean") -> ExactTruth:
+    """The aggregate of each of n texts' ratings as integers over one denominator.
+
+    Where the numbers leave no room for that (more than six decimals, or sums beyond 2**53), the
+    truths are rounded to a fixed point, which keeps every sum independent of its order.
+    """
+    decimals = decimals_of(ratings.values)
+    if decimals is not None:
+        unit = 10**decimals
+        whole = np.rint(ratings.values * unit)
+        if np.abs(whole).sum() < EXACT:
+            sums, counts = _sums(whole.astype(np.int64), ratings.text, n, aggregate)
+            common = math.lcm(*map(int, np.unique(counts))) if n else 1
+            peak = float(np.abs(sums / counts).max()) if n else 0.0
+            if peak * common * n < EXACT and common * unit * n < EXACT:
+                return ExactTruth(sums * (common // counts), common * unit)
+    sums_float, counts = _float_sums(ratings, n, aggregate)
+    return _fixed_point(sums_float / counts)
+
+
+def _sums(
+    values: IntArray, text: IntArray, n: int, aggregate: Aggregate
+) -> tuple[IntArray, IntArray]:
+    """Integer numerators and denominators of each text's aggregate."""
+    if aggregate == "mean":
+        sums = np.zeros(n, dtype=np.int64)
+        np.add.at(sums, text, values)
+        return sums, np.bincount(text, minlength=n).astype(np.int64)
+    low, high = _middle(values, text, n)
+    return values[low] + values[high], np.full(n, 2, dtype=np.int64)
+
+
+def _float_sums(ratings: Ratings, n: int, aggregate: Aggregate) -> tuple[FloatArray, IntArray]:
+    """The same for ratings that are no short decimals: summed in order of size."""
+    values, text = ratings.values, ratings.text
+    if aggregate == "median":
+        low, high = _middle(values, text, n)
+        return np.asarray(values[low] + values[high]), np.full(n, 2, dtype=np.int64)
+    order = np.lexsort((values, text))
+    sums: FloatArray = np.bincount(text[order], weights=values[order], minlength=n)
+    return sums, np.bincount(text, minlength=n).astype(np.int64)
+
+
+def _middle(values: FloatArray | IntArray, text: IntArray, n: int) -> tuple[IntArray, IntArray]:
+    """Positions of the lower and the upper median of each text's values."""
+    order = np.lexsort((values, text))
+    counts = np.bincount(text, minlength=n)
+    start = np.cumsum(counts) - counts
+    return order[start + (counts - 1) // 2], order[start + counts // 2]
+
+
+def _fixed_point(values: FloatArray) -> ExactTruth:
+    peak = max(float(np.abs(values).max(initial=0.0)), 1e-300) * max(len(values), 1)
+    unit = 2 ** max(0, 52 - math.ceil(math.log2(peak)))
+    if unit == 1 and peak >= EXACT:
+        raise UsageError("ratings are too large to be summed exactly; divide them by their unit")
+    return ExactTruth(np.rint(values * unit).astype(np.int64), unit)
+
+
+def scaled(values: FloatArray, scale: Scale | None) -> FloatArray:
+    """Values from the raters' units to [0, 1]; unchanged without a scale."""
+    return values if scale is None else (values - scale[0]) / (scale[1] - scale[0])
+
+
+def unscaled(values: FloatArray, scale: Scale | None) -> FloatArray:
+    """Values from [0, 1] back to the raters' units; unchanged without a scale."""
+    return values if scale is None else values * (scale[1] - scale[0]) + scale[0]
+
+
+def check_scale(scale: Scale | None) -> None:
+    """Raises UsageError unless the scale is None or two finite numbers, the lower first."""
+    if scale is not None and not (math.isfinite(scale[0]) and scale[0] < scale[1] < math.inf):
+        raise UsageError(f"--scale needs two numbers, the lower first, got {scale[0]} {scale[1]}")
+
+
+def truth_of(
+    ratings: Ratings, n: int, *, scale: Scale | None = None, aggregate: Aggregate = "mean"
+) -> FloatArray:
+    """[n] truths: the aggregate of each text's ratings, scaled. Every text needs a rating."""
+    exact = exact_truth(ratings, n, aggregate)
+    return scaled(exact.means(exact.numerators, np.ones(n, dtype=np.int64)), scale)
+
+
+def pool_of(
+    texts: RatedPool | Sequence[str],
+    ratings: Sequence[float] | Sequence[Sequence[float]] | FloatArray | None = None,
+    *,
+    ids: Sequence[str] | None = None,
+    sources: Sequence[str] = (),
+    systems: Sequence[str] = (),
+    items: Sequence[str] = (),
+    tasks: Sequence[str] = (),
+    scale: Scale | None = None,
+    aggregate: Aggregate = "mean",
+) -> RatedPool:
+    """A rated pool from plain lists; a pool passes through.
+
+    Args:
+        texts: n texts.
+        ratings: n ratings, or n lists of ratings, finite, in the raters' units.
+        ids: n unique names; "1", "2", ... by default.
+
+    Raises:
+        UsageError: lengths that differ, a bare string, a pool together with ratings.
+        InputError: a rating that is missing, not finite or outside the scale.
+    """
+    if isinstance(texts, RatedPool):
+        if ratings is not None:
+            raise UsageError("a RatedPool has its own ratings; do not pass others beside it")
+        return texts
+    if isinstance(texts, str) or ratings is None:
+        raise UsageError("a list of texts and a list of ratings are needed")
+    check_scale(scale)
+    columns = {"ratings": ratings, "ids": ids, "sources": sources, "systems": systems}
+    for name, column in {**columns, "items": items, "tasks": tasks}.items():
+        if column is not None and len(column) not in (0, len(texts)):
+            raise UsageError(f"{len(texts)} texts but {len(column)} {name}")
+    if len(ratings) != len(texts):
+        raise UsageError(f"{len(texts)} texts but {len(ratings)} ratings")
+    if ids is not None and len(set(ids)) != len(ids):
+        raise UsageError("ids must be unique")
+    flat = _flat(ratings, scale)
+    return RatedPool(
+        ids=tuple(ids) if ids else numbered(len(texts)),
+        texts=tuple(texts),
+        truth=truth_of(flat, len(texts), scale=scale, aggregate=aggregate),
+        ratings=flat,
+        sources=tuple(sources),
+        systems=tuple(systems),
+        items=tuple(items),
+        tasks=tuple(tasks),
+        scale=scale,
+        aggregate=aggregate,
+        named=bool(ids),
+    )
+
+
+def _flat(
+    ratings: Sequence[float] | Sequence[Sequence[float]] | FloatArray, scale: Scale | None
+) -> Ratings:
+    rows = [np.atleast_1d(np.asarray(row, dtype=np.float64)) for row in ratings]
+    text = np.repeat(np.arange(len(rows)), [len(row) for row in rows])
+    for number, row in enumerate(rows, 1):
+        if len(row) == 0 or not np.isfinite(row).all():
+            raise InputError(f"text {number} has no finite rating", remedy="rate it or drop it")
+        if scale is not None and (row.min() < scale[0] or row.max() > scale[1]):
+            raise InputError(f"text {number} has a rating outside {scale[0]} to {scale[1]}")
+    values = np.concatenate(rows) if rows else np.zeros(0)
+    return Ratings(text=text, annotator=np.zeros_like(text), values=values)
