@@ -29,14 +29,16 @@ class Signature:
         """The signature that prints as `text`.
 
         Raises:
-            UsageError: a part without a colon, or not ASCII.
+            UsageError: a part without a colon, not ASCII, or escapes that spell no text.
         """
+        if not text.isascii():
+            raise UsageError(f"'{text}' is no signature: it is not ASCII")
         name, *parts = text.split("|")
         pairs = []
         for part in parts:
             key, colon, value = part.partition(":")
-            if not colon or not part.isascii():
-                raise UsageError(f"'{part}' in a signature is not key:value in ASCII")
+            if not colon:
+                raise UsageError(f"'{part}' in a signature is not key:value")
             pairs.append((_unescape(key), _unescape(value)))
         return cls(_unescape(name), tuple(pairs))
 
@@ -58,7 +60,7 @@ def setting(value: object) -> str:
     if value is None:
         return "none"
     if isinstance(value, float):
-        return repr(value).removesuffix(".0")
+        return repr(float(value)).removesuffix(".0")  # numpy's floats print their type
     if isinstance(value, tuple | list):
         return ",".join(map(setting, value))
     return str(value)
@@ -69,4 +71,7 @@ def _escape(text: str) -> str:
 
 
 def _unescape(text: str) -> str:
-    return unquote(text, errors="surrogatepass")
+    try:
+        return unquote(text, errors="surrogatepass")
+    except UnicodeDecodeError as error:
+        raise UsageError(f"'{text}' in a signature holds escapes that spell no text") from error

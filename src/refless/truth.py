@@ -6,6 +6,7 @@ comes last, then the scale.
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -55,17 +56,17 @@ def exact_truth(ratings: Ratings, n: int, aggregate: Aggregate = "mean") -> Exac
     truths are rounded to a fixed point, which keeps every sum independent of its order.
     """
     decimals = decimals_of(ratings.values)
-    if decimals is not None:
-        unit = 10**decimals
-        whole = np.rint(ratings.values * unit)
-        if np.abs(whole).sum() < EXACT:
-            sums, counts = _sums(whole.astype(np.int64), ratings.text, n, aggregate)
-            common = math.lcm(*map(int, np.unique(counts))) if n else 1
-            peak = float(np.abs(sums / counts).max()) if n else 0.0
-            if peak * common * n < EXACT and common * unit * n < EXACT:
-                return ExactTruth(sums * (common // counts), common * unit)
-    sums_float, counts = _float_sums(ratings, n, aggregate)
-    return _fixed_point(sums_float / counts)
+    unit = 1 if decimals is None else 10**decimals
+    whole = np.rint(ratings.values * unit)
+    with np.errstate(over="ignore"):
+        if decimals is None or np.abs(whole).sum() >= EXACT:
+            return _fixed_point(np.divide(*_float_sums(ratings, n, aggregate)))
+    sums, counts = _sums(whole.astype(np.int64), ratings.text, n, aggregate)
+    common = math.lcm(*map(int, np.unique(counts)))
+    peak = int(np.abs(sums // counts).max(initial=0)) + 1
+    if max(peak, unit) * common * n < EXACT:
+        return ExactTruth(sums * (common // counts), common * unit)
+    return _fixed_point(sums / (counts * unit))  # one division each: ties are still ties
 
 
 def _sums(
@@ -85,9 +86,9 @@ def _float_sums(ratings: Ratings, n: int, aggregate: Aggregate) -> tuple[FloatAr
     values, text = ratings.values, ratings.text
     if aggregate == "median":
         low, high = _middle(values, text, n)
-        return np.asarray(values[low] + values[high]), np.full(n, 2, dtype=np.int64)
+        return (values[low] + values[high]).astype(np.float64), np.full(n, 2, dtype=np.int64)
     order = np.lexsort((values, text))
-    sums: FloatArray = np.bincount(text[order], weights=values[order], minlength=n)
+    sums = np.bincount(text[order], weights=values[order], minlength=n).astype(np.float64)
     return sums, np.bincount(text, minlength=n).astype(np.int64)
 
 
@@ -101,9 +102,9 @@ def _middle(values: FloatArray | IntArray, text: IntArray, n: int) -> tuple[IntA
 
 def _fixed_point(values: FloatArray) -> ExactTruth:
     peak = max(float(np.abs(values).max(initial=0.0)), 1e-300) * max(len(values), 1)
-    unit = 2 ** max(0, 52 - math.ceil(math.log2(peak)))
-    if unit == 1 and peak >= EXACT:
+    if peak >= EXACT:
         raise UsageError("ratings are too large to be summed exactly; divide them by their unit")
+    unit = 2 ** min(max(0, 52 - math.ceil(math.log2(peak))), 1000)  # stays a finite float
     return ExactTruth(np.rint(values * unit).astype(np.int64), unit)
 
 
@@ -197,3 +198,26 @@ def _flat(
             raise InputError(f"text {number} has a rating outside {scale[0]} to {scale[1]}")
     values = np.concatenate(rows) if rows else np.zeros(0)
     return Ratings(text=text, annotator=np.zeros_like(text), values=values)
+
+
+def canonical_order(pool: RatedPool) -> IntArray:
+    """[n] rows sorted by content, so that nothing downstream depends on the order of rows.
+
+    Rows that tie are alike in all that an estimator reads.
+    """
+    names = pool.ids if pool.named else ()
+    columns = (pool.texts, pool.sources, pool.systems, pool.items, pool.tasks, names)
+    keys = list(zip(*(column for column in columns if column), pool.truth.tolist(), strict=True))
+    return np.array(sorted(range(len(pool)), key=keys.__getitem__), dtype=np.int64)
+
+
+def fingerprint(pool: RatedPool) -> str:
+    """Twelve hexadecimal digits of the pool's content, for signatures; rows in canonical order."""
+    digest = hashlib.sha256(repr((pool.scale, pool.aggregate)).encode())
+    for column in (pool.texts, pool.sources, pool.systems, pool.items, pool.tasks):
+        digest.update(f"{len(column)}:".encode())
+        for entry in column:
+            raw = entry.encode("utf-8", "surrogatepass")
+            digest.update(b"%d:" % len(raw) + raw)
+    digest.update(pool.truth.astype("<f8").tobytes())
+    return digest.hexdigest()[:12]

@@ -1,0 +1,59 @@
+"""Standard error: notes, warnings, progress; and whether a terminal is there."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+PATIENCE = 2.0  # seconds before a progress bar appears
+
+
+def say(line: str) -> None:
+    """One line on standard error."""
+    print(f"refless: {line}", file=sys.stderr)
+
+
+def width() -> int:
+    """Columns of the terminal, at least 60; 80 where there is none."""
+    if not sys.stdout.isatty():
+        return 80
+    return max(60, min(os.get_terminal_size().columns, 160))
+
+
+def colored() -> bool:
+    """Whether standard output takes colours: a terminal, and no NO_COLOR."""
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+
+
+@contextmanager
+def progress(what: str) -> Iterator[Callable[[float], None] | None]:
+    """A bar on standard error for work of more than two seconds; None without a terminal there.
+
+    Yields:
+        A function that takes the share that is done, in [0, 1].
+    """
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    bar = Progress(console=Console(file=sys.stderr), transient=True)
+    task, begin = bar.add_task(what, total=1.0), time.monotonic()
+    started = False
+
+    def show(share: float) -> None:
+        nonlocal started
+        if not started and time.monotonic() - begin > PATIENCE:
+            bar.start()
+            started = True
+        bar.update(task, completed=share)
+
+    try:
+        yield show
+    finally:
+        if started:
+            bar.stop()

@@ -1,0 +1,110 @@
+"""refless demo: the main job on a self-made sample."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from refless.cli.console import colored, width
+
+if TYPE_CHECKING:
+    from refless.records import Outputs, RatedPool
+
+RATED, NEW = 240, 60
+
+
+def demo(
+    out_dir: Annotated[
+        str | None,
+        typer.Option(
+            help="Also write the sample as rated.jsonl and outputs.jsonl into this folder.",
+            show_default=False,
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the sample.")] = 0,
+) -> None:
+    """Show the main job on a SIMULATED sample: rated texts, new outputs, no file needed.
+
+    Texts, systems and annotators are made up by a program, so nothing here says how well refless
+    does on your ratings; `refless validate` on your own file does.
+    """
+    import numpy as np
+
+    from refless.estimators import BLEUNeighbors
+    from refless.records import as_outputs, take
+    from refless.report.build import scored_view, validation_view
+    from refless.report.render import as_text
+    from refless.report.view import Section, View
+    from refless.simulate import simulate
+    from refless.studies.scoring import scored
+    from refless.studies.validation import validation
+
+    pool = simulate(RATED + NEW, seed=seed).pool
+    rated, fresh = take(pool, np.arange(RATED)), take(pool, np.arange(RATED, RATED + NEW))
+    estimator = BLEUNeighbors()
+    held_out = estimator.held_out(rated)
+    trust = validation(rated, held_out, rated.ids, estimator.signature())
+    outputs = as_outputs(fresh)
+    found = scored(outputs, estimator.predict(outputs), estimator.residuals())
+    signature = estimator.signature().plus(ci="boot-1000", seed=0)
+    first = Section(title=f"1. Does it deserve trust? {RATED} SIMULATED rated texts")
+    second = Section(title=f"2. What are {NEW} new SIMULATED outputs worth?")
+    sections = (
+        Section(lines=("This sample is SIMULATED: a program wrote the texts and rated them.",)),
+        first,
+        *validation_view(trust, None).sections,
+        second,
+        *scored_view(found, signature, rated.scale, None).sections,
+        Section(title="3. On your own files", lines=_next(out_dir)),
+    )
+    if out_dir is not None:
+        _write(Path(out_dir), rated, outputs)
+    view = View(json={}, rows=[], sections=sections)
+    sys.stdout.write(as_text(view, color=colored(), width=width()))
+
+
+def _next(out_dir: str | None) -> tuple[str, ...]:
+    """Command lines that do the same."""
+    folder = f"{out_dir}/" if out_dir else ""
+    lines = (
+        f"  refless validate {folder}rated.jsonl --scale 1 5",
+        f"  refless score {folder}outputs.jsonl --rated {folder}rated.jsonl --scale 1 5",
+    )
+    if out_dir:
+        return lines
+    return (*lines, "To have this sample as files: refless demo --out-dir sample")
+
+
+def _write(folder: Path, rated: RatedPool, outputs: Outputs) -> None:
+    """The sample as files: one rating a line, one output a line."""
+    import msgspec
+
+    from refless.tables import write_atomic
+
+    folder.mkdir(parents=True, exist_ok=True)
+    ratings = rated.ratings
+    rows = [
+        {
+            "id": rated.ids[i],
+            "source": rated.sources[i],
+            "item": rated.items[i],
+            "system": rated.systems[i],
+            "text": rated.texts[i],
+            "annotator": ratings.annotators[who],
+            "rating": value,
+        }
+        for i, who, value in zip(
+            ratings.text.tolist(), ratings.annotator.tolist(), ratings.values.tolist(), strict=True
+        )
+    ]
+    columns = zip(
+        outputs.ids, outputs.sources, outputs.items, outputs.systems, outputs.texts, strict=True
+    )
+    names = ("id", "source", "item", "system", "text")
+    fresh = [dict(zip(names, row, strict=True)) for row in columns]
+    for name, table in (("rated.jsonl", rows), ("outputs.jsonl", fresh)):
+        lines = b"".join(msgspec.json.encode(row) + b"\n" for row in table)
+        write_atomic(str(folder / name), lines)

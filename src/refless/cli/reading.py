@@ -1,0 +1,136 @@
+"""Options -> readings, pools, outputs and estimators; what was noticed goes to standard error."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from refless.cli.console import say
+from refless.cli.options import EstimatorOptions, InputOptions, ShapeOptions
+from refless.errors import UsageError
+
+if TYPE_CHECKING:
+    from refless.estimators import BLEUNeighbors
+    from refless.index import RatedIndex
+    from refless.ngrams import Shape
+    from refless.records import RatedPool
+    from refless.tables import OutputsRead, PoolRead, Reading
+
+TOLD = 3  # bad rows that are told in full
+
+
+def reading_of(options: InputOptions, group: str | None = None) -> Reading:
+    """How to read, from the flags."""
+    from refless.tables import Columns, Reading, parse_rating_map
+
+    if options.aggregate not in {"mean", "median"}:
+        raise UsageError(f"--aggregate must be mean or median, got '{options.aggregate}'")
+    columns = Columns(
+        text=options.text_column,
+        rating=tuple(options.rating_column or ()),
+        annotator=options.annotator_column,
+        id=options.id_column,
+        item=options.item_column,
+        source=options.source_column,
+        system=options.system_column,
+        task=options.task_column,
+        group=group,
+    )
+    return Reading(
+        columns=columns,
+        scale=options.scale,
+        aggregate="median" if options.aggregate == "median" else "mean",
+        rating_map=parse_rating_map(options.rating_map) if options.rating_map else None,
+        encoding=options.encoding,
+        quoting=options.quoting,
+        skip_bad=options.skip_bad,
+        format=options.input_format,
+    )
+
+
+def rated_of(
+    paths: Sequence[str], options: InputOptions, group: str | None = None
+) -> tuple[RatedPool | RatedIndex, tuple[str, ...]]:
+    """The rated texts of files or of one saved index, and the group column's values."""
+    from refless.index import is_index, load_index
+    from refless.tables import read_pool
+
+    if len(paths) == 1 and is_index(paths[0]):
+        if options.scale is not None:
+            say("the index keeps the scale that it was made with; --scale is for outputs only")
+        return load_index(paths[0]), ()
+    read = read_pool(paths, reading_of(options, group))
+    _tell(read)
+    return read.pool, read.group
+
+
+def outputs_of_files(paths: Sequence[str], options: InputOptions) -> OutputsRead:
+    """The outputs of files."""
+    from refless.tables import read_outputs
+
+    read = read_outputs(paths, reading_of(options))
+    _tell(read)
+    return read
+
+
+def _tell(read: PoolRead | OutputsRead) -> None:
+    for note in read.notes:
+        say(note)
+    for fault in read.skipped[:TOLD]:
+        say(f"bad row: {fault}")
+
+
+def shape_of(options: ShapeOptions) -> Shape:
+    """What BLEU* counts, from the flags."""
+    from refless.ngrams import Shape
+
+    low, high = orders_of(options.orders)
+    return Shape(tokenize=options.tokenize, low=low, high=high, clip=not options.no_clip)
+
+
+def orders_of(text: str) -> tuple[int, int]:
+    """`2-4` as (2, 4); `3` as (3, 3)."""
+    low, _, high = text.partition("-")
+    if not (low.isdecimal() and (high or low).isdecimal()):
+        raise UsageError(f"--orders must look like 2-4, got '{text}'")
+    return int(low), int(high or low)
+
+
+def estimator_of(options: EstimatorOptions, seed: int) -> BLEUNeighbors:
+    """The estimator with its parameters, from the flags."""
+    from refless.estimators import ESTIMATORS
+
+    if options.estimator not in ESTIMATORS:
+        raise UsageError(f"no estimator '{options.estimator}'; there is {', '.join(ESTIMATORS)}")
+    if options.weights not in {"uniform", "kernel"}:
+        raise UsageError(f"--weights must be uniform or kernel, got '{options.weights}'")
+    return ESTIMATORS[options.estimator](
+        kernel=options.kernel,
+        tau=options.tau,
+        min_neighbors=options.min_neighbors,
+        max_fraction=options.max_fraction,
+        orders=orders_of(options.orders),
+        clip=not options.no_clip,
+        tokenize=options.tokenize,
+        weights="kernel" if options.weights == "kernel" else "uniform",
+        power=options.power,
+        subsample=options.subsample,
+        seed=seed,
+        threads=options.threads,
+    )
+
+
+def command_with(replacing: Sequence[str], flags: Sequence[str]) -> str:
+    """This command line, without the flags in `replacing` (each with one value), with others."""
+    kept: list[str] = []
+    skip = False
+    for word in sys.argv[1:]:
+        if skip:
+            skip = False
+        elif word in replacing:
+            skip = True
+        elif not word.startswith(tuple(f"{flag}=" for flag in replacing)):
+            kept.append(word)
+    return shlex.join(["refless", *kept, *flags])

@@ -1,0 +1,112 @@
+"""refless score: an estimate for each output."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from refless.cli.console import progress, say
+from refless.cli.options import EstimatorOptions, InputOptions, ResultOptions
+
+if TYPE_CHECKING:
+    from refless.estimators import BLEUNeighbors
+    from refless.index import RatedIndex
+    from refless.records import Outputs, RatedPool
+    from refless.report.build import Advice
+    from refless.signature import Signature
+    from refless.studies.scoring import Scored
+
+GATE_FAILED, GATE_UNDECIDED = 3, 4
+
+
+def score(
+    outputs: Annotated[list[str], typer.Argument(help="Files of outputs; - is standard input.")],
+    rated: Annotated[
+        list[str],
+        typer.Option(help="Files of rated texts, or a folder made by 'refless index'."),
+    ],
+    reading: InputOptions,
+    estimation: EstimatorOptions,
+    result: ResultOptions,
+    min_mean: Annotated[
+        float | None,
+        typer.Option(
+            help="Gate: exit 3 if the mean lies below, 4 if its interval straddles it.",
+            show_default=False,
+        ),
+    ] = None,
+    min_coverage: Annotated[
+        float | None, typer.Option(help="Gate: exit 3 below this coverage.", show_default=False)
+    ] = None,
+) -> None:
+    """Estimate the quality of each output from the rated texts: no reference is needed.
+
+    Prints the mean with its interval, the coverage, and each output's estimate, interval, support
+    (how many rated texts it rests on) or the reason why there is none. With --scale all numbers
+    are in [0, 1]; without it they are in the raters' units.
+    """
+    from refless.cli.output import check_files, emit
+    from refless.cli.reading import estimator_of, outputs_of_files, rated_of
+    from refless.report.build import scored_view
+
+    check_files(result)
+    estimator = estimator_of(estimation, result.seed)
+    pool, _ = rated_of(rated, reading)
+    found = outputs_of_files(outputs, reading).outputs
+    scored, signature = _scored(estimator.fit(pool), found, result.seed)
+    advice = _advice(estimator, pool, scored, result.seed)
+    view = scored_view(scored, signature, estimator.rated.scale, advice)
+    emit(view, result)
+    code = gate(scored, min_mean, min_coverage)
+    if code:
+        raise typer.Exit(code)
+
+
+def _scored(estimator: BLEUNeighbors, outputs: Outputs, seed: int) -> tuple[Scored, Signature]:
+    from refless.studies.scoring import scored
+
+    with progress("scoring") as show:
+        estimator.progress = show
+        estimates = estimator.predict(outputs)
+    result = scored(outputs, estimates, estimator.residuals(), seed=seed)
+    return result, estimator.signature().plus(ci="boot-1000", seed=seed)
+
+
+def _advice(
+    estimator: BLEUNeighbors, pool: RatedPool | RatedIndex, scored: Scored, seed: int
+) -> Advice | None:
+    from refless.cli import advice
+    from refless.report.build import Advice
+    from refless.studies.abstention import abstention
+
+    missing = abstention(scored.outputs, scored.estimates, len(estimator.rated))
+    if not missing.serious:
+        return None
+    other = advice.weighted_mean(estimator).fit(pool)
+    better, signature = _scored(other, scored.outputs, seed)
+    return Advice(
+        sentence=missing.sentence(estimator.threshold),
+        name=advice.NAME,
+        command=advice.command(),
+        signature=signature,
+        mean=better.overall,
+    )
+
+
+def gate(scored: Scored, min_mean: float | None, min_coverage: float | None) -> int:
+    """0 passed, 3 failed, 4 undecided; says which on standard error."""
+    overall = scored.overall
+    if min_coverage is not None and not overall.coverage >= min_coverage:
+        say(f"gate failed: coverage {overall.coverage:.3f} is below {min_coverage:g}")
+        return GATE_FAILED
+    if min_mean is None:
+        return 0
+    low, high = overall.interval
+    if high < min_mean:
+        say(f"gate failed: the mean's interval ends at {high:.3f}, below {min_mean:g}")
+        return GATE_FAILED
+    if not low >= min_mean:
+        say(f"gate undecided: the mean's interval [{low:.3f}, {high:.3f}] holds {min_mean:g}")
+        return GATE_UNDECIDED
+    return 0

@@ -1,0 +1,276 @@
+"""The hot loop: match counts of one output with a block of rated texts, and what becomes of them."""
+
+import numba
+import numpy as np
+from numba.core import types
+from numba.extending import intrinsic
+
+SLACK = 1e-12  # a similarity this close to tau counts as in
+PACKED_ORDERS = 3
+PACKED_MOST = 1023
+
+
+@intrinsic
+def _ones(typing_context, word):
+    """Number of ones in a 32-bit word."""
+
+    def generate(context, builder, signature, arguments):
+        return builder.ctpop(arguments[0])
+
+    return types.uint32(types.uint32), generate
+
+
+@numba.njit(cache=True, nogil=True)
+def similarity(product, grams, beta, orders):
+    """BLEU* from the product of match counts and the product of the output's n-gram counts."""
+    if product <= 0.0:
+        return 0.0
+    return beta * (product / grams) ** (1.0 / orders)
+
+
+@numba.njit(cache=True, nogil=True)
+def needed(tau, grams, beta, orders):
+    """The smallest product of match counts whose similarity is at least tau (less the slack)."""
+    reach = tau - SLACK
+    if reach <= 0.0:
+        return 0.0
+    if beta <= 0.0:
+        return np.inf
+    product = max(1.0, np.floor((reach / beta) ** orders * grams * (1.0 - 1e-13)) - 1.0)
+    while product < 4503599627370496.0 and similarity(product, grams, beta, orders) < reach:
+        product += 1.0
+    return product
+
+
+@numba.njit(cache=True, nogil=True)
+def _grams(length, low, orders):
+    """Product over the orders of the number of n-grams in a text of that length."""
+    product = 1.0
+    for order in range(low, low + orders):
+        product *= max(0, length - order + 1)
+    return product
+
+
+@numba.njit(cache=True, nogil=True)
+def _beta(rated, output):
+    """Brevity penalty of an output against a rated text, from their lengths."""
+    if output == 0:
+        return 0.0
+    return np.exp(min(0.0, 1.0 - rated / output))
+
+
+@numba.njit(cache=True, nogil=True)
+def _needs(lengths, output, low, orders, tau, limit, need):
+    """Fills need[rated texts], given their ascending lengths."""
+    grams = _grams(output, low, orders)
+    last = -1
+    value = 0.0
+    for i in range(len(lengths)):
+        if lengths[i] != last:
+            if last < 0 or lengths[i] > output:
+                value = min(needed(tau, grams, _beta(lengths[i], output), orders), limit)
+            last = lengths[i]
+        need[i] = value
+
+
+@numba.njit(cache=True, nogil=True)
+def _count_packed(
+    ids, weights, starts, text, slots, feature_starts, members, common, bits, words, counters
+):
+    """Counts matches of three orders in 10 bits each."""
+    counters[:] = 0
+    mask = np.zeros(len(bits), dtype=np.uint32)
+    for k in range(PACKED_ORDERS):
+        shift = np.uint32(10 * k)
+        for i in range(starts[k, text], starts[k, text + 1]):
+            bit = common[ids[i]]
+            if bit >= 0:
+                mask[bit >> 5] |= np.uint32(1) << np.uint32(bit & 31)
+                continue
+            slot = slots[ids[i]]
+            if slot >= 0:
+                one = np.uint32(weights[i] if len(weights) else 1) << shift
+                for j in range(feature_starts[slot], feature_starts[slot + 1]):
+                    counters[members[j]] += one
+    for k in range(PACKED_ORDERS):
+        shift = np.uint32(10 * k)
+        for w in range(words[k], words[k + 1]):
+            wanted = mask[w]
+            if wanted != 0:
+                row = bits[w]
+                for i in range(len(counters)):
+                    counters[i] += _ones(row[i] & wanted) << shift
+
+
+@numba.njit(cache=True, nogil=True)
+def _unpack(counters, products):
+    low = np.uint32(PACKED_MOST)
+    for i in range(len(counters)):
+        c = counters[i]
+        products[i] = (c & low) * ((c >> np.uint32(10)) & low) * (c >> np.uint32(20))
+
+
+@numba.njit(cache=True, nogil=True)
+def _count_wide(
+    ids, weights, starts, text, slots, feature_starts, members, common, bits, words, products
+):
+    """Counts matches order by order and multiplies as it goes."""
+    products[:] = 1.0
+    counts = np.empty(len(products), dtype=np.uint32)
+    mask = np.zeros(len(bits), dtype=np.uint32)
+    for k in range(len(starts)):
+        counts[:] = 0
+        for i in range(starts[k, text], starts[k, text + 1]):
+            bit = common[ids[i]]
+            if bit >= 0:
+                mask[bit >> 5] |= np.uint32(1) << np.uint32(bit & 31)
+                continue
+            slot = slots[ids[i]]
+            if slot >= 0:
+                one = np.uint32(weights[i] if len(weights) else 1)
+                for j in range(feature_starts[slot], feature_starts[slot + 1]):
+                    counts[members[j]] += one
+        for w in range(words[k], words[k + 1]):
+            for i in range(len(counts)):
+                counts[i] += _ones(bits[w, i] & mask[w])
+        for i in range(len(products)):
+            products[i] *= counts[i]
+
+
+@numba.njit(cache=True, nogil=True)
+def _fits(length, lengths, orders, weights):
+    """Whether packed counters can hold the matches of an output with this block."""
+    most = length if len(weights) else min(length, lengths[-1])
+    return orders == PACKED_ORDERS and most <= PACKED_MOST
+
+
+@numba.njit(cache=True, nogil=True)
+def _add_hits(products, need, values, begin, hidden, t, text, counts, sums):
+    """Adds the texts that reach their need, and takes the hidden ones away again."""
+    count = np.int64(0)
+    total = np.int64(0)
+    for i in range(len(products)):
+        hit = products[i] >= need[i]
+        count += hit
+        total += values[i] * hit
+    for place in hidden:
+        i = place - begin
+        if 0 <= i < len(products) and products[i] >= need[i]:
+            count -= 1
+            total -= values[i]
+    counts[text, t] += count
+    sums[text, t] += total
+
+
+@numba.njit(cache=True, nogil=True)
+def _hidden(group, held_starts, place, text):
+    if group[text] < 0:
+        return place[:0]
+    return place[held_starts[group[text]] : held_starts[group[text] + 1]]
+
+
+@numba.njit(cache=True, nogil=True)
+def sums_loop(
+    ids, weights, starts, lengths, first, last, low, rated, slots, feature_starts, members, common,
+    bits, words, taus, values, group, held_starts, place, begin, counts, sums,
+):  # fmt: skip
+    orders = len(starts)
+    counters = np.empty(len(rated), dtype=np.uint32)
+    packed = np.empty(len(rated), dtype=np.uint32)
+    packed_need = np.empty(len(rated), dtype=np.uint32)
+    wide = np.empty(len(rated))
+    wide_need = np.empty(len(rated))
+    for text in range(first, last):
+        if lengths[text] < low + orders - 1:
+            continue
+        hidden = _hidden(group, held_starts, place, text)
+        fits = _fits(lengths[text], rated, orders, weights)
+        if fits:
+            _count_packed(
+                ids, weights, starts, text, slots, feature_starts, members, common, bits, words,
+                counters,
+            )  # fmt: skip
+            _unpack(counters, packed)
+        else:
+            _count_wide(
+                ids, weights, starts, text, slots, feature_starts, members, common, bits, words,
+                wide,
+            )  # fmt: skip
+        for t in range(len(taus)):
+            if fits:
+                _needs(rated, lengths[text], low, orders, taus[t], 4294967295.0, packed_need)
+                _add_hits(packed, packed_need, values, begin, hidden, t, text, counts, sums)
+            else:
+                _needs(rated, lengths[text], low, orders, taus[t], np.inf, wide_need)
+                _add_hits(wide, wide_need, values, begin, hidden, t, text, counts, sums)
+
+
+@numba.njit(cache=True, nogil=True)
+def _row(
+    ids, weights, starts, length, text, low, rated, slots, feature_starts, members, common, bits,
+    words, row,
+):  # fmt: skip
+    """Fills row[rated texts] with the similarities of one output."""
+    orders = len(starts)
+    if _fits(length, rated, orders, weights):
+        counters = np.empty(len(rated), dtype=np.uint32)
+        packed = np.empty(len(rated), dtype=np.uint32)
+        _count_packed(
+            ids, weights, starts, text, slots, feature_starts, members, common, bits, words,
+            counters,
+        )  # fmt: skip
+        _unpack(counters, packed)
+        row[:] = packed
+    else:
+        _count_wide(
+            ids, weights, starts, text, slots, feature_starts, members, common, bits, words, row
+        )
+    grams = _grams(length, low, orders)
+    last = -1
+    beta = 1.0
+    for i in range(len(rated)):
+        if rated[i] != last:
+            last = rated[i]
+            beta = _beta(last, length)
+        row[i] = similarity(row[i], grams, beta, orders)
+
+
+@numba.njit(cache=True, nogil=True)
+def weighted_loop(
+    ids, weights, starts, lengths, first, last, low, rated, slots, feature_starts, members, common,
+    bits, words, tau, power, values, group, held_starts, place, begin, counts, totals, sums,
+):  # fmt: skip
+    row = np.empty(len(rated))
+    for text in range(first, last):
+        if lengths[text] < low + len(starts) - 1:
+            continue
+        _row(
+            ids, weights, starts, lengths[text], text, low, rated, slots, feature_starts, members,
+            common, bits, words, row,
+        )  # fmt: skip
+        for hidden in _hidden(group, held_starts, place, text):
+            if 0 <= hidden - begin < len(row):
+                row[hidden - begin] = -1.0
+        for i in range(len(row)):
+            weight = row[i] ** power if row[i] > 0.0 else 0.0
+            if row[i] >= tau - SLACK and weight > 0.0:
+                counts[text] += 1
+                totals[text] += weight
+                sums[text] += weight * values[i]
+
+
+@numba.njit(cache=True, nogil=True)
+def similarities_loop(
+    ids, weights, starts, lengths, first, last, low, rated, slots, feature_starts, members, common,
+    bits, words, rows, out,
+):  # fmt: skip
+    row = np.empty(len(rated))
+    for text in range(first, last):
+        if lengths[text] < low + len(starts) - 1:
+            continue
+        _row(
+            ids, weights, starts, lengths[text], text, low, rated, slots, feature_starts, members,
+            common, bits, words, row,
+        )  # fmt: skip
+        for i in range(len(row)):
+            out[text, rows[i]] = row[i]

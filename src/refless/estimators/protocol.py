@@ -1,0 +1,64 @@
+"""What every estimator offers; the constructor stores parameters only, by keyword."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields
+from typing import Any, Protocol, Self
+
+from refless.errors import UsageError
+from refless.records import Estimates, FloatArray, IntArray, Outputs, RatedPool
+from refless.signature import Signature
+
+
+class Estimator(Protocol):
+    """Learns from a rated pool, gives an estimate for an output, needs no reference."""
+
+    def fit(self, pool: RatedPool) -> Self:
+        """Learns from the pool."""
+        ...
+
+    def predict(self, outputs: Outputs | Sequence[str]) -> Estimates:
+        """An estimate, or a reason why there is none, for each output."""
+        ...
+
+    def held_out(self, pool: RatedPool, groups: IntArray) -> Estimates:
+        """Each text of the pool judged by the others outside its group."""
+        ...
+
+    def residuals(self) -> FloatArray:
+        """Truth minus held-out estimate of fitted texts; what intervals are made of."""
+        ...
+
+    def signature(self) -> Signature:
+        """Everything that can change the estimates."""
+        ...
+
+
+class Parameters:
+    """scikit-learn's way with parameters, for estimators that are dataclasses."""
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002 - scikit-learn's own signature
+        """The constructor's arguments and their values."""
+        return {f.name: getattr(self, f.name) for f in fields(self) if f.init}  # type: ignore[arg-type]
+
+    def set_params(self, **parameters: Any) -> Self:  # noqa: ANN401 - any parameter of any estimator
+        """Changes parameters in place, checked as the constructor checks them.
+
+        Raises:
+            UsageError: a name that is no parameter, or a value that cannot be honoured.
+        """
+        known = self.get_params()
+        for name in parameters:
+            if name not in known:
+                raise UsageError(
+                    f"{type(self).__name__} has no parameter '{name}'; it has {', '.join(known)}"
+                )
+        type(self)(**{**known, **parameters})
+        for name, value in parameters.items():
+            setattr(self, name, value)
+        return self
+
+    def clone(self) -> Self:
+        """An unfitted copy with the same parameters."""
+        return type(self)(**self.get_params())

@@ -1,0 +1,79 @@
+"""What an estimator needs of a kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from refless.matching import Held, Progress, Sums, WeightedSums
+from refless.records import FloatArray, IntArray
+
+
+class Prepared(Protocol):
+    """A kernel that has read the rated texts."""
+
+    def lengths(self, texts: Sequence[str]) -> IntArray:
+        """[texts] number of tokens."""
+        ...
+
+    def shortest(self) -> int:
+        """Fewest tokens with which a text can resemble another."""
+        ...
+
+    def neighbor_sums(
+        self,
+        texts: Sequence[str],
+        values: IntArray,
+        taus: FloatArray,
+        *,
+        held: Held | None = None,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> Sums:
+        """Count and sum of values of the rated texts with similarity >= tau, for every tau."""
+        ...
+
+    def weighted_sums(
+        self,
+        texts: Sequence[str],
+        values: FloatArray,
+        tau: float,
+        power: float,
+        *,
+        held: Held | None = None,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> WeightedSums:
+        """The same for one tau, each rated text weighing similarity**power."""
+        ...
+
+    def similarities(
+        self,
+        texts: Sequence[str],
+        *,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> FloatArray:
+        """[texts, rated texts] similarity of every pair."""
+        ...
+
+    def shared(self, text: str, rated: str) -> tuple[str, ...]:
+        """What an output and a rated text have in common, longest first."""
+        ...
+
+
+class Kernel(Protocol):
+    """A similarity with its settings."""
+
+    @property
+    def default_tau(self) -> float:
+        """The threshold that was published for it."""
+        ...
+
+    def prepare(self, texts: Sequence[str]) -> Prepared:
+        """The kernel, ready to compare outputs with these rated texts."""
+        ...
+
+    def settings(self) -> dict[str, object]:
+        """What belongs in a signature."""
+        ...

@@ -1,0 +1,147 @@
+"""Token ids to n-gram occurrences.
+
+The k-th occurrence of an n-gram in a text is a feature of its own. Two texts then share
+min(count, count') features of an n-gram: BLEU's clipped count is plain counting. Without clipping
+(equation 1 of the BLEU Neighbors paper to the letter) the features are the distinct n-grams, and an
+output's feature weighs as often as it occurs there.
+
+An n-gram's id is its rank among the pool's n-grams of that order, found level by level: an n-gram
+is its first n-1 tokens (an id one level down) and one more token.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from refless.compiled import ngrams as loops
+from refless.errors import UsageError
+from refless.records import IntArray
+from refless.tokenize import IdArray, TokenIds, encode, vocabulary
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shape:
+    """What is counted: the tokens, the orders from `low` to `high`, clipped or not."""
+
+    tokenize: str = "char"
+    low: int = 2
+    high: int = 4
+    clip: bool = True
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.low <= self.high:
+            raise UsageError(f"n-gram orders must rise from 1, got {self.low} to {self.high}")
+
+    @property
+    def orders(self) -> int:
+        """How many orders there are."""
+        return self.high - self.low + 1
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Vocabulary:
+    """The pool's n-grams; everything in sorted order, so the order of texts leaves no trace.
+
+    Attributes:
+        shape: what is counted.
+        tokens: the distinct tokens, sorted.
+        keys: for each order 2..high the sorted keys (id one level down) * len(tokens) + token.
+        firsts: for each order low..high [n-grams + 1] the feature of an n-gram's first occurrence;
+            features are numbered through all orders.
+    """
+
+    shape: Shape
+    tokens: tuple[str, ...]
+    keys: tuple[IntArray, ...]
+    firsts: tuple[IntArray, ...]
+
+    @property
+    def features(self) -> int:
+        """Number of features over all orders."""
+        return int(self.firsts[-1][-1])
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Features:
+    """Texts as features, order by order.
+
+    Attributes:
+        lengths: [texts] number of tokens.
+        starts: [orders, texts + 1]; text i has at order k the features
+            `ids[starts[k, i]:starts[k, i + 1]]`.
+        ids: features that the vocabulary has.
+        weights: how often each occurs in its text, for features that are not clipped; empty if
+            clipped, where each occurrence is a feature and weighs 1.
+    """
+
+    lengths: IntArray
+    starts: npt.NDArray[np.int64]
+    ids: IdArray
+    weights: npt.NDArray[np.int32]
+
+
+def learn(texts: Sequence[str], shape: Shape) -> tuple[Vocabulary, Features]:
+    """The vocabulary of a pool's texts, and the texts as its features."""
+    tokens = vocabulary(texts, shape.tokenize)
+    encoded = encode(texts, shape.tokenize, tokens)
+    keys: list[IntArray] = []
+    firsts: list[IntArray] = []
+    parts: list[_Part] = []
+    level, feature = encoded.ids, 0
+    for order in range(1, shape.high + 1):
+        if order > 1:
+            level_keys = _keys_of(level, encoded, order, len(tokens))
+            distinct = np.sort(loops.distinct(level_keys))
+            keys.append(distinct)
+            level = loops.ranks(level_keys, *loops.table(distinct))
+            del level_keys
+        if order >= shape.low:
+            size = len(keys[-1]) if order > 1 else len(tokens)
+            occurrence, most = loops.occurrences(level, encoded.starts, size)
+            width = most if shape.clip else np.minimum(most, 1)
+            first = feature + np.concatenate([[0], np.cumsum(width, dtype=np.int64)])
+            feature = int(first[-1])
+            firsts.append(first)
+            parts.append(loops.part(level, encoded.starts, occurrence, first, clip=shape.clip))
+    vocabulary_ = Vocabulary(shape=shape, tokens=tokens, keys=tuple(keys), firsts=tuple(firsts))
+    return vocabulary_, _assembled(encoded, parts)
+
+
+def look_up(texts: Sequence[str], known: Vocabulary) -> Features:
+    """Texts as features of a known vocabulary; n-grams that it lacks are dropped."""
+    shape = known.shape
+    encoded = encode(texts, shape.tokenize, known.tokens)
+    parts: list[_Part] = []
+    level = encoded.ids
+    for order in range(1, shape.high + 1):
+        if order > 1:
+            level_keys = _keys_of(level, encoded, order, len(known.tokens))
+            level = loops.ranks(level_keys, *loops.table(known.keys[order - 2]))
+        if order >= shape.low:
+            first = known.firsts[order - shape.low]
+            occurrence, _ = loops.occurrences(level, encoded.starts, len(first) - 1)
+            parts.append(loops.part(level, encoded.starts, occurrence, first, clip=shape.clip))
+    return _assembled(encoded, parts)
+
+
+_Part = tuple[IdArray, npt.NDArray[np.int32], IntArray]  # ids, weights, starts
+
+
+def _assembled(encoded: TokenIds, parts: list[_Part]) -> Features:
+    base = np.cumsum([0, *(len(ids) for ids, _, _ in parts[:-1])])
+    return Features(
+        lengths=encoded.lengths,
+        starts=np.stack([starts + b for (_, _, starts), b in zip(parts, base, strict=True)]),
+        ids=np.concatenate([ids for ids, _, _ in parts]),
+        weights=np.concatenate([weights for _, weights, _ in parts]),
+    )
+
+
+def _keys_of(level: IdArray, encoded: TokenIds, order: int, n_tokens: int) -> IntArray:
+    """[tokens] key of the n-gram that starts at each token; -1 where there is none."""
+    keys: IntArray = loops.keys_of_loop(level, encoded.ids, encoded.starts, order, n_tokens)
+    return keys

@@ -1,0 +1,1 @@
+"""Results -> views -> text, Markdown, CSV, JSON."""

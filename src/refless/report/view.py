@@ -1,0 +1,61 @@
+"""A result as plain data that every format can show: JSON, rows, and sections for people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+Cell = str | float | int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """A table for people; cells are text already."""
+
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    numeric: tuple[bool, ...]  # a column is set flush right
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """A heading (may be empty), paragraphs, a table (may be missing)."""
+
+    title: str = ""
+    lines: tuple[str, ...] = ()
+    table: Table | None = None
+    warning: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class View:
+    """One result.
+
+    Attributes:
+        json: the object of the JSON format.
+        rows: one mapping a text, for CSV and JSONL; all with the same keys.
+        sections: what text and Markdown show.
+    """
+
+    json: Mapping[str, object]
+    rows: Sequence[Mapping[str, Cell]]
+    sections: tuple[Section, ...]
+
+
+def number(value: float | None, digits: int = 3) -> str:
+    """A number for a table; a dash where it is undefined."""
+    return "-" if value is None or value != value else f"{value:.{digits}f}"
+
+
+def with_interval(value: float, interval: Sequence[float], digits: int = 3) -> str:
+    """`0.316 [0.181, 0.440]`, or a dash; without the interval where there is none."""
+    low, high = interval
+    if value != value or low != low:
+        return number(value, digits)
+    return f"{number(value, digits)} [{number(low, digits)}, {number(high, digits)}]"
+
+
+def clipped(text: str, width: int = 40) -> str:
+    """The text on one line, at most `width` characters."""
+    line = " ".join(text.split())
+    return line if len(line) <= width else line[: width - 3] + "..."

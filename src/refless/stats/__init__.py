@@ -1,0 +1,1 @@
+"""Statistics of refless: arrays and a generator in, numbers out, no text."""

@@ -1,0 +1,144 @@
+"""Correlations of two columns, and their two-sided p-values.
+
+Every measure takes finite [n] columns and is NaN where it is undefined (fewer than two rows, or a
+constant column), never 0. P-values take the rows for independent.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from refless.records import FloatArray, IntArray
+
+DENSE_ROWS = 1_000  # up to here n x n signs are quicker than loading a compiler
+EXACT_ROWS = 33  # scipy's own limit for the exact distribution of Kendall's tau
+NAN = float("nan")
+
+
+def is_constant(column: FloatArray) -> bool:
+    """Whether a column has no two different values."""
+    return len(column) == 0 or bool(column.min() == column.max())
+
+
+def pearson(x: FloatArray, y: FloatArray) -> float:
+    """Pearson's r, in [-1, 1]; NaN where undefined."""
+    if is_constant(x) or is_constant(y):
+        return NAN
+    r = float((_unit(x) * _unit(y)).sum())
+    return min(1.0, max(-1.0, r))
+
+
+def spearman(x: FloatArray, y: FloatArray) -> float:
+    """Spearman's rho: Pearson's r of mid-ranks; NaN where undefined."""
+    return pearson(ranks(x), ranks(y))
+
+
+def kendall(x: FloatArray, y: FloatArray) -> float:
+    """Kendall's tau-b, in [-1, 1], in O(n log n); NaN where undefined."""
+    if is_constant(x) or is_constant(y):
+        return NAN
+    untied = float(untied_with(x).sum()) * float(untied_with(y).sum())
+    tau = float(concordance(x, y).sum()) / math.sqrt(untied)
+    return min(1.0, max(-1.0, tau))
+
+
+def auc(human: FloatArray, predicted: FloatArray) -> float:
+    """Chance that a row of the higher truth is predicted above one of the lower, ties one half.
+
+    NaN unless the truth has exactly two values.
+    """
+    if len(np.unique(human)) != 2:
+        return NAN
+    above = human == human.max()
+    n_above = int(above.sum())
+    n_below = len(human) - n_above
+    wins = float(ranks(predicted)[above].sum()) - n_above * (n_above + 1) / 2
+    return wins / (n_above * n_below)
+
+
+def ranks(column: FloatArray) -> FloatArray:
+    """[n] ranks from 1; tied values share the mean of their ranks."""
+    _, inverse, counts = np.unique(column, return_inverse=True, return_counts=True)
+    middle = np.cumsum(counts) - (counts - 1) / 2
+    return np.asarray(middle[inverse], dtype=np.float64)
+
+
+def untied_with(column: FloatArray) -> IntArray:
+    """[n] number of rows whose value differs from each row's own."""
+    _, inverse, counts = np.unique(column, return_inverse=True, return_counts=True)
+    return (len(column) - counts[inverse]).astype(np.int64)
+
+
+def concordance(x: FloatArray, y: FloatArray) -> IntArray:
+    """[n] for each row, the rows it is concordant with minus those it is discordant with."""
+    if len(x) > DENSE_ROWS:
+        from refless.stats.fenwick import concordance as compiled
+
+        return compiled(x, y)
+    return np.asarray(signs(x, y).sum(axis=1), dtype=np.int64)
+
+
+def signs(x: FloatArray, y: FloatArray) -> IntArray:
+    """[n, n] sign(x_i - x_j) sign(y_i - y_j): 1 concordant, -1 discordant, 0 tied."""
+    _, x_codes = np.unique(x, return_inverse=True)
+    _, y_codes = np.unique(y, return_inverse=True)
+    x_signs = np.sign(x_codes[:, None] - x_codes)
+    return np.asarray(x_signs * np.sign(y_codes[:, None] - y_codes), dtype=np.int64)
+
+
+def correlation_p(r: float, n: int) -> float:
+    """Two-sided p-value of Pearson's or Spearman's coefficient of n rows, by Student's t.
+
+    NaN where the coefficient is undefined or n < 3.
+    """
+    if n < 3 or math.isnan(r):
+        return NAN
+    from scipy.special import betainc
+
+    return float(betainc((n - 2) / 2, 0.5, (1 - r) * (1 + r)))
+
+
+def kendall_p(x: FloatArray, y: FloatArray) -> float:
+    """Two-sided p-value of tau-b as in scipy: exact for few rows without ties, else normal.
+
+    NaN where tau-b is undefined.
+    """
+    if is_constant(x) or is_constant(y):
+        return NAN
+    n = len(x)
+    balance = int(concordance(x, y).sum()) // 2
+    pairs = n * (n - 1) // 2
+    untied = len(np.unique(x)) == n == len(np.unique(y))
+    if untied and (n <= EXACT_ROWS or (pairs - abs(balance)) // 2 <= 1):
+        from scipy.stats import kendalltau
+
+        return float(kendalltau(x, y, method="exact").pvalue)
+    return math.erfc(abs(balance) / math.sqrt(2 * _variance(x, y)))
+
+
+def _unit(column: FloatArray) -> FloatArray:
+    """The column centred and brought to length 1; scaled first, so that squares stay finite.
+
+    Summed without a matrix product, whose last digits depend on the number of threads.
+    """
+    centred = column - column.mean()
+    centred /= np.abs(centred).max()
+    return np.asarray(centred / np.sqrt(np.square(centred).sum()), dtype=np.float64)
+
+
+def _variance(x: FloatArray, y: FloatArray) -> float:
+    """Variance of concordant minus discordant pairs of unrelated columns with ties (Kendall)."""
+    n = len(x)
+    (x0, x1, x2), (y0, y1, y2) = _ties(x), _ties(y)
+    pairs = float(n) * (n - 1)
+    whole = (pairs * (2 * n + 5) - x2 - y2) / 18 + x0 * y0 / (2 * pairs)
+    return whole + (x1 * y1 / (9 * pairs * (n - 2)) if n > 2 else 0.0)
+
+
+def _ties(column: FloatArray) -> tuple[float, float, float]:
+    """Sums over tied values of t(t-1), t(t-1)(t-2) and t(t-1)(2t+5)."""
+    counts = np.unique(column, return_counts=True)[1].astype(np.float64)
+    two = counts * (counts - 1)
+    return float(two.sum()), float(two @ (counts - 2)), float(two @ (2 * counts + 5))

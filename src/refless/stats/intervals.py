@@ -1,0 +1,113 @@
+"""Intervals: percentiles, analytic ones for correlations, for a mean of ratings, for one rating."""
+
+from __future__ import annotations
+
+import math
+from statistics import NormalDist
+
+import numpy as np
+
+from refless.records import FloatArray
+
+Interval = tuple[float, float]
+LEVEL = 0.95
+CELLS = 2**20  # numbers held at once while resampling: 8 MB a matrix
+DRAWN_ROWS = 50_000  # beyond this a mean's distribution is normal to any digit that is shown
+UNDEFINED: Interval = (float("nan"), float("nan"))
+
+
+def percentile_interval(values: FloatArray, level: float = LEVEL) -> Interval:
+    """The middle `level` of resampled values; undefined ones (NaN) are left out.
+
+    Undefined when more than half of the values are, or when there are none.
+    """
+    defined = values[~np.isnan(values)]
+    if len(defined) == 0 or 2 * len(defined) < len(values):
+        return UNDEFINED
+    low, high = np.quantile(defined, [(1 - level) / 2, (1 + level) / 2])
+    return float(low), float(high)
+
+
+def fisher_interval(r: float, n: int, *, ranked: bool = False, level: float = LEVEL) -> Interval:
+    """Interval of a correlation of n independent rows by Fisher's z.
+
+    Args:
+        r: Pearson's r, or Spearman's rho with `ranked`.
+        ranked: widens by the factor 1 + rho^2 / 2 (Bonett & Wright 2000).
+
+    Undefined where r is NaN or n < 4.
+    """
+    if math.isnan(r) or n < 4:
+        return UNDEFINED
+    factor = 1 + r * r / 2 if ranked else 1.0
+    return around(r, math.sqrt(factor / (n - 3)), level)
+
+
+def quantile(level: float) -> float:
+    """How many standard errors an interval of this level reaches to each side: 1.96 at 0.95."""
+    return NormalDist().inv_cdf((1 + level) / 2)
+
+
+def around(r: float, error: float, level: float = LEVEL) -> Interval:
+    """The interval of r, its error given in Fisher's z; a perfect correlation stays alone."""
+    if abs(r) >= 1:
+        return r, r
+    half = quantile(level) * error
+    return math.tanh(math.atanh(r) - half), math.tanh(math.atanh(r) + half)
+
+
+def mean_interval(
+    estimates: FloatArray,
+    residuals: FloatArray,
+    rng: np.random.Generator,
+    resamples: int = 1_000,
+    level: float = LEVEL,
+) -> Interval:
+    """Interval of the mean rating that people would give to n outputs.
+
+    A resample draws n of the estimates and adds to them n residuals, both with replacement. The
+    residuals come from a resample of the m held-out ones, so that the interval also knows how few
+    they are: its variance is var(estimates)/n + var(residuals) (1/n + 1/m). Beyond 50,000 rows of
+    either it is normal with that variance. The order of either array does not matter.
+
+    Args:
+        estimates: [n] estimates, finite.
+        residuals: [m] truth minus held-out estimate of rated texts, finite.
+
+    Undefined without estimates or with fewer than two residuals.
+    """
+    n, m = len(estimates), len(residuals)
+    if n == 0 or m < 2:
+        return UNDEFINED
+    estimates, residuals = np.sort(estimates), np.sort(residuals)
+    if max(n, m) > DRAWN_ROWS:
+        centre = float(estimates.mean() + residuals.mean())
+        variance = float(estimates.var()) / n + float(residuals.var()) * (1 / n + 1 / m)
+        half = quantile(level) * math.sqrt(variance)
+        return centre - half, centre + half
+    block = max(1, CELLS // max(n, m))
+    sizes = [min(block, resamples - done) for done in range(0, resamples, block)]
+    means = [_drawn_means(estimates, residuals, size, rng) for size in sizes]
+    return percentile_interval(np.concatenate(means), level)
+
+
+def conformal_radius(residuals: FloatArray, level: float = LEVEL) -> float:
+    """Half-width of a split-conformal interval: it holds a new text's truth with chance `level`.
+
+    The ceil((m + 1) level)-th smallest of m absolute held-out residuals, finite, in any order;
+    NaN where m is too small for the level (below 19 for 0.95).
+    """
+    place = math.ceil(round((len(residuals) + 1) * level, 9))
+    if place > len(residuals):
+        return float("nan")
+    return float(np.sort(np.abs(residuals))[place - 1])
+
+
+def _drawn_means(
+    estimates: FloatArray, residuals: FloatArray, size: int, rng: np.random.Generator
+) -> FloatArray:
+    n, m = len(estimates), len(residuals)
+    drawn = estimates[rng.integers(n, size=(size, n))].mean(axis=1)
+    held_out = residuals[rng.integers(m, size=(size, m))]
+    added = np.take_along_axis(held_out, rng.integers(m, size=(size, n)), axis=1)
+    return np.asarray(drawn + added.mean(axis=1))

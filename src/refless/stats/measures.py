@@ -1,0 +1,40 @@
+"""Every measure of agreement in its three forms, by name: the one list of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from refless.records import FloatArray
+from refless.stats import correlation, deviations, influence, weighted
+from refless.stats.weighted import Prepare
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """One measure of [n] predictions against [n] truths.
+
+    Attributes:
+        value: the measure; NaN where it is undefined.
+        weighted: the same as a function of weights, for the bootstrap.
+        influence: [n] its derivative by each row's weight, for the jackknife.
+        low, high: smallest and largest value that it can take.
+    """
+
+    value: Callable[[FloatArray, FloatArray], float]
+    weighted: Prepare
+    influence: Callable[[FloatArray, FloatArray], FloatArray]
+    low: float
+    high: float
+
+
+MEASURES: dict[str, Measure] = {
+    "mse": Measure(deviations.mse, weighted.mse, influence.mse, 0.0, math.inf),
+    "mae": Measure(deviations.mae, weighted.mae, influence.mae, 0.0, math.inf),
+    "pearson": Measure(correlation.pearson, weighted.pearson, influence.pearson, -1.0, 1.0),
+    "spearman": Measure(correlation.spearman, weighted.spearman, influence.spearman, -1.0, 1.0),
+    "kendall": Measure(correlation.kendall, weighted.kendall, influence.kendall, -1.0, 1.0),
+    "auc": Measure(correlation.auc, weighted.auc, influence.auc, 0.0, 1.0),
+}
+WEIGHTED: dict[str, Prepare] = {name: measure.weighted for name, measure in MEASURES.items()}

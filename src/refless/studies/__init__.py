@@ -1,0 +1,1 @@
+"""Studies: what predictions and annotators are worth, measured against human truth."""

@@ -1,0 +1,135 @@
+"""The human yardstick: each annotator against the truth (BLEU Neighbors, section 5.1)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from refless.records import FloatArray, IntArray, RatedPool, Ratings
+from refless.stats.correlation import kendall, pearson, spearman
+from refless.stats.deviations import mae, mse
+from refless.truth import truth_of
+
+ERRORS = ("mse", "mae")  # the lowest is best
+CORRELATIONS = ("pearson", "spearman", "kendall")  # the highest is best
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Annotator:
+    """One annotator against the truth of the n texts that this one rated."""
+
+    name: str
+    n: int
+    mse: float
+    mae: float
+    pearson: float
+    spearman: float
+    kendall: float
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Annotators:
+    """All annotators of a pool against its truth, which includes their own ratings.
+
+    Attributes:
+        n: number of annotators.
+        average: mean over annotators, by measure; undefined correlations are left out.
+        best: the best value of any annotator, for each measure by itself.
+        n_undefined: annotators whose Spearman is undefined.
+        spearman_undefined_as_zero: average Spearman with these counted as 0.
+        per_annotator: [n] in the order of their names.
+    """
+
+    n: int
+    average: dict[str, float]
+    best: dict[str, float]
+    n_undefined: int
+    spearman_undefined_as_zero: float
+    per_annotator: tuple[Annotator, ...]
+
+
+def annotators(pool: RatedPool) -> Annotators | None:
+    """The yardstick of a pool, or None where it does not name two annotators who rated.
+
+    Several ratings of one text by one annotator count as their mean. Scores and truths are exact,
+    so that ties stay ties; both are scaled by the pool's scale.
+    """
+    if len(pool.ratings.annotators) < 2:
+        return None
+    each = tuple(_annotator(*column) for column in _columns(pool))
+    if len(each) < 2:
+        return None
+    columns = {name: _column(each, name) for name in (*ERRORS, *CORRELATIONS)}
+    defined = {name: column[~np.isnan(column)] for name, column in columns.items()}
+    return Annotators(
+        n=len(each),
+        average={name: _mean(column) for name, column in defined.items()},
+        best={name: _best(name, column) for name, column in defined.items()},
+        n_undefined=len(each) - len(defined["spearman"]),
+        spearman_undefined_as_zero=float(defined["spearman"].sum()) / len(each),
+        per_annotator=each,
+    )
+
+
+def as_dict(yardstick: Annotators) -> dict[str, object]:
+    """The yardstick under the names of the JSON output; NaN becomes None."""
+    average = {
+        **yardstick.average,
+        "spearman_undefined_as_zero": yardstick.spearman_undefined_as_zero,
+        "n_undefined": yardstick.n_undefined,
+    }
+    return {"n": yardstick.n, "average": _plain(average), "best": _plain(yardstick.best)}
+
+
+def _columns(pool: RatedPool) -> Iterator[tuple[str, FloatArray, FloatArray]]:
+    """Name, truths and scores of each annotator who rated, in the order of names."""
+    cells, who, text = _cells(pool.ratings, len(pool))
+    scores = truth_of(cells, len(who), scale=pool.scale)
+    starts = np.searchsorted(who, np.arange(len(pool.ratings.annotators) + 1))
+    for number, name in enumerate(pool.ratings.annotators):
+        rated = slice(starts[number], starts[number + 1])
+        if rated.start < rated.stop:
+            yield name, pool.truth[text[rated]], scores[rated]
+
+
+def _cells(ratings: Ratings, n: int) -> tuple[Ratings, IntArray, IntArray]:
+    """Ratings regrouped so that each pair of annotator and text is one; who and which, sorted."""
+    pair = ratings.annotator * n + ratings.text
+    pairs, cell = np.unique(pair, return_inverse=True)
+    regrouped = Ratings(text=cell, annotator=ratings.annotator, values=ratings.values)
+    return regrouped, pairs // n, pairs % n
+
+
+def _annotator(name: str, truth: FloatArray, scores: FloatArray) -> Annotator:
+    order = np.lexsort((scores, truth))  # sums then do not depend on the order of texts
+    truth, scores = truth[order], scores[order]
+    return Annotator(
+        name=name,
+        n=len(truth),
+        mse=mse(truth, scores),
+        mae=mae(truth, scores),
+        pearson=pearson(truth, scores),
+        spearman=spearman(truth, scores),
+        kendall=kendall(truth, scores),
+    )
+
+
+def _column(each: tuple[Annotator, ...], name: str) -> FloatArray:
+    return np.array([getattr(one, name) for one in each], dtype=np.float64)
+
+
+def _mean(column: FloatArray) -> float:
+    return float(column.mean()) if len(column) else float("nan")
+
+
+def _best(name: str, column: FloatArray) -> float:
+    if len(column) == 0:
+        return float("nan")
+    return float(column.min() if name in ERRORS else column.max())
+
+
+def _plain(values: dict[str, float]) -> dict[str, float | None]:
+    return {name: None if math.isnan(value) else value for name, value in values.items()}

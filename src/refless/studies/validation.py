@@ -1,0 +1,110 @@
+"""Held-out estimates of a rated pool against its truth, beside baselines and annotators."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from refless.errors import UsageError
+from refless.records import Estimates, FloatArray, IntArray, Judged, RatedPool
+from refless.signature import Signature
+from refless.stats.resampling import RESAMPLES
+from refless.studies.annotators import Annotators, annotators
+from refless.studies.baselines import BASELINES
+from refless.studies.held_out import Agreement, agreement
+
+GROUPS = {"source": "sources", "system": "systems", "item": "items", "task": "tasks"}
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Validation:
+    """Whether an estimator deserves trust on this pool.
+
+    Attributes:
+        pool: the rated texts; estimates: what the estimator says of each without its group.
+        estimator: agreement of these with the truth.
+        baselines: agreement of predictions that read no words, by name.
+        annotators: the human yardstick, or None.
+        signature: everything that can change these numbers.
+    """
+
+    pool: RatedPool
+    estimates: Estimates
+    estimator: Agreement
+    baselines: dict[str, Agreement]
+    annotators: Annotators | None
+    signature: Signature
+
+
+def group_labels(pool: RatedPool, group: str, column: Sequence[str] = ()) -> tuple[str, ...]:
+    """The label by which each text is held out.
+
+    Args:
+        pool: the rated texts.
+        group: `id`, `source`, `system`, `item`, `task`, or a column whose values are given.
+        column: values of that column.
+
+    Raises:
+        UsageError: a pool without that column, or with one group only.
+    """
+    if group == "id":
+        return pool.ids
+    labels = tuple(column) or (getattr(pool, GROUPS[group]) if group in GROUPS else ())
+    if not labels:
+        raise UsageError(f"--group {group}: the rated texts have no {group} column")
+    if len(set(labels)) < 2:
+        raise UsageError(f"--group {group}: all texts are of one {group}; nothing would be left")
+    return labels
+
+
+def codes(labels: Sequence[str]) -> IntArray:
+    """[n] labels as numbers from 0, in the order of the sorted labels."""
+    number = {name: i for i, name in enumerate(sorted(set(labels)))}
+    return np.array([number[name] for name in labels], dtype=np.int64)
+
+
+def validation(
+    pool: RatedPool,
+    estimates: Estimates,
+    labels: Sequence[str],
+    signature: Signature,
+    *,
+    group: str = "id",
+    seed: int = 0,
+    resamples: int = RESAMPLES,
+) -> Validation:
+    """What held-out estimates are worth.
+
+    Args:
+        pool: the rated texts.
+        estimates: one a text, made without its group.
+        labels: [n] the groups, as strings.
+        signature: the estimator's.
+        group: what the groups are, for the signature.
+        seed: of the bootstrap.
+        resamples: its size.
+    """
+    clusters = () if group == "id" else tuple(labels)
+    held = codes(labels)
+
+    def judge(values: FloatArray, reasons: Sequence[str]) -> Agreement:
+        judged = Judged(
+            id=pool.ids, human=pool.truth, predicted=values, reason=tuple(reasons), group=clusters
+        )
+        return agreement(judged, seed=seed, resamples=resamples)
+
+    lengths = np.array([len(text) for text in pool.texts], dtype=np.float64)
+    found = judge(estimates.values, estimates.reasons)
+    return Validation(
+        pool=pool,
+        estimates=estimates,
+        estimator=found,
+        baselines={
+            name: judge(predict(pool.truth, lengths, held), [""] * len(pool))
+            for name, predict in BASELINES.items()
+        },
+        annotators=annotators(pool),
+        signature=signature.plus(heldout=group, ci=found.interval_method, seed=seed),
+    )

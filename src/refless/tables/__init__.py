@@ -1,0 +1,20 @@
+"""Files -> records: JSONL, CSV, TSV, Parquet and plain text, with every check of outside data."""
+
+from refless.tables.columns import ALIASES, Columns
+from refless.tables.outputs import OutputsRead, read_outputs
+from refless.tables.pools import PoolRead, read_pool
+from refless.tables.ratings import parse_rating_map
+from refless.tables.reading import Reading
+from refless.tables.writing import write_atomic
+
+__all__ = [
+    "ALIASES",
+    "Columns",
+    "OutputsRead",
+    "PoolRead",
+    "Reading",
+    "parse_rating_map",
+    "read_outputs",
+    "read_pool",
+    "write_atomic",
+]

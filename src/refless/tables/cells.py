@@ -1,0 +1,125 @@
+"""Checks of single values: texts, names, references, weights.
+
+The errors raised here name no place; whoever knows file and line adds it.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from typing import Any
+
+from refless.errors import InputError
+
+
+def text_of_cell(value: object) -> str:
+    """A text as it stands; "" is a text, None is none.
+
+    Raises:
+        InputError: no text, something that is not a string, a NUL, a lone surrogate.
+    """
+    if type(value) is str:
+        if value.isascii():
+            if "\0" not in value:
+                return value
+        elif "\0" not in value and not _lone_surrogate(value):
+            return value
+    if value is None:
+        raise InputError("no text", remedy='give the row a text; an empty one is ""')
+    if not isinstance(value, str):
+        raise InputError(f"{shown(value)} is no string", remedy="texts must be strings")
+    if "\0" in value:
+        raise InputError(
+            f"a NUL character (position {value.index(chr(0)) + 1})", remedy="remove it"
+        )
+    surrogate = _lone_surrogate(value)
+    if surrogate:
+        found = f"a lone surrogate \\u{ord(surrogate):04x}: half of a character"
+        raise InputError(found, remedy="write the character whole or remove it")
+    return value
+
+
+def name_of_cell(value: object) -> str:
+    """A name (id, system, annotator ...): strings as they stand, numbers as written, None as "".
+
+    Raises:
+        InputError: a list or an object, a NUL, a lone surrogate.
+    """
+    if type(value) is str:
+        return value if value.isascii() and "\0" not in value else text_of_cell(value)
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, list | dict | tuple):
+        raise InputError(f"{shown(value)} is no name", remedy="names must be strings or numbers")
+    return str(value)
+
+
+def source_of_cell(value: object) -> str:
+    """A source: a string, or a list or object (turns of a dialogue) as its JSON.
+
+    Raises:
+        InputError: a NUL or a lone surrogate.
+    """
+    if isinstance(value, list | dict):
+        return text_of_cell(json.dumps(value, ensure_ascii=False, sort_keys=True))
+    return name_of_cell(value)
+
+
+def references_of_cells(values: list[object]) -> tuple[str, ...]:
+    """The references in a row's reference cells: strings, lists of strings, None for none.
+
+    A blank cell is no reference; a blank string in a list is one.
+
+    Raises:
+        InputError: anything that is not a string.
+    """
+    found: list[str] = []
+    for value in values:
+        if isinstance(value, list):
+            found += map(text_of_cell, value)
+        elif value is not None and value != "":
+            found.append(text_of_cell(value))
+    return tuple(found)
+
+
+def weights_of_cell(value: object, n_references: int) -> tuple[float, ...]:
+    """The references' weights: a number, a list of numbers, or a cell such as `1 0.5 -1`.
+
+    Raises:
+        InputError: not as many as references, not finite, outside [-1, 1].
+    """
+    if isinstance(value, str):
+        value = [part for part in re.split(r"[\s,;]+", value.strip().strip("[]")) if part]
+    values: list[Any] = value if isinstance(value, list) else [] if value is None else [value]
+    try:
+        weights = tuple(float(one) for one in values)
+    except (TypeError, ValueError) as fault:
+        raise InputError(
+            f"{shown(value)} holds no weights", remedy="weights are numbers"
+        ) from fault
+    if len(weights) != n_references:
+        found = f"{len(weights)} weights for {n_references} references"
+        raise InputError(found, remedy="give one weight a reference")
+    for weight in weights:
+        if not (math.isfinite(weight) and -1 <= weight <= 1):
+            remedy = "weights go from -1 to 1: (r - 3) / 2 for ratings r of 1 to 5"
+            raise InputError(f"weight {weight} is outside -1 to 1", remedy=remedy)
+    return weights
+
+
+def shown(value: object, limit: int = 40) -> str:
+    """A value for a message: short and printable."""
+    text = repr(value)
+    return text if len(text) <= limit else f"{text[:limit]}..."
+
+
+def _lone_surrogate(text: str) -> str | None:
+    """The first lone surrogate of a text, or None."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as fault:
+        return text[fault.start]
+    return None

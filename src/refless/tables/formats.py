@@ -1,0 +1,295 @@
+"""JSONL, CSV, TSV, Parquet and plain text -> rows with line numbers. FORMATS is the table."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+
+import msgspec
+
+from refless.errors import InputError, MissingExtraError, UsageError
+from refless.tables.streams import check_encoding, head_of, opened, raw_of, starts_with, text_of
+
+Row = dict[str, object]
+Numbered = tuple[int, Row | InputError]
+ENDINGS = {
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".parquet": "parquet",
+    ".txt": "text",
+}
+_CELL_LIMIT = 2**31 - 1  # the largest that csv accepts on every platform
+_cell_lock = threading.RLock()
+_json_row = msgspec.json.Decoder().decode
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """A file and how to read it.
+
+    Attributes:
+        path: as the user wrote it, `-` for standard input.
+        raw: its bytes (standard input) or its path.
+        encoding: of its text.
+        quoting: whether quotes are read; None is the format's habit (CSV yes, TSV no).
+        text_column: name of the one column of plain text.
+        keep: tells the columns that are wanted (Parquet reads no others).
+    """
+
+    path: str
+    raw: bytes | Path
+    encoding: str = "utf-8"
+    quoting: bool | None = None
+    text_column: str = "text"
+    keep: Callable[[str], bool] = bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """The rows of a file, read as they are asked for.
+
+    Attributes:
+        columns: names in the header, empty for JSONL, whose rows name their own.
+        rows: line (counted from 1, where the row starts) and row, or what is wrong with it.
+    """
+
+    columns: tuple[str, ...]
+    rows: Iterator[Numbered]
+
+
+def table_of(place: Place, format_: str | None = None) -> AbstractContextManager[Table]:
+    """The table of a file, open while the context lasts; faults of its bytes are InputErrors."""
+    return FORMATS[format_ or format_of(place)](place)
+
+
+def place_of(
+    path: str,
+    *,
+    encoding: str,
+    quoting: bool | None,
+    text_column: str,
+    keep: Callable[[str], bool],
+) -> Place:
+    """A file, checked to be there and not empty."""
+    check_encoding(encoding)
+    return Place(
+        path=path,
+        raw=raw_of(path),
+        encoding=encoding,
+        quoting=quoting,
+        text_column=text_column,
+        keep=keep,
+    )
+
+
+def check_format(format_: str | None) -> None:
+    """Raises UsageError for a format that is not in the table."""
+    if format_ is not None and format_ not in FORMATS:
+        raise UsageError(f"no format '{format_}'; there are {', '.join(FORMATS)}")
+
+
+def format_of(place: Place) -> str:
+    """The format by the name's ending, `.gz` aside, else by the first character and line."""
+    ending = PurePath(place.path.removesuffix(".gz")).suffix.lower()
+    if ending in ENDINGS:
+        return ENDINGS[ending]
+    if starts_with(place.raw, place.path, b"PAR1"):
+        return "parquet"
+    return _sniffed(head_of(place.raw, place.path, place.encoding).lstrip(), place.path)
+
+
+def _sniffed(head: str, path: str) -> str:
+    if head.startswith("{"):
+        return "jsonl"
+    if head.startswith("["):
+        remedy = "write one object a line (JSONL): jq -c '.[]' FILE"
+        raise InputError("this is a JSON array", path=path, line=1, remedy=remedy)
+    header = head.partition("\n")[0]
+    if "\t" in header:
+        return "tsv"
+    return "csv" if "," in header else "text"
+
+
+@contextmanager
+def long_cells() -> Iterator[None]:
+    """Lets csv read cells of any length; its process-wide limit comes back afterwards."""
+    with _cell_lock:
+        before = csv.field_size_limit(_CELL_LIMIT)
+        try:
+            yield
+        finally:
+            csv.field_size_limit(before)
+
+
+@contextmanager
+def _jsonl(place: Place) -> Iterator[Table]:
+    with text_of(place.raw, place.path, place.encoding, newline=None) as lines:
+        yield Table(columns=(), rows=_objects(lines, place.path))
+
+
+def _objects(lines: Iterable[str], path: str) -> Iterator[Numbered]:
+    for number, line in enumerate(lines, 1):
+        if number == 1:
+            line = line.removeprefix("\ufeff")
+        try:
+            row = _json_row(line)
+        except (ValueError, RecursionError):
+            if line.isspace() or not line:
+                continue
+            row = _slow_object(line, path, number)
+        if isinstance(row, dict | InputError):
+            yield number, row
+        else:
+            found = f"a JSON {type(row).__name__} where an object is needed"
+            remedy = 'write one object a line: {"text": ..., "rating": ...}'
+            yield number, InputError(found, path=path, line=number, remedy=remedy)
+
+
+def _slow_object(line: str, path: str, number: int) -> object:
+    """What the fast reader refuses: NaN, huge numbers and lone surrogates get their own answer."""
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError) as fault:
+        if "\0" in line:
+            found = f"a NUL character (position {line.index(chr(0)) + 1})"
+        elif isinstance(fault, json.JSONDecodeError):
+            found = f"no JSON: {fault.msg} (position {fault.colno})"
+        else:
+            found = f"no JSON that can be read: {fault}"
+        return InputError(found, path=path, line=number, remedy="write one JSON object a line")
+
+
+def _csv(place: Place) -> AbstractContextManager[Table]:
+    if place.quoting is False:
+        return _split_cells(place, ",")
+    return _quoted_cells(place, ",")
+
+
+def _tsv(place: Place) -> AbstractContextManager[Table]:
+    if place.quoting:
+        return _quoted_cells(place, "\t")
+    return _split_cells(place, "\t")
+
+
+@contextmanager
+def _split_cells(place: Place, delimiter: str) -> Iterator[Table]:
+    """Cells cut at every delimiter; quotes are characters like any other."""
+    with text_of(place.raw, place.path, place.encoding, newline=None) as lines:
+        rows = ((n, line.rstrip("\n").split(delimiter)) for n, line in enumerate(lines, 1))
+        yield _headed(rows, place.path)
+
+
+@contextmanager
+def _quoted_cells(place: Place, delimiter: str) -> Iterator[Table]:
+    """Cells as in RFC 4180: quoted ones may hold delimiters, line ends and doubled quotes."""
+    with text_of(place.raw, place.path, place.encoding, newline="") as lines:
+        yield _headed(_csv_rows(lines, delimiter, place.path), place.path)
+
+
+def _csv_rows(
+    lines: Iterable[str], delimiter: str, path: str
+) -> Iterator[tuple[int, list[str] | InputError]]:
+    reader = csv.reader(lines, delimiter=delimiter, strict=True)
+    while True:
+        start = reader.line_num + 1
+        try:
+            cells = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as fault:
+            if "unexpected end" in str(fault):
+                found, remedy = "a quote opened in this row never closes", "close or double it"
+                raise InputError(found, path=path, line=start, remedy=remedy) from fault
+            remedy = "double the quotes inside quoted cells, or pass --no-quoting"
+            yield start, InputError(f"no CSV: {fault}", path=path, line=start, remedy=remedy)
+        else:
+            if cells:
+                yield start, cells
+
+
+def _headed(rows: Iterator[tuple[int, list[str] | InputError]], path: str) -> Table:
+    """A table from rows of cells whose first holds the names."""
+    for line, cells in rows:
+        if isinstance(cells, InputError):
+            raise cells
+        if cells != [""]:
+            names = _names(cells, path, line)
+            return Table(columns=names, rows=_named_cells(rows, names, path))
+    raise InputError("there is no header", path=path, remedy="give a first line of column names")
+
+
+def _names(cells: Sequence[str], path: str, line: int) -> tuple[str, ...]:
+    names = tuple(cell.removeprefix("\ufeff").strip() for cell in cells)
+    for name in names:
+        if name and names.count(name) > 1:
+            found = f"the header has two columns '{name}'"
+            raise InputError(found, path=path, line=line, remedy="rename one of them")
+    return names
+
+
+def _named_cells(
+    rows: Iterator[tuple[int, list[str] | InputError]], names: tuple[str, ...], path: str
+) -> Iterator[Numbered]:
+    width = len(names)
+    for line, cells in rows:
+        if isinstance(cells, InputError):
+            yield line, cells
+        elif len(cells) == width:
+            yield line, dict(zip(names, cells, strict=True))
+        elif cells != [""]:  # a blank line is a row only where an empty cell makes a whole one
+            count = "1 cell" if len(cells) == 1 else f"{len(cells)} cells"
+            found = f"{count} where the header has {width}"
+            remedy = "check delimiters, quotes and line ends inside cells"
+            yield line, InputError(found, path=path, line=line, remedy=remedy)
+
+
+@contextmanager
+def _text(place: Place) -> Iterator[Table]:
+    name = place.text_column
+    with text_of(place.raw, place.path, place.encoding, newline=None) as lines:
+        rows: Iterator[Numbered] = (
+            (number, {name: line.rstrip("\n").removeprefix("\ufeff" if number == 1 else "")})
+            for number, line in enumerate(lines, 1)
+        )
+        yield Table(columns=(name,), rows=rows)
+
+
+@contextmanager
+def _parquet(place: Place) -> Iterator[Table]:
+    try:
+        from pyarrow import ArrowInvalid, parquet
+    except ImportError as fault:
+        raise MissingExtraError("Parquet", "parquet") from fault
+    with opened(place.raw, place.path) as stream:
+        try:
+            file = parquet.ParquetFile(stream)
+            names = tuple(map(str, file.schema_arrow.names))
+            yield Table(columns=names, rows=_parquet_rows(file, [*filter(place.keep, names)]))
+        except ArrowInvalid as fault:
+            reason = re.sub(r"\s+", " ", str(fault))
+            raise InputError(f"no Parquet: {reason}", path=place.path) from fault
+
+
+def _parquet_rows(file: object, columns: list[str]) -> Iterator[Numbered]:
+    number = 0
+    for batch in file.iter_batches(batch_size=8192, columns=columns):  # type: ignore[attr-defined]
+        for row in batch.to_pylist():
+            number += 1
+            yield number, row
+
+
+FORMATS: dict[str, Callable[[Place], AbstractContextManager[Table]]] = {
+    "jsonl": _jsonl,
+    "csv": _csv,
+    "tsv": _tsv,
+    "parquet": _parquet,
+    "text": _text,
+}

@@ -1,0 +1,174 @@
+"""Files, standard input and gzip as streams of decoded text, with every fault given a place."""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import io
+import sys
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from refless.errors import InputError, UsageError
+
+STDIN = "-"
+_HEAD = 1 << 16
+_GZIP = b"\x1f\x8b"
+_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+
+
+def raw_of(path: str) -> bytes | Path:
+    """What a path names: a file, or the bytes of what cannot be read twice (`-`, a pipe).
+
+    Raises:
+        InputError: no such file, a directory, an empty file.
+    """
+    if path == STDIN:
+        raw = sys.stdin.buffer.read()
+        if not raw:
+            raise InputError("standard input is empty", path=path, remedy="pipe rows into it")
+        return raw
+    file = Path(path)
+    if file.is_dir():
+        raise InputError("this is a directory", path=path, remedy="name the files in it")
+    if not file.exists():
+        raise InputError("no such file", path=path, remedy="check the spelling and the folder")
+    piped = None if file.is_file() else file.read_bytes()
+    if piped == b"" or (piped is None and file.stat().st_size == 0):
+        raise InputError("the file is empty", path=path, remedy="give a file with rows")
+    return file if piped is None else piped
+
+
+@contextmanager
+def opened(raw: bytes | Path, path: str) -> Iterator[BinaryIO]:
+    """The bytes of a file, unpacked where they are gzip (known by content, not by name).
+
+    Raises:
+        InputError: an unreadable file, a `.gz` that is not gzip, truncated or damaged gzip.
+    """
+    try:
+        with io.BytesIO(raw) if isinstance(raw, bytes) else raw.open("rb") as packed:
+            magic = packed.read(2)
+            packed.seek(0)
+            if magic != _GZIP and path.endswith(".gz"):
+                raise InputError(
+                    "the name ends in .gz but this is not gzip",
+                    path=path,
+                    remedy="rename the file or compress it",
+                )
+            if magic != _GZIP:
+                yield packed
+                return
+            with gzip.GzipFile(fileobj=packed) as stream:
+                yield cast("BinaryIO", stream)
+    except (EOFError, gzip.BadGzipFile, zlib.error) as fault:
+        truncated = isinstance(fault, EOFError)
+        found = "the gzip data is truncated" if truncated else f"the gzip data is damaged ({fault})"
+        raise InputError(found, path=path, remedy="copy or download the file again") from fault
+    except OSError as fault:
+        found = f"the file cannot be read ({fault.strerror or fault})"
+        raise InputError(found, path=path) from fault
+
+
+def check_encoding(encoding: str) -> None:
+    """Raises UsageError unless the name is a text encoding that Python knows."""
+    try:
+        "".encode(encoding)
+    except LookupError as fault:
+        raise UsageError(f"--encoding '{encoding}' is not a text encoding") from fault
+
+
+@contextmanager
+def text_of(
+    raw: bytes | Path, path: str, encoding: str, *, newline: str | None
+) -> Iterator[io.TextIOWrapper]:
+    r"""The decoded text of a file, without its byte order mark.
+
+    Iterating it splits at \n, \r\n and lone \r, and nowhere else (not at U+2028 or U+0085).
+
+    Args:
+        newline: None turns line ends into \n, "" leaves them as they are.
+
+    Raises:
+        InputError: bytes that are not in the encoding, with their place and the likely encoding.
+    """
+    utf8 = codecs.lookup(encoding).name == "utf-8"
+    if utf8:
+        _refuse_utf16(raw, path)
+    try:
+        with opened(raw, path) as stream:
+            real = "utf-8-sig" if utf8 else encoding
+            with io.TextIOWrapper(stream, encoding=real, newline=newline) as text:
+                yield text
+    except UnicodeError as fault:
+        raise _located(raw, path, encoding, fault) from fault
+
+
+def head_of(raw: bytes | Path, path: str, encoding: str) -> str:
+    """The first characters of a file, to tell its format by."""
+    with text_of(raw, path, encoding, newline=None) as text:
+        return text.read(_HEAD).removeprefix("\ufeff")
+
+
+def starts_with(raw: bytes | Path, path: str, magic: bytes) -> bool:
+    """Whether a file's (unpacked) bytes begin with a magic number."""
+    with opened(raw, path) as stream:
+        return stream.read(len(magic)) == magic
+
+
+def _refuse_utf16(raw: bytes | Path, path: str) -> None:
+    """Tells UTF-16, which can pass for UTF-8 with NULs, before it is read as something else."""
+    with opened(raw, path) as stream:
+        head = stream.read(4096)
+    likely = _wide_encoding(head)
+    if likely is not None:
+        remedy = f"if it is {likely}, pass --encoding {likely}"
+        raise InputError("this is not UTF-8", path=path, line=1, remedy=remedy)
+
+
+def _wide_encoding(head: bytes) -> str | None:
+    if head.startswith(_UTF16):
+        return "utf-16"
+    even, odd = head[::2].count(0), head[1::2].count(0)
+    if even + odd <= len(head) / 4:  # a stray NUL is a fault of one row, not another encoding
+        return None
+    return "utf-16-le" if odd > even else "utf-16-be"
+
+
+def _located(raw: bytes | Path, path: str, encoding: str, fault: UnicodeError) -> InputError:
+    """The error for undecodable bytes: line and byte offset where lines can be told as bytes."""
+    name = codecs.lookup(encoding).name
+    if name.startswith(("utf-16", "utf-32")):
+        remedy = "check --encoding; without it UTF-8 is read"
+        return InputError(f"this is not {name} ({fault})", path=path, remedy=remedy)
+    offset, line = 0, 1
+    with opened(raw, path) as stream:
+        for chunk in stream:
+            try:
+                chunk.decode(name)
+            except UnicodeDecodeError as place:
+                line += _line_ends(chunk[: place.start])
+                bad = chunk[place.start]
+                found = f"byte 0x{bad:02x} at offset {offset + place.start} is not {name}"
+                return InputError(found, path=path, line=line, remedy=_advice(name, chunk))
+            line += _line_ends(chunk)
+            offset += len(chunk)
+    return InputError(f"this is not {name} ({fault})", path=path)
+
+
+def _line_ends(chunk: bytes) -> int:
+    r"""Number of \n, \r\n and lone \r in a piece that holds no half of a \r\n."""
+    return chunk.count(b"\n") + chunk.count(b"\r") - chunk.count(b"\r\n")
+
+
+def _advice(name: str, chunk: bytes) -> str:
+    if name != "utf-8":
+        return "check --encoding; without it UTF-8 is read"
+    try:
+        chunk.decode("cp1252")
+    except UnicodeDecodeError:
+        return "if it is latin-1, pass --encoding latin-1"
+    return "if it is cp1252 (Windows), pass --encoding cp1252"

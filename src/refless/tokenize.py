@@ -1,0 +1,132 @@
+"""Texts to tokens: characters, words, and sacrebleu's tokenizers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import numpy.typing as npt
+
+from refless.errors import UsageError
+
+Tokenize = Callable[[str], list[str]]
+IdArray = npt.NDArray[np.int32]
+
+SACREBLEU = {  # our name -> sacrebleu's; the last three need extras of sacrebleu
+    "13a": "13a",
+    "intl": "intl",
+    "zh": "zh",
+    "ja-mecab": "ja-mecab",
+    "ko-mecab": "ko-mecab",
+}
+TOKENIZERS = ("char", "words", *SACREBLEU)
+
+
+def tokenizer(name: str) -> Tokenize:
+    """The function that splits a text into tokens.
+
+    `char` takes every code point (spaces count), `words` splits at white space, the others are
+    sacrebleu's tokenizers followed by a split at white space.
+
+    Raises:
+        UsageError: an unknown name, or a tokenizer whose own dependency is not installed.
+    """
+    if name == "char":
+        return list
+    if name == "words":
+        return str.split
+    if name not in SACREBLEU:
+        raise UsageError(f"no tokenizer '{name}'; there are {', '.join(TOKENIZERS)}")
+    return partial(_split_with, _sacrebleu(name))
+
+
+def _split_with(split: Callable[[str], str], text: str) -> list[str]:
+    return split(text).split()
+
+
+def _sacrebleu(name: str) -> Callable[[str], str]:
+    from sacrebleu.metrics.bleu import _get_tokenizer
+
+    try:
+        return _get_tokenizer(SACREBLEU[name])()  # type: ignore[no-any-return]
+    except (ImportError, RuntimeError) as missing:
+        language = name.removesuffix("-mecab")
+        raise UsageError(
+            f"tokenizer '{name}' needs more than is installed: pip install 'sacrebleu[{language}]'"
+        ) from missing
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TokenIds:
+    """Texts as token ids, one after the other.
+
+    Attributes:
+        ids: [total tokens] ids, -1 for a token that the vocabulary lacks.
+        starts: [texts + 1] text i is `ids[starts[i]:starts[i + 1]]`.
+    """
+
+    ids: IdArray
+    starts: npt.NDArray[np.int64]
+
+    @property
+    def lengths(self) -> npt.NDArray[np.int64]:
+        """[texts] number of tokens."""
+        return np.diff(self.starts)
+
+
+def code_points(text: str) -> npt.NDArray[np.uint32]:
+    """The text's code points; lone surrogates pass."""
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4")
+
+
+def vocabulary(texts: Iterable[str], tokenize: str) -> tuple[str, ...]:
+    """All tokens of the texts, sorted: the same whatever the order of the texts."""
+    if tokenize == "char":
+        return tuple(sorted(set().union(*map(set, _joined(texts)))))
+    split = tokenizer(tokenize)
+    return tuple(sorted({token for text in texts for token in split(text)}))
+
+
+def encode(texts: Iterable[str], tokenize: str, tokens: tuple[str, ...]) -> TokenIds:
+    """The texts as places in the sorted tuple `tokens`; -1 for tokens that it lacks."""
+    if tokenize == "char":
+        return _encode_characters(texts, tokens)
+    split = tokenizer(tokenize)
+    place = {token: i for i, token in enumerate(tokens)}
+    rows = [[place.get(token, -1) for token in split(text)] for text in texts]
+    flat = np.fromiter((i for row in rows for i in row), dtype=np.int32)
+    return TokenIds(flat, _starts([len(row) for row in rows]))
+
+
+def _encode_characters(texts: Iterable[str], tokens: tuple[str, ...]) -> TokenIds:
+    """One table look-up a code point, chunk by chunk."""
+    known = np.array([ord(token) for token in tokens], dtype=np.int64)
+    table = np.full(int(known.max(initial=0)) + 2, -1, dtype=np.int32)
+    table[known] = np.arange(len(known), dtype=np.int32)
+    lengths: list[int] = []
+    parts = [np.zeros(0, dtype=np.int32)]
+    for chunk in _joined(texts, lengths):
+        points = code_points(chunk)
+        parts.append(table[np.minimum(points, len(table) - 1)])
+    return TokenIds(np.concatenate(parts), _starts(lengths))
+
+
+def _joined(texts: Iterable[str], lengths: list[int] | None = None) -> Iterable[str]:
+    """The texts glued together in chunks of some million characters; lengths are appended."""
+    chunk: list[str] = []
+    size = 0
+    for text in texts:
+        chunk.append(text)
+        size += len(text)
+        if lengths is not None:
+            lengths.append(len(text))
+        if size > 2_000_000:
+            yield "".join(chunk)
+            chunk, size = [], 0
+    yield "".join(chunk)
+
+
+def _starts(lengths: list[int]) -> npt.NDArray[np.int64]:
+    return np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])

@@ -1,0 +1,55 @@
+"""The public names: a list that only grows on purpose."""
+
+import refless
+
+PUBLIC = [
+    "BLEUNeighbors",
+    "Columns",
+    "Estimates",
+    "Explanation",
+    "IndexFolderError",
+    "InputError",
+    "Judged",
+    "MissingExtraError",
+    "Neighbor",
+    "Outputs",
+    "RatedIndex",
+    "RatedPool",
+    "Ratings",
+    "Reading",
+    "RefLessError",
+    "Signature",
+    "UsageError",
+    "__version__",
+    "agreement",
+    "annotators",
+    "bleu_star",
+    "load_index",
+    "pool_of",
+    "read_outputs",
+    "read_pool",
+    "scored",
+]
+
+
+def test_public_names_are_exact_and_sorted() -> None:
+    """`refless.__all__` is this list, in order."""
+    assert list(refless.__all__) == PUBLIC
+    assert sorted(refless.__all__) == list(refless.__all__)
+
+
+def test_every_public_name_is_there() -> None:
+    """Each name can be had from the package (lazily or not), and dir() shows it."""
+    for name in refless.__all__:
+        assert getattr(refless, name) is not None
+    assert set(refless.__all__) <= set(dir(refless))
+
+
+def test_nothing_else_is_public() -> None:
+    """No function or class of ours is reachable from the package without being listed."""
+    ours = {
+        name
+        for name, value in vars(refless).items()
+        if not name.startswith("_") and getattr(value, "__module__", "").startswith("refless")
+    }
+    assert ours <= set(refless.__all__)

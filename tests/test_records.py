@@ -1,0 +1,93 @@
+"""The records: columns stay together."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from refless.errors import UsageError
+from refless.records import Estimates, Outputs, RatedPool, as_outputs, outputs_of, take
+from refless.truth import pool_of, truth_of
+
+POOL = pool_of(
+    ["a", "b", "c", "d"],
+    [[1, 2], [3], [4, 4, 5], [2]],
+    ids=["i", "j", "k", "l"],
+    sources=["s", "s", "t", "t"],
+    systems=["x", "y", "x", "y"],
+    items=["1", "1", "2", "2"],
+    scale=(1, 5),
+)
+
+
+def ratings_of(pool: RatedPool) -> dict[str, list[float]]:
+    """Each id's ratings, in order."""
+    return {
+        name: pool.ratings.values[pool.ratings.text == i].tolist()
+        for i, name in enumerate(pool.ids)
+    }
+
+
+@given(st.permutations(range(4)), st.integers(0, 4))
+def test_take_keeps_columns_together(order: list[int], size: int) -> None:
+    """Each text taken keeps its own name, ratings, truth and company, in the order asked for."""
+    rows = np.array(order[:size], dtype=np.int64)
+    some = take(POOL, rows)
+    assert some.ids == tuple("ijkl"[i] for i in rows)
+    assert some.texts == tuple("abcd"[i] for i in rows)
+    assert some.sources == tuple("sstt"[i] for i in rows)
+    assert some.systems == tuple("xyxy"[i] for i in rows)
+    assert some.items == tuple("1122"[i] for i in rows)
+    assert some.tasks == ()
+    assert ratings_of(some) == {name: ratings_of(POOL)[name] for name in some.ids}
+    np.testing.assert_array_equal(some.truth, truth_of(some.ratings, len(some), scale=(1, 5)))
+
+
+def test_take_leaves_the_pool_alone() -> None:
+    """The pool that was taken from is as it was."""
+    before = (POOL.ids, POOL.truth.tolist(), ratings_of(POOL))
+    take(POOL, np.array([3, 0], dtype=np.int64))
+    assert (POOL.ids, POOL.truth.tolist(), ratings_of(POOL)) == before
+
+
+def test_outputs_of_lists_and_outputs() -> None:
+    """Lists are numbered from 1; Outputs pass through untouched."""
+    outputs = outputs_of(["one", "two"])
+    assert outputs.ids == ("1", "2")
+    assert outputs.texts == ("one", "two")
+    assert outputs_of(outputs) is outputs
+    assert len(outputs_of([])) == 0
+
+
+def test_outputs_of_one_string() -> None:
+    """A bare string would be read letter by letter; it is refused."""
+    with pytest.raises(UsageError, match="one string"):
+        outputs_of("text")
+
+
+def test_as_outputs_keeps_who_answered_what() -> None:
+    """A pool's texts as outputs, with every column that is not a rating."""
+    outputs = as_outputs(POOL)
+    assert isinstance(outputs, Outputs)
+    assert (outputs.ids, outputs.texts, outputs.items) == (POOL.ids, POOL.texts, POOL.items)
+    assert (outputs.sources, outputs.systems) == (POOL.sources, POOL.systems)
+
+
+def estimates(*values: float) -> Estimates:
+    """Estimates with these values and nothing else of interest."""
+    array = np.array(values, dtype=np.float64)
+    return Estimates(
+        ids=tuple(map(str, range(len(values)))),
+        values=array,
+        reasons=tuple("too-few" if np.isnan(v) else "" for v in values),
+        support=np.zeros(len(values), dtype=np.int64),
+        low=array,
+        high=array,
+    )
+
+
+def test_coverage() -> None:
+    """Share of outputs with an estimate, 0 being an estimate; NaN where there are no outputs."""
+    assert estimates(0.0, np.nan, 0.5, np.nan).coverage == 0.5
+    assert estimates(0.0).coverage == 1.0
+    assert np.isnan(estimates().coverage)

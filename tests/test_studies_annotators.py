@@ -1,0 +1,116 @@
+"""The human yardstick: by hand, and the published table on HUSE."""
+
+import csv
+import json
+import math
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from refless.records import RatedPool, Ratings, numbered
+from refless.studies.annotators import annotators, as_dict
+from refless.truth import truth_of
+
+DATA = Path(os.environ.get("REFLESS_DATA", Path(__file__).parents[1] / ".." / "shared" / "data"))
+HUSE = DATA / "huse-summarization" / "judgements.tsv"
+
+
+def pool_from(rows, scale=None) -> RatedPool:
+    """A pool from (text, annotator, rating)."""
+    texts, names = sorted({row[0] for row in rows}), sorted({row[1] for row in rows})
+    ratings = Ratings(
+        text=np.array([texts.index(row[0]) for row in rows]),
+        annotator=np.array([names.index(row[1]) for row in rows]),
+        values=np.array([float(row[2]) for row in rows]),
+        annotators=tuple(names),
+    )
+    return RatedPool(
+        ids=numbered(len(texts)),
+        texts=tuple(texts),
+        truth=truth_of(ratings, len(texts), scale=scale),
+        ratings=ratings,
+        scale=scale,
+    )
+
+
+def huse() -> RatedPool:
+    if not HUSE.exists():
+        pytest.skip(f"the HUSE judgements are not at {HUSE}")
+    with HUSE.open(encoding="utf-8", newline="") as lines:
+        rows = list(csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))
+    return pool_from([(row["id"], row["annotator"], row["rating"]) for row in rows], scale=(1, 6))
+
+
+def test_two_annotators_by_hand():
+    """Truths 0.25, 0.5, 1: "a" errs by 1/4, 1/2, 0; "b" rated two texts; errors by hand."""
+    rows = [("x", "a", 1), ("x", "b", 2), ("y", "a", 1), ("y", "b", 3), ("z", "a", 3)]
+    found = annotators(pool_from(rows, scale=(1, 3)))
+    a, b = found.per_annotator
+    assert (found.n, a.name, a.n, b.name, b.n) == (2, "a", 3, "b", 2)
+    assert a.mse == pytest.approx((1 / 16 + 1 / 4 + 0) / 3)
+    assert b.mse == pytest.approx((1 / 16 + 1 / 4) / 2)
+    # Ranks of "a" 1.5, 1.5, 3 against 1, 2, 3: sqrt(3)/2. "b" has both in order.
+    assert a.spearman == pytest.approx(math.sqrt(3) / 2)
+    assert b.spearman == pytest.approx(1)
+    assert found.average["spearman"] == pytest.approx((1 + math.sqrt(3) / 2) / 2)
+    assert found.best["mse"] == a.mse
+    assert found.best["spearman"] == b.spearman
+
+
+def test_undefined_correlations_are_left_out_and_counted():
+    """An annotator who always says 2 has no Spearman; as zero it halves the average."""
+    rows = [(text, "flat", 2) for text in "xyz"] + [("x", "b", 1), ("y", "b", 2), ("z", "b", 3)]
+    found = annotators(pool_from(rows))
+    assert found.average["spearman"] == pytest.approx(1)
+    assert found.n_undefined == 1
+    assert found.spearman_undefined_as_zero == pytest.approx(0.5)
+
+
+def test_no_defined_correlation_is_null():
+    """Two annotators with one text each: errors are defined, correlations are null."""
+    result = as_dict(annotators(pool_from([("x", "a", 1), ("y", "b", 2)])))
+    assert result["average"]["mse"] == 0
+    assert result["average"]["spearman"] is None
+    assert result["best"]["kendall"] is None
+    assert result["average"]["n_undefined"] == 2
+    json.dumps(result, allow_nan=False)
+
+
+def test_repeated_ratings_of_one_annotator_are_averaged():
+    """Rating 1 and 3 on one text counts as one rating of 2."""
+    rows = [("x", "a", 1), ("x", "a", 3), ("y", "a", 4), ("x", "b", 2), ("y", "b", 4)]
+    a, b = annotators(pool_from(rows)).per_annotator
+    assert (a.n, b.n) == (2, 2)
+    assert a.mse == b.mse == 0
+
+
+def test_without_two_annotators_there_is_no_yardstick():
+    """Unknown raters, or a single one who rated, cannot be compared with the truth."""
+    assert annotators(pool_from([("x", "a", 1), ("y", "a", 2)])) is None
+    pool = pool_from([("x", "a", 1), ("y", "a", 2)])
+    unnamed = replace(pool, ratings=replace(pool.ratings, annotators=()))
+    assert annotators(unnamed) is None
+    silent = replace(pool, ratings=replace(pool.ratings, annotators=("a", "b")))
+    assert annotators(silent) is None
+
+
+def test_huse_gives_the_published_yardstick():
+    """Table 1 of BLEU Neighbors, "Human", with exact means (FACTS.md, BLEU Neighbors 3)."""
+    found = annotators(huse())
+    assert found.average["mse"] == pytest.approx(0.0803, abs=1e-4)
+    assert found.average["spearman"] == pytest.approx(0.411, abs=1e-3)
+    assert found.spearman_undefined_as_zero == pytest.approx(0.406, abs=1e-3)
+    assert found.n_undefined == 1
+    assert found.best["mse"] == pytest.approx(0.0200, abs=1e-4)
+    assert found.best["spearman"] == pytest.approx(0.923, abs=1e-3)
+
+
+def test_row_order_does_not_matter():
+    """The yardstick of shuffled ratings is the same, bit for bit."""
+    rng = np.random.default_rng(0)
+    rows = [(str(t), f"w{a}", rng.integers(1, 7)) for t in range(12) for a in range(5)]
+    shuffled = [rows[i] for i in rng.permutation(len(rows))]
+    assert as_dict(annotators(pool_from(rows))) == as_dict(annotators(pool_from(shuffled)))

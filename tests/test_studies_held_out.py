@@ -1,0 +1,161 @@
+"""Agreement of predictions with people: values, order, groups, abstention, JSON names."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+import scipy.stats
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from refless.records import Judged
+from refless.studies import held_out
+from refless.studies.held_out import agreement, as_dict
+
+NAN = float("nan")
+
+
+def judged(human, predicted, group=(), reason=None) -> Judged:
+    predicted = np.array(predicted, dtype=np.float64)
+    reason = reason or tuple("too-few" if np.isnan(value) else "" for value in predicted)
+    return Judged(
+        id=tuple(f"t{i}" for i in range(len(predicted))),
+        human=np.array(human, dtype=np.float64),
+        predicted=predicted,
+        reason=reason,
+        group=tuple(group),
+    )
+
+
+def sample(n: int, *, seed: int = 0, grouped: bool = False) -> Judged:
+    rng = np.random.default_rng(seed)
+    human = np.round(rng.random(n), 1)
+    predicted = np.where(rng.random(n) < 0.2, np.nan, np.round(human + rng.normal(size=n), 1))
+    return judged(human, predicted, [f"g{i}" for i in rng.integers(0, 9, n)] if grouped else ())
+
+
+def permuted(table: Judged, order: np.ndarray) -> Judged:
+    return Judged(
+        id=tuple(table.id[i] for i in order),
+        human=table.human[order],
+        predicted=table.predicted[order],
+        reason=tuple(table.reason[i] for i in order),
+        group=tuple(table.group[i] for i in order) if table.group else (),
+    )
+
+
+def test_measures_are_over_predicted_texts_only():
+    """Hand calculation: errors 0.5, 0.5 and 0 on three of four texts; order scipy's."""
+    found = agreement(judged([0.0, 1.0, 0.5, 0.9], [0.5, 0.5, 0.5, NAN]))
+    assert (found.n, found.n_scored, found.coverage) == (4, 3, 0.75)
+    assert found.mse == pytest.approx(0.5 / 3)
+    assert found.mae == pytest.approx(1 / 3)
+    assert found.reasons == {"too-few": 1}
+
+
+def test_correlations_p_values_and_intervals_belong_together():
+    """Coefficients and p-values equal scipy's, and each lies in its interval."""
+    table = sample(80)
+    scored = ~np.isnan(table.predicted)
+    found = agreement(table)
+    for name in ("pearson", "spearman", "kendall"):
+        function = {"pearson": "pearsonr", "spearman": "spearmanr", "kendall": "kendalltau"}[name]
+        value, p = getattr(scipy.stats, function)(table.human[scored], table.predicted[scored])
+        assert getattr(found, name) == pytest.approx(value, abs=1e-12)
+        assert found.p_values[name] == pytest.approx(p, rel=1e-9)
+        low, high = found.intervals[name]
+        assert low < value < high
+    assert found.interval_method == "boot-1000"
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 10**6), n=st.integers(0, 60), grouped=st.booleans())
+def test_row_order_does_not_matter(seed, n, grouped):
+    """Shuffled rows give the same numbers, bit for bit, with and without groups."""
+    table = sample(n, seed=seed, grouped=grouped)
+    order = np.random.default_rng(seed + 1).permutation(n)
+    first = as_dict(agreement(table, resamples=60))
+    assert as_dict(agreement(permuted(table, order), resamples=60)) == first
+
+
+def test_the_seed_matters_and_zero_is_a_seed():
+    """Seed 0 repeats itself and differs from seed 1."""
+    table = sample(50)
+    first, again, other = (agreement(table, seed=seed).intervals["mse"] for seed in (0, 0, 1))
+    assert first == again
+    assert first != other
+
+
+def test_groups_are_drawn_whole():
+    """Five copies of each text in one group say no more than one: a wider interval than apart."""
+    human = np.repeat(np.linspace(0, 1, 30), 5)
+    predicted = np.repeat(np.random.default_rng(0).random(30), 5)
+    apart = agreement(judged(human, predicted)).intervals["mse"]
+    names = [f"g{i // 5}" for i in range(150)]
+    together = agreement(judged(human, predicted, names)).intervals["mse"]
+    # Independent copies would shrink the width by sqrt(5).
+    assert (together[1] - together[0]) / (apart[1] - apart[0]) == pytest.approx(5**0.5, rel=0.15)
+
+
+def test_long_tables_use_the_jackknife(monkeypatch):
+    """Beyond the limit the intervals are analytic, say so, and lie near the resampled ones."""
+    table = sample(600, grouped=True)
+    slow = agreement(table)
+    monkeypatch.setattr(held_out, "RESAMPLED_ROWS", 100)
+    fast = agreement(table)
+    assert fast.interval_method == "jackknife"
+    low, high = slow.intervals["mae"]
+    assert fast.intervals["mae"] == pytest.approx((low, high), abs=0.25 * (high - low))
+
+
+@pytest.mark.parametrize(
+    ("human", "predicted", "why", "missing"),
+    [
+        ([0.5, 0.5, 0.5], [0.1, 0.2, 0.3], "all ratings are equal", {"pearson"}),
+        ([0.1, 0.5, 0.9], [0.2, 0.2, 0.2], "all predictions are equal", {"pearson"}),
+        ([0.1, 0.5], [0.2, NAN], "only one text has a prediction", {"pearson"}),
+        ([0.1, 0.5], [NAN, NAN], "no text has a prediction", {"pearson", "mse", "mae"}),
+        ([], [], "no text has a prediction", {"pearson", "mse", "mae"}),
+    ],
+)
+def test_undefined_measures_say_why(human, predicted, why, missing):
+    """What is NaN is named with its reason and is null in the JSON."""
+    found = agreement(judged(human, predicted))
+    if missing == {"pearson"}:
+        assert set(found.undefined) - {"auc"} == {"pearson", "spearman", "kendall"}
+    assert missing <= set(found.undefined)
+    assert set(found.undefined.values()) == {why}
+    assert as_dict(found)["pearson"] is None
+    assert as_dict(found)["pearson_p"] is None
+
+
+def test_auc_appears_only_for_two_ratings():
+    """Thumbs have an AUC; 3 of 4 pairs in order is 0.75 by hand. Three ratings have none."""
+    found = agreement(judged([0, 0, 1, 1], [0.1, 0.6, 0.5, 0.9]))
+    assert found.auc == 0.75
+    assert as_dict(found)["auc"] == 0.75
+    other = agreement(judged([0, 0.5, 1, 1], [0.1, 0.6, 0.5, 0.9]))
+    assert math.isnan(other.auc)
+    assert "auc" not in other.undefined
+    assert not {"auc", "auc_interval"} & set(as_dict(other))
+
+
+def test_json_names():
+    """The names of the JSON output are the contract's, and it holds no NaN."""
+    names = {"n", "n_scored", "coverage", "reasons", "undefined", "mse", "mae", "mse_interval"}
+    names |= {"mae_interval", "pearson", "spearman", "kendall"}
+    names |= {
+        f"{name}_{more}"
+        for name in ("pearson", "spearman", "kendall")
+        for more in ("interval", "p")
+    }
+    result = as_dict(agreement(sample(30)))
+    assert set(result) == names
+    json.dumps(result, allow_nan=False)
+
+
+def test_missing_predictions_without_a_reason_are_counted():
+    """A score column of another tool may be empty without saying why."""
+    found = agreement(judged([0.1, 0.2], [NAN, NAN], reason=("", "too-short")))
+    assert found.reasons == {"too-short": 1, "undefined": 1}

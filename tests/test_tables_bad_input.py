@@ -1,0 +1,324 @@
+"""Bad input: each case of docs/errors.md that files can hold has its answer here."""
+
+import gzip
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from refless.errors import InputError
+from refless.tables import Columns, Reading, read_outputs, read_pool
+
+SKIP = Reading(skip_bad=True)
+
+
+def write(folder: Path, content: str | bytes, name: str = "p.jsonl") -> str:
+    path = folder / name
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return str(path)
+
+
+def bad_second_row(folder: Path, row: str, found: str, column: str | None) -> None:
+    """Checks the answers to a bad row between two good ones, in a pool and in outputs."""
+    good = '{{"id": "{0}", "text": "{0}", "rating": 1}}'
+    path = write(folder, "\n".join((good.format("a"), row, good.format("c"))))
+    for read in (read_pool, read_outputs):
+        with pytest.raises(InputError, match=found) as caught:
+            read([path])
+        error = caught.value
+        assert (error.path, error.line, error.column) == (path, 2, column)
+        assert error.remedy
+    pool = read_pool([path], SKIP)
+    assert (pool.pool.texts, pool.n_skipped) == (("a", "c"), 1)
+    assert re.search(found, str(pool.skipped[0]))
+    assert pool.notes[-1].startswith("1 bad row skipped; the first: ")
+    kept = read_outputs([path], SKIP)
+    assert kept.outputs.texts == ("a", "", "c")
+    assert kept.outputs.bad == (False, True, False)
+    assert len(set(kept.outputs.ids)) == 3
+    assert kept.n_skipped == 1
+    assert "kept as empty place holders" in kept.notes[-1]
+
+
+TEXTS = {
+    "missing": ('{"id": "b", "rating": 1}', "no text"),
+    "null": ('{"id": "b", "text": null, "rating": 1}', "no text"),
+    "number": ('{"id": "b", "text": 5, "rating": 1}', "5 is no string"),
+    "list": ('{"id": "b", "text": ["x"], "rating": 1}', "is no string"),
+    "NUL": ('{"id": "b", "text": "x\\u0000", "rating": 1}', r"NUL character \(position 2\)"),
+    "surrogate": ('{"id": "b", "text": "\\ud800", "rating": 1}', r"lone surrogate \\ud800"),
+}
+
+
+@pytest.mark.parametrize("case", TEXTS)
+def test_no_text(tmp_path: Path, case: str) -> None:
+    """A text that is missing, no string, or holds a NUL or a lone surrogate is a bad row."""
+    row, found = TEXTS[case]
+    bad_second_row(tmp_path, row, found, "text")
+
+
+ROWS = {
+    "array": ('["b", 1]', "JSON list"),
+    "broken": ('{"text": "b", "rat', "no JSON"),
+    "two": ('{"text": "b"} {"text": "c"}', "no JSON"),
+    "NUL": ('{"text": "b\0", "rating": 1}', "NUL character"),
+    "deep": ("[" * 100_000, "no JSON"),
+}
+
+
+@pytest.mark.parametrize("case", ROWS)
+def test_no_json_object(tmp_path: Path, case: str) -> None:
+    """A line that is no JSON object is a bad row."""
+    row, found = ROWS[case]
+    bad_second_row(tmp_path, row, found, None)
+
+
+@pytest.mark.parametrize("value", ["", None, "[1]", '"x\\ud800"'])
+def test_no_id(tmp_path: Path, value: str | None) -> None:
+    """Where there is an id column, a row without a usable id is a bad row."""
+    key = "" if value is None else f'"id": {value or json.dumps("")}, '
+    bad_second_row(tmp_path, f'{{{key}"text": "b", "rating": 1}}', "no id|no name|surrogate", "id")
+
+
+@pytest.mark.parametrize("skipped", [0, 30])
+def test_bad_rows_are_counted(tmp_path: Path, skipped: int) -> None:
+    """All bad rows are counted, the first twenty remembered."""
+    path = write(tmp_path, "[]\n" * skipped + '{"text": "a", "rating": 1}\n')
+    read = read_pool([path], SKIP)
+    assert (read.n_skipped, len(read.skipped), len(read.pool)) == (skipped, min(skipped, 20), 1)
+
+
+def test_every_row_is_bad(tmp_path: Path) -> None:
+    """A pool of which nothing is left is an error, with the first bad row's."""
+    with pytest.raises(InputError, match=r"no usable row is left.*line 1.*no rating"):
+        read_pool([write(tmp_path, '{"text": "a", "rating": null}\n')], SKIP)
+
+
+def test_bad_output_without_ids_keeps_its_number(tmp_path: Path) -> None:
+    """Without an id column a bad output is named by its number, as its neighbours are."""
+    path = write(tmp_path, 'text,item\na,1\n"b"x,2\nc\nd,4\n', "o.csv")
+    outputs = read_outputs([path], SKIP).outputs
+    assert (outputs.ids, outputs.texts) == (("1", "2", "3", "4"), ("a", "", "", "d"))
+    assert outputs.items == ("1", f"{path}:3", f"{path}:4", "4")
+
+
+def test_empty_text(tmp_path: Path) -> None:
+    """An empty text is a text, in pools and outputs."""
+    path = write(tmp_path, "text,rating\n,1\n", "p.csv")
+    assert read_pool([path]).pool.texts == ("",)
+    assert read_outputs([path]).outputs.texts == ("",)
+
+
+def test_one_rated_text_and_equal_ratings(tmp_path: Path) -> None:
+    """One rated text, or ratings that are all equal, make a pool; what follows says more."""
+    assert len(read_pool([write(tmp_path, '{"text": "a", "rating": 1}')]).pool) == 1
+    rows = '{"text": "a", "rating": 1}\n{"text": "b", "rating": 1}'
+    assert read_pool([write(tmp_path, rows)]).pool.truth.tolist() == [1, 1]
+
+
+CELLS = {"few": ("b", "1 cell where the header has 2"), "many": ("b,1,1", "3 cells")}
+
+
+@pytest.mark.parametrize("case", CELLS)
+@pytest.mark.parametrize("name", ["p.csv", "p.tsv"])
+def test_too_few_or_many_cells(tmp_path: Path, case: str, name: str) -> None:
+    """A row with other cells than the header is a bad row."""
+    row, found = CELLS[case]
+    content = f"text,rating\na,1\n{row}\nc,1\n"
+    path = write(tmp_path, content.replace(",", "\t") if name == "p.tsv" else content, name)
+    with pytest.raises(InputError, match=f"line 3: {found}"):
+        read_pool([path])
+    assert read_pool([path], SKIP).pool.texts == ("a", "c")
+
+
+def test_stray_quote(tmp_path: Path) -> None:
+    """Characters after a closing quote are a bad row."""
+    path = write(tmp_path, 'text,rating\n"a"b,1\nc,2\n', "p.csv")
+    with pytest.raises(InputError, match=r"line 2: no CSV.*--no-quoting"):
+        read_pool([path])
+    assert read_pool([path], SKIP).pool.texts == ("c",)
+
+
+def test_quote_never_closed(tmp_path: Path) -> None:
+    """A quote that never closes names the row that opened it and cannot be skipped."""
+    path = write(tmp_path, 'text,rating\na,1\n"b,1\nc,2\n', "p.csv")
+    for reading in (Reading(), SKIP):
+        with pytest.raises(InputError, match="line 3: a quote opened"):
+            read_pool([path], reading)
+
+
+def test_duplicated_header_column(tmp_path: Path) -> None:
+    """Two columns of one name are an error."""
+    with pytest.raises(InputError, match="line 1: the header has two columns 'rating'"):
+        read_pool([write(tmp_path, "text,rating,rating \na,1,2\n", "p.csv")])
+
+
+def test_header_with_blanks_and_unnamed_columns(tmp_path: Path) -> None:
+    """Blanks around names are dropped; columns without a name are left alone."""
+    assert read_pool([write(tmp_path, ",text, rating,\n0,a,1,\n", "p.csv")]).pool.texts == ("a",)
+
+
+@pytest.mark.parametrize("name", ["p.csv", "p.tsv"])
+def test_header_only(tmp_path: Path, name: str) -> None:
+    """A header without rows is an error."""
+    header = "text,rating\n" if name == "p.csv" else "text\trating\n"
+    with pytest.raises(InputError, match="no rows"):
+        read_pool([write(tmp_path, header, name)])
+
+
+@pytest.mark.parametrize("name", ["p.csv", "p.tsv", "p.jsonl", "p.txt", "p"])
+def test_empty_file(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file without bytes is an error, and so is one of blank lines where rows are objects."""
+    with pytest.raises(InputError, match="empty"):
+        read_outputs([write(tmp_path, "", name)])
+    if name != "p.txt":
+        with pytest.raises(InputError, match=r"no rows|no header|no column"):
+            read_pool([write(tmp_path, "\n\n", name)])
+    with pytest.raises(InputError, match=r"no rows|no header"):
+        read_outputs([write(tmp_path, gzip.compress(b""), name + ".gz")])
+
+
+def test_missing_file_and_directory(tmp_path: Path) -> None:
+    """A missing file and a directory say so."""
+    with pytest.raises(InputError, match="no such file"):
+        read_pool([str(tmp_path / "none.csv")])
+    with pytest.raises(InputError, match="directory"):
+        read_pool([str(tmp_path)])
+
+
+def test_json_array(tmp_path: Path) -> None:
+    """A JSON array is told what to become."""
+    with pytest.raises(InputError, match=r"JSON array.*one object a line"):
+        read_pool([write(tmp_path, '[{"text": "a", "rating": 1}]', "p.json")])
+
+
+@pytest.mark.parametrize(
+    ("broken", "likely"),
+    [("caf\xe9".encode("cp1252"), "cp1252"), (b"caf\xe9 \x81", "latin-1")],
+)
+@pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"])
+def test_broken_utf8(tmp_path: Path, broken: bytes, likely: str, end: bytes) -> None:
+    """The error gives line, byte offset and the likely encoding; nothing is skipped."""
+    content = end.join([b"text,rating", "é".encode() + b",1", broken + b",2", b"d,3"])
+    offset = content.index(b"\xe9 " if b"\xe9 " in content else b"\xe9")
+    path = write(tmp_path, content, "p.csv")
+    for reading in (Reading(), SKIP):
+        with pytest.raises(InputError, match=f"--encoding {likely}") as caught:
+            read_pool([path], reading)
+        assert caught.value.line == 3
+        assert f"byte 0xe9 at offset {offset} is not utf-8" in str(caught.value)
+    assert read_pool([path], Reading(encoding="latin-1")).pool.texts[1].startswith("caf\xe9")
+
+
+def test_broken_utf8_after_much_text(tmp_path: Path) -> None:
+    """The place is right beyond the first buffer, also at the very end and in gzip."""
+    content = b'{"text": "a", "rating": 1}\n' * 5000 + b'{"text": "\xc3'
+    for name, data in (("p.jsonl", content), ("p.jsonl.gz", gzip.compress(content))):
+        with pytest.raises(InputError, match=f"offset {len(content) - 1} ") as caught:
+            read_pool([write(tmp_path, data, name)])
+        assert caught.value.line == 5001
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("name", ["p.csv", "p"])
+def test_utf16_without_its_flag(tmp_path: Path, encoding: str, name: str) -> None:
+    """UTF-16 is told by its mark or its NULs, and the flag is named and works."""
+    path = write(tmp_path, "text,rating\na,1\n".encode(encoding), name)
+    with pytest.raises(InputError, match=f"--encoding {encoding}$|--encoding {encoding}\\."):
+        read_pool([path])
+    assert read_pool([path], Reading(encoding=encoding)).pool.texts == ("a",)
+
+
+def test_broken_in_another_encoding(tmp_path: Path) -> None:
+    """Bytes outside the chosen encoding point back at the flag."""
+    path = write(tmp_path, b"text,rating\na\x81,1\n", "p.csv")
+    with pytest.raises(InputError, match=r"line 2: byte 0x81 .*not cp1252.*check --encoding"):
+        read_pool([path], Reading(encoding="cp1252"))
+    path = write(tmp_path, "text,rating\n".encode("utf-16") + b"a", "p.csv")
+    with pytest.raises(InputError, match=r"not utf-16.*check --encoding"):
+        read_pool([path], Reading(encoding="utf-16"))
+
+
+def test_nul_in_a_cell(tmp_path: Path) -> None:
+    """A NUL in a cell is a bad row, not another encoding."""
+    for name, content in (("p.csv", "text,rating\na\0,1\nb,2\n"), ("p.txt", "a\0\nb\n")):
+        path = write(tmp_path, content, name)
+        with pytest.raises(InputError, match=r"column 'text': a NUL character \(position 2\)"):
+            read_outputs([path])
+        assert read_outputs([path], SKIP).outputs.texts == ("", "b")
+
+
+@pytest.mark.parametrize("cut", [12, 40, 200])
+def test_truncated_gzip(tmp_path: Path, cut: int) -> None:
+    """Truncated gzip is an error, also when whole rows came before the cut."""
+    rows = "".join(f'{{"text": "{i * 7919}", "rating": {i % 5}}}\n' for i in range(200))
+    data = gzip.compress(rows.encode())
+    with pytest.raises(InputError, match="gzip data is truncated"):
+        read_pool([write(tmp_path, data[:cut], "p.jsonl.gz")])
+
+
+def test_damaged_gzip(tmp_path: Path) -> None:
+    """A wrong checksum, and a name that promises gzip, are errors."""
+    data = bytearray(gzip.compress(b'{"text": "a", "rating": 1}\n'))
+    data[-6] ^= 1
+    with pytest.raises(InputError, match="gzip data is damaged"):
+        read_pool([write(tmp_path, bytes(data), "p.jsonl.gz")])
+    with pytest.raises(InputError, match="this is not gzip"):
+        read_pool([write(tmp_path, "{}", "p.jsonl.gz")])
+
+
+WEIGHTS = {
+    "number": ([1], "1 weights for 2 references"),
+    "word": ([1, "x"], "holds no weights"),
+    "range": ([1, 1.5], "outside -1 to 1"),
+    "null": (None, "0 weights"),
+}
+
+
+@pytest.mark.parametrize("case", WEIGHTS)
+def test_weights_that_do_not_fit(tmp_path: Path, case: str) -> None:
+    """Weights that are no numbers, too few or outside [-1, 1] are a bad row."""
+    weights, found = WEIGHTS[case]
+    row: dict[str, Any] = {"text": "a", "references": ["r", "s"], "weights": weights}
+    path = write(tmp_path, json.dumps(row))
+    with pytest.raises(InputError, match=f"column 'weights': .*{found}"):
+        read_outputs([path])
+    outputs = read_outputs([path], SKIP).outputs
+    assert (outputs.bad, outputs.references, outputs.weights) == ((True,), ((),), ((),))
+
+
+def test_references_that_are_no_strings(tmp_path: Path) -> None:
+    """A reference that is no string is a bad row; no references are none."""
+    path = write(tmp_path, '{"text": "a", "references": null}\n{"text": "b", "references": [5]}\n')
+    with pytest.raises(InputError, match="line 2, column 'references': 5 is no string"):
+        read_outputs([path])
+    assert read_outputs([path], SKIP).outputs.references == ((), ())
+
+
+def test_errors_have_file_line_column_and_remedy(tmp_path: Path) -> None:
+    """The message reads file, line, column, what was found, what to do."""
+    path = write(tmp_path, '{"t": "a", "rating": 9}')
+    reading = Reading(columns=Columns(text="t"), scale=(1, 6))
+    with pytest.raises(InputError) as caught:
+        read_pool([path], reading)
+    message = "rating 9 is outside the scale 1 to 6. correct it or --scale."
+    assert str(caught.value) == f"{path}, line 1, column 'rating': {message}"
+
+
+def test_every_row_of_the_table_names_a_test() -> None:
+    """docs/errors.md names, for each case, tests of this folder that exist."""
+    here = Path(__file__).parent
+    rows = [
+        line
+        for line in (here.parent / "docs" / "errors.md").read_text(encoding="utf-8").splitlines()
+        if line.startswith("| ") and not line.startswith(("| case", "| ---"))
+    ]
+    assert len(rows) > 40
+    for row in rows:
+        named = re.findall(r"`(test_\w+\.py)(?:::(test_\w+))?`", row)
+        assert named, row
+        for file, test in named:
+            if file.startswith("test_tables"):
+                assert f"def {test}(" in (here / file).read_text(encoding="utf-8"), row

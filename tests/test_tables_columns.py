@@ -1,0 +1,248 @@
+"""Columns: aliases, flags, and what rows of one text must agree on."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from refless.errors import InputError, UsageError
+from refless.tables import ALIASES, Columns, Reading, read_outputs, read_pool
+
+
+def table(folder: Path, *rows: dict[str, Any], name: str = "pool.jsonl") -> str:
+    path = folder / name
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return str(path)
+
+
+@pytest.mark.parametrize("alias", ALIASES["text"])
+@pytest.mark.parametrize("change", [str, str.upper, str.title])
+def test_text_aliases(tmp_path: Path, alias: str, change: Any) -> None:
+    """Every alias is found in any case and said aloud."""
+    read = read_pool([table(tmp_path, {change(alias): "a", "rating": 1})])
+    assert read.pool.texts == ("a",)
+    assert f"text from '{change(alias)}', rating from 'rating'" in read.notes[0]
+
+
+def test_the_exact_name_wins(tmp_path: Path) -> None:
+    """Of `text` and `Text` the one spelled as the alias is taken."""
+    path = table(tmp_path, {"Text": "wrong", "text": "right", "rating": 1})
+    assert read_pool([path]).pool.texts == ("right",)
+
+
+def test_ambiguous_column(tmp_path: Path) -> None:
+    """Two candidates for one role are an error that lists them; a flag settles it silently."""
+    path = table(tmp_path, {"output": "a", "response": "b", "rating": 1})
+    with pytest.raises(InputError, match=r"'output', 'response'.*--text-column"):
+        read_pool([path])
+    read = read_pool([path], Reading(columns=Columns(text="response")))
+    assert read.pool.texts == ("b",)
+    assert "text from" not in read.notes[0]
+
+
+def test_ambiguity_does_not_hang_on_the_order_of_rows(tmp_path: Path) -> None:
+    """A second candidate that only a late row has is seen as well."""
+    rows = [{"output": "a", "rating": 1}] * 9000
+    with pytest.raises(InputError, match="more than one column could be the text"):
+        read_pool([table(tmp_path, *rows, {"response": "b", "rating": 1})])
+
+
+def test_unknown_column(tmp_path: Path) -> None:
+    """A flag that names no column lists the columns and suggests the nearest."""
+    path = table(tmp_path, {"text": "a", "rating": 1, "Essay Set": "x"})
+    for wrong in ("essay set", "EsaySet"):
+        with pytest.raises(InputError, match=r"did you mean 'Essay Set'\?.*'text', 'rating'"):
+            read_pool([path], Reading(columns=Columns(task=wrong)))
+
+
+def test_no_column_for_text_or_rating(tmp_path: Path) -> None:
+    """Without a text or rating column the aliases, the flag and the columns are named."""
+    with pytest.raises(InputError, match=r"column for the text.*--text-column.*'words'"):
+        read_pool([table(tmp_path, {"words": "a", "rating": 1})])
+    with pytest.raises(InputError, match=r"column for the rating.*--rating-column"):
+        read_pool([table(tmp_path, {"text": "a", "grade": 1})])
+
+
+def test_roles_of_another_kind_of_file_are_left_alone(tmp_path: Path) -> None:
+    """Outputs may have any rating columns, pools any references: they are not looked up."""
+    flags = Reading(columns=Columns(rating=("quality",), annotator="who"))
+    path = table(tmp_path, {"text": "a", "rating": 1, "score": 2})
+    assert read_outputs([path], flags).outputs.texts == ("a",)
+    path = table(tmp_path, {"text": "a", "rating": 1, "reference": "r", "references": []})
+    assert read_pool([path]).pool.texts == ("a",)
+
+
+def test_items_default_to_the_sources(tmp_path: Path) -> None:
+    """Without an item column the sources are the items."""
+    row = {"text": "a", "rating": 1, "prompt": "p"}
+    assert read_pool([table(tmp_path, row)]).pool.items == ("p",)
+    assert read_pool([table(tmp_path, {**row, "item": 7})]).pool.items == ("7",)
+    assert read_outputs([table(tmp_path, row)]).outputs.items == ("p",)
+
+
+def test_rows_merge_on_an_id(tmp_path: Path) -> None:
+    """Rows with one id are one text; integers and strings that look alike are one id."""
+    path = table(
+        tmp_path,
+        {"id": 1, "text": "a", "rating": 1, "annotator": "z"},
+        {"id": 2, "text": "a", "rating": 5, "annotator": "z"},
+        {"id": "1", "text": "a", "rating": 2, "annotator": "y"},
+    )
+    read = read_pool([path], Reading(scale=(1, 5)))
+    assert read.pool.ids == ("1", "2")
+    assert read.pool.truth.tolist() == [0.125, 1.0]  # ((1 + 2) / 2 - 1) / 4
+    assert read.pool.ratings.annotators == ("y", "z")
+    assert read.pool.ratings.annotator.tolist() == [1, 1, 0]
+    assert "3 rows merged into 2 texts on id" in read.notes
+
+
+def test_rows_merge_with_annotators(tmp_path: Path) -> None:
+    """Without ids but with annotators, task, system, source and text make one text."""
+    rows = [
+        {"text": "a", "source": source, "rater": rater, "score": 1}
+        for source in "pq"
+        for rater in "xy"
+    ]
+    pool = read_pool([table(tmp_path, *rows)]).pool
+    assert (pool.texts, pool.sources, pool.named) == (("a", "a"), ("p", "q"), False)
+    assert pool.ratings.text.tolist() == [0, 0, 1, 1]
+
+
+def test_items_stand_in_for_missing_sources(tmp_path: Path) -> None:
+    """Equal texts for different items stay apart where the file has no sources."""
+    rows = [{"text": "a", "item": i, "rater": "x", "score": 1} for i in (1, 2)]
+    assert len(read_pool([table(tmp_path, *rows)]).pool) == 2
+
+
+def test_duplicate_rows_without_annotators_stay(tmp_path: Path) -> None:
+    """Without ids and annotators one row is one text, also when it repeats."""
+    row = {"text": "a", "rating": 1}
+    pool = read_pool([table(tmp_path, row, row)]).pool
+    assert (len(pool), pool.ids, pool.ratings.annotators) == (2, ("1", "2"), ())
+
+
+def test_one_annotator_rating_twice(tmp_path: Path) -> None:
+    """Both ratings count."""
+    row = {"id": "i", "text": "a", "annotator": "x"}
+    pool = read_pool([table(tmp_path, {**row, "rating": 1}, {**row, "rating": 2})]).pool
+    assert pool.truth.tolist() == [1.5]
+    assert pool.ratings.values.tolist() == [1, 2]
+
+
+def test_one_id_with_two_texts(tmp_path: Path) -> None:
+    """The error names both lines, and bad rows being skipped does not hide it."""
+    rows = [{"id": "i", "text": text, "rating": 1} for text in "aab"]
+    for skip in (False, True):
+        with pytest.raises(InputError, match=r"line 3: id 'i' has two texts: here and on line 1"):
+            read_pool([table(tmp_path, *rows)], Reading(skip_bad=skip))
+    with pytest.raises(InputError, match=r"two texts"):
+        read_outputs([table(tmp_path, *rows)])
+    one, two = table(tmp_path, rows[0], name="a.jsonl"), table(tmp_path, rows[2], name="b.jsonl")
+    with pytest.raises(InputError, match=r"b\.jsonl, line 1: .*here and on .*a\.jsonl, line 1"):
+        read_pool([one, two])
+
+
+@pytest.mark.parametrize("role", ["source", "system", "item", "task"])
+def test_one_id_with_two_sources(tmp_path: Path, role: str) -> None:
+    """Rows of one id must agree on source, system, item and task."""
+    rows = [{"id": "i", "text": "a", "rating": 1, role: value} for value in "xy"]
+    with pytest.raises(InputError, match=f"two {role}s: here and on line 1"):
+        read_pool([table(tmp_path, *rows)])
+
+
+def test_duplicate_outputs(tmp_path: Path) -> None:
+    """Equal rows with one id are one output; ids are unique."""
+    row = {"id": "i", "text": "a", "references": ["r"]}
+    read = read_outputs([table(tmp_path, row, row)])
+    assert read.outputs.ids == ("i",)
+    assert read.notes[-1] == "2 rows merged into 1 texts on id"
+    with pytest.raises(InputError, match="two references"):
+        read_outputs([table(tmp_path, row, {**row, "references": ["s"]})])
+
+
+def test_group_column(tmp_path: Path) -> None:
+    """The group has no alias; its values come one a text."""
+    path = table(tmp_path, {"text": "a", "rating": 1, "group": "g"})
+    assert read_pool([path]).group == ()
+    assert read_pool([path], Reading(columns=Columns(group="group"))).group == ("g",)
+    assert read_outputs([path], Reading(columns=Columns(group="group"))).group == ("g",)
+
+
+def test_several_rating_columns(tmp_path: Path) -> None:
+    """One annotator a column: a blank cell is no rating, names are sorted."""
+    path = tmp_path / "p.csv"
+    path.write_text("text,b,a\nx,1,2\ny,,4\n")
+    pool = read_pool([str(path)], Reading(columns=Columns(rating=("b", "a")))).pool
+    assert pool.ratings.annotators == ("a", "b")
+    assert pool.truth.tolist() == [1.5, 4]
+    assert pool.ratings.text.tolist() == [0, 0, 1]
+    assert pool.ratings.annotator.tolist() == [0, 1, 0]
+    assert pool.ratings.values.tolist() == [2, 1, 4]
+
+
+def test_flags_that_contradict_each_other() -> None:
+    """Annotators by column and by name, or one column twice, are wrong usage."""
+    for columns in (Columns(rating=("a", "b"), annotator="c"), Columns(rating=("a", "a"))):
+        with pytest.raises(UsageError):
+            read_pool(["pool.csv"], Reading(columns=columns))
+
+
+def test_ratings_without_annotator_names(tmp_path: Path) -> None:
+    """Ratings whose annotator cell is blank count as one annotator's, said aloud."""
+    rows = [{"text": "a", "annotator": who, "rating": 1} for who in ("x", None, "")]
+    read = read_pool([table(tmp_path, *rows)])
+    assert read.pool.ratings.annotators == ("", "x")
+    assert "2 ratings name no annotator; they count as one annotator's" in read.notes
+
+
+def test_sources_that_are_lists(tmp_path: Path) -> None:
+    """A source of several turns is kept as its JSON."""
+    path = table(tmp_path, {"text": "a", "rating": 1, "context": ["hi", "you?"]})
+    assert read_pool([path]).pool.sources == ('["hi", "you?"]',)
+
+
+def test_references_and_weights(tmp_path: Path) -> None:
+    """References come from a list, a cell or several columns; weights go along."""
+    path = table(tmp_path, {"text": "a", "references": ["r", "s"], "weights": [1, -0.5]})
+    outputs = read_outputs([path]).outputs
+    assert (outputs.references, outputs.weights) == ((("r", "s"),), ((1.0, -0.5),))
+    file = tmp_path / "o.csv"
+    file.write_text('text,r1,r2,w\na,x,y,"1, 0.5"\nb,x,,[1]\n')
+    reading = Reading(columns=Columns(reference=("r1", "r2"), weight="w"))
+    outputs = read_outputs([str(file)], reading).outputs
+    assert outputs.references == (("x", "y"), ("x",))
+    assert outputs.weights == ((1.0, 0.5), (1.0,))
+
+
+def test_weights_without_references(tmp_path: Path) -> None:
+    """Asked-for weights need references; a stray column of that name is left alone."""
+    path = table(tmp_path, {"text": "a", "weight": 80})
+    assert read_outputs([path]).outputs.weights == ()
+    with pytest.raises(InputError, match="no references"):
+        read_outputs([path], Reading(columns=Columns(weight="weight")))
+
+
+rows_of_pool = st.lists(
+    st.tuples(st.sampled_from("abc"), st.sampled_from("xyz"), st.integers(1, 6)),
+    min_size=1,
+    max_size=12,
+)
+
+
+@settings(max_examples=40, deadline=None)
+@given(rows_of_pool, st.randoms(use_true_random=False))
+def test_order_of_rows_changes_nothing(
+    tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str, str, int]], random: Any
+) -> None:
+    """Truth, annotators and texts by id are the same whatever the order of rows."""
+    folder = tmp_path_factory.mktemp("order")
+    objects = [{"id": i, "text": i * 3, "annotator": a, "rating": r} for i, a, r in rows]
+    before = read_pool([table(folder, *objects)], Reading(scale=(1, 6))).pool
+    random.shuffle(objects)
+    after = read_pool([table(folder, *objects)], Reading(scale=(1, 6))).pool
+    expected = dict(zip(before.ids, before.truth.tolist(), strict=True))
+    assert dict(zip(after.ids, after.truth.tolist(), strict=True)) == expected
+    assert after.ratings.annotators == before.ratings.annotators

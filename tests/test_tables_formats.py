@@ -1,0 +1,286 @@
+"""Formats: the same rows through every format, line ends, encodings, sniffing."""
+
+import csv
+import gzip
+import io
+import json
+import os
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from refless.errors import InputError, MissingExtraError, UsageError
+from refless.tables import Columns, Reading, read_outputs, read_pool
+
+ROWS = [
+    {"id": "a", "text": "yes , I do", "rating": 3},
+    {"id": "b", "text": "no", "rating": 1.5},
+    {"id": "c", "text": "", "rating": -2},
+]
+
+
+def write(folder: Path, name: str, content: str | bytes) -> str:
+    path = folder / name
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return str(path)
+
+
+def stdin(monkeypatch: pytest.MonkeyPatch, content: str | bytes) -> None:
+    data = content.encode() if isinstance(content, str) else content
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+
+
+def jsonl(rows: list[dict[str, Any]]) -> str:
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+def delimited(rows: list[dict[str, Any]], **settings: Any) -> str:
+    out = io.StringIO()
+    writer = csv.DictWriter(out, rows[0], **settings)
+    writer.writeheader()
+    writer.writerows(rows)
+    return out.getvalue()
+
+
+CONTENTS = {
+    "pool.jsonl": jsonl(ROWS),
+    "pool.ndjson": jsonl(ROWS),
+    "pool.csv": delimited(ROWS),
+    "pool.tsv": delimited(ROWS, delimiter="\t", lineterminator="\n"),
+}
+
+
+@pytest.mark.parametrize("name", CONTENTS)
+@pytest.mark.parametrize("packed", [False, True])
+def test_every_format_gives_the_same_pool(tmp_path: Path, name: str, packed: bool) -> None:
+    """JSONL, CSV and TSV, packed or not, name or sniff, hold the same rated texts."""
+    data = CONTENTS[name].encode()
+    for file in (name, "pool"):  # the second name has no ending, so the content decides
+        ending = ".gz" if packed else ""
+        path = write(tmp_path, file + ending, gzip.compress(data) if packed else data)
+        pool = read_pool([path]).pool
+        assert pool.ids == ("a", "b", "c")
+        assert pool.texts == ("yes , I do", "no", "")
+        assert pool.truth.tolist() == [3, 1.5, -2]
+        assert pool.named
+
+
+@pytest.mark.parametrize("name", CONTENTS)
+def test_standard_input_is_sniffed(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """`-` reads standard input and tells the format by its beginning, blank lines aside."""
+    stdin(monkeypatch, "\n \n" * name.endswith("jsonl") + CONTENTS[name])
+    assert read_pool(["-"]).pool.texts == ("yes , I do", "no", "")
+
+
+def test_standard_input_of_plain_text_and_gzip(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lines without tab and comma are texts, also packed; a format flag beats the sniffing."""
+    stdin(monkeypatch, gzip.compress(b"one text\nanother\n"))
+    assert read_outputs(["-"]).outputs.texts == ("one text", "another")
+    stdin(monkeypatch, "well , yes\nno\n")
+    assert read_outputs(["-"], Reading(format="text")).outputs.texts == ("well , yes", "no")
+
+
+def test_standard_input_twice_is_wrong_usage() -> None:
+    """Standard input can be read only once."""
+    with pytest.raises(UsageError, match="only once"):
+        read_outputs(["-", "-"])
+
+
+def test_plain_text_keeps_blank_lines(tmp_path: Path) -> None:
+    """One output a line: a blank line is an empty output, so that line numbers stay ids."""
+    outputs = read_outputs([write(tmp_path, "o.txt", "a\n\nb\u2028c\x85d\n")]).outputs
+    assert outputs.texts == ("a", "", "b\u2028c\x85d")
+    assert outputs.ids == ("1", "2", "3")
+
+
+def test_plain_text_under_a_text_column_flag(tmp_path: Path) -> None:
+    """Plain text has one column, which is the text whatever its flag says."""
+    reading = Reading(columns=Columns(text="EssayText"))
+    assert read_outputs([write(tmp_path, "o.txt", "a\n")], reading).outputs.texts == ("a",)
+
+
+def test_parquet_gives_the_same_pool(tmp_path: Path) -> None:
+    """Parquet rows equal those of JSONL; unwanted columns are not read."""
+    pa = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "pool.parquet"
+    parquet.write_table(pa.Table.from_pylist([{**row, "vector": [1.0]} for row in ROWS]), path)
+    path.with_name("pool").write_bytes(path.read_bytes())
+    for name in (path, path.with_name("pool")):
+        pool = read_pool([str(name)]).pool
+        assert pool.texts == ("yes , I do", "no", "")
+        assert pool.truth.tolist() == [3, 1.5, -2]
+
+
+def test_parquet_that_is_none(tmp_path: Path) -> None:
+    """A damaged Parquet file is an input error."""
+    pytest.importorskip("pyarrow")
+    with pytest.raises(InputError, match="no Parquet"):
+        read_pool([write(tmp_path, "pool.parquet", "PAR1 and then nothing")])
+
+
+def test_parquet_without_pyarrow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The missing extra names the line that installs it."""
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'refless\[parquet\]'"):
+        read_pool([write(tmp_path, "pool.parquet", "PAR1")])
+
+
+def test_files_are_concatenated(tmp_path: Path) -> None:
+    """Files follow each other, also of several formats; a column missing in one is blank there."""
+    one = write(tmp_path, "a.tsv", "text\trating\nx\t1\n")
+    two = write(tmp_path, "b.jsonl", '{"rating": 2, "text": "y", "system": "s"}\n')
+    pool = read_pool([one, two]).pool
+    assert (pool.texts, pool.systems, pool.ids) == (("x", "y"), ("", "s"), ("1", "2"))
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="named pipes are POSIX")
+def test_pipes_are_read_once(tmp_path: Path) -> None:
+    """A pipe, as `<(zcat pool.gz)` makes one, is read like a file."""
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    writer = threading.Thread(target=path.write_bytes, args=(CONTENTS["pool.jsonl"].encode(),))
+    writer.start()
+    assert read_pool([str(path)]).pool.ids == ("a", "b", "c")
+    writer.join()
+
+
+def test_empty_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Standard input without a byte says so."""
+    stdin(monkeypatch, "")
+    with pytest.raises(InputError, match="standard input is empty"):
+        read_outputs(["-"])
+
+
+def test_strings_are_shared_while_columns_repeat(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Equal strings are one object in memory; columns of unique strings are not remembered."""
+    rows = [{"text": f"t{i}", "system": "s", "rating": 1} for i in range(20_000)]
+    path = write(tmp_path, "p.jsonl", jsonl(rows))
+    monkeypatch.setattr("refless.tables.gathering._MEMO", 10)
+    pool = read_pool([path]).pool
+    assert len({id(system) for system in pool.systems}) == 1
+    assert pool.texts == tuple(row["text"] for row in rows)
+
+
+def test_no_files_is_wrong_usage() -> None:
+    """No file, or a bare string, is wrong usage."""
+    for paths in ([], "pool.csv"):
+        with pytest.raises(UsageError, match="list of files"):
+            read_pool(paths)
+
+
+def test_unknown_format_and_encoding_are_wrong_usage(tmp_path: Path) -> None:
+    """Names that are in no table say so."""
+    path = write(tmp_path, "pool.csv", "text,rating\na,1\n")
+    with pytest.raises(UsageError, match="jsonl, csv, tsv, parquet, text"):
+        read_pool([path], Reading(format="xls"))
+    for encoding in ("utf-9", "rot13"):
+        with pytest.raises(UsageError, match=encoding):
+            read_pool([path], Reading(encoding=encoding))
+
+
+def test_tsv_has_no_quoting_unless_asked(tmp_path: Path) -> None:
+    """TSV quotes are characters, --quoting reads them; CSV the other way round."""
+    tsv = write(tmp_path, "o.tsv", 'text\tid\n"a"\t1\n')
+    csv_ = write(tmp_path, "o.csv", 'text,id\n"a",1\n')
+    for path in (tsv, csv_):
+        assert read_outputs([path], Reading(quoting=False)).outputs.texts == ('"a"',)
+        assert read_outputs([path], Reading(quoting=True)).outputs.texts == ("a",)
+    assert read_outputs([tsv]).outputs.texts == ('"a"',)
+    assert read_outputs([csv_]).outputs.texts == ("a",)
+
+
+def test_csv_as_in_rfc_4180(tmp_path: Path) -> None:
+    """Quoted line ends, delimiters and doubled quotes; the line is where the row starts."""
+    path = write(tmp_path, "p.csv", 'text,rating\r\n"a ""b"", c\r\nd",1\r\ne,x\r\n')
+    with pytest.raises(InputError, match="line 4"):
+        read_pool([path])
+    assert read_pool([path], Reading(rating_map={"x": 2})).pool.texts == ('a "b", c\r\nd', "e")
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("name", CONTENTS)
+def test_line_ends(tmp_path: Path, name: str, end: str) -> None:
+    r"""\n, \r\n and lone \r end lines, in every text format."""
+    content = CONTENTS[name].replace("\r\n", "\n").replace("\n", end)
+    assert read_pool([write(tmp_path, name, content)]).pool.texts == ("yes , I do", "no", "")
+
+
+def test_mixed_line_ends(tmp_path: Path) -> None:
+    """Mixed line ends are counted as lines; U+2028 and U+0085 are not line ends."""
+    lines = ['{"text": "a\u2028b", "rating": 1}', '{"text": "c\x85d", "rating": 2}', "[]"]
+    path = write(tmp_path, "p.jsonl", f"{lines[0]}\r{lines[1]}\r\n\n{lines[2]}\n")
+    with pytest.raises(InputError, match="line 4"):
+        read_pool([path])
+    pool = read_pool([path], Reading(skip_bad=True)).pool
+    assert pool.texts == ("a\u2028b", "c\x85d")
+
+
+@pytest.mark.parametrize("name", CONTENTS)
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-16-le"])
+def test_byte_order_mark(tmp_path: Path, name: str, encoding: str) -> None:
+    """A byte order mark is dropped, in UTF-8 and where --encoding says UTF-16."""
+    mark = "" if encoding == "utf-16" else "\ufeff"  # Python's utf-16 writes its own
+    path = write(tmp_path, name, (mark + CONTENTS[name]).encode(encoding))
+    assert read_pool([path], Reading(encoding=encoding)).pool.ids == ("a", "b", "c")
+
+
+def test_encoding_flag(tmp_path: Path) -> None:
+    """Latin-1 reads with its flag."""
+    path = write(tmp_path, "o.txt", "caf\xe9\n".encode("latin-1"))
+    assert read_outputs([path], Reading(encoding="latin-1")).outputs.texts == ("caf\xe9",)
+
+
+@pytest.mark.parametrize("name", CONTENTS)
+def test_lines_of_a_megabyte(tmp_path: Path, name: str) -> None:
+    """Texts of 1 MB are read whole and csv's process-wide limit is left as it was."""
+    before = csv.field_size_limit()
+    path = write(tmp_path, name, CONTENTS[name].replace("yes", "y" * 2**20))
+    assert len(read_pool([path]).pool.texts[0]) == 2**20 + 7
+    assert csv.field_size_limit() == before
+
+
+texts = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=20)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(texts, min_size=1, max_size=8))
+def test_texts_survive_jsonl_and_csv(tmp_path_factory: pytest.TempPathFactory, rows: list[str]):
+    """Any text without NUL comes back from JSONL (escaped or not) and quoted CSV as written."""
+    folder = tmp_path_factory.mktemp("texts")
+    objects = [{"text": text} for text in rows]
+    raw = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in objects)
+    quoted = delimited([{"id": str(i), **row} for i, row in enumerate(objects)], quoting=1)
+    for name, content in (("a.jsonl", jsonl(objects)), ("b.jsonl", raw), ("c.csv", quoted)):
+        assert read_outputs([write(folder, name, content)]).outputs.texts == tuple(rows)
+
+
+def test_blank_lines(tmp_path: Path) -> None:
+    """Blank lines are no rows, but in a TSV of one column they are empty texts."""
+    for name, blank in (
+        ("a.jsonl", '{"text": "a"}\n\n  \n{"text": "b"}\n'),
+        ("b.csv", "text,id\na,1\n\nb,2\n"),
+        ("c.tsv", "text\tid\na\t1\n\nb\t2\n"),
+    ):
+        assert read_outputs([write(tmp_path, name, blank)]).outputs.texts == ("a", "b")
+    assert read_outputs([write(tmp_path, "d.tsv", "text\na\n\nb\n")]).outputs.texts[1] == ""
+
+
+def test_many_rows_cross_the_chunks(tmp_path: Path) -> None:
+    """Columns that first appear after thousands of rows are blank before; places stay right."""
+    rows: list[dict[str, Any]] = [{"text": f"t{i}", "rating": i % 7} for i in range(20_000)]
+    rows[15_000]["system"] = "late"
+    rows[19_999]["rating"] = "NaN"
+    path = write(tmp_path, "p.jsonl", jsonl(rows))
+    with pytest.raises(InputError, match="line 20000"):
+        read_pool([path])
+    read = read_pool([path], Reading(skip_bad=True))
+    assert (len(read.pool), read.n_skipped) == (19_999, 1)
+    assert [i for i, system in enumerate(read.pool.systems) if system] == [15_000]

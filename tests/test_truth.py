@@ -1,0 +1,296 @@
+"""The truth of texts, against exact fractions."""
+
+import random
+import statistics
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from refless.errors import InputError, UsageError
+from refless.records import FloatArray, RatedPool, Ratings, take
+from refless.truth import (
+    EXACT,
+    canonical_order,
+    check_scale,
+    decimals_of,
+    exact_truth,
+    fingerprint,
+    pool_of,
+    scaled,
+    truth_of,
+    unscaled,
+)
+
+Rows = list[list[str]]  # the ratings of each text, as people write them
+
+
+def decimal_numbers(decimals: int) -> st.SearchStrategy[str]:
+    """Numbers from -9 to 99 with so many decimals."""
+    unit = 10**decimals
+    return st.integers(-9 * unit, 99 * unit).map(lambda i: f"{i / unit:.{decimals}f}")
+
+
+def rated(least: int = 1) -> st.SearchStrategy[Rows]:
+    """Ratings of some texts, all with the same number of decimals."""
+    return st.integers(0, 4).flatmap(
+        lambda decimals: st.lists(
+            st.lists(decimal_numbers(decimals), min_size=1, max_size=6), min_size=least, max_size=9
+        )
+    )
+
+
+def flat(rows: Rows) -> Ratings:
+    """The rows as parallel arrays."""
+    text = np.repeat(np.arange(len(rows)), [len(row) for row in rows]).astype(np.int64)
+    values = np.array([float(value) for row in rows for value in row], dtype=np.float64)
+    return Ratings(text=text, annotator=np.zeros_like(text), values=values)
+
+
+def means(rows: Rows) -> list[Fraction]:
+    """The slow twin."""
+    return [sum(map(Fraction, row), Fraction(0)) / len(row) for row in rows]
+
+
+@given(rated())
+def test_means_are_exact(rows: Rows) -> None:
+    """The nearest float to the true mean, as fractions give it."""
+    assert truth_of(flat(rows), len(rows)).tolist() == [float(mean) for mean in means(rows)]
+
+
+@given(rated())
+def test_medians_are_exact(rows: Rows) -> None:
+    """The same for medians, against the standard library's on fractions."""
+    expected = [float(statistics.median(map(Fraction, row))) for row in rows]
+    assert truth_of(flat(rows), len(rows), aggregate="median").tolist() == expected
+
+
+@given(rated(), st.randoms(use_true_random=False))
+def test_order_of_rows_does_not_matter(rows: Rows, shuffler: random.Random) -> None:
+    """Ratings in any order give the same truths to the last bit, in any aggregate."""
+    ratings = flat(rows)
+    order = list(range(len(ratings.values)))
+    shuffler.shuffle(order)
+    mixed = Ratings(
+        text=ratings.text[order], annotator=ratings.annotator, values=ratings.values[order]
+    )
+    for aggregate in ("mean", "median"):
+        one = truth_of(ratings, len(rows), scale=(-9, 99), aggregate=aggregate)
+        two = truth_of(mixed, len(rows), scale=(-9, 99), aggregate=aggregate)
+        assert one.tolist() == two.tolist()
+
+
+@given(rated(least=2))
+def test_order_of_truths_is_the_true_one(rows: Rows) -> None:
+    """What ties ties, what is larger is not smaller: after scaling too."""
+    true = means(rows)
+    for scale in (None, (-9.0, 99.0), (-10.0, 107.3)):
+        ours = truth_of(flat(rows), len(rows), scale=scale)
+        for i in range(len(rows)):
+            for j in range(len(rows)):
+                assert (ours[i] == ours[j]) == (true[i] == true[j])
+                assert (ours[i] < ours[j]) == (true[i] < true[j])
+
+
+def test_a_tie_that_floats_break() -> None:
+    """(0.1 + 0.2) / 2 and 0.15 are equal; floating-point means tell them apart."""
+    rows = [["0.1", "0.2"], ["0.15"]]
+    assert np.mean([0.1, 0.2]) != 0.15
+    truth = truth_of(flat(rows), 2)
+    assert truth[0] == truth[1] == 0.15
+
+
+def test_sums_over_texts_are_exact() -> None:
+    """The mean over texts, by hand: ((1 + 2) / 2 + (1 + 1 + 2) / 3 + 4) / 3 = 41 / 18."""
+    exact = exact_truth(flat([["1", "2"], ["1", "1", "2"], ["4"]]), 3)
+    sums = np.array([exact.numerators.sum(), 0], dtype=np.int64)
+    mean, nothing = exact.means(sums, np.array([3, 0], dtype=np.int64))
+    assert mean == 41 / 18
+    assert np.isnan(nothing)
+
+
+def of_many_sizes() -> Rows:
+    """Texts with 1 to 60 ratings, whose least common multiple no float holds; all means are 2.5."""
+    return [["2.4", "2.6"] * n if n % 2 else ["2.5"] * n for n in range(1, 61)]
+
+
+def test_fixed_point_keeps_ties() -> None:
+    """Where one denominator will not do, ties are still ties, and near the true value."""
+    rows = [*of_many_sizes(), ["2.4999"]]
+    truth = truth_of(flat(rows), len(rows))
+    assert len(set(truth[:-1].tolist())) == 1
+    assert truth[0] == pytest.approx(2.5, abs=1e-12)
+    assert truth[-1] < truth[0]
+
+
+def test_thousands_of_sizes() -> None:
+    """A least common multiple far beyond any float is no error."""
+    sizes = np.arange(1, 1001)
+    text = np.repeat(np.arange(1000), sizes).astype(np.int64)
+    ratings = Ratings(text=text, annotator=np.zeros_like(text), values=np.ones(len(text)))
+    assert set(truth_of(ratings, 1000).tolist()) == {1.0}
+
+
+@given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=20), st.randoms(use_true_random=False))
+def test_fixed_point_of_any_floats(values: list[float], shuffler: random.Random) -> None:
+    """Ratings that are no decimals: true to 1e-9 of their size, and sums know no order."""
+    values.append(1 / 3)
+    exact = exact_truth(flat([[repr(value)] for value in values]), len(values))
+    ours = exact.means(exact.numerators, np.ones(len(values), dtype=np.int64))
+    np.testing.assert_allclose(ours, values, atol=1e-9 * max(map(abs, values)))
+    assert abs(int(exact.numerators.sum())) < EXACT
+    assert sum(map(int, exact.numerators)) == int(exact.numerators.sum())
+
+
+def test_medians_of_any_floats() -> None:
+    """Medians of ratings that are no decimals, by hand, in any order."""
+    for row in (["0.123456789", "9.5", "3.3"], ["9.5", "3.3", "0.123456789"]):
+        rows = [row, ["0.3333333333", "0.5"]]
+        truth = truth_of(flat(rows), 2, aggregate="median")
+        np.testing.assert_allclose(truth, [3.3, 0.41666666665], atol=1e-12)
+
+
+@pytest.mark.parametrize("value", [1e-12, 1.23456789e-200, 5e-324, 0.0])
+def test_tiny_ratings(value: float) -> None:
+    """However small: no overflow, and as near as a fixed point of 2**-1000 comes."""
+    assert truth_of(flat([[repr(value)]]), 1)[0] == pytest.approx(value, rel=1e-9, abs=1e-300)
+
+
+@pytest.mark.parametrize("value", [1e16, 1e300, 1.7e308])
+def test_huge_ratings_are_refused(value: float) -> None:
+    """Numbers too large to be summed exactly are the user's to divide."""
+    with pytest.raises(UsageError, match="too large"):
+        truth_of(flat([[repr(value)], [repr(value)]]), 2)
+
+
+@pytest.mark.parametrize(
+    ("values", "decimals"),
+    [([], 0), ([1.0, 5.0], 0), ([4.8], 1), ([0.125, 3], 3), ([1e-6], 6), ([1e-7], None)],
+)
+def test_decimals(values: list[float], decimals: int | None) -> None:
+    """How many decimals people wrote; None beyond six."""
+    assert decimals_of(np.array(values, dtype=np.float64)) == decimals
+
+
+@given(st.floats(-5, 5), st.floats(0.1, 10), st.floats(0, 1))
+def test_scale_goes_both_ways(low: float, width: float, share: float) -> None:
+    """The ends become 0 and 1, and unscaled() undoes scaled()."""
+    scale = (low, low + width)
+    assert scaled(np.array(scale), scale).tolist() == [0.0, 1.0]
+    value = np.array([share])
+    np.testing.assert_allclose(scaled(unscaled(value, scale), scale), value, atol=1e-9)
+    assert unscaled(value, None) is value
+    assert scaled(value, None) is value
+
+
+@pytest.mark.parametrize("scale", [(5, 1), (1, 1), (1, np.inf), (-np.inf, 1), (np.nan, 1)])
+def test_scales_that_are_none(scale: tuple[float, float]) -> None:
+    """Turned round, empty or not finite."""
+    with pytest.raises(UsageError, match="--scale"):
+        check_scale(scale)
+
+
+def test_pool_of_lists() -> None:
+    """By hand: on 1 to 5, ratings 1 and 2 are 0.125, a 5 is 1."""
+    pool = pool_of(["a", "b"], [[1, 2], [5]], scale=(1, 5), systems=["x", "y"])
+    assert pool.ids == ("1", "2")
+    assert pool.truth.tolist() == [0.125, 1.0]
+    assert pool.systems == ("x", "y")
+    assert pool.ratings.text.tolist() == [0, 0, 1]
+    assert not pool.named
+
+
+def test_pool_of_arrays_and_single_ratings() -> None:
+    """A column or a matrix of ratings; lists of the caller stay as they are."""
+    matrix: FloatArray = np.array([[1.0, 3.0], [2.0, 2.0]])
+    assert pool_of(["a", "b"], matrix).truth.tolist() == [2.0, 2.0]
+    assert pool_of(["a", "b"], [4.5, 1]).truth.tolist() == [4.5, 1.0]
+    assert pool_of(["a", "b"], [[1, 1, 4], [2]], aggregate="median").truth.tolist() == [1.0, 2.0]
+    assert matrix.tolist() == [[1.0, 3.0], [2.0, 2.0]]
+
+
+def test_pool_of_nothing_and_of_a_pool() -> None:
+    """An empty pool is a pool, and a pool passes through."""
+    pool = pool_of([], [])
+    assert len(pool) == 0
+    assert pool_of(pool) is pool
+
+
+def build(**changes: object) -> RatedPool:
+    """A sound pool of two texts but for the changes."""
+    sound: dict[str, object] = {"texts": ["a", "b"], "ratings": [1.0, 2.0]}
+    return pool_of(**{**sound, **changes})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"texts": "ab"}, "list of texts"),
+        ({"ratings": None}, "list of ratings"),
+        ({"ratings": [1.0]}, "2 texts but 1 ratings"),
+        ({"ratings": []}, "2 texts but 0 ratings"),
+        ({"ids": ["a", "a"]}, "unique"),
+        ({"systems": ["x"]}, "2 texts but 1 systems"),
+        ({"tasks": ["x"] * 3}, "2 texts but 3 tasks"),
+        ({"scale": (5, 1)}, "--scale"),
+        ({"texts": build()}, "own ratings"),
+    ],
+)
+def test_pool_of_wrong_arguments(changes: dict[str, object], message: str) -> None:
+    """What cannot be honoured is said."""
+    with pytest.raises(UsageError, match=message):
+        build(**changes)
+
+
+@pytest.mark.parametrize("ratings", [[1.0, []], [1.0, float("nan")], [float("inf"), 1.0], [1, 6]])
+def test_pool_of_wrong_ratings(ratings: list[object]) -> None:
+    """No rating, one that is no number, one outside the scale: the text is named."""
+    with pytest.raises(InputError, match=r"text [12] has"):
+        build(ratings=ratings, scale=(1, 5))
+
+
+ROWS = st.lists(
+    st.tuples(
+        st.sampled_from(["a", "b", "ab", "\ud800"]), st.sampled_from("xy"), st.integers(1, 5)
+    ),
+    min_size=1,
+    max_size=8,
+)
+
+
+@given(ROWS, st.randoms(use_true_random=False))
+def test_canonical_order_forgets_the_order_of_rows(
+    rows: list[tuple[str, str, int]], shuffler: random.Random
+) -> None:
+    """However the rows came: the same texts, truths and fingerprint."""
+    mixed = shuffler.sample(rows, len(rows))
+    one, two = (canonical(those) for those in (rows, mixed))
+    assert (one.texts, one.systems) == (two.texts, two.systems)
+    assert one.truth.tolist() == two.truth.tolist()
+    assert fingerprint(one) == fingerprint(two)
+
+
+def canonical(rows: list[tuple[str, str, int]]) -> RatedPool:
+    """A pool of (text, system, rating), its rows in canonical order."""
+    texts, systems, ratings = zip(*rows, strict=True)
+    pool = pool_of(texts, ratings, systems=systems, scale=(1, 5))
+    return take(pool, canonical_order(pool))
+
+
+def test_fingerprint_sees_every_difference() -> None:
+    """Texts, their borders, ratings, scale, aggregate and columns all count."""
+    pools = [
+        build(),
+        build(texts=["a", "c"]),
+        build(texts=["ab", ""]),
+        build(texts=["", "ab"]),
+        build(ratings=[1.0, 2.5]),
+        build(scale=(1, 5)),
+        build(scale=(0, 5)),
+        build(aggregate="median"),
+        build(systems=["x", "y"]),
+        build(items=["x", "y"]),
+    ]
+    assert len({fingerprint(pool) for pool in pools}) == len(pools)
