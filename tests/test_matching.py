@@ -272,6 +272,13 @@ def test_a_failure_in_a_thread_is_raised() -> None:
         prepared.neighbor_sums(OUTPUTS, VALUES[:3], np.array([0.1]))
 
 
+def test_rated_texts_lie_by_length_and_row() -> None:
+    """The order in which floating-point sums run must not be left to chance."""
+    built = PreparedBleu.build(["bb", "a", "", "aa", "b"], Shape()).postings
+    assert built.order.tolist() == [2, 1, 4, 0, 3]
+    assert built.lengths.tolist() == [0, 1, 1, 2, 2]
+
+
 def test_hold_out_lists_each_group() -> None:
     """By hand: groups 0 and 2, one text of no group."""
     held = hold_out(np.array([2, -1]), np.array([2, 0, -1, 2]))

@@ -107,6 +107,7 @@ class RatedIndex:
             "scale": pool.scale,
             "aggregate": pool.aggregate,
             "named": pool.named,
+            "merged": pool.merged,
             "tokenize": shape.tokenize,
             "orders": [shape.low, shape.high],
             "clip": shape.clip,
@@ -169,6 +170,7 @@ def _pool(manifest: dict[str, Any], arrays: dict[str, _Array]) -> RatedPool:
         scale=scale,
         aggregate=manifest["aggregate"],
         named=manifest["named"],
+        merged=manifest["merged"],
     )
 
 
@@ -191,14 +193,18 @@ def joined(first: RatedPool, second: RatedPool) -> RatedPool:
     """The ratings of two pools as one; texts are the same where their identity says so.
 
     That is the id where both pools have ids of their own; (task, system, source, text) where both
-    name annotators; else every row is a text of its own.
+    had a column of annotators; else every row is a text of its own.
+
+    Raises:
+        UsageError: pools of another kind.
+        InputError: a text about which they disagree.
     """
-    if (first.scale, first.aggregate, first.named) != (
-        second.scale,
-        second.aggregate,
-        second.named,
-    ):
-        raise UsageError("pools with another scale, aggregate or kind of id cannot be joined")
+    for name in ("scale", "aggregate", "named", "merged"):
+        if getattr(first, name) != getattr(second, name):
+            raise UsageError(
+                f"pools cannot be joined when one has {name} {getattr(first, name)} and the other "
+                f"{getattr(second, name)}"
+            )
     pairs = {name: (getattr(first, name), getattr(second, name)) for name in _COLUMNS}
     pairs["annotators"] = (first.ratings.annotators, second.ratings.annotators)
     for name, (mine, theirs) in pairs.items():
@@ -250,7 +256,7 @@ def _check_same(first: RatedPool, at: int, second: RatedPool, row: int) -> None:
 def _identities(first: RatedPool, second: RatedPool) -> tuple[Sequence[object], ...]:
     if first.named:
         return first.ids, second.ids
-    if not (first.ratings.annotators and second.ratings.annotators):
+    if not first.merged:
         return ()
     source = "sources" if first.sources else "items"
     names = [name for name in ("tasks", "systems", source, "texts") if getattr(first, name)]
@@ -348,7 +354,7 @@ def _parsed(path: Path) -> dict[str, Any]:
     """What index.json says; empty if that is nothing of ours."""
     try:
         manifest = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError:
+    except (ValueError, IsADirectoryError):
         return {}
     return manifest if isinstance(manifest, dict) else {}
 

@@ -182,15 +182,16 @@ def similarities(
     postings: Postings,
     outputs: Features,
     *,
+    symmetric: bool = False,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> FloatArray:
-    """[outputs, rated texts] similarity of every pair."""
+    """[outputs, rated texts] similarity of every pair; `symmetric` is the mean both ways."""
     out = np.zeros((len(outputs.lengths), len(postings)))
 
     def task(block: _Block, begin: int, end: int) -> None:
         rows = postings.order[block.begin : block.end]
-        loops.similarities_loop(*_arguments(block, outputs, begin, end), rows, out)
+        loops.similarities_loop(*_arguments(block, outputs, begin, end), symmetric, rows, out)
 
     _run(postings, len(out), task, threads, progress)
     return out

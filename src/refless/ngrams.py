@@ -36,6 +36,10 @@ class Shape:
         if not 1 <= self.low <= self.high:
             raise UsageError(f"n-gram orders must rise from 1, got {self.low} to {self.high}")
 
+    def __str__(self) -> str:
+        clipped = "clipped" if self.clip else "not clipped"
+        return f"{self.tokenize} n-grams of orders {self.low} to {self.high}, {clipped}"
+
     @property
     def orders(self) -> int:
         """How many orders there are."""

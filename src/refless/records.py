@@ -6,7 +6,7 @@ An absent optional column is an empty tuple; a present one has one entry a text.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -18,7 +18,7 @@ FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
 
-Reason = Literal["", "empty", "too-short", "too-few", "too-many", "bad-row"]
+Reason = Literal["", "empty", "too-short", "too-few", "too-many", "too-uncertain", "bad-row"]
 Aggregate = Literal["mean", "median"]
 Scale = tuple[float, float]
 
@@ -52,7 +52,9 @@ class RatedPool:
         ratings: the single ratings behind the truth.
         scale: the ratings' lowest and highest value, or None.
         aggregate: how a text's ratings become its truth.
-        named: whether the ids came from the user (else they count the rows).
+        named: whether the ids came from the user (else they count the texts).
+        merged: whether, without ids, rows of one task, system, source and text are one text: an
+            annotator column said who rated each row.
     """
 
     ids: tuple[str, ...]
@@ -66,6 +68,7 @@ class RatedPool:
     scale: Scale | None = None
     aggregate: Aggregate = "mean"
     named: bool = False
+    merged: bool = False
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -107,6 +110,7 @@ class Estimates:
         reasons: [n] why a value is undefined, "" where it is defined.
         support: [n] number of rated texts behind the estimate.
         low, high: [n] interval for the truth of the text, NaN where there is none.
+        sd: [n] posterior standard deviation, or empty for an estimator that has none.
     """
 
     ids: tuple[str, ...]
@@ -115,6 +119,7 @@ class Estimates:
     support: IntArray
     low: FloatArray
     high: FloatArray
+    sd: FloatArray = field(default_factory=lambda: np.zeros(0))
 
     def __len__(self) -> int:
         return len(self.ids)

@@ -213,7 +213,8 @@ def canonical_order(pool: RatedPool) -> IntArray:
 
 def fingerprint(pool: RatedPool) -> str:
     """Twelve hexadecimal digits of the pool's content, for signatures; rows in canonical order."""
-    digest = hashlib.sha256(repr((pool.scale, pool.aggregate)).encode())
+    scale = None if pool.scale is None else tuple(map(float, pool.scale))
+    digest = hashlib.sha256(repr((scale, pool.aggregate)).encode())
     for column in (pool.texts, pool.sources, pool.systems, pool.items, pool.tasks):
         digest.update(f"{len(column)}:".encode())
         for entry in column:

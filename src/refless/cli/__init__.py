@@ -6,18 +6,28 @@ be decided.
 
 from __future__ import annotations
 
+import os
 import sys
+import traceback
 
 import typer
 
 from refless.cli.demo import demo
 from refless.cli.explain import explain
 from refless.cli.index import index
-from refless.cli.options import takes_groups
+from refless.cli.metric import metric
+from refless.cli.mine import mine
+from refless.cli.options import paragraphs, takes_groups
 from refless.cli.score import score
 from refless.cli.validate import validate
 from refless.errors import RefLessError
 from refless.version import __version__
+
+INTERNAL_ERROR, WRONG_INPUT, INTERRUPTED = 1, 2, 130
+OUR_FAULT = (
+    "refless: internal error: this is a fault of refless, not of your input. Please report it "
+    f"with the lines above and this one: refless {__version__}, Python {sys.version.split()[0]}\n"
+)
 
 app = typer.Typer(
     name="refless",
@@ -27,8 +37,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (score, explain, validate, index, demo):
-    app.command()(takes_groups(command))
+for command in (score, explain, validate, index, metric, mine, demo):
+    app.command(help=paragraphs(command.__doc__ or ""))(takes_groups(command))
 
 
 def _version(wanted: bool) -> None:
@@ -51,13 +61,17 @@ def _root(
 
 
 def main() -> None:
-    """Runs the command line; turns refless's own errors into a message and exit status 2."""
+    """Runs the command line; turns exceptions into a message and an exit status."""
+    # numba would load colorama, which writes an escape code to the terminal at the very end
+    os.environ.setdefault("NUMBA_DISABLE_ERROR_MESSAGE_HIGHLIGHTING", "1")
     try:
         app()
     except RefLessError as error:
-        sys.stdout.flush()
         sys.stderr.write(f"refless: error: {error}\n")
-        sys.exit(2)
-    except BrokenPipeError:
-        sys.stderr.close()  # the reader has gone; there is nobody to tell
-        sys.exit(0)
+        sys.exit(WRONG_INPUT)
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)
+    except Exception:  # noqa: BLE001 - whatever it is, it is our fault, and said so
+        traceback.print_exc()
+        sys.stderr.write(OUR_FAULT)
+        sys.exit(INTERNAL_ERROR)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -17,10 +18,10 @@ def say(line: str) -> None:
 
 
 def width() -> int:
-    """Columns of the terminal, at least 60; 80 where there is none."""
+    """Columns of the terminal (or COLUMNS), from 60 to 160; 80 where there is none."""
     if not sys.stdout.isatty():
         return 80
-    return max(60, min(os.get_terminal_size().columns, 160))
+    return max(60, min(shutil.get_terminal_size((80, 24)).columns, 160))
 
 
 def colored() -> bool:

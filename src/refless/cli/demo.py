@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -33,15 +32,20 @@ def demo(
     """
     import numpy as np
 
+    from refless.cli.output import put
+    from refless.errors import UsageError
     from refless.estimators import BLEUNeighbors
     from refless.records import as_outputs, take
-    from refless.report.build import scored_view, validation_view
+    from refless.report.agreement import validation_view
     from refless.report.render import as_text
+    from refless.report.scores import scored_view
     from refless.report.view import Section, View
     from refless.simulate import simulate
     from refless.studies.scoring import scored
     from refless.studies.validation import validation
 
+    if seed < 0:
+        raise UsageError(f"--seed must be 0 or more, got {seed}")
     pool = simulate(RATED + NEW, seed=seed).pool
     rated, fresh = take(pool, np.arange(RATED)), take(pool, np.arange(RATED, RATED + NEW))
     estimator = BLEUNeighbors()
@@ -63,7 +67,7 @@ def demo(
     if out_dir is not None:
         _write(Path(out_dir), rated, outputs)
     view = View(json={}, rows=[], sections=sections)
-    sys.stdout.write(as_text(view, color=colored(), width=width()))
+    put(as_text(view, color=colored(), width=width()))
 
 
 def _next(out_dir: str | None) -> tuple[str, ...]:

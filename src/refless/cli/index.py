@@ -24,12 +24,21 @@ def index(
     An index that is there already is replaced in one step: a run that is stopped leaves the old
     one.
     """
+    from refless.cli.output import put
     from refless.cli.reading import rated_of, shape_of
     from refless.index import RatedIndex, load_index
+    from refless.ngrams import Shape
 
     found, _ = rated_of(pool, reading)
     if isinstance(found, RatedIndex):
         raise UsageError("name files of rated texts, not an index")
-    made = load_index(out_dir).append(found) if append else RatedIndex.build(found, shape_of(shape))
+    wanted = shape_of(shape)
+    if append:
+        there = load_index(out_dir)
+        if wanted not in {Shape(), there.shape}:
+            raise UsageError("--append keeps the n-grams of the index; make a new one instead")
+        made = there.append(found)
+    else:
+        made = RatedIndex.build(found, wanted)
     made.save(out_dir)
-    typer.echo(f"{out_dir}: {len(made.pool)} rated texts, pool {made.fingerprint}")
+    put(f"{out_dir}: {len(made.pool)} rated texts, pool {made.fingerprint}\n")

@@ -111,11 +111,14 @@ class ShapeOptions:
     """What BLEU* counts."""
 
     tokenize: Annotated[
-        str,
+        str | None,
         typer.Option(
-            help="char, words, 13a, intl, zh, ja-mecab or ko-mecab.", rich_help_panel=ESTIMATOR
+            help="char, words, 13a, intl, zh, ja-mecab or ko-mecab. Without it: char for bleu*, "
+            "words for rouge-l.",
+            rich_help_panel=ESTIMATOR,
+            show_default=False,
         ),
-    ] = "char"
+    ] = None
     orders: Annotated[
         str, typer.Option(help="Lowest and highest n-gram order.", rich_help_panel=ESTIMATOR)
     ] = "2-4"
@@ -133,12 +136,64 @@ class ShapeOptions:
 class EstimatorOptions(ShapeOptions):
     """Which estimator, and its parameters."""
 
-    estimator: Annotated[str, typer.Option(help="bleu-neighbors.", rich_help_panel=ESTIMATOR)] = (
-        "bleu-neighbors"
-    )
+    estimator: Annotated[
+        str,
+        typer.Option(
+            help="bleu-neighbors as published, or kriging, which suits texts of any length.",
+            rich_help_panel=ESTIMATOR,
+        ),
+    ] = "bleu-neighbors"
     kernel: Annotated[
-        str, typer.Option(help="Similarity of two texts: bleu*.", rich_help_panel=ESTIMATOR)
-    ] = "bleu*"
+        str | None,
+        typer.Option(
+            help="Similarity of two texts: bleu* (default), rouge-l, meteor or bertscore.",
+            rich_help_panel=ESTIMATOR,
+            show_default=False,
+        ),
+    ] = None
+    stop_words: Annotated[
+        str | None,
+        typer.Option(
+            help="english, or a file with a word a line: bleu* leaves out n-grams of these only "
+            "(with --tokenize words).",
+            rich_help_panel=ESTIMATOR,
+            metavar="english|FILE",
+            show_default=False,
+        ),
+    ] = None
+    rarity: Annotated[
+        bool,
+        typer.Option(
+            "--rarity", help="Let rarer n-grams weigh more in bleu*.", rich_help_panel=ESTIMATOR
+        ),
+    ] = False
+    model: Annotated[
+        str | None,
+        typer.Option(
+            help="Encoder of bertscore: a folder, or a name in Hugging Face's cache.",
+            rich_help_panel=ESTIMATOR,
+            metavar="DIR|NAME",
+            show_default=False,
+        ),
+    ] = None
+    layer: Annotated[
+        int | None,
+        typer.Option(
+            help="Hidden layer of --model. Without it: the usual one of the model, else the last.",
+            rich_help_panel=ESTIMATOR,
+            show_default=False,
+        ),
+    ] = None
+    baseline: Annotated[
+        str | None,
+        typer.Option(
+            help="What bertscore is rescaled with: random (pairs of rated texts; default), or a "
+            "file of BERTScore's release.",
+            rich_help_panel=ESTIMATOR,
+            metavar="random|FILE",
+            show_default=False,
+        ),
+    ] = None
     tau: Annotated[
         float | None,
         typer.Option(
@@ -148,26 +203,63 @@ class EstimatorOptions(ShapeOptions):
         ),
     ] = None
     min_neighbors: Annotated[
-        int,
-        typer.Option(help="Fewest neighbours; 0 removes the rule.", rich_help_panel=ESTIMATOR),
-    ] = 5
+        int | None,
+        typer.Option(
+            help="Fewest neighbours (default 5); 0 removes the rule.",
+            rich_help_panel=ESTIMATOR,
+            show_default=False,
+        ),
+    ] = None
     max_fraction: Annotated[
-        float,
+        float | None,
         typer.Option(
-            help="Largest share of the rated texts that may be neighbours; 1 removes the rule.",
+            help="Largest share of the rated texts that may be neighbours (default 0.66); 1 "
+            "removes the rule.",
             rich_help_panel=ESTIMATOR,
+            show_default=False,
         ),
-    ] = 0.66
+    ] = None
     weights: Annotated[
-        str,
+        str | None,
         typer.Option(
-            help="uniform as published, or kernel: neighbours weigh similarity**power.",
+            help="uniform as published (default), or kernel: neighbours weigh similarity**power.",
+            rich_help_panel=ESTIMATOR,
+            metavar="uniform|kernel",
+            show_default=False,
+        ),
+    ] = None
+    power: Annotated[
+        float | None,
+        typer.Option(
+            help="Power of kernel weights (default 2).",
+            rich_help_panel=ESTIMATOR,
+            show_default=False,
+        ),
+    ] = None
+    max_sd: Annotated[
+        float | None,
+        typer.Option(
+            help="kriging: no estimate where its standard deviation is larger.",
+            rich_help_panel=ESTIMATOR,
+            show_default=False,
+        ),
+    ] = None
+    target_coverage: Annotated[
+        float | None,
+        typer.Option(
+            help="kriging: estimates for this share of the outputs, the most certain ones.",
+            rich_help_panel=ESTIMATOR,
+            show_default=False,
+        ),
+    ] = None
+    ignore_source: Annotated[
+        bool,
+        typer.Option(
+            "--ignore-source",
+            help="kriging: leave the sources unread.",
             rich_help_panel=ESTIMATOR,
         ),
-    ] = "uniform"
-    power: Annotated[
-        float, typer.Option(help="Power of kernel weights.", rich_help_panel=ESTIMATOR)
-    ] = 2.0
+    ] = False
     subsample: Annotated[
         float,
         typer.Option(
@@ -209,6 +301,12 @@ class ResultOptions:
 
 
 GROUPS = (InputOptions, ShapeOptions, EstimatorOptions, ResultOptions)
+
+
+def paragraphs(docstring: str) -> str:
+    """The docstring with each paragraph on one line, so that help wraps at the terminal's width."""
+    parts = inspect.cleandoc(docstring).split("\n\n")
+    return "\n\n".join(" ".join(part.split()) for part in parts)
 
 
 def takes_groups(command: Callable[..., None]) -> Callable[..., None]:

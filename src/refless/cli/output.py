@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -12,10 +13,18 @@ from refless.report.render import FORMATS, as_text
 from refless.report.view import View
 
 
-def check_files(options: ResultOptions) -> None:
-    """Raises UsageError for a file whose ending names no format, before any work is done."""
+def check(options: ResultOptions) -> None:
+    """Refuses, before any work is done, what could not be honoured after it.
+
+    Raises:
+        UsageError: a file whose ending names no format or whose folder is missing, a negative seed.
+    """
     for name in options.out or []:
         _format_of(name)
+        if not Path(name).parent.is_dir():
+            raise UsageError(f"-o {name}: there is no folder '{Path(name).parent}'")
+    if options.seed < 0:
+        raise UsageError(f"--seed must be 0 or more, got {options.seed}")
 
 
 def emit(view: View, options: ResultOptions) -> None:
@@ -26,10 +35,25 @@ def emit(view: View, options: ResultOptions) -> None:
         write_atomic(name, FORMATS[_format_of(name)](view))
         say(f"wrote {name}")
     if options.format is Format.TEXT:
-        sys.stdout.write(as_text(view, color=colored(), width=width()))
+        put(as_text(view, color=colored(), width=width()))
     else:
-        sys.stdout.write(FORMATS[options.format](view))
-    sys.stdout.flush()
+        put(FORMATS[options.format](view), encoding="utf-8")
+
+
+def put(text: str, *, encoding: str | None = None) -> None:
+    """Writes to standard output; a reader who has gone, as `head` does, is no error.
+
+    Without an encoding it is the terminal's, and what that cannot show becomes a question mark.
+    """
+    reconfigure = getattr(sys.stdout, "reconfigure", None)
+    if reconfigure is not None:
+        reconfigure(encoding=encoding, errors="replace")
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # nothing more can be written there, also not when Python flushes at its end
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _format_of(name: str) -> str:

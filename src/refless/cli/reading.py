@@ -5,19 +5,21 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
 
 from refless.cli.console import say
 from refless.cli.options import EstimatorOptions, InputOptions, ShapeOptions
 from refless.errors import UsageError
 
 if TYPE_CHECKING:
-    from refless.estimators import BLEUNeighbors
+    from refless.estimators import BLEUNeighbors, Kriging
     from refless.index import RatedIndex
     from refless.ngrams import Shape
     from refless.records import RatedPool
     from refless.tables import OutputsRead, PoolRead, Reading
 
+DEFAULT_ORDERS = "2-4"
 TOLD = 3  # bad rows that are told in full
 
 
@@ -58,12 +60,33 @@ def rated_of(
     from refless.tables import read_pool
 
     if len(paths) == 1 and is_index(paths[0]):
-        if options.scale is not None:
-            say("the index keeps the scale that it was made with; --scale is for outputs only")
-        return load_index(paths[0]), ()
+        index = load_index(paths[0])
+        _check_agrees(index.pool, options)
+        return index, ()
     read = read_pool(paths, reading_of(options, group))
     _tell(read)
     return read.pool, read.group
+
+
+def _check_agrees(pool: RatedPool, options: InputOptions) -> None:
+    """Raises UsageError where an index was made with other settings than the flags ask for."""
+    if options.scale is not None and options.scale != pool.scale:
+        made = (
+            "without --scale"
+            if pool.scale is None
+            else "with --scale {:g} {:g}".format(*pool.scale)
+        )
+        raise UsageError(f"the index was made {made}; leave --scale out, or make another index")
+    if options.aggregate not in {"mean", pool.aggregate}:
+        raise UsageError(
+            f"the index was made with --aggregate {pool.aggregate}; make another index"
+        )
+
+
+def check_standard_input(paths: Sequence[str]) -> None:
+    """Raises UsageError where two things are to be read from standard input."""
+    if list(paths).count("-") > 1:
+        raise UsageError("standard input can be read only once")
 
 
 def outputs_of_files(paths: Sequence[str], options: InputOptions) -> OutputsRead:
@@ -87,7 +110,7 @@ def shape_of(options: ShapeOptions) -> Shape:
     from refless.ngrams import Shape
 
     low, high = orders_of(options.orders)
-    return Shape(tokenize=options.tokenize, low=low, high=high, clip=not options.no_clip)
+    return Shape(tokenize=options.tokenize or "char", low=low, high=high, clip=not options.no_clip)
 
 
 def orders_of(text: str) -> tuple[int, int]:
@@ -98,28 +121,46 @@ def orders_of(text: str) -> tuple[int, int]:
     return int(low), int(high or low)
 
 
-def estimator_of(options: EstimatorOptions, seed: int) -> BLEUNeighbors:
-    """The estimator with its parameters, from the flags."""
+def estimator_of(options: EstimatorOptions, seed: int) -> BLEUNeighbors | Kriging:
+    """The estimator with its parameters, from the flags.
+
+    Raises:
+        UsageError: an unknown estimator, or a flag that this one does not have.
+    """
     from refless.estimators import ESTIMATORS
 
     if options.estimator not in ESTIMATORS:
-        raise UsageError(f"no estimator '{options.estimator}'; there is {', '.join(ESTIMATORS)}")
-    if options.weights not in {"uniform", "kernel"}:
-        raise UsageError(f"--weights must be uniform or kernel, got '{options.weights}'")
-    return ESTIMATORS[options.estimator](
-        kernel=options.kernel,
-        tau=options.tau,
-        min_neighbors=options.min_neighbors,
-        max_fraction=options.max_fraction,
-        orders=orders_of(options.orders),
-        clip=not options.no_clip,
-        tokenize=options.tokenize,
-        weights="kernel" if options.weights == "kernel" else "uniform",
-        power=options.power,
-        subsample=options.subsample,
-        seed=seed,
-        threads=options.threads,
-    )
+        raise UsageError(f"no estimator '{options.estimator}'; there are {', '.join(ESTIMATORS)}")
+    maker = ESTIMATORS[options.estimator]
+    given = _given(options)
+    known = {field.name for field in fields(maker) if field.init}
+    for name, (flag, _) in given.items():
+        if name not in known:
+            raise UsageError(f"{options.estimator} has no {flag}")
+    values: dict[str, Any] = {name: value for name, (_, value) in given.items()}
+    return maker(seed=seed, subsample=options.subsample, threads=options.threads, **values)
+
+
+def _given(options: EstimatorOptions) -> dict[str, tuple[str, object]]:
+    """The flags that were given: parameter name -> flag, value."""
+    plain = (
+        "kernel", "stop_words", "model", "layer", "baseline", "tau", "min_neighbors",
+        "max_fraction", "weights", "power", "max_sd", "target_coverage", "tokenize",
+    )  # fmt: skip
+    given: dict[str, tuple[str, object]] = {
+        name: (f"--{name.replace('_', '-')}", getattr(options, name))
+        for name in plain
+        if getattr(options, name) is not None
+    }
+    if options.orders != DEFAULT_ORDERS:
+        given["orders"] = ("--orders", orders_of(options.orders))
+    if options.no_clip:
+        given["clip"] = ("--no-clip", False)
+    if options.rarity:
+        given["rarity"] = ("--rarity", True)
+    if options.ignore_source:
+        given["use_source"] = ("--ignore-source", False)
+    return given
 
 
 def command_with(replacing: Sequence[str], flags: Sequence[str]) -> str:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from refless.cli.console import progress, say
 from refless.cli.options import EstimatorOptions, InputOptions, ResultOptions
+from refless.errors import UsageError
 
 if TYPE_CHECKING:
-    from refless.estimators import BLEUNeighbors
+    from refless.estimators import Estimator
     from refless.index import RatedIndex
     from refless.records import Outputs, RatedPool
-    from refless.report.build import Advice
+    from refless.report.parts import Advice
     from refless.signature import Signature
     from refless.studies.scoring import Scored
 
@@ -46,15 +48,23 @@ def score(
     (how many rated texts it rests on) or the reason why there is none. With --scale all numbers
     are in [0, 1]; without it they are in the raters' units.
     """
-    from refless.cli.output import check_files, emit
-    from refless.cli.reading import estimator_of, outputs_of_files, rated_of
-    from refless.report.build import scored_view
+    from refless.cli.output import check, emit
+    from refless.cli.reading import (
+        check_standard_input,
+        estimator_of,
+        outputs_of_files,
+        rated_of,
+    )
+    from refless.report.scores import scored_view
 
-    check_files(result)
+    check(result)
+    check_standard_input([*outputs, *rated])
+    check_gates(min_mean, min_coverage)
     estimator = estimator_of(estimation, result.seed)
     pool, _ = rated_of(rated, reading)
     found = outputs_of_files(outputs, reading).outputs
     scored, signature = _scored(estimator.fit(pool), found, result.seed)
+    _tell_rated(found, estimator)
     advice = _advice(estimator, pool, scored, result.seed)
     view = scored_view(scored, signature, estimator.rated.scale, advice)
     emit(view, result)
@@ -63,7 +73,7 @@ def score(
         raise typer.Exit(code)
 
 
-def _scored(estimator: BLEUNeighbors, outputs: Outputs, seed: int) -> tuple[Scored, Signature]:
+def _scored(estimator: Estimator, outputs: Outputs, seed: int) -> tuple[Scored, Signature]:
     from refless.studies.scoring import scored
 
     with progress("scoring") as show:
@@ -73,25 +83,49 @@ def _scored(estimator: BLEUNeighbors, outputs: Outputs, seed: int) -> tuple[Scor
     return result, estimator.signature().plus(ci="boot-1000", seed=seed)
 
 
+def _tell_rated(outputs: Outputs, estimator: Estimator) -> None:
+    """Says so where most outputs are rated texts: their own ratings flatter the estimates."""
+    rated = {*estimator.rated.texts}
+    same = sum(text in rated for text in outputs.texts)
+    if 2 * same > len(outputs):
+        say(
+            f"{same} of {len(outputs)} outputs are rated texts themselves, judged by their own "
+            "ratings too; 'refless validate' holds these out"
+        )
+
+
 def _advice(
-    estimator: BLEUNeighbors, pool: RatedPool | RatedIndex, scored: Scored, seed: int
+    estimator: Estimator, pool: RatedPool | RatedIndex, scored: Scored, seed: int
 ) -> Advice | None:
     from refless.cli import advice
-    from refless.report.build import Advice
+    from refless.report.parts import Advice
     from refless.studies.abstention import abstention
 
     missing = abstention(scored.outputs, scored.estimates, len(estimator.rated))
     if not missing.serious:
         return None
-    other = advice.weighted_mean(estimator).fit(pool)
-    better, signature = _scored(other, scored.outputs, seed)
+    sentence = missing.sentence(advice.threshold(estimator))
+    best = advice.best_command(estimator, missing)
+    other = advice.weighted_mean(estimator)
+    if other is None:
+        return Advice(sentence=sentence, best=best)
+    better, signature = _scored(other.fit(pool), scored.outputs, seed)
     return Advice(
-        sentence=missing.sentence(estimator.threshold),
+        sentence=sentence,
         name=advice.NAME,
-        command=advice.command(),
+        command=advice.command() if better.overall.coverage > scored.overall.coverage else None,
+        best=best,
         signature=signature,
         mean=better.overall,
     )
+
+
+def check_gates(min_mean: float | None, min_coverage: float | None) -> None:
+    """Raises UsageError for a gate that nothing could pass."""
+    if min_mean is not None and not math.isfinite(min_mean):
+        raise UsageError(f"--min-mean must be a number, got {min_mean}")
+    if min_coverage is not None and not 0 <= min_coverage <= 1:
+        raise UsageError(f"--min-coverage must lie in [0, 1], got {min_coverage:g}")
 
 
 def gate(scored: Scored, min_mean: float | None, min_coverage: float | None) -> int:
@@ -103,10 +137,13 @@ def gate(scored: Scored, min_mean: float | None, min_coverage: float | None) -> 
     if min_mean is None:
         return 0
     low, high = overall.interval
+    if math.isnan(low):
+        say("gate undecided: the mean has no interval")
+        return GATE_UNDECIDED
     if high < min_mean:
         say(f"gate failed: the mean's interval ends at {high:.3f}, below {min_mean:g}")
         return GATE_FAILED
-    if not low >= min_mean:
+    if low < min_mean:
         say(f"gate undecided: the mean's interval [{low:.3f}, {high:.3f}] holds {min_mean:g}")
         return GATE_UNDECIDED
     return 0

@@ -9,14 +9,16 @@ import typer
 
 from refless.cli.console import progress
 from refless.cli.options import EstimatorOptions, InputOptions, ResultOptions
+from refless.errors import UsageError
 
 if TYPE_CHECKING:
-    from refless.estimators import BLEUNeighbors
+    from refless.estimators import Estimator
     from refless.index import RatedIndex
     from refless.records import RatedPool
-    from refless.report.build import Advice
+    from refless.report.parts import Advice
     from refless.studies.validation import Validation
 
+FEWEST_RESAMPLES = 40  # the outermost 2.5 % of them are then one
 NAMED_GROUPS = ("id", "source", "system", "item", "task")
 
 
@@ -39,11 +41,15 @@ def validate(
     Prints errors and correlations with 95 % intervals and coverage, beside a constant, a line on
     length, and single annotators where the ratings name them.
     """
-    from refless.cli.output import check_files, emit
+    from refless.cli.output import check, emit
     from refless.cli.reading import estimator_of, rated_of
-    from refless.report.build import validation_view
+    from refless.report.agreement import validation_view
 
-    check_files(result)
+    check(result)
+    if resamples < FEWEST_RESAMPLES:
+        raise UsageError(
+            f"--resamples must be {FEWEST_RESAMPLES} or more: a 95 % interval needs as many"
+        )
     estimator = estimator_of(estimation, result.seed)
     rated, column = rated_of(pool, reading, None if group in NAMED_GROUPS else group)
     how = _How(group, column, result.seed, resamples)
@@ -61,7 +67,7 @@ class _How:
     resamples: int
 
 
-def _validation(estimator: BLEUNeighbors, rated: RatedPool | RatedIndex, how: _How) -> Validation:
+def _validation(estimator: Estimator, rated: RatedPool | RatedIndex, how: _How) -> Validation:
     from refless.index import RatedIndex
     from refless.studies.validation import codes, group_labels, validation
 
@@ -81,20 +87,27 @@ def _validation(estimator: BLEUNeighbors, rated: RatedPool | RatedIndex, how: _H
     )
 
 
-def _advice(estimator: BLEUNeighbors, found: Validation, how: _How) -> Advice | None:
+def _advice(estimator: Estimator, found: Validation, how: _How) -> Advice | None:
     from refless.cli import advice
     from refless.records import as_outputs
-    from refless.report.build import Advice
+    from refless.report.parts import Advice
     from refless.studies.abstention import abstention
 
-    missing = abstention(as_outputs(found.pool), found.estimates, len(estimator.rated))
+    others = len(estimator.rated) - (how.group == "id")
+    missing = abstention(as_outputs(found.pool), found.estimates, others)
     if not missing.serious:
         return None
-    other = _validation(advice.weighted_mean(estimator), found.pool, how)
+    sentence = missing.sentence(advice.threshold(estimator))
+    best = advice.best_command(estimator, missing)
+    weighted = advice.weighted_mean(estimator)
+    if weighted is None:
+        return Advice(sentence=sentence, best=best)
+    other = _validation(weighted, found.pool, how)
     return Advice(
-        sentence=missing.sentence(estimator.threshold),
+        sentence=sentence,
         name=advice.NAME,
-        command=advice.command(),
+        command=advice.command() if other.estimator.spearman > 0 else None,
+        best=best,
         signature=other.signature,
         agreement=other.estimator,
     )

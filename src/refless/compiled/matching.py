@@ -208,9 +208,9 @@ def sums_loop(
 @numba.njit(cache=True, nogil=True)
 def _row(
     ids, weights, starts, length, text, low, rated, slots, feature_starts, members, common, bits,
-    words, row,
+    words, symmetric, row,
 ):  # fmt: skip
-    """Fills row[rated texts] with the similarities of one output."""
+    """Fills row[rated texts] with the similarities of one output, or their mean both ways."""
     orders = len(starts)
     if _fits(length, rated, orders, weights):
         counters = np.empty(len(rated), dtype=np.uint32)
@@ -225,6 +225,9 @@ def _row(
         _count_wide(
             ids, weights, starts, text, slots, feature_starts, members, common, bits, words, row
         )
+    if symmetric:
+        _similar_both_ways(rated, length, low, orders, row)
+        return
     grams = _grams(length, low, orders)
     last = -1
     beta = 1.0
@@ -233,6 +236,22 @@ def _row(
             last = rated[i]
             beta = _beta(last, length)
         row[i] = similarity(row[i], grams, beta, orders)
+
+
+@numba.njit(cache=True, nogil=True)
+def _similar_both_ways(rated, length, low, orders, row):
+    """Turns products of match counts, which know no direction, into (k(x, s) + k(s, x)) / 2."""
+    root = 1.0 / orders
+    forth = _grams(length, low, orders) ** -root
+    last = -1
+    factor = 0.0
+    for i in range(len(rated)):
+        if row[i] > 0.0:
+            if rated[i] != last:
+                last = rated[i]
+                back = _grams(last, low, orders) ** -root
+                factor = 0.5 * (_beta(last, length) * forth + _beta(length, last) * back)
+            row[i] = factor * (np.cbrt(row[i]) if orders == 3 else row[i] ** root)
 
 
 @numba.njit(cache=True, nogil=True)
@@ -246,7 +265,7 @@ def weighted_loop(
             continue
         _row(
             ids, weights, starts, lengths[text], text, low, rated, slots, feature_starts, members,
-            common, bits, words, row,
+            common, bits, words, False, row,
         )  # fmt: skip
         for hidden in _hidden(group, held_starts, place, text):
             if 0 <= hidden - begin < len(row):
@@ -262,7 +281,7 @@ def weighted_loop(
 @numba.njit(cache=True, nogil=True)
 def similarities_loop(
     ids, weights, starts, lengths, first, last, low, rated, slots, feature_starts, members, common,
-    bits, words, rows, out,
+    bits, words, symmetric, rows, out,
 ):  # fmt: skip
     row = np.empty(len(rated))
     for text in range(first, last):
@@ -270,7 +289,7 @@ def similarities_loop(
             continue
         _row(
             ids, weights, starts, lengths[text], text, low, rated, slots, feature_starts, members,
-            common, bits, words, row,
+            common, bits, words, symmetric, row,
         )  # fmt: skip
         for i in range(len(row)):
             out[text, rows[i]] = row[i]

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from refless.estimators.neighbors import BLEUNeighbors, Explanation
+from refless.estimators.explanation import Explanation
+from refless.estimators.kriging import Kriging
+from refless.estimators.neighbors import BLEUNeighbors
 from refless.estimators.protocol import Estimator
 
-ESTIMATORS: dict[str, type[BLEUNeighbors]] = {"bleu-neighbors": BLEUNeighbors}
+ESTIMATORS: dict[str, type[BLEUNeighbors | Kriging]] = {
+    "bleu-neighbors": BLEUNeighbors,
+    "kriging": Kriging,
+}
 
-__all__ = ["ESTIMATORS", "BLEUNeighbors", "Estimator", "Explanation"]
+__all__ = ["ESTIMATORS", "BLEUNeighbors", "Estimator", "Explanation", "Kriging"]

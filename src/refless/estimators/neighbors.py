@@ -7,17 +7,19 @@ a <= |N| <= b |S| (definition 3.2 and equation 3). Else it is NaN with a reason.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Literal, Self
 
 import numpy as np
 
 from refless.errors import UsageError
-from refless.estimators.protocol import Parameters
+from refless.estimators.explanation import Explanation
+from refless.estimators.protocol import Parameters, subsampled
 from refless.index import RatedIndex
-from refless.kernels import KERNELS, Kernel, Prepared
+from refless.kernels import Kernel, KernelParameters, Prepared, kernel_of
+from refless.kernels.bertscore import RANDOM
+from refless.kernels.bleu import BleuStar
 from refless.matching import Held, Progress, hold_out
-from refless.ngrams import Shape
 from refless.records import (
     BoolArray,
     Estimates,
@@ -48,26 +50,6 @@ ROUNDING = 1e-9  # b |S| is real-valued: 0.57 * 100 admits 57
 Weights = Literal["uniform", "kernel"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Explanation:
-    """The evidence behind one estimate.
-
-    Attributes:
-        estimate: the estimate, NaN where undefined; low, high: its interval.
-        reason: why it is undefined, or "".
-        support: number of neighbours; size: number of rated texts they were drawn from.
-        neighbors: the neighbours, most similar first.
-    """
-
-    estimate: float
-    low: float
-    high: float
-    reason: Reason
-    support: int
-    size: int
-    neighbors: tuple[Neighbor, ...]
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class _Fitted:
     """What `fit` learns; `pool` is the given pool, `rated` the (sub-sampled) S, canonically.
@@ -89,13 +71,20 @@ class BLEUNeighbors(Parameters):
     """Nearest-neighbours estimate of quality, with abstention.
 
     Attributes:
-        kernel: similarity of an output to a rated text; `bleu*`.
-        tau: least similarity of a neighbour; None takes the kernel's published one (0.08).
+        kernel: similarity of an output to a rated text; `bleu*`, `rouge-l`, `meteor`, `bertscore`.
+        tau: least similarity of a neighbour; None takes the kernel's published one (0.08, 0.06,
+            0.18, 0.10).
         min_neighbors: a, the fewest neighbours for an estimate; 0 removes the rule.
         max_fraction: b, the largest share of the rated texts; 1 removes the rule.
         orders: lowest and highest n-gram order of BLEU*.
         clip: whether each n-gram of the output is matched at most once, as in BLEU.
-        tokenize: `char` (as published), `words`, `13a`, `intl`, `zh`, `ja-mecab`, `ko-mecab`.
+        tokenize: `char`, `words`, `13a`, `intl`, `zh`, `ja-mecab`, `ko-mecab`; None as published:
+            characters for BLEU*, words for ROUGE-L. The other kernels have tokens of their own.
+        stop_words: `english` or a file with a word a line: BLEU* without the n-grams of words that
+            are made of these only.
+        rarity: whether rarer n-grams weigh more in BLEU*.
+        model, layer, baseline: of BERTScore: the encoder (a folder or a name), its hidden layer,
+            and `random` or a baseline file; see `kernels.bertscore`.
         weights: `uniform` as published, or `kernel`: neighbours weigh similarity**power.
         power: that power.
         subsample: share of the pool used in this evaluation, drawn with `seed`.
@@ -109,7 +98,12 @@ class BLEUNeighbors(Parameters):
     max_fraction: float = 0.66
     orders: tuple[int, int] = (2, 4)
     clip: bool = True
-    tokenize: str = "char"
+    tokenize: str | None = None
+    stop_words: str | None = None
+    rarity: bool = False
+    model: str | None = None
+    layer: int | None = None
+    baseline: str = RANDOM
     weights: Weights = "uniform"
     power: float = 2.0
     subsample: float = 1.0
@@ -120,12 +114,11 @@ class BLEUNeighbors(Parameters):
 
     def __post_init__(self) -> None:
         checks = {
-            f"kernel must be one of {', '.join(KERNELS)}": self.kernel in KERNELS,
             "tau must lie in [0, 1]": self.tau is None or 0.0 <= self.tau <= 1.0,
             "min_neighbors must be 0 or more": self.min_neighbors >= 0,
             "max_fraction must lie in [0, 1]": 0.0 <= self.max_fraction <= 1.0,
             "weights must be 'uniform' or 'kernel'": self.weights in {"uniform", "kernel"},
-            "power must be positive": self.power > 0,
+            "power must be positive and finite": 0 < self.power < np.inf,
             "subsample must lie in (0, 1]": 0.0 < self.subsample <= 1.0,
             "threads must be 1 or more": self.threads is None or self.threads >= 1,
         }
@@ -135,9 +128,9 @@ class BLEUNeighbors(Parameters):
         self._kernel()
 
     def _kernel(self) -> Kernel:
-        low, high = self.orders
-        shape = Shape(tokenize=self.tokenize, low=low, high=high, clip=self.clip)
-        return KERNELS[self.kernel](shape)
+        names = (field.name for field in fields(KernelParameters))
+        parameters = KernelParameters(**{name: getattr(self, name) for name in names})
+        return kernel_of(self.kernel, parameters)
 
     @property
     def threshold(self) -> float:
@@ -164,17 +157,21 @@ class BLEUNeighbors(Parameters):
 
     def _from_pool(self, pool: RatedPool) -> _Fitted:
         ordered = take(pool, canonical_order(pool))
-        rated = self._subsampled(ordered)
+        rated = subsampled(ordered, self.subsample, self.seed)
         prepared = self._kernel().prepare(rated.texts)
         return self._with(pool, rated, prepared, fingerprint(ordered))
 
     def _from_index(self, index: RatedIndex) -> _Fitted:
-        low, high = self.orders
-        shape = Shape(tokenize=self.tokenize, low=low, high=high, clip=self.clip)
-        if index.shape != shape:
+        kernel = self._kernel()
+        if not isinstance(kernel, BleuStar) or kernel.weighing:
             raise UsageError(
-                f"the index holds {index.shape}, but {shape} is asked for; make another index "
-                "with these settings, or name the rated file instead"
+                "an index serves plain bleu* only; name the rated file instead, or leave out "
+                "--kernel, --stop-words and --rarity"
+            )
+        if index.shape != kernel.shape:
+            raise UsageError(
+                f"the index holds {index.shape}, but {kernel.shape} is asked for; make another "
+                "index with these settings, or name the rated file instead"
             )
         if self.subsample < 1.0:
             return self._from_pool(index.pool)
@@ -187,13 +184,6 @@ class BLEUNeighbors(Parameters):
     def _settings(self) -> tuple[object, ...]:
         sample = (self.subsample, self.seed) if self.subsample < 1.0 else ()
         return (self._kernel(), *sample)
-
-    def _subsampled(self, ordered: RatedPool) -> RatedPool:
-        if self.subsample == 1.0:
-            return ordered
-        size = max(1, round(self.subsample * len(ordered)))
-        rng = np.random.default_rng(self.seed)
-        return take(ordered, np.sort(rng.choice(len(ordered), size, replace=False)))
 
     @property
     def rated(self) -> RatedPool:
@@ -373,7 +363,9 @@ class BLEUNeighbors(Parameters):
             progress=self.progress,
         )
         with np.errstate(invalid="ignore"):
-            return weighted.sums / weighted.weights, weighted.counts
+            means = weighted.sums / weighted.weights
+        ends = ratings.min(initial=np.inf), ratings.max(initial=-np.inf)
+        return np.clip(means, *ends), weighted.counts  # rounding must not leave the ratings' range
 
     def _reasons(
         self, outputs: Outputs, lengths: IntArray, support: IntArray, sizes: IntArray

@@ -6,28 +6,50 @@ from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any, Protocol, Self
 
+import numpy as np
+
 from refless.errors import UsageError
-from refless.records import Estimates, FloatArray, IntArray, Outputs, RatedPool
+from refless.estimators.explanation import Explanation
+from refless.index import RatedIndex
+from refless.matching import Progress
+from refless.records import Estimates, FloatArray, IntArray, Outputs, RatedPool, take
 from refless.signature import Signature
 
 
 class Estimator(Protocol):
     """Learns from a rated pool, gives an estimate for an output, needs no reference."""
 
-    def fit(self, pool: RatedPool) -> Self:
-        """Learns from the pool."""
+    progress: Progress | None
+
+    def fit(
+        self,
+        pool: RatedPool | RatedIndex | Sequence[str],
+        ratings: Sequence[float] | None = None,
+    ) -> Self:
+        """Learns from a pool, a saved index, or texts and their ratings."""
+        ...
+
+    @property
+    def rated(self) -> RatedPool:
+        """The rated texts in use, in canonical order."""
         ...
 
     def predict(self, outputs: Outputs | Sequence[str]) -> Estimates:
         """An estimate, or a reason why there is none, for each output."""
         ...
 
-    def held_out(self, pool: RatedPool, groups: IntArray) -> Estimates:
+    def held_out(self, pool: RatedPool | RatedIndex, groups: IntArray | None = None) -> Estimates:
         """Each text of the pool judged by the others outside its group."""
         ...
 
     def residuals(self) -> FloatArray:
         """Truth minus held-out estimate of fitted texts; what intervals are made of."""
+        ...
+
+    def explain(
+        self, output: str | Outputs, *, hide: str | None = None, most: int | None = None
+    ) -> Explanation:
+        """The rated texts behind one estimate."""
         ...
 
     def signature(self) -> Signature:
@@ -62,3 +84,12 @@ class Parameters:
     def clone(self) -> Self:
         """An unfitted copy with the same parameters."""
         return type(self)(**self.get_params())
+
+
+def subsampled(ordered: RatedPool, share: float, seed: int) -> RatedPool:
+    """That share of a pool in canonical order, drawn without replacement; at least one text."""
+    if share == 1.0:
+        return ordered
+    size = max(1, round(share * len(ordered)))
+    rng = np.random.default_rng(seed)
+    return take(ordered, np.sort(rng.choice(len(ordered), size, replace=False)))

@@ -6,19 +6,18 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from difflib import SequenceMatcher
 
 import numpy as np
 
 from refless import matching
+from refless.errors import UsageError
+from refless.kernels.dense import Dense, stretches
+from refless.kernels.weighing import Weighing, check_weighing, prepare_weighted
 from refless.matching import Held, Progress, Sums, WeightedSums
 from refless.ngrams import Features, Shape, Vocabulary, learn, look_up
 from refless.postings import Postings, postings_of
 from refless.records import FloatArray, IntArray
 from refless.tokenize import tokenizer
-
-EVIDENCE_TOKENS = 2_000  # shared n-grams are looked for in the first so many tokens
-EVIDENCE_MOST = 5
 
 
 def bleu_star(output: str, rated: str, shape: Shape | None = None) -> float:
@@ -52,23 +51,31 @@ class BleuStar:
 
     Attributes:
         shape: characters, orders 2 to 4, clipped by default, as published.
+        weighing: stop words and rarity; by default all n-grams count alike, as published.
     """
 
     shape: Shape = field(default_factory=Shape)
+    weighing: Weighing = field(default_factory=Weighing)
+
+    def __post_init__(self) -> None:
+        check_weighing(self.weighing, self.shape)
 
     @property
     def default_tau(self) -> float:
         """0.08 as published."""
         return 0.08
 
-    def prepare(self, texts: Sequence[str]) -> PreparedBleu:
-        """The postings of the rated texts."""
+    def prepare(self, texts: Sequence[str]) -> PreparedBleu | Dense:
+        """The postings of the rated texts; a slower way where n-grams do not count alike."""
+        if self.weighing:
+            return prepare_weighted(texts, self.shape, self.weighing)
         return PreparedBleu.build(texts, self.shape)
 
     def settings(self) -> dict[str, object]:
-        """Tokens, orders and clipping."""
+        """Tokens, orders and clipping, and how n-grams weigh where they do not count alike."""
         shape = self.shape
-        return {"tok": shape.tokenize, "n": f"{shape.low}-{shape.high}", "clip": shape.clip}
+        counted = {"tok": shape.tokenize, "n": f"{shape.low}-{shape.high}", "clip": shape.clip}
+        return {**counted, **self.weighing.settings()}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -157,11 +164,30 @@ class PreparedBleu:
         features = self.features(texts)
         return matching.similarities(self.postings, features, threads=threads, progress=progress)
 
+    def symmetric(
+        self,
+        texts: Sequence[str],
+        *,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> FloatArray:
+        """[texts, rated texts] mean of BLEU* both ways, (k(x, s) + k(s, x)) / 2, of every pair.
+
+        Raises:
+            UsageError: without clipping, where matches counted one way are not those of the other.
+        """
+        if not self.vocabulary.shape.clip:
+            raise UsageError("BLEU* both ways needs clipping")
+        return matching.similarities(
+            self.postings,
+            self.features(texts),
+            symmetric=True,
+            threads=threads,
+            progress=progress,
+        )
+
     def shared(self, text: str, rated: str) -> tuple[str, ...]:
         """Stretches of tokens of at least the lowest order that both hold, longest first."""
         shape = self.vocabulary.shape
         split, glue = tokenizer(shape.tokenize), "" if shape.tokenize == "char" else " "
-        x, s = split(text)[:EVIDENCE_TOKENS], split(rated)[:EVIDENCE_TOKENS]
-        blocks = SequenceMatcher(None, x, s, autojunk=False).get_matching_blocks()
-        found = {glue.join(x[b.a : b.a + b.size]) for b in blocks if b.size >= shape.low}
-        return tuple(sorted(found, key=lambda run: (-len(run), run))[:EVIDENCE_MOST])
+        return stretches(split(text), split(rated), shape.low, glue)

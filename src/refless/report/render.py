@@ -71,7 +71,11 @@ def as_markdown(view: View) -> str:
 def _pipes(table: Table) -> str:
     rule = ["---:" if numeric else "---" for numeric in table.numeric]
     rows = [table.header, rule, *table.rows]
-    return "\n".join("| " + " | ".join(c.replace("|", "\\|") for c in row) + " |" for row in rows)
+    return "\n".join("| " + " | ".join(map(_pipe_cell, row)) + " |" for row in rows)
+
+
+def _pipe_cell(cell: str) -> str:
+    return cell.replace("|", "\\|").replace("\n", "<br>")
 
 
 def as_text(view: View, *, color: bool = False, width: int = WIDTH) -> str:

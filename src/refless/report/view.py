@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 Cell = str | float | int | None
+WIDEST = 1e5  # numbers from here on are shown with five digits in all, so that tables keep fitting
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +46,16 @@ class View:
 
 def number(value: float | None, digits: int = 3) -> str:
     """A number for a table; a dash where it is undefined."""
-    return "-" if value is None or value != value else f"{value:.{digits}f}"
+    if value is None or value != value:
+        return "-"
+    return f"{value:.{digits}f}" if abs(value) < WIDEST else f"{value:.4e}"
+
+
+def percent(share: float) -> str:
+    """`96 %`; what is neither none nor all is never shown as such."""
+    if 0 < share < 0.01:
+        return "<1 %"
+    return ">99 %" if 0.99 < share < 1 else f"{100 * share:.0f} %"
 
 
 def with_interval(value: float, interval: Sequence[float], digits: int = 3) -> str:
@@ -56,6 +67,15 @@ def with_interval(value: float, interval: Sequence[float], digits: int = 3) -> s
 
 
 def clipped(text: str, width: int = 40) -> str:
-    """The text on one line, at most `width` characters."""
-    line = " ".join(text.split())
-    return line if len(line) <= width else line[: width - 3] + "..."
+    """The text on one line, at most `width` columns of a terminal.
+
+    Control characters, which could command the terminal, and lone surrogates are replaced.
+    """
+    from rich.cells import cell_len, set_cell_size
+
+    line = "".join(map(_shown, " ".join(text.split())))
+    return line if cell_len(line) <= width else set_cell_size(line, width - 3).rstrip() + "..."
+
+
+def _shown(character: str) -> str:
+    return "\ufffd" if unicodedata.category(character) in {"Cc", "Cs"} else character

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,12 +21,16 @@ class Abstention:
         main: the commonest reason.
         mean_length: characters of an output, on average.
         passing: share of pairs of output and rated text that pass the threshold.
+        near: rated texts that pass for an output of that commonest reason, on average.
+        rated: number of rated texts.
     """
 
     share: float
     main: str
     mean_length: float
     passing: float
+    near: float
+    rated: int
 
     @property
     def serious(self) -> bool:
@@ -34,13 +39,20 @@ class Abstention:
 
     def sentence(self, tau: float) -> str:
         """Why so few have an estimate, for people."""
-        start = f"{self.share:.0%} of the texts have no estimate: "
+        start = f"{100 * self.share:.0f} % of the texts have no estimate: "
         length = f"your texts average {self.mean_length:,.0f} characters"
-        pairs = f"{self.passing:.0%} of pairs pass tau {tau:g}"
+        few = f"{self.near:.1f} of {self.rated} rated texts on average, too few to go by"
+        if math.isnan(tau):
+            few = "fewer rated texts than a model needs"
         causes = {
-            "too-many": f"{length}; {pairs}, so nothing is near.",
-            "too-few": f"{length}; only {pairs}: these texts share little with the rated ones.",
-            "too-short": f"{length}, most fewer tokens than the highest n-gram order.",
+            "too-uncertain": "they are less certain than was asked for.",
+            "too-many": f"{length}; {100 * self.passing:.0f} % of pairs pass tau {tau:g}, "
+            "so nothing is near.",
+            "too-few": f"{length}; {few}."
+            if math.isnan(tau)
+            else f"{length}; those without an estimate pass tau {tau:g} with {few}.",
+            "too-short": f"{length}, most fewer tokens than the highest n-gram order; "
+            "--orders can lower it.",
             "empty": "most of them are empty.",
             "bad-row": "most of their rows could not be read.",
         }
@@ -51,10 +63,16 @@ def abstention(outputs: Outputs, estimates: Estimates, rated: int) -> Abstention
     """Describes the missing estimates of outputs judged by so many rated texts."""
     missing = [reason for reason in estimates.reasons if reason]
     lengths = [len(text) for text in outputs.texts]
+    main = max(sorted(set(missing)), key=missing.count, default="")
+    support = [
+        n for n, why in zip(estimates.support, estimates.reasons, strict=True) if why == main
+    ]
     pairs = max(1, len(outputs) * rated)
     return Abstention(
         share=len(missing) / max(1, len(outputs)),
-        main=max(sorted(set(missing)), key=missing.count, default=""),
+        main=main,
         mean_length=float(np.mean(lengths)) if lengths else 0.0,
         passing=float(estimates.support.sum()) / pairs,
+        near=float(np.mean(support)) if support else 0.0,
+        rated=rated,
     )

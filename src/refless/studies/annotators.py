@@ -41,6 +41,7 @@ class Annotators:
         n_undefined: annotators whose Spearman is undefined.
         spearman_undefined_as_zero: average Spearman with these counted as 0.
         per_annotator: [n] in the order of their names.
+        left_out: whether each was compared with the ratings of the others only.
     """
 
     n: int
@@ -49,6 +50,7 @@ class Annotators:
     n_undefined: int
     spearman_undefined_as_zero: float
     per_annotator: tuple[Annotator, ...]
+    left_out: bool = False
 
 
 def annotators(pool: RatedPool) -> Annotators | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -15,6 +15,8 @@ from refless.studies.annotators import Annotators, annotators
 from refless.studies.baselines import BASELINES
 from refless.studies.held_out import Agreement, agreement
 
+CORRELATIONS = ("pearson", "spearman", "kendall", "auc")
+RANKS_NOTHING = "a constant ranks nothing"
 GROUPS = {"source": "sources", "system": "systems", "item": "items", "task": "tasks"}
 
 
@@ -96,15 +98,31 @@ def validation(
         return agreement(judged, seed=seed, resamples=resamples)
 
     lengths = np.array([len(text) for text in pool.texts], dtype=np.float64)
+    baselines = {
+        name: judge(predict(pool.truth, lengths, held), [""] * len(pool))
+        for name, predict in BASELINES.items()
+    }
     found = judge(estimates.values, estimates.reasons)
     return Validation(
         pool=pool,
         estimates=estimates,
         estimator=found,
-        baselines={
-            name: judge(predict(pool.truth, lengths, held), [""] * len(pool))
-            for name, predict in BASELINES.items()
-        },
+        baselines={**baselines, "constant": _without_ranks(baselines["constant"])},
         annotators=annotators(pool),
         signature=signature.plus(heldout=group, ci=found.interval_method, seed=seed),
+    )
+
+
+def _without_ranks(constant: Agreement) -> Agreement:
+    """The constant without correlations: held out, it is a mirror of each text's own rating."""
+    nothing = (float("nan"), float("nan"))
+    return replace(
+        constant,
+        pearson=float("nan"),
+        spearman=float("nan"),
+        kendall=float("nan"),
+        auc=float("nan"),
+        intervals={**constant.intervals, **dict.fromkeys(CORRELATIONS, nothing)},
+        p_values=dict.fromkeys(constant.p_values, float("nan")),
+        undefined={**constant.undefined, **dict.fromkeys(CORRELATIONS[:3], RANKS_NOTHING)},
     )

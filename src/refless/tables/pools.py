@@ -199,4 +199,5 @@ def _pool(rows: Checked, groups: Merged, ratings: Ratings, reading: Reading) -> 
         scale=reading.scale,
         aggregate=reading.aggregate,
         named="id" in rows.names,
+        merged="id" not in rows.names and "annotator" in rows.names,
     )

@@ -1,0 +1,296 @@
+"""Which estimator on which ratings: the table of docs/estimators.md, made from real pools.
+
+Every method judges each text without that text's group; whatever it chooses (amplitudes, ridge
+penalty) it chooses in folds that do not hold the group. An estimator that abstains is shown twice:
+on the texts that all methods judge, and on all texts, with the constant where it abstains.
+
+    python benchmarks/estimators.py --data ../shared/data [--pool NAME] [--markdown]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from refless.errors import InputError
+from refless.estimators import BLEUNeighbors, Kriging
+from refless.estimators.kriging.data import folds_of
+from refless.records import FloatArray, IntArray, Judged, RatedPool, take
+from refless.stats.intervals import percentile_interval
+from refless.stats.resampling import weights_of
+from refless.stats.weighted import spearman as weighted_spearman
+from refless.studies.baselines import constant, length_only
+from refless.studies.held_out import Agreement, agreement
+from refless.studies.validation import codes
+from refless.tables import Columns, Reading, read_pool
+
+ANSWERS = 500  # of each essay topic
+PENALTIES = np.logspace(-2, 2, 9)
+Method = Callable[[RatedPool, IntArray], FloatArray]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One method on one pool, held out one way."""
+
+    pool: str
+    held_out: str
+    method: str
+    everywhere: Agreement
+    common: Agreement
+    coverage: float
+    r2: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gain:
+    """Kriging's Spearman less that of BLEU Neighbors as published, on all texts."""
+
+    pool: str
+    held_out: str
+    gain: float
+    low: float
+    high: float
+
+
+def bleu_neighbors(pool: RatedPool, groups: IntArray) -> FloatArray:
+    """As published."""
+    return BLEUNeighbors().held_out(pool, groups).values
+
+
+def kernel_weighted(pool: RatedPool, groups: IntArray) -> FloatArray:
+    """Every rated text weighs BLEU* squared; no limits."""
+    estimator = BLEUNeighbors(weights="kernel", tau=0.0, min_neighbors=0, max_fraction=1.0)
+    return estimator.held_out(pool, groups).values
+
+
+def kriging(pool: RatedPool, groups: IntArray) -> FloatArray:
+    """With its defaults."""
+    return Kriging().held_out(pool, groups).values
+
+
+def constant_mean(pool: RatedPool, groups: IntArray) -> FloatArray:
+    """The mean of the others."""
+    return constant(pool.truth, groups)
+
+
+def length_line(pool: RatedPool, groups: IntArray) -> FloatArray:
+    """A line on log length."""
+    lengths = np.array([len(text) for text in pool.texts], dtype=np.float64)
+    return length_only(pool.truth, lengths, groups)
+
+
+def tfidf_ridge(pool: RatedPool, groups: IntArray) -> FloatArray:
+    """Ridge regression on TF-IDF of words and pairs; ten folds, penalty by five inner folds."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    values = np.full(len(pool), np.nan)
+    outer = folds_of(groups, 10)
+    for fold in range(10):
+        train, test = np.flatnonzero(outer != fold), np.flatnonzero(outer == fold)
+        if len(test) == 0:
+            continue
+        vectors = TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True, token_pattern=r"\w+")
+        x = vectors.fit_transform([pool.texts[i] for i in train])
+        penalty = _penalty(x, pool.truth[train], folds_of(groups[train], 5))
+        model = _ridge(x, pool.truth[train], penalty)
+        values[test] = model.predict(vectors.transform([pool.texts[i] for i in test]))
+    return values
+
+
+def _ridge(x: Any, y: FloatArray, penalty: float) -> Any:
+    from sklearn.linear_model import Ridge
+
+    return Ridge(alpha=penalty).fit(x, y)
+
+
+def _penalty(x: Any, y: FloatArray, inner: IntArray) -> float:
+    errors = np.zeros(len(PENALTIES))
+    for fold in range(5):
+        train, test = inner != fold, inner == fold
+        if test.any() and train.any():
+            for i, penalty in enumerate(PENALTIES):
+                guess = _ridge(x[train], y[train], penalty).predict(x[test])
+                errors[i] += float(((guess - y[test]) ** 2).sum())
+    return float(PENALTIES[errors.argmin()])
+
+
+METHODS: dict[str, Method] = {
+    "BLEU Neighbors": bleu_neighbors,
+    "kernel-weighted": kernel_weighted,
+    "kriging": kriging,
+    "TF-IDF ridge": tfidf_ridge,
+    "length": length_line,
+    "constant": constant_mean,
+}
+
+
+def pools(data: Path) -> Iterator[tuple[str, RatedPool]]:
+    """Every rated pool of the data folder."""
+    yield "HUSE summarization", _read(data / "huse-summarization/judgements.tsv", (1, 6))
+    yield from _by_task("GRADE", _read(data / "grade/judgements.tsv", (1, 5)))
+    essays = Columns(text="EssayText", id="Id", rating=("Score1", "Score2"), task="EssaySet")
+    for name, pool in _by_task("ASAP-SAS", _read(data / "asap-sas/train.tsv", (0, 3), essays)):
+        rows = np.random.default_rng(0).permutation(len(pool))[:ANSWERS]
+        yield name, take(pool, np.sort(rows))
+    outputs = Columns(text="sys_ref", source="mr", rating=("quality",), task="dataset")
+    yield from _by_task("NLG", _read(data / "nlg-ratings/emnlp_data_medians.csv", (1, 6), outputs))
+    dialogue = Columns(rating=("human_average_rating",))
+    file = data / "dailydialog-multiref/mturk_rating_processed_output.csv"
+    yield "DailyDialog", _read(file, (1, 5), dialogue)
+
+
+def _read(file: Path, scale: tuple[float, float], columns: Columns | None = None) -> RatedPool:
+    return read_pool([str(file)], Reading(scale=scale, columns=columns or Columns())).pool
+
+
+def _by_task(name: str, pool: RatedPool) -> Iterator[tuple[str, RatedPool]]:
+    for task in sorted(set(pool.tasks), key=lambda task: (len(task), task)):
+        rows = np.array([i for i, other in enumerate(pool.tasks) if other == task])
+        yield f"{name} {task}", take(pool, rows)
+
+
+def rows_of(name: str, pool: RatedPool, held_out: str) -> tuple[list[Row], Gain]:
+    """All methods on one pool."""
+    labels = pool.ids if held_out == "text" else pool.sources
+    groups = codes(labels)
+    found = {method: judge(pool, groups) for method, judge in METHODS.items()}
+    fallback = found["constant"]
+    common = ~np.isnan(np.column_stack(list(found.values()))).any(axis=1)
+    rows = []
+    for method, values in found.items():
+        filled = _filled(values, pool)
+        error = float(np.sum((filled - pool.truth) ** 2))
+        spread = float(np.sum((fallback - pool.truth) ** 2))
+        rows.append(
+            Row(
+                pool=name,
+                held_out=held_out,
+                method=method,
+                everywhere=_agreement(pool, filled, labels),
+                common=_agreement(pool, np.where(common, values, np.nan), labels),
+                coverage=float(np.mean(~np.isnan(values))),
+                r2=1.0 - error / spread,
+            )
+        )
+    ours, theirs = _filled(found["kriging"], pool), _filled(found["BLEU Neighbors"], pool)
+    return rows, gain_of(name, held_out, pool.truth, ours, theirs, groups)
+
+
+def _filled(values: FloatArray, pool: RatedPool) -> FloatArray:
+    """Values with one constant where there is none.
+
+    It is the mean of all: means that each leave a text's own rating out would rank those texts
+    backwards.
+    """
+    return np.where(np.isnan(values), np.sort(pool.truth).mean(), values)
+
+
+def _agreement(pool: RatedPool, values: FloatArray, labels: Sequence[str]) -> Agreement:
+    group = () if labels is pool.ids else tuple(labels)
+    reason = tuple("" if value == value else "other" for value in values.tolist())
+    return agreement(
+        Judged(id=pool.ids, human=pool.truth, predicted=values, reason=reason, group=group)
+    )
+
+
+def gain_of(
+    name: str,
+    held_out: str,
+    truth: FloatArray,
+    ours: FloatArray,
+    theirs: FloatArray,
+    groups: IntArray,
+) -> Gain:
+    """Difference of Spearman with its paired bootstrap interval, over whole groups."""
+    mine, other = weighted_spearman(truth, ours), weighted_spearman(truth, theirs)
+    rng = np.random.default_rng(0)
+    draws = weights_of(len(truth), resamples=1_000, rng=rng, clusters=groups)
+    differences = np.concatenate([mine(weights) - other(weights) for weights in draws])
+    once = np.ones((1, len(truth)))
+    low, high = percentile_interval(differences)
+    gain = float(mine(once)[0] - other(once)[0])
+    return Gain(pool=name, held_out=held_out, gain=gain, low=low, high=high)
+
+
+def markdown(rows: Sequence[Row], gains: Sequence[Gain]) -> str:
+    """The two tables of docs/estimators.md."""
+    lines = [
+        "| pool | held out | method | Spearman, all | MSE, all | R² | coverage "
+        "| Spearman, common |",
+        "|---|---|---|---:|---:|---:|---:|---:|",
+    ]
+    for row in rows:
+        cells = (
+            row.pool,
+            row.held_out,
+            row.method,
+            "-" if row.method == "constant" else _interval(row.everywhere, "spearman", 3),
+            _interval(row.everywhere, "mse", 4),
+            f"{row.r2:.3f}",
+            f"{row.coverage:.2f}",
+            "-" if row.method == "constant" else _interval(row.common, "spearman", 3),
+        )
+        lines.append("| " + " | ".join(cells) + " |")
+    lines += ["", "| pool | held out | gain in Spearman | 95 % |", "|---|---|---:|---:|"]
+    lines += [
+        f"| {g.pool} | {g.held_out} | {g.gain:+.3f} | {g.low:+.3f} to {g.high:+.3f} |"
+        for g in gains
+    ]
+    median = float(np.median([g.gain for g in gains])) if gains else float("nan")
+    worse = [f"{g.pool} ({g.held_out})" for g in gains if g.high < 0]
+    lowest = min((row.r2 for row in rows if row.method == "kriging"), default=float("nan"))
+    lines += [
+        "",
+        f"Median gain {median:+.3f}; significantly worse on: {', '.join(worse) or 'none'}; ",
+    ]
+    lines[-1] += f"lowest R² of kriging {lowest:.3f}."
+    return "\n".join(lines)
+
+
+def _interval(found: Agreement, name: str, digits: int) -> str:
+    value, (low, high) = getattr(found, name), found.intervals[name]
+    if np.isnan(value):
+        return "-"
+    return f"{value:.{digits}f} [{low:.{digits}f}, {high:.{digits}f}]"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Prints the tables; progress goes to standard error."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
+    parser.add_argument("--pool", default="", help="only pools whose name holds this")
+    parser.add_argument("--gains", action="store_true", help="gains alone, as JSON lines")
+    options = parser.parse_args(arguments)
+    rows: list[Row] = []
+    gains: list[Gain] = []
+    try:
+        for name, pool in pools(options.data):
+            if options.pool not in name:
+                continue
+            ways = ("text", "source") if len(set(pool.sources)) > 1 else ("text",)
+            for way in ways:
+                found, gain = rows_of(name, pool, way)
+                rows += found
+                gains.append(gain)
+                print(f"{name}, by {way}: {gain.gain:+.3f}", file=sys.stderr)
+    except InputError as missing:
+        print(missing, file=sys.stderr)
+        return 2
+    if options.gains:
+        for gain in gains:
+            print(json.dumps({"pool": gain.pool, "by": gain.held_out, "gain": gain.gain}))
+    else:
+        print(markdown(rows, gains))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

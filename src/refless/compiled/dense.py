@@ -1,0 +1,32 @@
+"""What a block of similarities adds up to."""
+
+import numba
+
+SLACK = 1e-12  # a similarity this close to tau counts as in
+
+
+@numba.njit(cache=True, nogil=True)
+def sums_loop(block, values, taus, begin, counts, sums):
+    """Counts and sums of the values of the rated texts with similarity >= tau; < 0 is hidden."""
+    for i in range(len(block)):
+        for j in range(len(values)):
+            similarity = block[i, j]
+            if similarity < 0.0:
+                continue
+            for k in range(len(taus)):
+                if similarity >= taus[k] - SLACK:
+                    counts[begin + i, k] += 1
+                    sums[begin + i, k] += values[j]
+
+
+@numba.njit(cache=True, nogil=True)
+def weighted_loop(block, values, tau, power, begin, counts, weights, sums):
+    """The same for one tau, with weights similarity**power; a weight of 0 does not count."""
+    for i in range(len(block)):
+        for j in range(len(values)):
+            similarity = block[i, j]
+            weight = similarity**power if similarity > 0.0 else 0.0
+            if similarity >= tau - SLACK and weight > 0.0:
+                counts[begin + i] += 1
+                weights[begin + i] += weight
+                sums[begin + i] += weight * values[j]

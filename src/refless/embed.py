@@ -1,0 +1,321 @@
+"""Texts to token vectors, each distinct text once, by an encoder or a file of word vectors.
+
+Nothing is ever downloaded: an encoder is a folder, or a name that is in Hugging Face's cache.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from refless.errors import InputError, MissingExtraError, UsageError
+from refless.records import BoolArray, FloatArray, IntArray
+
+VectorArray = npt.NDArray[np.float32]
+
+BATCH_TOKENS = 8_192  # tokens, padding included, that go through an encoder at once
+LAYERS = {  # the layers of BERTScore's own release (Zhang et al. 2020), by the model's name
+    "bert-base-uncased": 9,
+    "bert-large-uncased": 18,
+    "bert-base-cased-finetuned-mrpc": 9,
+    "bert-base-multilingual-cased": 9,
+    "bert-base-chinese": 8,
+    "roberta-base": 10,
+    "roberta-large": 17,
+    "roberta-large-mnli": 19,
+    "distilbert-base-uncased": 5,
+    "distilroberta-base": 5,
+    "albert-base-v2": 9,
+    "xlm-roberta-base": 9,
+    "xlm-roberta-large": 17,
+    "deberta-large-mnli": 18,
+    "deberta-xlarge-mnli": 40,
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Embedded:
+    """Token vectors of the distinct texts among some texts.
+
+    Attributes:
+        rows: [texts] which distinct text each text is.
+        starts: [distinct texts + 1] distinct text i has the tokens `starts[i]:starts[i + 1]`.
+        vectors: [tokens, dimensions].
+        ids: [tokens] ids of the tokens in the vocabulary of the model.
+        special: [tokens] whether it is a mark of the model's own ([CLS], [SEP]).
+    """
+
+    rows: IntArray
+    starts: IntArray
+    vectors: VectorArray
+    ids: IntArray
+    special: BoolArray
+
+    def of(self, text: int) -> slice:
+        """Where the tokens of a text are."""
+        row = self.rows[text]
+        return slice(int(self.starts[row]), int(self.starts[row + 1]))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Encoder:
+    """An encoder of Hugging Face's transformers.
+
+    Attributes:
+        model: a folder, or a name in Hugging Face's cache.
+        layer: hidden layer whose vectors are taken, 0 for the input embeddings; None takes the one
+            of BERTScore's release for a model that it knows, else the last.
+    """
+
+    model: str
+    layer: int | None = None
+
+    def embed(self, texts: Sequence[str]) -> Embedded:
+        """Vectors of the texts' tokens; texts longer than the model can read are cut.
+
+        Raises:
+            MissingExtraError: torch or transformers is not installed.
+            UsageError: no such model here, or no such layer.
+        """
+        distinct, rows = _distinct(texts)
+        tokenizer, network = _loaded(str(folder_of(self.model)))
+        layer = self.resolved_layer()
+        ids = _token_ids(tokenizer, network, distinct)
+        marks = set(tokenizer.all_special_ids)
+        starts = np.cumsum([0, *map(len, ids)])
+        flat = np.array([i for row in ids for i in row], dtype=np.int64)
+        vectors = np.zeros((len(flat), network.config.hidden_size), dtype=np.float32)
+        for batch in _batches(ids, distinct):
+            found = _hidden(network, [ids[i] for i in batch], tokenizer.pad_token_id or 0, layer)
+            for i, states in zip(batch, found, strict=True):
+                vectors[starts[i] : starts[i + 1]] = states[: len(ids[i])]
+        special = np.isin(flat, list(marks - {tokenizer.unk_token_id}))
+        return Embedded(rows=rows, starts=starts, vectors=vectors, ids=flat, special=special)
+
+    def resolved_layer(self) -> int:
+        """The layer in force."""
+        most = _layers(str(folder_of(self.model)))
+        layer = LAYERS.get(model_name(self.model), most) if self.layer is None else self.layer
+        if not 0 <= layer <= most:
+            raise UsageError(f"layer {layer} of '{self.model}' does not exist; there are 0-{most}")
+        return layer
+
+    def settings(self) -> dict[str, object]:
+        """What belongs in a signature: name, content and layer."""
+        folder = folder_of(self.model)
+        name, sha = model_name(self.model), _digest_of_folder(str(folder), _stamp(folder))
+        return {"model": name, "sha": sha, "layer": self.resolved_layer()}
+
+
+def model_name(model: str) -> str:
+    """The last part of a model's path or name."""
+    return Path(model).resolve().name if Path(model).is_dir() else model.rpartition("/")[2]
+
+
+def folder_of(model: str) -> Path:
+    """Where a model lies on this machine.
+
+    Raises:
+        MissingExtraError: the extra is not installed.
+        UsageError: it is neither a folder nor in Hugging Face's cache.
+    """
+    if Path(model).is_dir():
+        return Path(model)
+    try:
+        from huggingface_hub import snapshot_download
+        from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
+    except ImportError as missing:
+        raise MissingExtraError(f"the encoder '{model}'", "neural") from missing
+    try:
+        return Path(snapshot_download(model, local_files_only=True))
+    except (LocalEntryNotFoundError, HFValidationError) as absent:
+        raise UsageError(
+            f"'{model}' is neither a folder nor in Hugging Face's cache; name a folder, or fetch "
+            f"it first where there is a network: hf download {model}"
+        ) from absent
+
+
+@cache
+def _loaded(folder: str) -> tuple[Any, Any]:
+    """Tokenizer and network, in memory once."""
+    try:
+        import torch
+        from transformers import AutoModel, AutoTokenizer, logging
+    except ImportError as missing:
+        raise MissingExtraError(f"the encoder '{folder}'", "neural") from missing
+    logging.set_verbosity_error()  # type: ignore[no-untyped-call]
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+        network = AutoModel.from_pretrained(folder, local_files_only=True, dtype=torch.float32)
+    except (OSError, ValueError) as broken:
+        raise UsageError(f"'{folder}' holds no encoder that can be loaded: {broken}") from broken
+    return tokenizer, network.eval()
+
+
+def _layers(folder: str) -> int:
+    return int(_loaded(folder)[1].config.num_hidden_layers)
+
+
+def _token_ids(tokenizer: Any, network: Any, texts: Sequence[str]) -> list[list[int]]:  # noqa: ANN401 - transformers' types
+    limits = [tokenizer.model_max_length, network.config.max_position_embeddings]
+    if network.config.model_type in {"roberta", "xlm-roberta", "camembert"}:
+        limits[1] -= 2  # their positions begin after the padding's
+    plain = [text.encode("utf-8", "replace").decode() for text in texts]
+    if not plain:
+        return []
+    return list(tokenizer(plain, truncation=True, max_length=min(limits))["input_ids"])
+
+
+def _batches(ids: Sequence[list[int]], texts: Sequence[str]) -> Iterator[list[int]]:
+    """Rows of similar length, the same batches whatever the order of the texts."""
+    order = sorted(range(len(ids)), key=lambda i: (len(ids[i]), texts[i]))
+    batch: list[int] = []
+    for i in order:
+        if batch and (len(batch) + 1) * len(ids[i]) > BATCH_TOKENS:
+            yield batch
+            batch = []
+        batch.append(i)
+    if batch:
+        yield batch
+
+
+def _hidden(network: Any, ids: Sequence[list[int]], pad: int, layer: int) -> VectorArray:  # noqa: ANN401
+    """[texts, longest, dimensions] hidden states of a layer."""
+    import torch
+
+    longest = max(map(len, ids))
+    tokens = torch.tensor([row + [pad] * (longest - len(row)) for row in ids])
+    mask = torch.tensor([[1] * len(row) + [0] * (longest - len(row)) for row in ids])
+    with torch.inference_mode():
+        states = network(tokens, attention_mask=mask, output_hidden_states=True).hidden_states
+    found: VectorArray = states[layer].numpy()
+    return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WordVectors:
+    """A file of word vectors in text form: a word and its numbers a line, maybe gzipped.
+
+    A first line of two numbers (word2vec's) is skipped. A word that the file lacks is looked for
+    in lower case, and left out if that is not there either.
+
+    Attributes:
+        path: the file.
+    """
+
+    path: str
+
+    def embed(self, texts: Sequence[str], split: Callable[[str], list[str]]) -> Embedded:
+        """Vectors of the texts' words; only the words that occur are kept in memory.
+
+        Raises:
+            InputError: the file cannot be read, or a line of it is no word vector.
+        """
+        distinct, rows = _distinct(texts)
+        words = [split(text) for text in distinct]
+        wanted = {form for row in words for word in row for form in (word, word.lower())}
+        known = self._read(wanted)
+        place = {word: i for i, word in enumerate(sorted(known))}
+        ids = [[place[form] for word in row if (form := _form(word, place))] for row in words]
+        flat = np.array([i for row in ids for i in row], dtype=np.int64)
+        table = np.array([known[word] for word in place], dtype=np.float32)
+        return Embedded(
+            rows=rows,
+            starts=np.cumsum([0, *map(len, ids)]),
+            vectors=table[flat] if place else np.zeros((0, 1), dtype=np.float32),
+            ids=flat,
+            special=np.zeros(len(flat), dtype=np.bool_),
+        )
+
+    def settings(self) -> dict[str, object]:
+        """What belongs in a signature: name and content."""
+        return {"vectors": Path(self.path).name, "sha": file_digest(self.path)}
+
+    def _read(self, wanted: set[str]) -> dict[str, FloatArray]:
+        found: dict[str, FloatArray] = {}
+        size = 0
+        with _opened(Path(self.path)) as lines:
+            for number, line in enumerate(lines, 1):
+                parts = line.rstrip("\r\n ").split(" ")
+                if number == 1 and len(parts) == 2 and all(part.isdecimal() for part in parts):
+                    continue
+                size = size or len(parts) - 1
+                word = " ".join(parts[:-size]) if size else ""
+                if size == 0 or len(parts) <= size:
+                    raise self._bad(number, f"{len(parts) - 1} numbers after the word")
+                if word in wanted and word not in found:
+                    found[word] = self._numbers(parts[-size:], number)
+        return found
+
+    def _numbers(self, parts: list[str], line: int) -> FloatArray:
+        try:
+            vector = np.array(parts, dtype=np.float64)
+        except ValueError as wrong:
+            raise self._bad(line, "something that is no number") from wrong
+        if not np.isfinite(vector).all():
+            raise self._bad(line, "a number that is not finite")
+        return vector
+
+    def _bad(self, line: int, found: str) -> InputError:
+        remedy = "give a file of word vectors in text form: a word and its numbers, by spaces"
+        return InputError(f"found {found}", remedy=remedy, path=self.path, line=line)
+
+
+def _form(word: str, place: dict[str, int]) -> str:
+    return word if word in place else word.lower() if word.lower() in place else ""
+
+
+def _opened(path: Path) -> IO[str]:
+    _check_file(path)
+    if path.suffix == ".gz":
+        return gzip.open(path, "rt", encoding="utf-8", errors="replace")
+    return path.open(encoding="utf-8", errors="replace", newline="\n")
+
+
+def file_digest(path: str) -> str:
+    """Twelve hexadecimal digits of a file's content, computed once."""
+    _check_file(Path(path))
+    return _digest_of_file(path, _stamp(Path(path)))
+
+
+def _check_file(path: Path) -> None:
+    if not path.is_file():
+        raise InputError("no such file", path=str(path), remedy="name a file that is there")
+
+
+def _distinct(texts: Sequence[str]) -> tuple[list[str], IntArray]:
+    place: dict[str, int] = {}
+    rows = np.array([place.setdefault(text, len(place)) for text in texts], dtype=np.int64)
+    return list(place), rows
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    """What changes when a file or a folder does: digests are kept until then."""
+    files = sorted(path.iterdir()) if path.is_dir() else [path]
+    found = [file.stat() for file in files]
+    return sum(s.st_size for s in found), max((s.st_mtime_ns for s in found), default=0)
+
+
+@cache
+def _digest_of_file(path: str, stamp: tuple[int, int]) -> str:  # noqa: ARG001 - part of the key
+    with Path(path).open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()[:12]
+
+
+@cache
+def _digest_of_folder(path: str, stamp: tuple[int, int]) -> str:
+    """Of everything that an encoder is made of: weights, vocabulary, configuration."""
+    digest = hashlib.sha256()
+    for file in sorted(Path(path).iterdir()):
+        if file.is_file() and file.suffix in {".json", ".txt", ".model", ".safetensors", ".bin"}:
+            digest.update(f"{file.name} {_digest_of_file(str(file), stamp)}\n".encode())
+    return digest.hexdigest()[:12]

@@ -1,0 +1,223 @@
+"""The kernels whose weighted sum says how far two texts should be rated alike.
+
+Each compares any texts with a fixed list of anchors (the rated texts, or inducing points) and is 1
+for a text with itself, or 0 where it cannot say anything of the text.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from refless.kernels.bleu import PreparedBleu
+from refless.meaning import masked, overlap, words
+from refless.ngrams import Shape
+from refless.records import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+TEXT = ("bleu*", "tfidf", "length")
+SOURCE = ("source", "masked", "overlap")
+WIDTH = 2.0  # of the bell over a scalar, in its standard deviations: smooth, not wiggly
+BLOCK = 2_048  # texts compared with the anchors at a time
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Inputs:
+    """Texts and what the kernels read of them; source columns are empty without sources."""
+
+    texts: tuple[str, ...]
+    sources: tuple[str, ...]
+    masked: tuple[str, ...]
+    length: FloatArray
+    overlap: FloatArray
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    def take(self, rows: Iterable[int] | IntArray) -> Inputs:
+        """The given rows."""
+        which = np.fromiter(rows, dtype=np.int64)
+        return Inputs(
+            texts=tuple(self.texts[i] for i in which),
+            sources=tuple(self.sources[i] for i in which) if self.sources else (),
+            masked=tuple(self.masked[i] for i in which) if self.masked else (),
+            length=self.length[which],
+            overlap=self.overlap[which] if len(self.overlap) else self.overlap,
+        )
+
+
+def inputs_of(texts: Sequence[str], sources: Sequence[str]) -> Inputs:
+    """Texts, with their sources or with ()."""
+    pairs = list(zip(texts, sources, strict=True)) if sources else []
+    return Inputs(
+        texts=tuple(texts),
+        sources=tuple(sources),
+        masked=tuple(masked(text, source) for text, source in pairs),
+        length=np.log1p(np.array([len(text) for text in texts], dtype=np.float64)),
+        overlap=np.array([overlap(text, source) for text, source in pairs], dtype=np.float64),
+    )
+
+
+class Component(Protocol):
+    """One kernel, bound to its anchors."""
+
+    def against(self, inputs: Inputs) -> FloatArray:
+        """[texts, anchors] kernel values."""
+        ...
+
+    def diagonal(self, inputs: Inputs) -> FloatArray:
+        """[texts] kernel value of each text with itself."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Bleu:
+    """BLEU* both ways, of the texts or of the masked texts."""
+
+    prepared: PreparedBleu
+    of_masked: bool
+    threads: int | None
+
+    def _texts(self, inputs: Inputs) -> tuple[str, ...]:
+        return inputs.masked if self.of_masked else inputs.texts
+
+    def against(self, inputs: Inputs) -> FloatArray:
+        return self.prepared.symmetric(self._texts(inputs), threads=self.threads)
+
+    def diagonal(self, inputs: Inputs) -> FloatArray:
+        lengths = self.prepared.lengths(self._texts(inputs))
+        return (lengths >= self.prepared.shortest()).astype(np.float64)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _TfIdf:
+    """Cosine of word vectors, (1 + log count) idf, idf = 1 + log((1 + n) / (1 + df))."""
+
+    places: dict[str, int]
+    idf: FloatArray
+    anchors: csr_array
+    of_sources: bool
+
+    def _vectors(self, inputs: Inputs) -> csr_array:
+        texts = inputs.sources if self.of_sources else inputs.texts
+        return _vectors(texts, self.places, self.idf)
+
+    def against(self, inputs: Inputs) -> FloatArray:
+        product = self._vectors(inputs) @ self.anchors.T
+        return np.asarray(product.todense(), dtype=np.float64)
+
+    def diagonal(self, inputs: Inputs) -> FloatArray:
+        vectors = self._vectors(inputs)
+        return np.asarray(vectors.multiply(vectors).sum(axis=1), dtype=np.float64).ravel()
+
+
+def _tfidf(statistics: Inputs, anchors: Inputs, *, of_sources: bool) -> _TfIdf:
+    texts = statistics.sources if of_sources else statistics.texts
+    counts = Counter(word for text in texts for word in set(words(text)))
+    places = {word: i for i, word in enumerate(sorted(counts))}
+    frequency = np.array([counts[word] for word in places], dtype=np.float64)
+    idf = 1.0 + np.log((1.0 + len(texts)) / (1.0 + frequency))
+    anchor_texts = anchors.sources if of_sources else anchors.texts
+    return _TfIdf(places, idf, _vectors(anchor_texts, places, idf), of_sources)
+
+
+def _vectors(texts: Sequence[str], places: dict[str, int], idf: FloatArray) -> csr_array:
+    """[texts, words] unit vectors; a text without a known word is zero."""
+    from scipy.sparse import csr_array
+
+    starts, columns, counts = [0], [], []
+    for text in texts:
+        found = Counter(words(text))
+        for word in sorted(found.keys() & places.keys()):
+            columns.append(places[word])
+            counts.append(found[word])
+        starts.append(len(columns))
+    column = np.array(columns, dtype=np.int64)
+    values = (1.0 + np.log(np.array(counts, dtype=np.float64))) * idf[column]
+    rows = np.repeat(np.arange(len(texts)), np.diff(starts))
+    norms = np.sqrt(np.bincount(rows, values**2, minlength=len(texts)))
+    values /= norms[rows]
+    return csr_array((values, column, np.array(starts)), shape=(len(texts), len(places)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Bell:
+    """exp(-d**2 / 2) of a scalar, d in `WIDTH` standard deviations of the pool."""
+
+    name: str
+    mean: float
+    width: float
+    anchors: FloatArray
+
+    def _values(self, inputs: Inputs) -> FloatArray:
+        values: FloatArray = (getattr(inputs, self.name) - self.mean) / self.width
+        return values
+
+    def against(self, inputs: Inputs) -> FloatArray:
+        gaps = self._values(inputs)[:, None] - self.anchors[None, :]
+        return np.exp(-0.5 * gaps**2)
+
+    def diagonal(self, inputs: Inputs) -> FloatArray:
+        return np.ones(len(inputs))
+
+
+def _bell(name: str, statistics: Inputs, anchors: Inputs) -> _Bell:
+    values = np.sort(getattr(statistics, name))
+    mean, width = float(values.mean()), WIDTH * float(values.std()) or 1.0
+    return _Bell(name, mean, width, (getattr(anchors, name) - mean) / width)
+
+
+def components_of(
+    names: Sequence[str],
+    statistics: Inputs,
+    anchors: Inputs,
+    shape: Shape,
+    threads: int | None = None,
+) -> tuple[Component, ...]:
+    """The kernels of these names.
+
+    Args:
+        names: out of `TEXT` and `SOURCE`.
+        statistics: the texts whose word frequencies and spreads count.
+        anchors: the texts that any others are compared with.
+        shape: tokens and orders of BLEU*.
+        threads: for BLEU*.
+    """
+    makers: dict[str, Callable[[], Component]] = {
+        "bleu*": lambda: _Bleu(PreparedBleu.build(anchors.texts, shape), False, threads),  # noqa: FBT003
+        "masked": lambda: _Bleu(PreparedBleu.build(anchors.masked, shape), True, threads),  # noqa: FBT003
+        "tfidf": lambda: _tfidf(statistics, anchors, of_sources=False),
+        "source": lambda: _tfidf(statistics, anchors, of_sources=True),
+        "length": lambda: _bell("length", statistics, anchors),
+        "overlap": lambda: _bell("overlap", statistics, anchors),
+    }
+    return tuple(makers[name]() for name in names)
+
+
+def weighted(components: Sequence[Component], weights: FloatArray, inputs: Inputs) -> FloatArray:
+    """[texts, anchors] weighted sum of the kernels; those of weight 0 are not computed."""
+    used = [(c, w) for c, w in zip(components, weights, strict=True) if w > 0]
+    used = used or [(components[0], 0.0)]
+    blocks = []
+    for begin in range(0, len(inputs), BLOCK):
+        part = inputs.take(range(begin, min(begin + BLOCK, len(inputs))))
+        block = used[0][1] * used[0][0].against(part)
+        for component, weight in used[1:]:
+            block += weight * component.against(part)
+        blocks.append(block)
+    return np.concatenate(blocks) if blocks else np.zeros((0, 0))
+
+
+def diagonal(components: Sequence[Component], weights: FloatArray, inputs: Inputs) -> FloatArray:
+    """[texts] weighted sum of the kernels of each text with itself."""
+    total = np.zeros(len(inputs))
+    for component, weight in zip(components, weights, strict=True):
+        if weight > 0:
+            total += weight * component.diagonal(inputs)
+    return total

@@ -1,0 +1,114 @@
+"""A rated pool as kriging reads it: ratings of mean 0 and variance 1, their noise, folds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from refless.errors import UsageError
+from refless.estimators.kriging.components import SOURCE, TEXT, Inputs, inputs_of
+from refless.estimators.protocol import subsampled
+from refless.index import RatedIndex
+from refless.records import FloatArray, IntArray, RatedPool, take
+from refless.truth import canonical_order, fingerprint, pool_of
+
+FEWEST = 5  # rated texts for a model
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Data:
+    """A rated pool as numbers: ratings of mean 0 and variance 1, and their own noise.
+
+    Attributes:
+        pool: as given; rated: in canonical order, sub-sampled.
+        inputs: what the kernels read of the rated texts; names: the kernels.
+        y: [n] truth as (truth - offset) / unit.
+        noise: [n] variance of each text's truth as an average of few ratings, over unit**2.
+    """
+
+    pool: RatedPool
+    rated: RatedPool
+    inputs: Inputs
+    names: tuple[str, ...]
+    y: FloatArray
+    offset: float
+    unit: float
+    noise: FloatArray
+    fingerprint: str
+
+    def take(self, rows: IntArray) -> Data:
+        """These rated texts alone, in the same units."""
+        return replace(
+            self,
+            rated=take(self.rated, rows),
+            inputs=self.inputs.take(rows),
+            y=self.y[rows],
+            noise=self.noise[rows],
+        )
+
+
+def rows_of(data: Data) -> IntArray:
+    """[rated] row of each rated text in the pool as given."""
+    row = {name: i for i, name in enumerate(data.pool.ids)}
+    return np.array([row[name] for name in data.rated.ids], dtype=np.int64)
+
+
+def read(
+    pool: RatedPool | RatedIndex | Sequence[str],
+    ratings: Sequence[float] | None,
+    *,
+    use_source: bool,
+    subsample: float,
+    seed: int,
+) -> Data:
+    """A pool, a saved index, or texts and ratings, in canonical order and sub-sampled."""
+    if isinstance(pool, RatedIndex) and ratings is not None:
+        raise UsageError("an index has its own ratings; do not pass others beside it")
+    given = pool.pool if isinstance(pool, RatedIndex) else pool_of(pool, ratings)
+    ordered = take(given, canonical_order(given))
+    rated = subsampled(ordered, subsample, seed)
+    sources = rated.sources if use_source and len(set(rated.sources)) > 1 else ()
+    offset = float(np.sort(rated.truth).mean()) if len(rated) else 0.0
+    unit = float(np.sort(rated.truth).std()) if len(rated) else 1.0
+    unit = unit if unit > 1e-12 else 1.0
+    return Data(
+        pool=given,
+        rated=rated,
+        inputs=inputs_of(rated.texts, sources),
+        names=(*TEXT, *SOURCE) if sources else TEXT,
+        y=(rated.truth - offset) / unit,
+        offset=offset,
+        unit=unit,
+        noise=rating_noise(rated) / unit**2,
+        fingerprint=fingerprint(ordered),
+    )
+
+
+def rating_noise(pool: RatedPool) -> FloatArray:
+    """[n] variance of each text's mean rating as an average of few, scaled; 0 where unknown.
+
+    The variance of one rating is pooled over all texts that were rated more than once.
+    """
+    text, values = pool.ratings.text, pool.ratings.values
+    if pool.scale is not None:
+        values = values / (pool.scale[1] - pool.scale[0])
+    order = np.lexsort((values, text))
+    text, values = text[order], values[order]
+    counts = np.bincount(text, minlength=len(pool))
+    freedom = float((counts - 1).sum())
+    if freedom <= 0:
+        return np.zeros(len(pool))
+    means = np.bincount(text, values, len(pool)) / np.maximum(counts, 1)
+    deviations = np.sort((values - means[text]) ** 2)
+    return np.asarray(deviations.sum() / freedom / np.maximum(counts, 1))
+
+
+def folds_of(groups: IntArray, folds: int) -> IntArray:
+    """[n] fold of each row; groups stay whole and are dealt out in a drawn, repeatable order."""
+    _, first = np.unique(groups, return_index=True)
+    by_place = groups[np.sort(first)]  # in the order of rows, not of labels
+    drawn = np.random.default_rng(2).permutation(len(by_place))
+    fold = dict(zip(by_place.tolist(), (drawn % folds).tolist(), strict=True))
+    return np.array([fold[group] for group in groups.tolist()], dtype=np.int64)

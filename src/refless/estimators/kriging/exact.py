@@ -1,0 +1,125 @@
+"""Ordinary kriging with every rated text: means, variances, shares, exact leave-group-out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from refless.records import FloatArray, IntArray
+
+LARGE = 2_000  # rows of a group beyond which its block is not formed
+Factor = tuple[Any, bool]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Exact:
+    """A Gaussian process with an unknown constant mean, given n ratings.
+
+    Attributes:
+        factor: Cholesky factor of sigma, the covariance of the ratings.
+        y: [n] ratings.
+        ones: [n] sigma^-1 1.
+        mean: the constant mean, by generalised least squares.
+        alpha: [n] sigma^-1 (y - mean).
+    """
+
+    factor: Factor
+    y: FloatArray
+    ones: FloatArray
+    mean: float
+    alpha: FloatArray
+
+    def predict(self, cross: FloatArray, prior: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Mean and variance of the process (without nugget and noise) at new texts.
+
+        Args:
+            cross: [new, n] covariance with the rated texts.
+            prior: [new] prior variance.
+        """
+        from scipy.linalg import cho_solve
+
+        values = self.mean + cross @ self.alpha
+        solved = cho_solve(self.factor, cross.T, check_finite=False)
+        lack = 1.0 - cross @ self.ones
+        explained = np.einsum("ij,ji->i", cross, solved)
+        return values, prior - explained + lack**2 / self.ones.sum()
+
+    def shares(self, cross: FloatArray) -> FloatArray:
+        """[new, n] weight of each rating in each mean; every row sums to 1."""
+        from scipy.linalg import cho_solve
+
+        solved = cho_solve(self.factor, cross.T, check_finite=False).T
+        lack = 1.0 - cross @ self.ones
+        return np.asarray(solved + np.outer(lack / self.ones.sum(), self.ones))
+
+    def held_out(self, groups: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Mean of each rating given those outside its group, and the variance of its error.
+
+        With Q = sigma^-1 - sigma^-1 1 1' sigma^-1 / (1' sigma^-1 1) the errors of a group g are
+        Q_gg^-1 (Q y)_g and their covariance is Q_gg^-1 (Dubrule 1983). NaN where nothing is left.
+        """
+        from scipy.linalg import cho_solve
+
+        q = cho_solve(self.factor, np.eye(len(self.y)), check_finite=False)
+        q -= np.outer(self.ones, self.ones) / self.ones.sum()
+        return leave_out(self.y, q @ self.y, lambda rows: q[np.ix_(rows, rows)], groups, np.diag(q))
+
+
+def leave_out(
+    y: FloatArray,
+    qy: FloatArray,
+    block: Callable[[IntArray], FloatArray],
+    groups: IntArray,
+    diagonal: FloatArray,
+    without: Callable[[IntArray], tuple[FloatArray, FloatArray]] | None = None,
+) -> tuple[FloatArray, FloatArray]:
+    """Held-out means and error variances from Q y and the diagonal blocks of Q.
+
+    Args:
+        y: [n] ratings; qy: [n] Q y.
+        block: function from the rows of a group to its block of Q.
+        groups: [n] labels; diagonal: [n] of Q, enough for groups of one.
+        without: does the same for the rows of a group too large for a block.
+    """
+    means, variances = np.full(len(y), np.nan), np.full(len(y), np.nan)
+    _, codes, sizes = np.unique(groups, return_inverse=True, return_counts=True)
+    if len(sizes) < 2:
+        return means, variances
+    alone = sizes[codes] == 1
+    means[alone] = y[alone] - qy[alone] / diagonal[alone]
+    variances[alone] = 1.0 / diagonal[alone]
+    order = np.argsort(codes, kind="stable")
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    for group in np.flatnonzero(sizes > 1):
+        rows = order[starts[group] : starts[group + 1]]
+        if without is not None and len(rows) > LARGE:
+            means[rows], variances[rows] = without(rows)
+            continue
+        inverse = np.linalg.inv(block(rows))
+        means[rows] = y[rows] - inverse @ qy[rows]
+        variances[rows] = np.diag(inverse)
+    return means, variances
+
+
+def exact(kernel: FloatArray, noise: FloatArray, y: FloatArray) -> Exact:
+    """Conditions the process on ratings; the kernel matrix is overwritten.
+
+    Args:
+        kernel: [n, n] covariance of the process.
+        noise: [n] nugget and the ratings' own noise.
+        y: [n] ratings.
+
+    Raises:
+        numpy.linalg.LinAlgError: kernel and noise are not positive definite together.
+    """
+    from scipy.linalg import cho_factor, cho_solve
+
+    kernel[np.diag_indices(len(y))] += noise
+    factor = cho_factor(kernel, lower=True, overwrite_a=True, check_finite=False)
+    ones = cho_solve(factor, np.ones(len(y)), check_finite=False)
+    mean = float(ones @ y / ones.sum())
+    alpha = cho_solve(factor, y - mean, check_finite=False)
+    return Exact(factor, y, ones, mean, alpha)

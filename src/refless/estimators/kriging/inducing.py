@@ -1,0 +1,144 @@
+"""Ordinary kriging through inducing points (FITC, Snelson and Ghahramani 2006).
+
+The covariance of n ratings is taken as phi phi' + diag(d): phi = K_nm L^-T with L L' = K_mm, and d
+what the m inducing points leave of each text's variance, with nugget and noise. Memory n m.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from refless.estimators.kriging.exact import Factor, leave_out
+from refless.records import FloatArray, IntArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Inducing:
+    """A Gaussian process with an unknown constant mean, given n ratings, through m points.
+
+    Attributes:
+        root: [m, m] lower Cholesky factor of the inducing points' covariance.
+        phi: [n, m] features; d: [n] variance that they do not explain.
+        inner: factor of I + phi' d^-1 phi.
+        y: [n] ratings; ones: [n] sigma^-1 1; mean: the constant mean.
+    """
+
+    root: FloatArray
+    phi: FloatArray
+    d: FloatArray
+    inner: Factor
+    y: FloatArray
+    ones: FloatArray
+    mean: float
+
+    def _solve(self, columns: FloatArray) -> FloatArray:
+        """sigma^-1 times columns."""
+        return _woodbury(self.phi, self.d, self.inner, columns)
+
+    def _features(self, cross: FloatArray) -> FloatArray:
+        from scipy.linalg import solve_triangular
+
+        return np.asarray(solve_triangular(self.root, cross.T, lower=True).T)
+
+    def predict(self, cross: FloatArray, prior: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Mean and variance of the process at new texts; `cross` is [new, m]."""
+        features = self._features(cross)
+        values, spread = self._at(features)
+        return values, prior - (features**2).sum(axis=1) + spread
+
+    def _at(self, features: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Means, and variances of what the inducing points explain."""
+        from scipy.linalg import cho_solve
+
+        values = self.mean + features @ (self.phi.T @ self._solve(self.y - self.mean))
+        lack = 1.0 - features @ (self.phi.T @ self.ones)
+        inner = cho_solve(self.inner, features.T).T
+        return values, (features * inner).sum(axis=1) + lack**2 / self.ones.sum()
+
+    def shares(self, cross: FloatArray) -> FloatArray:
+        """[new, n] weight of each rating in each mean; every row sums to 1."""
+        features = self._features(cross)
+        solved = self._solve(self.phi @ features.T).T
+        lack = 1.0 - features @ (self.phi.T @ self.ones)
+        return np.asarray(solved + np.outer(lack / self.ones.sum(), self.ones))
+
+    def held_out(self, groups: IntArray) -> tuple[FloatArray, FloatArray]:
+        """As `Exact.held_out`, for the covariance of this class."""
+        from scipy.linalg import cho_solve
+
+        total = self.ones.sum()
+        scaled = self.phi / self.d[:, None]
+        inner = cho_solve(self.inner, scaled.T).T
+        diagonal = 1.0 / self.d - (scaled * inner).sum(axis=1) - self.ones**2 / total
+        qy = self._solve(self.y) - self.ones * (self.ones @ self.y) / total
+
+        def block(rows: IntArray) -> FloatArray:
+            part = np.diag(1.0 / self.d[rows]) - scaled[rows] @ inner[rows].T
+            return np.asarray(part - np.outer(self.ones[rows], self.ones[rows]) / total)
+
+        return leave_out(self.y, qy, block, groups, diagonal, self._without)
+
+    def _without(self, rows: IntArray) -> tuple[FloatArray, FloatArray]:
+        """The same for one group, by conditioning on all the others: for large groups."""
+        others = np.delete(np.arange(len(self.y)), rows)
+        left = _conditioned(self.root, self.phi[others], self.d[others], self.y[others])
+        values, spread = left._at(self.phi[rows])  # noqa: SLF001 - of its own class
+        return values, spread + self.d[rows]
+
+
+def _woodbury(phi: FloatArray, d: FloatArray, inner: Factor, columns: FloatArray) -> FloatArray:
+    from scipy.linalg import cho_solve
+
+    scaled = _over(columns, d)
+    return scaled - _over(phi @ cho_solve(inner, phi.T @ scaled), d)
+
+
+def _over(columns: FloatArray, d: FloatArray) -> FloatArray:
+    """Rows divided by d."""
+    return np.asarray((columns.T / d).T)
+
+
+def inducing(
+    among: FloatArray, cross: FloatArray, prior: FloatArray, noise: FloatArray, y: FloatArray
+) -> Inducing:
+    """Conditions the process on ratings.
+
+    Args:
+        among: [m, m] covariance of the inducing points.
+        cross: [n, m] covariance of the rated texts with them.
+        prior: [n] prior variance of the rated texts.
+        noise: [n] nugget and the ratings' own noise.
+        y: [n] ratings.
+    """
+    from scipy.linalg import solve_triangular
+
+    root = positive_root(among)
+    phi = np.ascontiguousarray(solve_triangular(root, cross.T, lower=True, check_finite=False).T)
+    d = np.maximum(prior - (phi**2).sum(axis=1), 0.0) + noise
+    return _conditioned(root, phi, d, y)
+
+
+def _conditioned(root: FloatArray, phi: FloatArray, d: FloatArray, y: FloatArray) -> Inducing:
+    from scipy.linalg import cho_factor
+
+    inner = cho_factor(np.eye(len(root)) + phi.T @ _over(phi, d), lower=True)
+    ones = _woodbury(phi, d, inner, np.ones(len(y)))
+    return Inducing(root, phi, d, inner, y, ones, float(ones @ y / ones.sum()))
+
+
+def positive_root(matrix: FloatArray) -> FloatArray:
+    """Lower Cholesky factor of a symmetric matrix, its diagonal shifted as far as it needs."""
+    from scipy.linalg import LinAlgError, cholesky, eigvalsh
+
+    shift = 1e-8 * float(np.trace(matrix)) / len(matrix)
+    for extra in (0.0, None):
+        if extra is None:
+            extra = -float(eigvalsh(matrix, subset_by_index=[0, 0])[0]) + shift
+        try:
+            shifted = matrix + (shift + extra) * np.eye(len(matrix))
+            return np.asarray(cholesky(shifted, lower=True))
+        except LinAlgError:
+            continue
+    raise LinAlgError("the covariance of the inducing points is not finite")

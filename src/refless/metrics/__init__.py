@@ -1,0 +1,39 @@
+"""Metrics: outputs against their references. METRICS is the registry, by name."""
+
+from __future__ import annotations
+
+from refless.metrics.bertscore import BERTScore
+from refless.metrics.bleu import BLEU, SentenceBLEU
+from refless.metrics.cider import CIDEr, CIDErD
+from refless.metrics.delta import DeltaBLEU
+from refless.metrics.meteor import Meteor
+from refless.metrics.movers import Movers
+from refless.metrics.protocol import Metric, Scores
+from refless.metrics.rouge import RougeL
+
+METRICS: dict[str, type[Metric]] = {
+    "bleu": BLEU,
+    "sbleu": SentenceBLEU,
+    "delta-bleu": DeltaBLEU,
+    "rouge-l": RougeL,
+    "cider-d": CIDErD,
+    "cider": CIDEr,
+    "meteor": Meteor,
+    "bertscore": BERTScore,
+    "movers": Movers,
+}
+
+__all__ = [
+    "BLEU",
+    "METRICS",
+    "BERTScore",
+    "CIDEr",
+    "CIDErD",
+    "DeltaBLEU",
+    "Meteor",
+    "Metric",
+    "Movers",
+    "RougeL",
+    "Scores",
+    "SentenceBLEU",
+]

@@ -1,0 +1,152 @@
+"""BLEU (Papineni et al. 2002) and sentence-level BLEU."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import ClassVar
+
+import numpy as np
+
+from refless.errors import UsageError
+from refless.metrics.counting import Counting, statistics
+from refless.metrics.protocol import Scores, averaged, check_references
+from refless.metrics.smoothing import Smoothing, bleu_of_sums
+from refless.records import FloatArray, Outputs
+from refless.signature import Signature
+from refless.tokenize import tokenizer
+from refless.version import __version__
+
+HIGHEST_ORDER = 100
+
+
+@dataclass(frozen=True, kw_only=True)
+class BLEU:
+    """Corpus BLEU, 0 to 100, equal to sacrebleu's; a segment is scored with the same settings.
+
+    Attributes:
+        order: highest n-gram order.
+        tokenize: a name of `refless.tokenize`.
+        lowercase: whether case is ignored.
+        smooth: exp, none, floor, add-k (sacrebleu's), or coco: coco-caption's BLEU.
+        value: what floor puts and add-k adds; None for 0.1 and 1.
+        effective_order: leave out orders for which the output is too short.
+    """
+
+    name: ClassVar[str] = "bleu"
+    needs: ClassVar[tuple[str, ...]] = ("references",)
+
+    order: int = 4
+    tokenize: str = "13a"
+    lowercase: bool = False
+    smooth: str = "exp"
+    value: float | None = None
+    effective_order: bool = False
+
+    def __post_init__(self) -> None:
+        check_counting(self.order, self.tokenize)
+        self._smoothing()
+
+    def score(self, outputs: Outputs) -> Scores:
+        """Scores of the outputs against their references.
+
+        Raises:
+            InputError: an output without references, or references in another shape.
+        """
+        check_references(outputs)
+        counts = statistics(unweighted(outputs), self._counting())
+        return scores_of(counts, partial(bleu_of_sums, smoothing=self._smoothing()))
+
+    def signature(self) -> Signature:
+        """Everything that can change the scores."""
+        return signature_of(self.name, self._counting(), self._smoothing()).plus(v=__version__)
+
+    @classmethod
+    def missing(cls) -> str:
+        """Nothing."""
+        return ""
+
+    def _counting(self) -> Counting:
+        return Counting(order=self.order, tokenize=self.tokenize, lowercase=self.lowercase)
+
+    def _smoothing(self) -> Smoothing:
+        return Smoothing(name=self.smooth, value=self.value, effective_order=self.effective_order)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SentenceBLEU(BLEU):
+    """BLEU of every output by itself; the corpus score is the mean.
+
+    The default is BLEU+1 (Lin & Och 2004; Nakov et al. 2012): one is added to matches and totals
+    of every order above 1.
+
+    Attributes:
+        brevity: `plain`, or `smoothed`: one is also added to the reference length, Nakov et al.'s
+            remedy against outputs that are too short.
+    """
+
+    name: ClassVar[str] = "sbleu"
+
+    smooth: str = "add-k"
+    brevity: str = "plain"
+
+    def __post_init__(self) -> None:
+        if self.brevity not in {"plain", "smoothed"}:
+            raise UsageError(f"brevity must be plain or smoothed, got '{self.brevity}'")
+        if self.smooth == "coco" and self.brevity == "smoothed":
+            raise UsageError("coco-caption's BLEU has no smoothed brevity penalty")
+        super().__post_init__()
+
+    def score(self, outputs: Outputs) -> Scores:
+        """Scores of the outputs against their references; raises as BLEU does."""
+        return averaged(super().score(outputs).segments)
+
+    def signature(self) -> Signature:
+        """Everything that can change the scores."""
+        own = signature_of(self.name, self._counting(), self._smoothing())
+        return own.plus(brevity=self.brevity, v=__version__)
+
+    def _smoothing(self) -> Smoothing:
+        return Smoothing(
+            name=self.smooth,
+            value=self.value,
+            effective_order=self.effective_order,
+            longer=int(self.brevity == "smoothed"),
+        )
+
+
+def check_counting(order: int, tokenize: str) -> None:
+    """Raises UsageError for an order or a tokenizer that there is not."""
+    if not 1 <= order <= HIGHEST_ORDER:
+        raise UsageError(f"order must be from 1 to {HIGHEST_ORDER}, got {order}")
+    tokenizer(tokenize)
+
+
+def unweighted(outputs: Outputs) -> Outputs:
+    """The outputs with every reference worth the same."""
+    return Outputs(ids=outputs.ids, texts=outputs.texts, references=outputs.references)
+
+
+def scores_of(counts: FloatArray, combine: Callable[[FloatArray], FloatArray]) -> Scores:
+    """Scores out of statistics [n, k]; the corpus score does not depend on the order of rows."""
+    sums = np.array([math.fsum(column) for column in counts.T.tolist()])
+    return Scores(
+        segments=combine(counts),
+        corpus=float(combine(sums)),
+        statistics=counts,
+        combine=combine,
+    )
+
+
+def signature_of(name: str, counting: Counting, smoothing: Smoothing) -> Signature:
+    """What BLEU and its kin have in common."""
+    return Signature(name).plus(
+        order=counting.order,
+        tok=counting.tokenize,
+        lower=counting.lowercase,
+        smooth=smoothing.name,
+        value=smoothing.amount,
+        effective=smoothing.effective_order,
+    )

@@ -1,0 +1,76 @@
+"""METEOR: METEOR 1.5 in Java, or NLTK's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from refless.errors import RefLessError, UsageError
+from refless.kernels.meteor import (
+    Implementation,
+    implementation,
+    meteor_score,
+    meteor_statistics,
+    nltk_meteor,
+    settings_of,
+)
+from refless.metrics.protocol import Scores, averaged, check_references
+from refless.records import Outputs
+from refless.signature import Signature
+from refless.version import __version__
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Meteor:
+    """METEOR in [0, 1] against the best reference.
+
+    METEOR 1.5's corpus score is made of the summed statistics of all outputs, as in coco-caption;
+    NLTK's is the mean over outputs.
+
+    Attributes:
+        implementation: `jar` or `nltk`; None takes what is there, the jar first.
+    """
+
+    name: ClassVar[str] = "meteor"
+    needs: ClassVar[tuple[str, ...]] = ("references",)
+
+    implementation: Implementation | None = None
+
+    def __post_init__(self) -> None:
+        if self.implementation not in {None, "jar", "nltk"}:
+            raise UsageError(f"implementation must be jar or nltk, got '{self.implementation}'")
+
+    def score(self, outputs: Outputs) -> Scores:
+        """Scores of the outputs.
+
+        Raises:
+            InputError: an output without references, or references in another shape.
+            MissingExtraError, UsageError: there is nothing that computes METEOR.
+        """
+        check_references(outputs)
+        if implementation(self.implementation) == "nltk":
+            pairs = zip(outputs.texts, outputs.references, strict=True)
+            return averaged(np.array([nltk_meteor(text, known) for text, known in pairs]))
+        counts = meteor_statistics(outputs.texts, outputs.references)
+        return Scores(
+            segments=meteor_score(counts),
+            corpus=float(meteor_score(counts.sum(axis=0))),
+            statistics=counts,
+            combine=meteor_score,
+        )
+
+    def signature(self) -> Signature:
+        """Which METEOR, and its settings."""
+        settings = settings_of(implementation(self.implementation))
+        return Signature(self.name).plus(**settings, v=__version__)
+
+    @classmethod
+    def missing(cls) -> str:
+        """What to install; "" where METEOR runs."""
+        try:
+            implementation()
+        except RefLessError as lacking:
+            return str(lacking)
+        return ""

@@ -1,0 +1,148 @@
+"""The view of `refless validate`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from refless.records import Scale
+from refless.report.parts import (
+    FORMAT,
+    MEASURES,
+    Advice,
+    advice_dict,
+    advice_sections,
+    measure,
+    reasons_section,
+    signature_section,
+    title,
+)
+from refless.report.view import Cell, Section, Table, View, number
+from refless.studies.annotators import as_dict as annotators_dict
+from refless.studies.held_out import Agreement
+from refless.studies.held_out import as_dict as agreement_dict
+from refless.studies.validation import Validation
+
+NO_YARDSTICK = "No human yardstick possible: the ratings do not say who gave them."
+BELOW_ZERO = "A length below 0 tells nothing: it comes from leaving each text out."
+
+
+def validation_view(result: Validation, advice: Advice | None) -> View:
+    """The view of `refless validate`."""
+    yardstick = result.annotators
+    json = {
+        "format": FORMAT,
+        "command": "validate",
+        "signature": str(result.signature),
+        "n": len(result.pool),
+        "estimator": agreement_dict(result.estimator),
+        "baselines": {name: agreement_dict(a) for name, a in result.baselines.items()},
+        "annotators": None if yardstick is None else annotators_dict(yardstick),
+        "annotators_reason": NO_YARDSTICK if yardstick is None else "",
+        "in_scale": _in_scale(result.estimator, result.pool.scale),
+        "advice": advice_dict(advice),
+    }
+    count = f"{result.estimator.n_scored} of {result.estimator.n} rated texts"
+    sections = (
+        *advice_sections(advice),
+        Section(
+            title="Agreement with people, each text judged without its own rating",
+            lines=(f"{count} have an estimate (coverage {number(result.estimator.coverage)}).",),
+            table=_agreement_table(result),
+        ),
+        Section(lines=_legend(result)),
+        *_better_section(advice),
+        *reasons_section(result.estimator.reasons, result.estimator.n),
+        _undefined_section(result.estimator),
+        signature_section(result.signature),
+    )
+    shown = tuple(section for section in sections if section.lines or section.table)
+    return View(json=json, rows=_judged_rows(result), sections=shown)
+
+
+def _in_scale(agreement: Agreement, scale: Scale | None) -> dict[str, object] | None:
+    """The errors in the raters' units; correlations have none."""
+    if scale is None:
+        return None
+    span = scale[1] - scale[0]
+    errors: dict[str, object] = {}
+    for name, unit in (("mse", span**2), ("mae", span)):
+        errors[name] = getattr(agreement, name) * unit
+        errors[f"{name}_interval"] = [end * unit for end in agreement.intervals[name]]
+    return {"scale": list(scale), "estimator": errors}
+
+
+def _agreement_table(result: Validation) -> Table:
+    """One row a measure, one column a judge."""
+    constant, length = result.baselines["constant"], result.baselines["length_only"]
+    names = [name for name in MEASURES if name != "auc" or not math.isnan(result.estimator.auc)]
+    columns: dict[str, list[str]] = {
+        "estimator [95 %]": [measure(result.estimator, name) for name in names],
+        "constant": [_bare(constant, n) if n in {"mse", "mae"} else "-" for n in names],
+        "length": [_bare(length, n) for n in names],
+    }
+    if result.annotators is not None:
+        for kind in ("average", "best"):
+            values: Mapping[str, float] = getattr(result.annotators, kind)
+            columns[f"{kind}\nannotator"] = [number(values.get(n), MEASURES[n]) for n in names]
+    rows = tuple(zip(map(title, names), *columns.values(), strict=True))
+    header = ("", *columns)
+    return Table(header=header, rows=rows, numeric=(False, *[True] * len(columns)))
+
+
+def _legend(result: Validation) -> tuple[str, ...]:
+    """What the columns are, a line each."""
+    lines = [
+        "constant: mean rating of the other texts; length: a line on their lengths.",
+        NO_YARDSTICK
+        if result.annotators is None
+        else f"annotator: one of {result.annotators.n} people against the mean of all, their own "
+        "rating included; best is the best of them, measure by measure.",
+    ]
+    if result.baselines["length_only"].spearman < 0:
+        lines.insert(1, BELOW_ZERO)
+    return tuple(lines)
+
+
+def _better_section(advice: Advice | None) -> tuple[Section, ...]:
+    """The same measures of what does better."""
+    if advice is None or advice.agreement is None:
+        return ()
+    found = advice.agreement
+    names = [name for name in MEASURES if name != "auc" or not math.isnan(found.auc)]
+    table = Table(
+        header=("", f"{advice.name} [95 %]"),
+        rows=tuple((title(name), measure(found, name)) for name in names),
+        numeric=(False, True),
+    )
+    return (Section(title=f"Beside it, at coverage {number(found.coverage)}", table=table),)
+
+
+def _bare(agreement: Agreement, name: str) -> str:
+    return number(getattr(agreement, name), MEASURES[name])
+
+
+def _undefined_section(agreement: Agreement) -> Section:
+    names: dict[str, list[str]] = {}
+    for name, why in agreement.undefined.items():
+        names.setdefault(why, []).append(title(name))
+    return Section(
+        lines=tuple(f"Undefined, as {why}: {', '.join(which)}." for why, which in names.items())
+    )
+
+
+def _judged_rows(result: Validation) -> list[Mapping[str, Cell]]:
+    pool, estimates = result.pool, result.estimates
+    return [
+        {
+            "id": pool.ids[i],
+            "human": float(pool.truth[i]),
+            "estimate": float(estimates.values[i]),
+            "low": float(estimates.low[i]),
+            "high": float(estimates.high[i]),
+            "support": int(estimates.support[i]),
+            "reason": estimates.reasons[i],
+            "text": pool.texts[i],
+        }
+        for i in range(len(pool))
+    ]

@@ -1,0 +1,101 @@
+"""The command line run in this process, and files for it."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+from rich.cells import cell_len
+
+from refless.cli import main
+
+NOUNS = ("ferry", "choir", "museum", "bridge", "school", "tower", "garden", "bakery")
+VERBS = ("opens", "closes", "burns", "wins", "moves", "returns", "sinks", "sings")
+ENDS = ("at noon", "in Torby", "after the storm", "for a year", "by the river", "again today")
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What a command line left behind."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        """Standard output, which must be JSON and nothing else."""
+        return json.loads(self.out)
+
+
+def run(*words: object, stdin: str | bytes = b"") -> Ran:
+    """`refless WORDS...` in this process, with its exit status."""
+    given = stdin.encode() if isinstance(stdin, str) else stdin
+    out = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)
+    err = io.StringIO()
+    code = 0
+    with (
+        redirect_stdout(out),
+        redirect_stderr(err),
+        mock.patch.object(sys, "argv", ["refless", *map(str, words)]),
+        mock.patch.object(sys, "stdin", io.TextIOWrapper(io.BytesIO(given), encoding="utf-8")),
+    ):
+        try:
+            main()
+        except SystemExit as left:
+            code = left.code if isinstance(left.code, int) else int(bool(left.code))
+    return Ran(code, out.buffer.getvalue().decode(), err.getvalue())  # type: ignore[attr-defined]
+
+
+def headlines(n: int) -> list[str]:
+    """Short texts that share some words, so that each has some neighbours but not all."""
+    return [
+        f"{NOUNS[i % 8]} {VERBS[(i // 8 + 3 * i) % 8]} {ENDS[(i * 5 + i // 6) % 6]} {i}"
+        for i in range(n)
+    ]
+
+
+def rated_rows(n: int = 48, people: int = 3) -> list[dict[str, object]]:
+    """Rated headlines, 1 to 5, each by so many people; what ends in Torby is liked."""
+    rows = []
+    for i, text in enumerate(headlines(n)):
+        liked = 3 if "Torby" in text or "river" in text else 1
+        for who in range(people):
+            rating = liked + (i * 7 + who * 3) % 3
+            row = {"id": f"t{i:03}", "source": f"s{i // 4}", "system": f"m{i % 4}", "text": text}
+            rows.append({**row, "annotator": f"p{who}", "rating": rating})
+    return rows
+
+
+def output_rows(n: int = 12) -> list[dict[str, object]]:
+    """Outputs of two systems; the last one is too short for an estimate."""
+    texts = [f"{VERBS[i % 8]} the {NOUNS[(i * 3) % 8]} {ENDS[i % 6]}" for i in range(n - 1)] + [
+        "ab"
+    ]
+    return [
+        {"id": f"o{i:02}", "system": f"m{i % 2}", "source": f"s{i // 2}", "text": text}
+        for i, text in enumerate(texts)
+    ]
+
+
+def jsonl(path: Path, rows: Sequence[Mapping[str, object]]) -> Path:
+    """The rows as a JSONL file."""
+    lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    path.write_text("".join(lines), encoding="utf-8")
+    return path
+
+
+def too_wide(text: str, width: int = 80) -> list[str]:
+    """Lines of more columns than `width`; command lines and signatures are left whole."""
+    return [
+        line
+        for line in text.splitlines()
+        if cell_len(line) > width and not line.startswith(("  refless ", "signature: "))
+    ]

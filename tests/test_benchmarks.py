@@ -1,0 +1,87 @@
+"""The benchmark runs and shows every row; nothing is said about seconds."""
+
+import gzip
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from refless.matching import cores
+
+SCRIPT = Path(__file__).parents[1] / "benchmarks" / "matching.py"
+ROW = re.compile(r"(\S.*?) {2,}([\d,]+) +[\d.]+ +[\d.]+ +[\d,]+ +[\d,.]+")
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """The script as users start it, without any warning on the way."""
+    command = [sys.executable, "-W", "error", str(SCRIPT), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def rows_of(text: str) -> dict[str, int]:
+    """Method and number of pairs of each row."""
+    found = (ROW.fullmatch(line) for line in text.splitlines())
+    return {row[1]: int(row[2].replace(",", "")) for row in found if row}
+
+
+@pytest.fixture(scope="module")
+def quick() -> subprocess.CompletedProcess[str]:
+    """One quick run for all tests."""
+    return run("--quick")
+
+
+def test_quick_run_is_sound(quick: subprocess.CompletedProcess[str]) -> None:
+    """Ours and its peers agree where they should: exit status 0 and no fault."""
+    assert (quick.returncode, quick.stderr) == (0, "")
+    assert "FAULT" not in quick.stdout
+
+
+def test_every_method_has_its_row(quick: subprocess.CompletedProcess[str]) -> None:
+    """Pairs are outputs times rated texts: 500 x 500, 100 x 500, 10 x 10."""
+    rows = rows_of(quick.stdout)
+    assert rows.pop("refless, 1 thread") == 500 * 500
+    if cores() > 1:
+        assert rows.pop(f"refless, {cores()} threads") == 500 * 500
+    peers = {"scipy, sparse": 100 * 500, "sacrebleu, loop": 100, "NLTK, loop": 100}
+    assert rows.pop("fast-bleu, C++", 100) == 100
+    assert rows == peers
+
+
+def test_absent_peer_is_skipped_aloud(quick: subprocess.CompletedProcess[str]) -> None:
+    """fast-bleu is nobody's requirement: a row, or a line that says why there is none."""
+    assert ("fast-bleu, C++" in quick.stdout) != ("fast_bleu: skipped" in quick.stdout)
+
+
+def test_memory_and_machine_are_named(quick: subprocess.CompletedProcess[str]) -> None:
+    """A table without its machine says nothing."""
+    assert re.search(r"\d+ cores; Python 3\.\d+", quick.stdout)
+    assert re.search(r"Peak\s+memory\s+of\s+the\s+process:\s+\d+\s+MiB", quick.stdout)
+
+
+def test_fits_80_columns(quick: subprocess.CompletedProcess[str]) -> None:
+    """The table can be read in a terminal."""
+    assert max(map(len, quick.stdout.splitlines())) <= 80
+
+
+def test_own_texts(tmp_path: Path) -> None:
+    """--texts takes one text a line, gzipped too; empty lines are none."""
+    path = tmp_path / "mine.txt.gz"
+    lines = [f"this is text number {i}, and it is mine" for i in range(30)]
+    path.write_bytes(gzip.compress("\r\n\r\n".join(lines).encode()))
+    done = run("--quick", "--texts", str(path), "--limit", "25")
+    assert done.returncode == 0, done.stderr
+    assert rows_of(done.stdout)["refless, 1 thread"] == 25 * 25
+
+
+@pytest.mark.parametrize("content", [None, b"", b"one text\n", b"\x1f\x8bbroken", b"\xff\xfe"])
+def test_texts_that_cannot_be_used(tmp_path: Path, content: bytes | None) -> None:
+    """No file, no two texts, or no text: exit status 2 and the file's name."""
+    path = tmp_path / "mine.txt.gz"
+    if content is not None:
+        path.write_bytes(content if content[:2] == b"\x1f\x8b" else gzip.compress(content))
+    done = run("--texts", str(path))
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: ")
+    assert done.stdout == ""

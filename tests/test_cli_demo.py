@@ -1,0 +1,37 @@
+"""refless demo: the main job without a file."""
+
+import json
+import shlex
+from pathlib import Path
+
+import pytest
+
+from command_line import run, too_wide
+
+
+def test_demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Says that it is simulated, shows trust and estimates, writes the sample, and its last
+    command lines run on it."""
+    monkeypatch.chdir(tmp_path)
+    ran = run("demo", "--out-dir", "sample")
+    assert ran.code == 0
+    assert "SIMULATED" in ran.out.splitlines()[0]
+    assert "Agreement with people" in ran.out
+    assert "Mean estimate" in ran.out
+    assert not too_wide(ran.out)
+    commands = [line for line in ran.out.splitlines() if line.startswith("  refless ")]
+    assert len(commands) == 2
+    for command in commands:
+        again = run(*shlex.split(command)[1:])
+        assert again.code == 0
+        assert again.out.split("signature: ")[0].strip() in ran.out  # the same numbers, from files
+    rows = (tmp_path / "sample" / "rated.jsonl").read_text(encoding="utf-8").splitlines()
+    assert {"text", "rating", "annotator"} <= set(json.loads(rows[0]))
+
+
+def test_seed() -> None:
+    """0 is a seed; another makes another sample; a negative one is wrong usage."""
+    assert run("demo").out == run("demo", "--seed", 0).out != run("demo", "--seed", 1).out
+    refused = run("demo", "--seed", -1)
+    assert refused.code == 2
+    assert "--seed" in refused.err

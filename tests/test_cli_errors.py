@@ -1,0 +1,226 @@
+"""Exit statuses, messages, and what happens when something goes wrong."""
+
+import errno
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from command_line import jsonl, output_rows, rated_rows, run
+
+COMMANDS = ("score", "explain", "validate", "index", "demo")
+ENVIRONMENT = {**os.environ, "PYTHONWARNINGS": "error"}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    where = tmp_path_factory.mktemp("errors")
+    jsonl(where / "rated.jsonl", rated_rows())
+    jsonl(where / "outputs.jsonl", output_rows())
+    return where
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [
+        "--scale 1 1",
+        "--scale 5 1",
+        "--scale nan 5",
+        "--orders 4-2",
+        "--orders 0-2",
+        "--orders two",
+        "--tau 2",
+        "--tau -1",
+        "--tau nan",
+        "--min-neighbors -1",
+        "--max-fraction 1.5",
+        "--power 0",
+        "--subsample 0",
+        "--subsample 2",
+        "--threads 0",
+        "--threads -4",
+        "--seed -1",
+        "--resamples 0",
+        "--resamples -1",
+        "--kernel nonsense",
+        "--estimator nonsense",
+        "--weights nonsense",
+        "--tokenize nonsense",
+        "--aggregate nonsense",
+        "--input-format nonsense",
+        "--encoding nonsense",
+        "--rating-map nonsense",
+        "--rating-column nonsense",
+        "--format nonsense",
+        "--group nonsense",
+        "--nonsense",
+        "--scale 1",
+        "--seed half",
+    ],
+)
+def test_wrong_usage(folder: Path, flags: str) -> None:
+    """Flags that cannot be honoured: exit 2, a message, nothing on standard output."""
+    ran = run("validate", folder / "rated.jsonl", *flags.split())
+    assert ran.code == 2
+    assert "rror" in ran.err.splitlines()[-1] or "Error" in ran.err  # ours, or typer's box
+    assert "Traceback" not in ran.err
+    assert ran.out == ""
+
+
+def test_messages_name_the_place(tmp_path: Path) -> None:
+    """File, line, column, what was found, what to do."""
+    bad = tmp_path / "bad.tsv"
+    bad.write_text("text\trating\nfine\t3\nodd\t9\n", encoding="utf-8")
+    ran = run("validate", bad, "--scale", 1, 6)
+    assert ran.code == 2
+    assert f"refless: error: {bad}, line 3, column 'rating': rating 9 is outside" in ran.err
+    assert "--scale" in ran.err
+    skipped = run("validate", bad, "--scale", 1, 6, "--skip-bad")
+    assert skipped.code == 0
+    assert "line 3" in skipped.err
+
+
+def test_empty_files(folder: Path, tmp_path: Path) -> None:
+    """Nothing to judge, or nothing to judge by."""
+    empty = tmp_path / "empty.jsonl"
+    empty.touch()
+    for words in (
+        ("score", empty, "--rated", folder / "rated.jsonl"),
+        ("score", folder / "outputs.jsonl", "--rated", empty),
+        ("validate", empty),
+        ("index", empty, "--out-dir", tmp_path / "ix"),
+    ):
+        ran = run(*words)
+        assert ran.code == 2
+        assert "empty" in ran.err
+    assert not (tmp_path / "ix").exists()
+
+
+def test_our_own_fault(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An exception that nobody foresaw: exit 1, its traceback, and a request to report it."""
+
+    def broken(*_: object) -> None:
+        raise KeyError("surprise")
+
+    monkeypatch.setattr("refless.cli.reading.rated_of", broken)
+    ran = run("validate", folder / "rated.jsonl")
+    assert ran.code == 1
+    assert "Traceback" in ran.err
+    assert "KeyError: 'surprise'" in ran.err
+    assert "Please report it" in ran.err
+    assert ran.out == ""
+
+
+def test_a_full_disk_is_no_fault_of_ours(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file that cannot be written is said plainly, and nothing of it stays."""
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("os.replace", full)
+    monkeypatch.setattr("pathlib.Path.replace", full)
+    ran = run("validate", folder / "rated.jsonl", "-o", tmp_path / "x.json")
+    assert ran.code == 2
+    assert "No space left" in ran.err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_interrupted(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C: exit 130 as shells have it, and no traceback."""
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("refless.cli.reading.rated_of", interrupted)
+    ran = run("validate", folder / "rated.jsonl")
+    assert ran.code == 130
+    assert "Traceback" not in ran.err
+
+
+def test_interrupted_process(folder: Path) -> None:
+    """The same for a real signal to a process that waits for its input."""
+    script = (
+        "import sys; from refless.cli import main; print('ready', file=sys.stderr, flush=True);"
+        "sys.argv = ['refless', 'validate', '-', '--input-format', 'jsonl']; main()"
+    )
+    words = [sys.executable, "-c", script]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stderr is not None
+        assert process.stderr.readline() == b"ready\n"
+        time.sleep(0.5)  # it now waits for rows
+        process.send_signal(signal.SIGINT)
+        error = process.communicate(timeout=60)[1]
+    assert process.returncode == 130
+    assert b"Traceback" not in error
+
+
+def test_a_reader_who_leaves(folder: Path) -> None:
+    """`| head` ends nothing badly: the status is the command's own, and no complaint."""
+    for gate, status in (("", 0), ("--min-mean 99", 3)):
+        command = (
+            f"{shlex.quote(sys.executable)} -m refless score outputs.jsonl --rated rated.jsonl "
+            f"{gate} --format csv | true; echo ${{PIPESTATUS[0]}}"
+        )
+        done = subprocess.run(
+            ["bash", "-c", command],
+            cwd=folder,
+            check=False,
+            capture_output=True,
+            text=True,
+            env=ENVIRONMENT,
+        )
+        assert done.stdout == f"{status}\n"
+        assert "Broken" not in done.stderr
+        assert "Traceback" not in done.stderr
+
+
+def test_a_terminal_without_unicode(folder: Path) -> None:
+    """Data leave as UTF-8 whatever the terminal; text shows question marks instead of failing."""
+    words = [sys.executable, "-m", "refless", "explain", "café wins at noon", "--rated"]
+    environment = {**ENVIRONMENT, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+    shapes = {"text": b'"caf? wins at noon"', "json": '"café wins at noon"'.encode()}
+    for shape, expected in shapes.items():
+        done = subprocess.run(
+            [*words, "rated.jsonl", "--format", shape],
+            cwd=folder,
+            check=False,
+            capture_output=True,
+            env=environment,
+        )
+        assert done.returncode == 0, done.stderr
+        assert expected in done.stdout
+
+
+def test_as_a_process(folder: Path) -> None:
+    """The installed command and `python -m refless` are one, with warnings as errors."""
+    installed = Path(sys.executable).parent / "refless"
+    words = ["score", "outputs.jsonl", "--rated", "rated.jsonl", "--format", "json"]
+    for start in ([str(installed)], [sys.executable, "-m", "refless"]):
+        done = subprocess.run(
+            [*start, *words],
+            cwd=folder,
+            check=False,
+            capture_output=True,
+            text=True,
+            env=ENVIRONMENT,
+        )
+        assert done.returncode == 0, done.stderr
+        assert done.stdout == run("score", folder / "outputs.jsonl", "--rated",
+                                  folder / "rated.jsonl", "--format", "json").out  # fmt: skip
+
+
+def test_version_and_no_command() -> None:
+    """--version says which; no command at all shows the help."""
+    from refless.version import __version__
+
+    assert run("--version").out == f"refless {__version__}\n"
+    nothing = run()
+    assert nothing.code in {0, 2}
+    assert all(command in nothing.out + nothing.err for command in COMMANDS)

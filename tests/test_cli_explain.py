@@ -1,0 +1,165 @@
+"""refless explain: a text, standard input, an output by its id, a rated text held out."""
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from command_line import jsonl, output_rows, rated_rows, run, too_wide
+
+TEXT = "choir wins at noon in Torby"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    where = tmp_path_factory.mktemp("explain")
+    jsonl(where / "rated.jsonl", rated_rows())
+    jsonl(where / "outputs.jsonl", output_rows())
+    return where
+
+
+def test_a_text(folder: Path) -> None:
+    """Neighbours from the most similar on; their shares make up the whole estimate."""
+    words = ("explain", "--rated", folder / "rated.jsonl", TEXT, "--format", "json")
+    found = run(*words, "--most", 100).json
+    similar = [neighbor["similarity"] for neighbor in found["neighbors"]]
+    assert similar == sorted(similar, reverse=True)
+    assert min(similar) >= 0.08 - 1e-12
+    assert len(similar) == found["support"]
+    assert sum(n["share"] for n in found["neighbors"]) == pytest.approx(1, abs=1e-12)
+    mean = sum(n["share"] * n["rating"] for n in found["neighbors"])
+    assert found["estimate"] == pytest.approx(mean, abs=1e-12)
+    assert all(n["n_ratings"] == 3 for n in found["neighbors"])
+    for neighbor in found["neighbors"]:
+        assert all(part in TEXT and part in neighbor["text"] for part in neighbor["shared"])
+    assert len(run(*words, "--most", 2).json["neighbors"]) == 2
+
+
+def test_scale(folder: Path) -> None:
+    """With a scale the estimate is in [0, 1], and again in the raters' units."""
+    words = ("explain", "--rated", folder / "rated.jsonl", TEXT)
+    plain = run(*words, "--format", "json").json
+    found = run(*words, "--scale", 1, 5, "--format", "json").json
+    assert plain["in_scale"] is None
+    assert found["in_scale"]["scale"] == [1, 5]
+    assert found["in_scale"]["estimate"] == pytest.approx(plain["estimate"], abs=1e-12)
+    assert found["estimate"] == pytest.approx((plain["estimate"] - 1) / 4, abs=1e-12)
+    text = " ".join(run(*words, "--scale", 1, 5).out.split())
+    assert f"On the raters' scale 1 to 5: {plain['estimate']:.2f} [" in text
+
+
+def test_standard_input(folder: Path) -> None:
+    """- reads the text; only the line's end is dropped."""
+    words = ("explain", "--rated", folder / "rated.jsonl", "--format", "json")
+    assert run(*words, "-", stdin=f"{TEXT}\r\n").json == run(*words, TEXT).json
+    both = run("explain", "--rated", "-", "-", stdin="{}")
+    assert both.code == 2
+    assert "only once" in both.err
+
+
+def test_an_output_by_its_id(folder: Path) -> None:
+    """The output of that id in --outputs; the same as its text."""
+    words = ("explain", "--rated", folder / "rated.jsonl", "--format", "json")
+    by_id = run(*words, "--id", "o03", "--outputs", folder / "outputs.jsonl")
+    assert by_id.json == run(*words, output_rows()[3]["text"]).json
+
+
+def test_a_rated_text_is_held_out(folder: Path) -> None:
+    """Without --outputs the id is of a rated text, which is no evidence for itself."""
+    words = ("explain", "--rated", folder / "rated.jsonl", "--format", "json", "--most", 99)
+    found = run(*words, "--id", "t005").json
+    assert "t005" not in {neighbor["id"] for neighbor in found["neighbors"]}
+    assert found["size"] == 47
+    rows = run("validate", folder / "rated.jsonl", "--format", "jsonl").out.splitlines()
+    held = next(row for row in map(json.loads, rows) if row["id"] == "t005")
+    assert (found["estimate"], found["support"]) == (held["estimate"], held["support"])
+
+
+def test_sources_go_with_their_texts(folder: Path) -> None:
+    """Kriging reads them: an id brings its own, a text gets one with --source."""
+    words = ("explain", "--rated", folder / "rated.jsonl", "--estimator", "kriging")
+    shape = ("--format", "json")
+    row = output_rows()[3]
+    held = run(*words, "--id", "t005", *shape)
+    by_id = run(*words, "--id", row["id"], "--outputs", folder / "outputs.jsonl", *shape)
+    typed = run(*words, row["text"], "--source", row["source"], *shape)
+    assert held.code == 0, held.err
+    assert by_id.code == 0, by_id.err
+    assert typed.json == by_id.json
+    assert run(*words, row["text"], *shape).code == 2
+    assert run(*words, "--id", "t005", "--source", "s1").code == 2
+
+
+def test_an_index(folder: Path, tmp_path: Path) -> None:
+    """A saved pool gives the same evidence."""
+    run("index", folder / "rated.jsonl", "--out-dir", tmp_path / "ix")
+    words = ("explain", TEXT, "--format", "json", "--rated")
+    assert run(*words, tmp_path / "ix").json == run(*words, folder / "rated.jsonl").json
+
+
+def test_formats(folder: Path, tmp_path: Path) -> None:
+    """Text and Markdown for people, one neighbour a row for CSV and JSONL."""
+    words = ("explain", "--rated", folder / "rated.jsonl", TEXT, "--most", 3)
+    text = run(*words).out
+    assert f'"{TEXT}"' in text
+    assert "raise --most" in text
+    assert not too_wide(text)
+    table = [line for line in run(*words, "--format", "md").out.splitlines() if line[:1] == "|"]
+    assert len(table) == 5
+    assert all("<br>shares" in line for line in table[2:])
+    assert len(run(*words, "--format", "jsonl").out.splitlines()) == 3
+    names = ["a.json", "b.jsonl", "c.csv", "d.md"]
+    run(*words, *(word for name in names for word in ("-o", tmp_path / name)))
+    for name in names:
+        printed = run(*words, "--format", name.split(".")[1]).out
+        assert (tmp_path / name).read_text(encoding="utf-8") == printed
+    cells = list(csv.DictReader(io.StringIO((tmp_path / "c.csv").read_text(encoding="utf-8"))))
+    assert [row["text"] for row in cells] == [
+        neighbor["text"] for neighbor in run(*words, "--format", "json").json["neighbors"]
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"), [("", "empty"), ("ab", "too-short"), ("ЖЖЖЖЖ ЩЩЩ", "too-few")]
+)
+def test_no_evidence(folder: Path, text: str, reason: str) -> None:
+    """No estimate, but a reason in words, and no empty table."""
+    words = ("explain", "--rated", folder / "rated.jsonl", text)
+    found = run(*words, "--format", "json")
+    assert found.code == 0
+    assert found.json["estimate"] is None
+    assert found.json["reason"] == reason
+    shown = run(*words).out
+    assert f"No estimate ({reason})" in shown
+    assert "Evidence" not in shown
+    for shape in ("csv", "jsonl", "md"):
+        assert run(*words, "--format", shape).code == 0
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        (),
+        (TEXT, "--id", "t001"),
+        (TEXT, "--outputs", "outputs.jsonl"),
+        ("--id", "nobody"),
+        (TEXT, "--most", "0"),
+        (TEXT, "--most", "-3"),
+    ],
+)
+def test_wrong_usage(folder: Path, words: tuple[str, ...]) -> None:
+    """Neither or both of TEXT and --id, an unknown id, no neighbours to show."""
+    ran = run("explain", "--rated", folder / "rated.jsonl", *words)
+    assert ran.code == 2
+    assert "refless: error: " in ran.err
+    assert not ran.out
+
+
+def test_bytes_that_are_no_text(folder: Path) -> None:
+    """An argument that is not UTF-8 arrives with lone surrogates; no format breaks on it."""
+    for shape in ("text", "json", "md"):
+        ran = run("explain", "--rated", folder / "rated.jsonl", f"{TEXT} \udce9", "--format", shape)
+        assert ran.code == 0
+        assert TEXT in ran.out

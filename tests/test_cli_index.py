@@ -1,0 +1,72 @@
+"""refless index: a saved pool, and more ratings added to it."""
+
+from pathlib import Path
+
+import pytest
+
+from command_line import jsonl, rated_rows, run
+
+
+@pytest.fixture
+def rated(tmp_path: Path) -> Path:
+    return jsonl(tmp_path / "rated.jsonl", rated_rows())
+
+
+def test_one_line(rated: Path, tmp_path: Path) -> None:
+    """Says where the index is, how many texts it holds, and the pool's name in signatures."""
+    ran = run("index", rated, "--out-dir", tmp_path / "ix")
+    assert ran.code == 0
+    pool = run("validate", rated, "--format", "json").json["signature"].split("|pool:")[1][:12]
+    assert ran.out == f"{tmp_path / 'ix'}: 48 rated texts, pool {pool}\n"
+
+
+def test_append(rated: Path, tmp_path: Path) -> None:
+    """Halves added one after the other are the whole."""
+    rows = rated_rows()
+    half = jsonl(tmp_path / "half.jsonl", rows[:72])
+    rest = jsonl(tmp_path / "rest.jsonl", rows[72:])
+    run("index", half, "--out-dir", tmp_path / "ix")
+    added = run("index", rest, "--out-dir", tmp_path / "ix", "--append")
+    whole = run("index", rated, "--out-dir", tmp_path / "whole")
+    assert added.code == 0
+    assert added.out.split(": ")[1] == whole.out.split(": ")[1]
+
+
+def test_append_keeps_the_n_grams(rated: Path, tmp_path: Path) -> None:
+    """Other n-grams for an index that is there are refused, not ignored."""
+    run("index", rated, "--out-dir", tmp_path / "ix", "--orders", "1-3")
+    more = jsonl(tmp_path / "more.jsonl", [{**rated_rows()[0], "id": "new", "text": "new text"}])
+    words = ("index", more, "--out-dir", tmp_path / "ix", "--append", "--orders")
+    assert run(*words, "2-3").code == 2
+    assert run(*words, "1-3").code == 0
+
+
+@pytest.mark.parametrize("shape", [("--orders", "1-3"), ("--no-clip",), ("--tokenize", "words")])
+def test_other_n_grams(rated: Path, tmp_path: Path, shape: tuple[str, ...]) -> None:
+    """An index with its own n-grams serves a command that asks for the same."""
+    run("index", rated, "--out-dir", tmp_path / "ix", *shape)
+    words = ("--format", "json", "--min-neighbors", 1, *shape)
+    saved, plain = (run("validate", f, *words).json for f in (tmp_path / "ix", rated))
+    for found in (saved, plain):
+        if found["advice"]:
+            for name in ("command", "best_command"):  # they name the file
+                del found["advice"][name]
+    assert saved == plain
+    assert run("validate", tmp_path / "ix").code == 2
+
+
+def test_wrong_usage(rated: Path, tmp_path: Path) -> None:
+    """An index of an index, a file for a folder, nothing to add to, a folder of other things."""
+    run("index", rated, "--out-dir", tmp_path / "ix")
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.txt").write_text("all of it")
+    for words in (
+        (tmp_path / "ix", "--out-dir", tmp_path / "other"),
+        (rated, "--out-dir", rated),
+        (rated, "--out-dir", tmp_path / "nothing", "--append"),
+        (rated, "--out-dir", tmp_path / "mine"),
+    ):
+        ran = run("index", *words)
+        assert ran.code == 2
+        assert ran.err.splitlines()[-1].startswith("refless: error: ")
+    assert (tmp_path / "mine" / "thesis.txt").read_text() == "all of it"

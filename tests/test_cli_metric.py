@@ -1,0 +1,204 @@
+"""refless metric: parameters, plain files, formats, intervals, misuse."""
+
+import csv
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import jsonschema
+import numpy as np
+import pytest
+import sacrebleu
+
+from refless.errors import UsageError
+from refless.metrics import BLEU, METRICS, DeltaBLEU
+from refless.metrics.scoring import run
+from refless.metrics.spec import described, metric_of, parameters
+from refless.records import Outputs
+
+SCHEMA = json.loads((Path(__file__).parents[1] / "docs/schema/metric.json").read_text("utf-8"))
+GOOD, BAD = "the food was delicious .", "it tasted terrible ."
+ROWS = [
+    ("a", "s1", "the food was quite good .", [GOOD, BAD], [1, -1]),
+    ("b", "s1", "the music was great .", ["it was great ."], [1]),
+    ("c", "s2", "the food tasted terrible .", [GOOD, BAD], [1, -1]),
+]
+
+
+@pytest.fixture
+def file(tmp_path):
+    """Three outputs of two systems with weighted references."""
+    names = ("id", "system", "text", "references", "weights")
+    path = tmp_path / "outputs.jsonl"
+    lines = (json.dumps(dict(zip(names, row, strict=True))) for row in ROWS)
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def refless(*arguments, status=0):
+    """The command as users start it."""
+    command = [sys.executable, "-W", "error", "-m", "refless", "metric", *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == status, done.stderr
+    return done
+
+
+def test_json_keeps_its_schema(file) -> None:
+    """Scores by metric and system; segments by item; as the library gives them."""
+    done = refless(file, "-m", "bleu:order=2", "-m", "delta-bleu", "--format", "json")
+    found = json.loads(done.stdout)
+    jsonschema.validate(found, SCHEMA)
+    bleu, delta = found["metrics"]
+    outputs = Outputs(
+        ids=("a", "b", "c"),
+        texts=tuple(row[2] for row in ROWS),
+        references=tuple(tuple(row[3]) for row in ROWS),
+        weights=tuple(tuple(row[4]) for row in ROWS),
+    )
+    assert bleu["score"] == BLEU(order=2).score(outputs).corpus
+    assert delta["score"] == DeltaBLEU().score(outputs).corpus
+    assert set(delta["systems"]) == {"s1", "s2"}
+    assert delta["systems"]["s2"]["score_interval"] == [None, None]
+    segments = [item["scores"]["delta-bleu"] for item in found["items"]]
+    assert segments == DeltaBLEU().score(outputs).segments.tolist()
+    assert delta["signature"].startswith("delta-bleu|order:4|tok:13a")
+
+
+def test_list_tells_needs(file) -> None:
+    """Every metric with what it needs, also as JSON."""
+    found = json.loads(refless("--list", "--format", "json").stdout)
+    jsonschema.validate(found, SCHEMA)
+    rows = {row["name"]: row for row in found["available"]}
+    assert set(rows) == set(METRICS)
+    assert rows["delta-bleu"]["needs"] == "references, weights"
+    assert "order=4" in refless("--list").stdout
+
+
+def test_plain_files_as_sacrebleu_takes_them(tmp_path) -> None:
+    """One output a line, one file a reference stream: sacrebleu's number, and it is said aloud."""
+    texts = ["the cat sat on a mat", "dogs, bark at night", ""]
+    streams = [["a cat sat on the mat", "dogs bark at night", "no"], ["x", "dogs, bark", "y"]]
+    (tmp_path / "out.en").write_text("\n".join(texts) + "\n", encoding="utf-8")
+    for name, lines in zip(("r1", "r2"), streams, strict=True):
+        (tmp_path / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    flags = ["-r", tmp_path / "r1", "-r", tmp_path / "r2", "-m", "bleu", "--format", "json"]
+    done = refless(tmp_path / "out.en", *flags)
+    score = json.loads(done.stdout)["metrics"][0]["score"]
+    assert score == pytest.approx(sacrebleu.corpus_bleu(texts, streams).score, abs=1e-9)
+    assert "plain text, one output a line" in done.stderr
+
+
+def test_csv_and_text(file) -> None:
+    """Segments as rows; people see systems, the advice and signatures."""
+    done = refless(file, "-m", "bleu", "-m", "sbleu", "--format", "csv")
+    rows = list(csv.DictReader(io.StringIO(done.stdout)))
+    assert [row["id"] for row in rows] == ["a", "b", "c"]
+    assert float(rows[0]["bleu"]) > 0
+    text = refless(file, "-m", "bleu").stdout
+    assert "Systems" in text
+    assert "small differences say little" in text
+    assert "signature: bleu|order:4" in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["-m", "bleux"], "no metric 'bleux'; there are bleu"),
+        (["-m", "bleu:ordr=2"], "bleu takes order=4, tokenize=13a"),
+        (["-m", "bleu:order=two"], "order must be a whole number, got 'two'"),
+        (["-m", "bleu:lowercase=maybe"], "must be yes or no"),
+        (["-m", "bleu", "-m", "bleu"], "given twice"),
+        (["-m", "bleu", "--resamples", "3"], "--resamples must be 40 or more"),
+        (["-m", "bleu", "--reference-column", "nowhere"], "no column 'nowhere'"),
+        (["-m", "bleu", "-r", "x", "--weight-column", "w"], "not from both"),
+        ([], "at least one -m METRIC"),
+    ],
+)
+def test_misuse_is_told(file, arguments, message) -> None:
+    """Exit status 2 and one line that says what to do."""
+    done = refless(file, *arguments, status=2)
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+
+
+def test_lengths_that_differ(tmp_path) -> None:
+    """A reference file with fewer lines is named."""
+    (tmp_path / "out").write_text("a\nb\n", encoding="utf-8")
+    (tmp_path / "ref").write_text("a\n", encoding="utf-8")
+    done = refless(tmp_path / "out", "-r", tmp_path / "ref", "-m", "bleu", status=2)
+    assert "ref: 1 lines for 2 outputs" in done.stderr
+
+
+def test_bad_rows_are_kept_as_undefined(tmp_path) -> None:
+    """Under --skip-bad a row without a text keeps its place, scores null and is counted."""
+    path = tmp_path / "o.jsonl"
+    path.write_text('{"text": "a b", "reference": "a b"}\n{"reference": "c"}\n', encoding="utf-8")
+    done = refless(path, "-m", "bleu:order=1", "--skip-bad", "--format", "json")
+    found = json.loads(done.stdout)
+    assert [item["scores"]["bleu:order=1"] for item in found["items"]] == [100, None]
+    assert (found["metrics"][0]["n"], found["metrics"][0]["n_scored"]) == (2, 1)
+    assert "1 of 2 outputs could not be scored" in done.stderr
+
+
+def test_spec_reads_every_type() -> None:
+    """Whole numbers, numbers, words, yes and no, none."""
+    found = metric_of("delta-bleu:order=2,smooth=floor,value=0.2,lowercase=yes,variant=code")
+    expected = DeltaBLEU(order=2, smooth="floor", value=0.2, lowercase=True, variant="code")
+    assert found == expected
+    assert metric_of("bleu:value=none") == BLEU()
+    for wrong in ("bleu:", "bleu:order", "bleu:order=1,order=2"):
+        with pytest.raises(UsageError):
+            metric_of(wrong)
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_defaults_of_a_metric_parse_back(name) -> None:
+    """What --list shows can be typed."""
+    listed = described(METRICS[name]).partition(" takes ")[2].replace(", ", ",")
+    if parameters(METRICS[name]):
+        assert metric_of(f"{name}:{listed}") == METRICS[name]()
+
+
+def random_outputs(n, seed):
+    """n outputs of two systems over n / 2 items."""
+    rng = np.random.default_rng(seed)
+
+    def text():
+        return " ".join(rng.choice(list("abcde"), 6))
+
+    items = [str(i // 2) for i in range(n)]
+    return Outputs(
+        ids=tuple(map(str, range(n))),
+        texts=tuple(text() for _ in range(n)),
+        systems=tuple("xy"[i % 2] for i in range(n)),
+        items=tuple(items),
+        references=tuple((text(), text()) for _ in range(n)),
+    )
+
+
+def test_interval_does_not_depend_on_order() -> None:
+    """Rows in another order: the same scores and intervals, with one seed."""
+    from refless.metrics.protocol import take_outputs
+
+    outputs = random_outputs(60, 1)
+    rows = np.random.default_rng(0).permutation(60)
+    first = run(BLEU(order=2), outputs, label="bleu", seed=5)
+    second = run(BLEU(order=2), take_outputs(outputs, rows), label="bleu", seed=5)
+    assert (first.overall, first.systems) == (second.overall, second.systems)
+    low, high = first.overall.interval
+    assert low < first.overall.score < high
+    assert run(BLEU(order=2), outputs, label="bleu", seed=6).overall != first.overall
+
+
+def test_interval_of_a_mean_is_the_known_one() -> None:
+    """sBLEU's interval is near mean +- 1.96 s / sqrt(n), the normal approximation."""
+    from dataclasses import replace
+
+    outputs = replace(random_outputs(300, 2), items=(), systems=())
+    found = run(metric_of("sbleu:order=2"), outputs, label="sbleu")
+    half = 1.96 * found.segments.std(ddof=1) / np.sqrt(300)
+    centre = found.segments.mean()
+    assert found.overall.interval == pytest.approx((centre - half, centre + half), rel=0.05)

@@ -1,0 +1,291 @@
+"""refless score: every format, gates, groups of rows, and honesty where it does not work."""
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from command_line import Ran, headlines, jsonl, output_rows, rated_rows, run, too_wide
+from refless.signature import Signature
+
+SCALE = ("--scale", 1, 5)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    where = tmp_path_factory.mktemp("score")
+    jsonl(where / "rated.jsonl", rated_rows())
+    jsonl(where / "outputs.jsonl", output_rows())
+    return where
+
+
+def scored(folder: Path, *more: object, rated: str = "rated.jsonl") -> Ran:
+    return run("score", folder / "outputs.jsonl", "--rated", folder / rated, *more)
+
+
+def test_json(folder: Path) -> None:
+    """Means of the items, in [0, 1] and in the raters' units, add up."""
+    ran = scored(folder, *SCALE, "--format", "json")
+    assert ran.code == 0
+    found = ran.json
+    estimates = [item["estimate"] for item in found["items"] if item["estimate"] is not None]
+    assert [item["id"] for item in found["items"]] == [f"o{i:02}" for i in range(12)]
+    assert found["n"] == 12
+    assert found["n_scored"] == len(estimates) > 6
+    assert found["coverage"] == len(estimates) / 12
+    assert found["mean"] == pytest.approx(np.mean(estimates), abs=1e-15)
+    assert found["in_scale"]["mean"] == pytest.approx(1 + 4 * np.mean(estimates), abs=1e-12)
+    low, high = found["mean_interval"]
+    assert 0 <= low <= found["mean"] <= high <= 1
+    assert found["systems"].keys() == {"m0", "m1"}
+    assert sum(found["reasons"].values()) == 12 - len(estimates)
+
+
+def test_standard_output_is_clean(folder: Path) -> None:
+    """What was noticed about the files goes to standard error only."""
+    ran = scored(folder, "--format", "json")
+    assert ran.json["command"] == "score"
+    assert "rating from 'rating'" in ran.err
+    assert "rows merged into 48 texts on id" in ran.err
+
+
+def test_text(folder: Path) -> None:
+    """For people: the mean, the systems, the outputs, the signature, within 80 columns."""
+    ran = scored(folder, *SCALE)
+    assert ran.code == 0
+    for part in ("Mean estimate 0.", "On the raters' scale 1 to 5", "Systems", "o03", "signature:"):
+        assert part in ran.out.replace("\n", " ")
+    assert not too_wide(ran.out)
+
+
+def test_many_outputs_show_the_ends(tmp_path: Path, folder: Path) -> None:
+    """Beyond twenty outputs only the lowest and the highest are shown, and how to get all."""
+    outputs = jsonl(tmp_path / "many.jsonl", output_rows(60))
+    ran = run("score", outputs, "--rated", folder / "rated.jsonl")
+    assert "Lowest estimates" in ran.out
+    assert "Highest estimates" in ran.out
+    assert "-o estimates.csv" in ran.out
+    assert len(ran.out.splitlines()) < 50
+
+
+def test_csv_and_jsonl(folder: Path) -> None:
+    """One row a text, the same numbers as in JSON; an undefined number is empty or null."""
+    items = scored(folder, "--format", "json").json["items"]
+    lines = [json.loads(line) for line in scored(folder, "--format", "jsonl").out.splitlines()]
+    table = list(csv.DictReader(io.StringIO(scored(folder, "--format", "csv").out)))
+    assert len(lines) == len(table) == len(items)
+    for item, line, row in zip(items, lines, table, strict=True):
+        assert (line["id"], line["estimate"], line["reason"]) == (
+            item["id"],
+            item["estimate"],
+            item["reason"],
+        )
+        assert row["estimate"] == ("" if item["estimate"] is None else repr(item["estimate"]))
+    assert set(table[0]) == {"id", "system", "estimate", "low", "high", "support", "reason", "text"}
+
+
+def test_markdown(folder: Path) -> None:
+    """Pipe tables whose rows have as many cells as their header."""
+    ran = scored(folder, "--format", "md")
+    rows = [line for line in ran.out.splitlines() if line.startswith("|")]
+    assert rows
+    assert {row.count("|") for row in rows} == {5}  # both tables have four columns
+
+
+def test_files(folder: Path, tmp_path: Path) -> None:
+    """-o is repeatable; each file holds what the format prints."""
+    names = ["a.json", "b.jsonl", "c.csv", "d.md"]
+    more = [word for name in names for word in ("-o", tmp_path / name)]
+    ran = scored(folder, *more)
+    assert ran.code == 0
+    assert ran.err.count("refless: wrote ") == 4
+    for name in names:
+        printed = scored(folder, "--format", name.split(".")[1]).out
+        assert (tmp_path / name).read_text(encoding="utf-8") == printed
+    assert sorted(path.name for path in tmp_path.iterdir()) == names  # nothing temporary stays
+
+
+@pytest.mark.parametrize("name", ["x.html", "x", "x.text", "x.json.gz", "nowhere/x.json"])
+def test_files_are_refused_before_any_work(folder: Path, tmp_path: Path, name: str) -> None:
+    """A bad ending or a missing folder is found before the rated texts are read."""
+    ran = run("score", "missing.jsonl", "--rated", "missing.jsonl", "-o", tmp_path / name)
+    assert ran.code == 2
+    assert name in ran.err
+    assert "no such file" not in ran.err
+
+
+def test_gate_on_the_mean(folder: Path) -> None:
+    """0 where the interval lies above, 3 where it lies below, 4 where it straddles."""
+    low, high = scored(folder, "--format", "json").json["mean_interval"]
+    for least, code in ((low - 0.1, 0), (high + 0.1, 3), ((low + high) / 2, 4)):
+        ran = scored(folder, "--min-mean", least, "--format", "json")
+        assert ran.code == code
+        assert ("gate" in ran.err) == (code != 0)
+        assert ran.json["mean_interval"] == [low, high]  # the result is printed all the same
+
+
+def test_gate_on_coverage(folder: Path) -> None:
+    """3 below the asked coverage, 0 at it."""
+    coverage = scored(folder, "--format", "json").json["coverage"]
+    assert coverage < 1
+    assert scored(folder, "--min-coverage", coverage).code == 0
+    assert scored(folder, "--min-coverage", coverage + 0.01).code == 3
+
+
+def test_gate_without_any_estimate(folder: Path, tmp_path: Path) -> None:
+    """No mean, no verdict."""
+    short = jsonl(tmp_path / "short.jsonl", [{"text": "ab"}])
+    ran = run("score", short, "--rated", folder / "rated.jsonl", "--min-mean", 1)
+    assert ran.code == 4
+    assert "no interval" in ran.err
+
+
+@pytest.mark.parametrize(
+    "gate",
+    [("--min-mean", "nan"), ("--min-coverage", 2), ("--min-coverage", -1), ("--min-mean", "inf")],
+)
+def test_gates_that_say_nothing(folder: Path, gate: tuple[str, object]) -> None:
+    """A gate that nothing or everything passes is wrong usage."""
+    assert scored(folder, *gate).code == 2
+
+
+def test_order_of_rows(folder: Path, tmp_path: Path) -> None:
+    """Shuffled files give the same object, but for the order of items."""
+    whole = scored(folder, *SCALE, "--format", "json").json
+    for name in ("rated.jsonl", "outputs.jsonl"):
+        lines = (folder / name).read_text(encoding="utf-8").splitlines(keepends=True)
+        np.random.default_rng(1).shuffle(lines)
+        (tmp_path / name).write_text("".join(lines), encoding="utf-8")
+    mixed = scored(tmp_path, *SCALE, "--format", "json").json
+    for found in (whole, mixed):
+        found["items"].sort(key=lambda item: item["id"])
+    assert mixed == whole
+
+
+def test_seeds(folder: Path) -> None:
+    """0 is a seed: it repeats itself; another draws other intervals, not another mean."""
+    first, again, other = (
+        scored(folder, "--format", "json", "--seed", seed).json for seed in (0, 0, 1)
+    )
+    assert first == again
+    assert first["mean"] == other["mean"]
+    assert first["mean_interval"] != other["mean_interval"]
+    assert Signature.parse(first["signature"]).get("seed") == "0"
+    assert Signature.parse(other["signature"]).get("seed") == "1"
+
+
+def test_subsample(folder: Path) -> None:
+    """A share of the rated texts, drawn with the seed, and said in the signature."""
+    found = [
+        scored(folder, "--format", "json", "--subsample", 0.5, "--seed", seed).json
+        for seed in (0, 0, 1)
+    ]
+    signature = Signature.parse(found[0]["signature"])
+    assert (signature.get("sub"), signature.get("subseed")) == ("0.5", "0")
+    assert found[0] == found[1]
+    assert found[0]["items"] != found[2]["items"]
+
+
+def test_threads_change_nothing(folder: Path) -> None:
+    """No number depends on them."""
+    one, two = (scored(folder, "--format", "json", "--threads", n).json for n in (1, 2))
+    assert one == two
+
+
+def test_standard_input(folder: Path) -> None:
+    """- is standard input, for the outputs or for the rated texts, not for both."""
+    outputs = (folder / "outputs.jsonl").read_bytes()
+    rated = (folder / "rated.jsonl").read_bytes()
+    whole = scored(folder, "--format", "json").json
+    words = ("--format", "json", "--input-format", "jsonl")
+    ours = run("score", "-", "--rated", folder / "rated.jsonl", *words, stdin=outputs)
+    theirs = run("score", folder / "outputs.jsonl", "--rated", "-", *words, stdin=rated)
+    assert ours.json == theirs.json == whole
+    both = run("score", "-", "--rated", "-", stdin=rated)
+    assert both.code == 2
+    assert "only once" in both.err
+
+
+def test_an_index_for_the_rated_texts(folder: Path, tmp_path: Path) -> None:
+    """A saved pool gives the numbers of its file."""
+    run("index", folder / "rated.jsonl", *SCALE, "--out-dir", tmp_path / "ix")
+    words = ("score", folder / "outputs.jsonl", "--format", "json", "--rated")
+    saved = run(*words, tmp_path / "ix")
+    assert saved.json == run(*words, folder / "rated.jsonl", *SCALE).json
+    assert saved.json == run(*words, tmp_path / "ix", *SCALE).json
+    for flag in (("--scale", 1, 6), ("--aggregate", "median"), ("--orders", "1-3")):
+        refused = run(*words, tmp_path / "ix", *flag)
+        assert refused.code == 2
+        assert "index" in refused.err
+
+
+def test_long_texts_are_told_at_once(tmp_path: Path) -> None:
+    """Where nearly all pairs pass tau, that comes first, with numbers beside it and a command."""
+    words = " ".join(headlines(12))
+    rows = [{"text": f"{words} and {i * i} more", "rating": 1 + i % 5} for i in range(30)]
+    rated = jsonl(tmp_path / "rated.jsonl", rows)
+    outputs = jsonl(tmp_path / "out.jsonl", [{"text": f"{words} {i}"} for i in range(5)])
+    ran = run("score", outputs, "--rated", rated)
+    first = " ".join(ran.out.split("\n\n")[0].split())
+    length = len(f"{words} 0")
+    assert first.startswith(
+        f"100 % of the texts have no estimate: your texts average {length} characters; "
+        "100 % of pairs pass tau 0.08, so nothing is near. The kernel-weighted mean gives "
+    )
+    command = next(line for line in ran.out.splitlines() if line.startswith("  refless score"))
+    assert not too_wide(ran.out)
+    better = run(*command.split()[1:], "--format", "json").json
+    advice = run("score", outputs, "--rated", rated, "--format", "json").json["advice"]
+    assert better["coverage"] == 1
+    assert better["signature"] == advice["signature"]
+    assert {name: better[name] for name in advice["mean"]} == advice["mean"]
+
+
+def test_no_advice_that_does_not_help(folder: Path, tmp_path: Path) -> None:
+    """Texts that share nothing with the pool have no better command, and are told so."""
+    far = jsonl(tmp_path / "far.jsonl", [{"text": "ЖЖЖЖЖЖ ЩЩЩЩ"}, {"text": "яяяяяяя"}])
+    ran = run("score", far, "--rated", folder / "rated.jsonl", "--format", "json")
+    assert ran.json["advice"]["command"] is None
+    assert ran.json["mean"] is None
+    text = run("score", far, "--rated", folder / "rated.jsonl").out
+    assert "That is no better" in text
+    assert "To use it" not in text
+    assert "No output has an estimate: 0 of 2" in text
+
+
+def test_outputs_that_are_the_rated_texts(folder: Path) -> None:
+    """Judging rated texts by themselves is flattering, and said."""
+    ran = run("score", folder / "rated.jsonl", "--rated", folder / "rated.jsonl")
+    assert ran.code == 0
+    assert "48 of 48 outputs are rated texts themselves" in ran.err
+
+
+def test_wide_names_fit(tmp_path: Path) -> None:
+    """Long ids, systems and double-width characters stay within 80 columns."""
+    rows = [
+        {"id": f"編號{'長' * 40}{i}", "system": f"システム{'名' * 40}{i % 2}", "text": text * 3}
+        for i, text in enumerate(headlines(24))
+    ]
+    for row in rows:
+        row["text"] = f"{row['text']}「漢字」漢字漢字 {'あ' * 30}"
+    rated = jsonl(tmp_path / "r.jsonl", [{**row, "rating": i % 5} for i, row in enumerate(rows)])
+    ran = run("score", jsonl(tmp_path / "o.jsonl", rows), "--rated", rated, "--max-fraction", 1)
+    assert ran.code == 0
+    assert not too_wide(ran.out)
+    assert not too_wide(run("validate", rated, "--max-fraction", 1).out)
+    explained = run("explain", "--rated", rated, rows[0]["text"], "--max-fraction", 1)
+    assert "similarity" in explained.out
+    assert not too_wide(explained.out)
+
+
+def test_texts_cannot_command_the_terminal(folder: Path, tmp_path: Path) -> None:
+    """Control characters in texts are replaced in what people see, and kept in data."""
+    text = "ferry \x1b[2J\x07opens at noon"
+    evil = jsonl(tmp_path / "evil.jsonl", [{"text": text, "system": "\x1b[31mred"}])
+    words = ("score", evil, "--rated", folder / "rated.jsonl", "--format")
+    for shown in ("text", "md"):
+        assert "\x1b" not in run(*words, shown).out
+    assert json.loads(run(*words, "jsonl").out)["text"] == text

@@ -1,0 +1,167 @@
+"""The ROUGE-L kernel, and the sums that kernels without postings share."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from refless.errors import UsageError
+from refless.estimators import BLEUNeighbors
+from refless.index import RatedIndex
+from refless.kernels.dense import Dense
+from refless.kernels.rouge import RougeL, rouge_l
+from refless.matching import hold_out
+from refless.records import FloatArray
+from refless.tables import Reading, read_pool
+from refless.truth import pool_of
+
+DATA = Path(os.environ.get("REFLESS_DATA", Path(__file__).parents[1] / ".." / "shared" / "data"))
+HUSE = DATA / "huse-summarization" / "judgements.tsv"
+
+WORDS = st.sampled_from(["a", "fox", "is", "quick", "é"])
+TEXT = st.lists(WORDS, max_size=12).map(" ".join)
+LONG = st.lists(WORDS, min_size=60, max_size=140).map(" ".join)  # more than one word of bits
+TEXTS = st.lists(TEXT | LONG, max_size=5)
+
+
+def twins(texts: list[str], rated: list[str]) -> FloatArray:
+    """All similarities through rapidfuzz."""
+    pairs = [[rouge_l(x, s) for s in rated] for x in texts]
+    return np.array(pairs, dtype=np.float64).reshape(len(texts), len(rated))
+
+
+def test_by_hand() -> None:
+    """LCS "the is quick", 3 of 4 and 3 of 5 words: 2 * 3 / 9."""
+    found = RougeL().prepare(["the dog is very quick"]).similarities(["the fox is quick"])
+    assert found.tolist() == [[pytest.approx(6 / 9)]]
+
+
+@given(TEXTS, TEXTS)
+def test_the_loop_equals_rapidfuzz(texts: list[str], rated: list[str]) -> None:
+    """Short and long texts, unknown words, empty texts."""
+    found = RougeL().prepare(rated).similarities([*texts, "unknown fox words"])
+    assert found[:-1].tolist() == twins(texts, rated).tolist()
+
+
+@pytest.mark.parametrize("length", [1, 63, 64, 65, 127, 128, 129, 300])
+def test_lengths_around_a_word_of_bits(length: int) -> None:
+    """Carries between words, and masks of exactly 64 places."""
+    rng = np.random.default_rng(length)
+    texts = [" ".join(rng.choice(list("abc"), length)) for _ in range(4)]
+    rated = [*texts[:2], *(" ".join(rng.choice(list("abcd"), n)) for n in (1, 64, 65, 200))]
+    assert RougeL().prepare(rated).similarities(texts).tolist() == twins(texts, rated).tolist()
+
+
+@given(
+    st.lists(TEXT, min_size=1, max_size=6),
+    st.sampled_from([(0.0,), (0.06, 0.5), (1.0, 0.25, 2 / 3)]),
+    st.data(),
+)
+def test_sums_are_those_of_the_definition(
+    rated: list[str], taus: tuple[float, ...], data: st.DataObject
+) -> None:
+    """Counts and sums by an explicit loop, with groups held out, whatever the threads."""
+    groups = st.lists(st.integers(-1, 2), min_size=len(rated), max_size=len(rated))
+    own, theirs = np.array(data.draw(groups)), np.array(data.draw(groups))
+    values = np.arange(1, len(rated) + 1)
+    prepared, held = RougeL().prepare(rated), hold_out(own, theirs)
+    found = prepared.neighbor_sums(rated, values, np.array(taus), held=held, threads=2)
+    weighted = prepared.weighted_sums(rated, values.astype(float), taus[0], 2.0, held=held)
+    for i, text in enumerate(rated):
+        seen = [
+            (rouge_l(text, other), int(value))
+            for other, value, group in zip(rated, values, theirs, strict=True)
+            if text and not (own[i] >= 0 and group == own[i])
+        ]
+        for k, tau in enumerate(taus):
+            near = [value for similarity, value in seen if similarity >= tau - 1e-12]
+            assert (found.counts[i, k], found.sums[i, k]) == (len(near), sum(near))
+        near_pairs = [(s * s, v) for s, v in seen if s >= taus[0] - 1e-12 and s > 0]
+        assert weighted.counts[i] == len(near_pairs)
+        assert weighted.weights[i] == pytest.approx(sum(w for w, _ in near_pairs))
+        assert weighted.sums[i] == pytest.approx(sum(w * v for w, v in near_pairs))
+
+
+def test_blocks_and_threads_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One row a block gives what all rows at once give; progress reaches the end."""
+    rng = np.random.default_rng(0)
+    texts = [" ".join(rng.choice(["a", "b", "c", "d"], 5)) for _ in range(300)]
+    prepared, values, tau = RougeL().prepare(texts), np.arange(300), np.array([0.5])
+    whole = prepared.neighbor_sums(texts, values, tau, threads=1)
+    monkeypatch.setattr("refless.kernels.dense.BLOCK_PAIRS", 1)
+    seen: list[float] = []
+    split = prepared.neighbor_sums(texts, values, tau, threads=3, progress=seen.append)
+    np.testing.assert_array_equal(whole.counts, split.counts)
+    np.testing.assert_array_equal(whole.sums, split.sums)
+    assert seen == sorted(seen)
+    assert seen[-1] == 1.0
+
+
+def test_without_texts_there_are_no_similarities() -> None:
+    """An empty pool, and no outputs."""
+    assert RougeL().prepare([]).similarities(["a"]).shape == (1, 0)
+    assert RougeL().prepare(["a"]).similarities([]).shape == (0, 1)
+
+
+def test_lengths_and_evidence_are_words() -> None:
+    """Words, and the stretches of them that two texts share."""
+    prepared = RougeL().prepare(["a b"])
+    assert isinstance(prepared, Dense)
+    assert prepared.lengths(["", "a  b", "c"]).tolist() == [0, 2, 1]
+    assert prepared.shortest() == 1
+    assert prepared.shared("the quick fox", "a quick fox") == ("quick fox",)
+
+
+def test_the_published_experiment() -> None:
+    """HUSE summarization with tau 0.06 (FACTS, BLEU Neighbors 4): 0.0227, 0.249, 0.945."""
+    from scipy.stats import spearmanr
+
+    if not HUSE.exists():
+        pytest.skip(f"no real data at {HUSE}")
+    pool = read_pool([str(HUSE)], Reading(scale=(1, 6))).pool
+    found = BLEUNeighbors(kernel="rouge-l").held_out(pool)
+    human, predicted = pool.truth[found.defined], found.values[found.defined]
+    assert np.mean((human - predicted) ** 2) == pytest.approx(0.0227, abs=5e-4)
+    assert spearmanr(human, predicted).statistic == pytest.approx(0.249, abs=5e-3)
+    assert found.coverage == pytest.approx(0.945, abs=5e-3)
+
+
+def test_the_estimator_takes_the_kernels_own_tau_and_settings() -> None:
+    """0.06 and words; other tokens on request."""
+    model = BLEUNeighbors(kernel="rouge-l")
+    assert model.threshold == 0.06
+    assert str(model.signature()).startswith("bleu-neighbors|kernel:rouge-l|tok:words|tau:0.06|")
+    other = BLEUNeighbors(kernel="rouge-l", tokenize="13a", tau=0.5)
+    assert str(other.signature()).startswith("bleu-neighbors|kernel:rouge-l|tok:13a|tau:0.5|")
+    evidence = model.fit(["a b", "b c"] * 4, [1.0, 2.0] * 4).explain("b c")
+    assert evidence.neighbors[0].shared == ("b c",)
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"kernel": "rouge-l", "orders": (1, 4)},
+        {"kernel": "rouge-l", "clip": False},
+        {"kernel": "rouge-l", "stop_words": "english"},
+        {"kernel": "meteor", "tokenize": "words"},
+        {"kernel": "bleu*", "model": "some-model"},
+        {"kernel": "bertscore", "model": "some-model", "rarity": True},
+        {"kernel": "bertscore"},
+        {"kernel": "nothing"},
+    ],
+)
+def test_a_parameter_that_a_kernel_ignores_is_refused(parameters: dict[str, object]) -> None:
+    """Nothing is accepted and ignored."""
+    with pytest.raises(UsageError, match="kernel"):
+        BLEUNeighbors(**parameters)  # type: ignore[arg-type]
+
+
+def test_an_index_is_for_plain_bleu_only() -> None:
+    """Another kernel, or weighed n-grams, need the rated file."""
+    index = RatedIndex.build(pool_of(["a fox", "a dog"], [1.0, 2.0]))
+    for model in (BLEUNeighbors(kernel="rouge-l"), BLEUNeighbors(rarity=True)):
+        with pytest.raises(UsageError, match="serves plain bleu"):
+            model.fit(index)

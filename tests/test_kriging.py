@@ -1,0 +1,257 @@
+"""Kriging on rated pools: abstention, groups, sources, explanations, odd pools."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from refless.errors import UsageError
+from refless.estimators import Kriging
+from refless.estimators.kriging.data import folds_of, rating_noise
+from refless.index import RatedIndex
+from refless.records import Outputs, RatedPool, as_outputs, take
+from refless.simulate import simulate
+from refless.stats.correlation import spearman
+from refless.truth import pool_of
+
+SIMULATED = simulate(260, seed=3).pool
+RATED, FRESH = take(SIMULATED, np.arange(200)), take(SIMULATED, np.arange(200, 260))
+
+
+def fitted(pool: RatedPool = RATED, **parameters: object) -> Kriging:
+    """Kriging that has read a pool."""
+    return Kriging(**parameters).fit(pool)  # type: ignore[arg-type]
+
+
+def test_estimates_follow_the_ratings_of_new_texts() -> None:
+    """On fresh simulated texts estimates correlate with the truth and stay on the scale."""
+    found = fitted().predict(as_outputs(FRESH))
+    assert spearman(FRESH.truth, found.values) > 0.4
+    assert found.coverage == 1.0
+    assert ((found.values >= 0) & (found.values <= 1)).all()
+    assert (found.low <= found.values).all()
+    assert (found.values <= found.high).all()
+    assert (found.sd > 0).all()
+
+
+def test_intervals_hold_most_truths() -> None:
+    """95 % intervals hold about 95 % of the truths of fresh texts (binomial slack: 51 of 60)."""
+    found = fitted().predict(as_outputs(FRESH))
+    assert ((found.low <= FRESH.truth) & (FRESH.truth <= found.high)).sum() >= 51
+
+
+def test_the_order_of_rows_does_not_matter() -> None:
+    """A shuffled pool gives the same predictions and held-out estimates."""
+    order = np.random.default_rng(0).permutation(len(RATED))
+    shuffled = take(RATED, order)
+    outputs = as_outputs(FRESH)
+    np.testing.assert_array_equal(
+        fitted().predict(outputs).values, fitted(shuffled).predict(outputs).values
+    )
+    groups = np.array([sorted(set(RATED.sources)).index(s) for s in RATED.sources])
+    ours = Kriging().held_out(RATED, groups).values
+    np.testing.assert_array_equal(ours[order], Kriging().held_out(shuffled, groups[order]).values)
+
+
+def test_held_out_reads_no_rating_of_its_group(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Changing the ratings of one group leaves that group's held-out estimates alone."""
+    pool = take(RATED, np.arange(60))
+    groups = np.arange(60) // 6
+    texts, sources = pool.texts, pool.sources
+    ratings = pool.truth.copy()
+
+    def judged(values: list[float]) -> np.ndarray:
+        # offset and unit of y are no part of the model: ordinary kriging is linear, and these
+        # two pools have the same mean and spread by construction
+        made = pool_of(texts, values, sources=sources, ids=pool.ids)
+        return Kriging().held_out(made, groups).values
+
+    changed = ratings.copy()
+    changed[:6] = changed[:6][::-1]  # same mean and spread
+    np.testing.assert_allclose(
+        judged(list(ratings))[:6], judged(list(changed))[:6], rtol=0, atol=1e-9
+    )
+
+
+def test_max_sd_abstains_where_it_is_uncertain() -> None:
+    """No estimate has a larger standard deviation than asked for, and the others say why."""
+    everything = fitted().predict(as_outputs(FRESH))
+    limit = float(np.median(everything.sd))
+    found = fitted(max_sd=limit).predict(as_outputs(FRESH))
+    assert (np.nan_to_num(found.sd) <= limit).all()
+    np.testing.assert_array_equal(everything.sd > limit, ~found.defined)
+    assert {found.reasons[i] for i in np.flatnonzero(~found.defined)} == {"too-uncertain"}
+
+
+@pytest.mark.parametrize("wanted", [0.1, 0.5, 1.0])
+def test_target_coverage_is_met_by_the_most_certain(wanted: float) -> None:
+    """As many estimates as asked for, and no uncertain one before a certain one."""
+    everything = fitted().predict(as_outputs(FRESH))
+    found = fitted(target_coverage=wanted).predict(as_outputs(FRESH))
+    assert found.coverage == pytest.approx(wanted)
+    kept = everything.sd[found.defined]
+    assert not (everything.sd[~found.defined] < kept.max()).any()
+
+
+def test_reasons() -> None:
+    """Empty texts and bad rows have no estimate; short ones have."""
+    pool = pool_of(RATED.texts, RATED.truth)
+    outputs = Outputs(
+        ids=("a", "b", "c", "d"), texts=("", "  ", "x", "x"), bad=(False, False, False, True)
+    )
+    found = fitted(pool).predict(outputs)
+    assert found.reasons == ("empty", "empty", "", "bad-row")
+    assert np.isnan(found.values).tolist() == [True, True, False, True]
+
+
+def test_shares_give_the_estimate() -> None:
+    """Shares sum to 1, the largest come first, and weigh the ratings into the estimate."""
+    kriging = fitted()
+    one = take(FRESH, np.array([7]))
+    found = kriging.explain(as_outputs(one))
+    shares = np.array([neighbor.share for neighbor in found.neighbors])
+    ratings = np.array([neighbor.rating for neighbor in found.neighbors])
+    assert len(shares) == len(RATED)
+    assert shares.sum() == pytest.approx(1.0)
+    assert (np.diff(np.abs(shares)) <= 1e-15).all()
+    assert shares @ ratings == pytest.approx(kriging.predict(as_outputs(one)).values[0])
+    assert found.estimate == pytest.approx(shares @ ratings)
+    assert len(kriging.explain(as_outputs(one), most=3).neighbors) == 3
+
+
+def test_hiding_a_rated_text_removes_its_share() -> None:
+    """A held-out text is not among its own evidence."""
+    one = as_outputs(take(RATED, np.array([11])))
+    kriging = fitted()
+    assert RATED.ids[11] in {n.id for n in kriging.explain(one).neighbors}
+    hidden = kriging.explain(one, hide=RATED.ids[11])
+    assert RATED.ids[11] not in {n.id for n in hidden.neighbors}
+    assert hidden.size == len(RATED) - 1
+
+
+def test_sources_are_asked_for() -> None:
+    """A pool with sources needs the outputs' sources, unless told to leave them unread."""
+    with pytest.raises(UsageError, match="--ignore-source"):
+        fitted().predict(["a text without a source"])
+    assert fitted(use_source=False).predict(["a text without a source"]).coverage == 1.0
+
+
+def test_sources_help_where_they_decide() -> None:
+    """Where the rating is whether the text repeats its source, held-out estimates find it."""
+    rng = np.random.default_rng(5)
+    words = ["harbour", "kitchen", "mountain", "painter", "village", "teacher", "garden", "bridge"]
+    rows = [(rng.choice(words), rng.choice(words)) for _ in range(200)]
+    sources = [f"tell me about the {a}" for a, _ in rows]
+    texts = [f"i know the {b} well" for _, b in rows]
+    ratings = [float(a == b) for a, b in rows]
+    pool = pool_of(texts, ratings, sources=sources)
+    found = Kriging().held_out(pool)
+    assert spearman(pool.truth, found.values) > 0.4
+    blind = Kriging(use_source=False).held_out(pool)
+    assert spearman(pool.truth, blind.values) < 0.3
+
+
+@pytest.mark.parametrize("n", [1, 2, 4])
+def test_too_small_a_pool(n: int) -> None:
+    """Fewer than five rated texts give no estimate, with a reason."""
+    pool = pool_of(list(RATED.texts[:n]), list(RATED.truth[:n]))
+    found = fitted(pool).predict(["some text"])
+    assert found.reasons == ("too-few",)
+    assert Kriging().held_out(pool).reasons == ("too-few",) * n
+
+
+def test_all_ratings_equal() -> None:
+    """A pool of one rating gives that rating."""
+    pool = pool_of(list(RATED.texts[:30]), [3.0] * 30)
+    found = fitted(pool).predict(["some text", RATED.texts[0]])
+    np.testing.assert_allclose(found.values, 3.0)
+    np.testing.assert_allclose(Kriging().held_out(pool).values, 3.0)
+
+
+def test_duplicates_and_tiny_texts() -> None:
+    """Equal texts with different ratings, one-letter texts and no words at all are no obstacle."""
+    texts = ["same text"] * 10 + ["a", "b", "", "...", "x y"] + list(RATED.texts[:15])
+    pool = pool_of(texts, list(np.linspace(1, 5, 30)), scale=(1, 5))
+    found = Kriging().held_out(pool)
+    assert found.defined.sum() == 29
+    assert found.reasons[12] == "empty"
+
+
+def test_more_ratings_count_more() -> None:
+    """Noise is the pooled variance of a rating over the number of ratings (hand calculation)."""
+    pool = pool_of(["a b c", "d e f"], [[1.0, 3.0], [2.0, 2.0, 2.0, 2.0]])
+    # squared deviations 1 + 1 + 0, degrees of freedom 1 + 3
+    np.testing.assert_allclose(rating_noise(pool), [0.5 / 2, 0.5 / 4])
+    assert rating_noise(pool_of(["a", "b"], [1.0, 2.0])).tolist() == [0.0, 0.0]
+
+
+def test_inducing_points_come_close() -> None:
+    """A third of the texts as inducing points keeps the order of the estimates."""
+    outputs = as_outputs(FRESH)
+    exact = fitted().predict(outputs)
+    few = fitted(exact_up_to=100, inducing=70, tune_on=1000)
+    assert spearman(exact.values, few.predict(outputs).values) > 0.8
+    assert few.held_out(RATED).coverage == 1.0
+
+
+def test_subsample_draws_the_same_texts_from_any_order() -> None:
+    """The sub-sample depends on content and seed alone; what is left out is judged all the same."""
+    order = np.random.default_rng(1).permutation(len(RATED))
+    one, two = fitted(subsample=0.5, seed=3), fitted(take(RATED, order), subsample=0.5, seed=3)
+    assert one.rated.ids == two.rated.ids
+    assert len(one.rated) == 100
+    assert one.signature().get("subseed") == "3"
+    assert one.held_out(RATED).coverage == 1.0
+
+
+def test_folds_keep_groups_whole() -> None:
+    """Every group lies in one fold, and the folds are of about one size."""
+    groups = np.repeat(np.arange(40), 3)
+    fold = folds_of(groups, 5)
+    assert all(len(set(fold[groups == g].tolist())) == 1 for g in range(40))
+    assert np.bincount(fold).tolist() == [24] * 5
+
+
+def test_an_index_serves_as_a_pool() -> None:
+    """A saved pool's records are read as they are."""
+    outputs = as_outputs(FRESH)
+    index = RatedIndex.build(RATED)
+    np.testing.assert_array_equal(
+        fitted().predict(outputs).values, Kriging().fit(index).predict(outputs).values
+    )
+
+
+def test_parameters() -> None:
+    """get_params, set_params and clone are scikit-learn's; changed parameters ask for a fit."""
+    from sklearn.base import clone
+
+    kriging = Kriging(max_sd=0.2, folds=3)
+    assert clone(kriging).get_params() == kriging.get_params() == kriging.clone().get_params()
+    kriging.fit(RATED).set_params(orders=(2, 3))
+    with pytest.raises(UsageError, match="again"):
+        kriging.predict(as_outputs(FRESH))
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"max_sd": 0.0},
+        {"target_coverage": 0.0},
+        {"target_coverage": 1.1},
+        {"subsample": 0.0},
+        {"tune_on": 1},
+        {"folds": 1},
+        {"orders": (3, 2)},
+        {"tokenize": "nonsense"},
+    ],
+)
+def test_wrong_parameters(wrong: dict[str, object]) -> None:
+    """What cannot be honoured is refused at once or at fit."""
+    with pytest.raises(UsageError):
+        Kriging(**wrong).fit(RATED)  # type: ignore[arg-type]
+
+
+def test_unfitted() -> None:
+    """Without a pool there is nothing to say."""
+    with pytest.raises(UsageError, match="fit"):
+        Kriging().predict(["text"])

@@ -1,0 +1,167 @@
+"""The linear algebra of kriging: scikit-learn's numbers, brute force, inducing points."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import approx_fprime
+
+from refless.estimators.kriging.exact import Exact, exact
+from refless.estimators.kriging.inducing import inducing, positive_root
+from refless.estimators.kriging.likelihood import _loss, fitted_amplitudes
+from refless.records import FloatArray
+
+SEEDS = st.integers(0, 2**32 - 1)
+
+
+def problem(seed: int, n: int = 30) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """A kernel over n + 5 points, noise and ratings of the first n."""
+    rng = np.random.default_rng(seed)
+    points = rng.normal(size=(n + 5, 2))
+    gaps = ((points[:, None] - points[None]) ** 2).sum(axis=2)
+    return np.exp(-gaps), rng.uniform(0.1, 0.5, n), rng.normal(size=n)
+
+
+def brute(kernel: FloatArray, noise: FloatArray, y: FloatArray, at: FloatArray) -> FloatArray:
+    """Ordinary kriging by its textbook system [[sigma, 1], [1', 0]] (Cressie 1993, 3.2)."""
+    n = len(y)
+    system = np.ones((n + 1, n + 1))
+    system[:n, :n] = kernel + np.diag(noise)
+    system[n, n] = 0.0
+    right = np.vstack([at.T, np.ones(len(at))])
+    return np.linalg.solve(system, right)[:n].T
+
+
+@settings(max_examples=20, deadline=None)
+@given(SEEDS)
+def test_means_variances_and_shares_are_the_textbook_ones(seed: int) -> None:
+    """Prediction solves the ordinary kriging system; shares sum to 1 and give the mean."""
+    kernel, noise, y = problem(seed)
+    n = len(y)
+    cross, prior = kernel[n:, :n], np.diag(kernel)[n:]
+    shares = brute(kernel[:n, :n], noise, y, cross)
+    found = exact(kernel[:n, :n].copy(), noise, y)
+    values, variances = found.predict(cross, prior)
+    sigma = kernel[:n, :n] + np.diag(noise)
+    errors = prior - 2 * (shares * cross).sum(1) + np.einsum("ij,jk,ik->i", shares, sigma, shares)
+    np.testing.assert_allclose(found.shares(cross), shares, atol=1e-9)
+    np.testing.assert_allclose(shares.sum(axis=1), 1.0, atol=1e-9)
+    np.testing.assert_allclose(values, shares @ y, atol=1e-9)
+    np.testing.assert_allclose(variances, errors, atol=1e-9)
+
+
+@settings(max_examples=10, deadline=None)
+@given(SEEDS)
+def test_same_mean_and_variance_as_scikit_learn(seed: int) -> None:
+    """A constant kernel of huge variance in scikit-learn is our unknown mean (limit 1e6)."""
+    from sklearn.gaussian_process import GaussianProcessRegressor
+    from sklearn.gaussian_process.kernels import PairwiseKernel
+
+    kernel, noise, y = problem(seed)
+    n = len(y)
+    rows = np.arange(len(kernel))[:, None].astype(float)
+
+    def precomputed(a: FloatArray, b: FloatArray, gamma: float = 1.0) -> float:
+        return float(kernel[int(a[0]), int(b[0])] + 1e6)
+
+    peer = GaussianProcessRegressor(
+        PairwiseKernel(metric=precomputed), alpha=noise, optimizer=None
+    ).fit(rows[:n], y)
+    means, deviations = peer.predict(rows[n:], return_std=True)
+    ours, variances = exact(kernel[:n, :n].copy(), noise, y).predict(
+        kernel[n:, :n], np.diag(kernel)[n:]
+    )
+    np.testing.assert_allclose(ours, means, atol=1e-5)
+    np.testing.assert_allclose(variances, deviations**2, atol=1e-5)
+
+
+@settings(max_examples=20, deadline=None)
+@given(SEEDS, st.integers(1, 8))
+def test_held_out_equals_brute_force(seed: int, groups: int) -> None:
+    """Leaving a group out in closed form is the same as conditioning on the others."""
+    kernel, noise, y = problem(seed)
+    n = len(y)
+    sigma = kernel[:n, :n]
+    labels = np.random.default_rng(seed).integers(0, groups, n)
+    means, variances = exact(sigma.copy(), noise, y).held_out(labels)
+    for group in set(labels.tolist()):
+        inside, outside = labels == group, labels != group
+        if not outside.any():
+            assert np.isnan(means[inside]).all()
+            continue
+        left = exact(sigma[np.ix_(outside, outside)].copy(), noise[outside], y[outside])
+        values, spread = left.predict(sigma[np.ix_(inside, outside)], np.diag(sigma)[inside])
+        np.testing.assert_allclose(means[inside], values, atol=1e-8)
+        np.testing.assert_allclose(variances[inside], spread + noise[inside], atol=1e-8)
+
+
+@settings(max_examples=10, deadline=None)
+@given(SEEDS)
+def test_all_points_inducing_is_exact(seed: int) -> None:
+    """With every rated text as inducing point FITC is the exact process."""
+    kernel, noise, y = problem(seed)
+    n = len(y)
+    sigma, cross, prior = kernel[:n, :n], kernel[n:, :n], np.diag(kernel)[n:]
+    ours = inducing(sigma, sigma, np.diag(sigma), noise, y)
+    truth = exact(sigma.copy(), noise, y)
+    for mine, other in zip(ours.predict(cross, prior), truth.predict(cross, prior), strict=True):
+        np.testing.assert_allclose(mine, other, atol=1e-4)
+    np.testing.assert_allclose(ours.shares(cross), truth.shares(cross), atol=1e-4)
+    labels = np.arange(n) // 3
+    for mine, other in zip(ours.held_out(labels), truth.held_out(labels), strict=True):
+        np.testing.assert_allclose(mine, other, atol=1e-4)
+
+
+@settings(max_examples=10, deadline=None)
+@given(SEEDS)
+def test_few_inducing_points_equal_their_own_covariance(
+    seed: int,
+) -> None:
+    """FITC is exact kriging with the covariance phi phi' + d, also held out and by large groups."""
+    kernel, noise, y = problem(seed)
+    n, few = len(y), np.arange(0, len(y), 4)
+    sigma = kernel[:n, :n]
+    ours = inducing(sigma[np.ix_(few, few)], sigma[:, few], np.diag(sigma), noise, y)
+    dense = exact(ours.phi @ ours.phi.T, ours.d, y)
+    labels = np.arange(n) % 4
+    for mine, other in zip(ours.held_out(labels), dense.held_out(labels), strict=True):
+        np.testing.assert_allclose(mine, other, atol=1e-8)
+    rows = np.flatnonzero(labels == 0)
+    means, variances = ours._without(rows)
+    np.testing.assert_allclose(means, dense.held_out(labels)[0][rows], atol=1e-8)
+    np.testing.assert_allclose(variances, dense.held_out(labels)[1][rows], atol=1e-8)
+
+
+def test_an_indefinite_matrix_is_shifted() -> None:
+    """The root of a matrix with a negative eigenvalue is that of the shifted one."""
+    matrix = np.array([[1.0, 2.0], [2.0, 1.0]])  # eigenvalues -1 and 3
+    root = positive_root(matrix)
+    shift = (root @ root.T - matrix)[0, 0]
+    assert shift == pytest.approx(1.0, abs=1e-6)
+
+
+@settings(max_examples=10, deadline=None)
+@given(SEEDS)
+def test_gradient_of_the_likelihood(seed: int) -> None:
+    """The analytic gradient equals finite differences."""
+    kernel, noise, y = problem(seed)
+    n = len(y)
+    kernels = [kernel[:n, :n], np.outer(y, y) * 0.1 + np.eye(n)]
+    at = np.array([0.5, 0.3, 0.2])
+    numeric = approx_fprime(at, lambda p: _loss(p, kernels, y, noise)[0], 1e-6)
+    np.testing.assert_allclose(_loss(at, kernels, y, noise)[1], numeric, rtol=1e-3, atol=1e-3)
+
+
+def test_likelihood_finds_the_kernel_that_made_the_ratings() -> None:
+    """Ratings drawn from one kernel give it the weight and leave the other near 0."""
+    rng = np.random.default_rng(4)
+    n = 200
+    a, b = rng.normal(size=(n, 1)), rng.normal(size=(n, 1))
+    one, other = (np.exp(-((x - x.T) ** 2)) for x in (a, b))
+    y = np.linalg.cholesky(one + 1e-9 * np.eye(n)) @ rng.normal(size=n)
+    y += 0.3 * rng.normal(size=n)
+    found = fitted_amplitudes([one, other], (y - y.mean()) / y.std(), np.zeros(n))
+    assert found.weights[0] > 10 * found.weights[1]
+    assert isinstance(exact(one.copy(), np.ones(n), y), Exact)

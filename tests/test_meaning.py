@@ -1,0 +1,43 @@
+"""Masked words and overlap."""
+
+from __future__ import annotations
+
+import pytest
+
+from refless.meaning import masked, overlap, words
+
+
+@pytest.mark.parametrize(
+    ("text", "source", "wanted"),
+    [
+        ("The Golden Palace is cheap.", "name=Golden Palace", "the @ @ is cheap ."),
+        ("it is in the centre", "inform(area=centre, food=none)", "it is in the @"),
+        ("none of it", "food=none", "none of it"),
+        ("room 12 is free", "room=12", "@ @ is free"),
+        ("a b c", "", "a b c"),
+        ("", "anything", ""),
+    ],
+)
+def test_masked(text: str, source: str, wanted: str) -> None:
+    """Longer words and numbers of the source become @; none and short words stay."""
+    assert masked(text, source) == wanted
+
+
+@pytest.mark.parametrize(
+    ("text", "source", "wanted"),
+    [
+        ("the cat sat", "The cat, the dog", 2 / 3),
+        ("the cat sat", "", 0.0),
+        ("", "the cat", 0.0),
+        ("!!", "!!", 0.0),
+        ("x x y", "x", 2 / 3),
+    ],
+)
+def test_overlap(text: str, source: str, wanted: float) -> None:
+    """The share of words, punctuation left out, that the source has too (by hand)."""
+    assert overlap(text, source) == pytest.approx(wanted)
+
+
+def test_words() -> None:
+    """Lower case, punctuation apart, any script."""
+    assert words("Où est l'École?") == ["où", "est", "l", "'", "école", "?"]

@@ -1,0 +1,139 @@
+"""BERTScore against references."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from refless import embed
+from refless.embed import Encoder
+from refless.errors import InputError, MissingExtraError, UsageError
+from refless.kernels.bertscore import f_scores, matched, random_baseline
+from refless.metrics import METRICS
+from refless.metrics.bertscore import BERTScore
+from refless.records import FloatArray, Outputs, numbered
+from tiny_encoder import tiny_encoder
+
+OUTPUTS = Outputs(
+    ids=numbered(4),
+    texts=("the fox is quick", "a dog", "", "zebra the"),
+    references=(
+        ("the dog is quick .", "a fox"),
+        ("a dog",),
+        ("the fox",),
+        ("the fox was slow", "a dog", "a dog"),
+    ),
+)
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The folder of a tiny encoder."""
+    return tiny_encoder(tmp_path_factory.mktemp("models") / "tiny")
+
+
+def pair(model: str, output: str, reference: str, idf: dict[int, float] | None = None) -> float:
+    """F of one pair, embedded by itself."""
+    found = Encoder(model=model).embed([output, reference])
+    weights: FloatArray | None = None
+    if idf is not None:
+        weights = np.array([idf.get(i, 0.0) for i in range(int(found.ids.max()) + 1)])
+    texts = matched(found, weights)
+    x, s = (texts.texts(found.rows[i : i + 1]) for i in (0, 1))
+    return float(f_scores(x[0], x[1], *s)[0])
+
+
+def test_the_best_reference_counts(model: str) -> None:
+    """Segment by segment out of single pairs; a text without words scores 0."""
+    found = BERTScore(model=model).score(OUTPUTS)
+    wanted = [
+        max(pair(model, text, reference) for reference in known)
+        for text, known in zip(OUTPUTS.texts, OUTPUTS.references, strict=True)
+    ]
+    assert found.segments == pytest.approx(wanted, abs=1e-5)
+    assert found.segments[1] == pytest.approx(1.0, abs=1e-5)
+    assert found.segments[2] == 0.0
+    assert found.corpus == pytest.approx(np.mean(wanted), abs=1e-5)
+
+
+def test_each_distinct_text_is_embedded_once(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every text reaches the encoder one single time, however many pairs it is in."""
+    seen: list[int] = []
+    hidden = embed._hidden
+
+    def counting(network: object, ids: list[list[int]], pad: int, layer: int) -> object:
+        seen.append(len(ids))
+        return hidden(network, ids, pad, layer)
+
+    monkeypatch.setattr(embed, "_hidden", counting)
+    many = Outputs(ids=numbered(30), texts=("a dog",) * 30, references=(("a dog", "the fox"),) * 30)
+    BERTScore(model=model).score(many)
+    assert sum(seen) == 2
+
+
+def test_idf_weighs_tokens(model: str) -> None:
+    """log((N + 1) / (df + 1)) over the references, repeated ones counted; unknown words too."""
+    read = Encoder(model=model).embed([one for known in OUTPUTS.references for one in known])
+    df: dict[int, int] = {}
+    for i in range(len(read.rows)):
+        for token in set(read.ids[read.of(i)].tolist()):
+            df[token] = df.get(token, 0) + 1
+    n = len(read.rows)
+    assert n == 7
+    idf = {token: float(np.log((n + 1) / (df.get(token, 0) + 1))) for token in range(20)}
+    found = BERTScore(model=model, idf=True).score(OUTPUTS).segments
+    wanted = [
+        max(pair(model, text, reference, idf) for reference in known)
+        for text, known in zip(OUTPUTS.texts, OUTPUTS.references, strict=True)
+    ]
+    assert found == pytest.approx(wanted, abs=1e-5)
+
+
+def test_rescaling(model: str, tmp_path: Path) -> None:
+    """(F - b) / (1 - b), b from a file or from random pairs of the references."""
+    path = tmp_path / "tiny.tsv"
+    path.write_text("LAYER,P,R,F\n3,0.5,0.5,0.5\n", encoding="utf-8")
+    raw = BERTScore(model=model).score(OUTPUTS).segments
+    filed = BERTScore(model=model, baseline=str(path)).score(OUTPUTS).segments
+    assert filed == pytest.approx((raw - 0.5) / 0.5)
+    known = sorted({one for many in OUTPUTS.references for one in many})
+    texts = matched(Encoder(model=model).embed(known))
+    base = random_baseline(texts, range(len(known)))
+    drawn = BERTScore(model=model, baseline="random").score(OUTPUTS).segments
+    assert drawn == pytest.approx((raw - base) / (1 - base), abs=1e-4)
+
+
+def test_the_order_of_rows_changes_nothing(model: str) -> None:
+    """Reversed rows give reversed scores, to the last bit."""
+    turned = Outputs(
+        ids=OUTPUTS.ids, texts=OUTPUTS.texts[::-1], references=OUTPUTS.references[::-1]
+    )
+    metric = BERTScore(model=model, idf=True, baseline="random")
+    first, second = metric.score(OUTPUTS).segments, metric.score(turned).segments
+    assert first.tolist() == second[::-1].tolist()
+
+
+def test_signatures(model: str) -> None:
+    """Model, its content, layer, idf, baseline."""
+    plain = str(BERTScore(model=model, layer=1).signature())
+    assert plain.startswith("bertscore|model:tiny|sha:")
+    assert "|layer:1|idf:no|baseline:none|v:" in plain
+    drawn = str(BERTScore(model=model, idf=True, baseline="random").signature())
+    assert "|layer:3|idf:yes|baseline:random-1000|baseline-seed:0|v:" in drawn
+    assert METRICS["bertscore"] is BERTScore
+
+
+def test_what_is_missing_is_said(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No model, no references, no library."""
+    with pytest.raises(UsageError, match="needs a model"):
+        BERTScore().score(OUTPUTS)
+    with pytest.raises(InputError, match="no references"):
+        BERTScore(model=model).score(Outputs(ids=("1",), texts=("a",)))
+    assert BERTScore.missing() == ""
+    monkeypatch.setattr("refless.metrics.bertscore.find_spec", lambda name: None)
+    assert "refless[neural]" in BERTScore.missing()
+    embed._loaded.cache_clear()
+    monkeypatch.setitem(sys.modules, "transformers", None)
+    with pytest.raises(MissingExtraError, match=r"refless\[neural\]"):
+        BERTScore(model=model).score(OUTPUTS)

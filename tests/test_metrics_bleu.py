@@ -1,0 +1,258 @@
+"""BLEU against sacrebleu, coco-caption's published numbers and a slow twin."""
+
+import json
+import os
+import random
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sacrebleu.metrics import BLEU as SACRE
+
+from refless.errors import InputError, UsageError
+from refless.metrics import BLEU, SentenceBLEU
+from refless.metrics.protocol import averaged, notes, take_outputs
+from refless.records import Outputs, numbered
+
+DATA = Path(os.environ.get("REFLESS_DATA", Path(__file__).parents[2] / "shared" / "data"))
+WORDS = ["a", "b", "c", "d", "cat's", "1.5", "&quot;", "The", "dog,", "!"]
+SMOOTHINGS = [("exp", None), ("none", None), ("floor", None), ("floor", 0.3), ("add-k", None)]
+
+
+def outputs(texts, references, weights=()):
+    """Outputs with counted ids."""
+    return Outputs(
+        ids=numbered(len(texts)),
+        texts=tuple(texts),
+        references=tuple(map(tuple, references)),
+        weights=tuple(map(tuple, weights)),
+    )
+
+
+def corpus(rng, n_references=None):
+    """A random corpus of short texts; 1 to 4 references an item unless a number is given."""
+
+    def text():
+        return " ".join(rng.choices(WORDS, k=rng.choice([0, 1, 2, 3, 4, 5, 6, 8])))
+
+    n = rng.randint(1, 6)
+    references = [[text() for _ in range(n_references or rng.randint(1, 4))] for _ in range(n)]
+    copied = [rng.choice(row) if rng.random() < 0.3 else text() for row in references]
+    return outputs(copied, references)
+
+
+def streams(found):
+    """The references stream by stream, padded with None, as sacrebleu takes them."""
+    most = max(map(len, found.references))
+    return [[row[j] if j < len(row) else None for row in found.references] for j in range(most)]
+
+
+@pytest.mark.parametrize("effective", [False, True])
+@pytest.mark.parametrize(("smooth", "value"), [*SMOOTHINGS, ("add-k", 0.5)])
+@pytest.mark.parametrize("n_references", [None, 1, 3])
+def test_equals_sacrebleu(smooth, value, n_references, effective) -> None:
+    """Corpus and sentence scores on 36 x 30 random corpora; sacrebleu is the oracle."""
+    rng = random.Random(f"{smooth}{value}{n_references}{effective}")
+    for round_ in range(30):
+        order, lower = rng.choice([1, 2, 4, 5]), bool(round_ % 2)
+        found = corpus(rng, n_references)
+        ours = BLEU(
+            order=order, smooth=smooth, value=value, effective_order=effective, lowercase=lower
+        ).score(found)
+        theirs = SACRE(
+            max_ngram_order=order,
+            smooth_method=smooth,
+            smooth_value=value,
+            effective_order=effective,
+            lowercase=lower,
+        )
+        expected = theirs.corpus_score(list(found.texts), streams(found)).score
+        assert ours.corpus == pytest.approx(expected, abs=1e-9)
+        for text, references, score in zip(
+            found.texts, found.references, ours.segments, strict=True
+        ):
+            expected = theirs.sentence_score(text, list(references)).score
+            assert score == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("name", ["13a", "intl", "zh"])
+def test_tokenizers_are_sacrebleus(name) -> None:
+    """Texts with space at the end, entities and Chinese give sacrebleu's numbers."""
+    texts = ["Hello, &quot;world&quot; 1.5-\n", "中文 句子 test."]
+    references = [["Hello, world 1.5", 'Hello, "world" 1.5'], ["中文句子 test!"]]
+    found = outputs(texts, references)
+    expected = SACRE(tokenize=name).corpus_score(texts, streams(found)).score
+    assert BLEU(tokenize=name).score(found).corpus == pytest.approx(expected, abs=1e-9)
+
+
+def coco_by_hand(found, order):
+    """coco-caption's bleu_scorer, written out: counts with tiny constants, closest length."""
+    length = reference_length = 0
+    guess, correct = [0] * order, [0] * order
+    for text, references in zip(found.texts, found.references, strict=True):
+        tokens, others = text.split(), [r.split() for r in references]
+        length += len(tokens)
+        reference_length += min((abs(len(o) - len(tokens)), len(o)) for o in others)[1]
+        for n in range(1, order + 1):
+            grams = [tuple(tokens[i : i + n]) for i in range(len(tokens) - n + 1)]
+            guess[n - 1] += len(grams)
+            for gram in set(grams):
+                held = [
+                    sum(tuple(o[i : i + n]) == gram for i in range(len(o) - n + 1)) for o in others
+                ]
+                correct[n - 1] += min(grams.count(gram), max(held))
+    product = 1.0
+    for n in range(order):
+        product *= (correct[n] + 1e-15) / (guess[n] + 1e-9)
+    ratio = (length + 1e-15) / (reference_length + 1e-9)
+    return 100 * product ** (1 / order) * (np.exp(1 - 1 / ratio) if ratio < 1 else 1)
+
+
+@given(seed=st.integers(0, 10**6), order=st.integers(1, 4))
+def test_coco_variant_equals_its_definition(seed, order) -> None:
+    """Corpus statistics with coco-caption's constants (pycocoevalcap/bleu/bleu_scorer.py)."""
+    found = corpus(random.Random(seed))
+    got = BLEU(order=order, tokenize="words", smooth="coco").score(found).corpus
+    assert got == pytest.approx(coco_by_hand(found, order), rel=1e-9, abs=1e-12)
+
+
+@pytest.fixture(scope="module")
+def dailydialog():
+    """HRED's outputs for the 6,740 contexts, with five references each, in lower case."""
+    folder = DATA / "dailydialog-multiref"
+    if not folder.exists():
+        pytest.skip("the DailyDialog data is not here")
+    lines = (folder / "multireftest.json").read_text(encoding="utf-8").splitlines()
+    place = json.loads((folder / "test_duid_mapping.json").read_text(encoding="utf-8"))
+    hred = (folder / "hredf.txt").read_text(encoding="utf-8").splitlines()
+    turns = {
+        f"{i}_{j}": turn.get("responses")
+        for i, line in enumerate(lines)
+        for j, turn in enumerate(json.loads(line)["dialogue"])
+    }
+    return outputs(
+        [hred[place[name] - 1].lower() for name in place],
+        [[text.lower() for text in turns[name]] for name in place],
+    )
+
+
+@pytest.mark.parametrize(
+    ("sentence", "bleu_1", "bleu_4"),
+    [(None, 45.8, 6.2), ("where do you want to go ?", 36.5, 3.8)],
+)
+def test_dailydialog_as_published(dailydialog, sentence, bleu_1, bleu_4) -> None:
+    """Caglayan et al. (2020), Table 5, DailyDialog: HRED and one sentence for all contexts."""
+    assert len(dailydialog) == 6740
+    found = dailydialog if sentence is None else replace(dailydialog, texts=(sentence,) * 6740)
+    for order, expected in [(1, bleu_1), (4, bleu_4)]:
+        score = BLEU(order=order, tokenize="words", smooth="coco").score(found).corpus
+        assert round(score, 1) == expected
+
+
+def test_shape_of_references_is_checked() -> None:
+    """Every misuse is told apart, and the item is named."""
+    texts = ("a", "b", "c")
+    for references, message in [
+        ((), "output '1' has no references"),
+        ((("a",), (), ("c",)), "output '2' has an empty list of references"),
+        ((("a",), "b", ("c",)), "references of output '2' are one string"),
+        ((("a", "b", "c"), ("d", "e", "f")), "stream by stream"),
+        ((("a",), ("b",)), "3 outputs but 2 lists"),
+    ]:
+        found = Outputs(ids=("1", "2", "3"), texts=texts, references=references)
+        with pytest.raises(InputError, match=message):
+            BLEU().score(found)
+    with pytest.raises(InputError, match="no outputs"):
+        BLEU().score(Outputs(ids=(), texts=()))
+
+
+def test_parameters_are_checked() -> None:
+    """Values that cannot be honoured are refused at once."""
+    for wrong in [
+        {"order": 0},
+        {"tokenize": "13b"},
+        {"smooth": "more"},
+        {"smooth": "exp", "value": 1.0},
+        {"smooth": "floor", "value": -1.0},
+        {"smooth": "coco", "effective_order": True},
+    ]:
+        with pytest.raises(UsageError):
+            BLEU(**wrong)
+    with pytest.raises(UsageError):
+        SentenceBLEU(brevity="none")
+
+
+def test_notes_tell_copies() -> None:
+    """Outputs that are their own references are a note, not an error."""
+    copies = outputs(["a b", "c"], [["a b"], ["x", "c"]])
+    assert "every output is one of its own references (1 of 2" in notes(copies)[0]
+    assert notes(outputs(["a b", "c"], [["a"], ["x"]])) == ()
+
+
+def test_bleu_plus_one_by_hand() -> None:
+    """BLEU+1: matches 2/3, (1+1)/(2+1); brevity exp(1 - 4/3), with Nakov's fix exp(1 - 5/3)."""
+    found = outputs(["a b x"], [["a b c d"]])
+    plain = SentenceBLEU(order=2, tokenize="words").score(found)
+    precision = np.sqrt(2 / 3 * 2 / 3)
+    assert plain.corpus == pytest.approx(100 * precision * np.exp(1 - 4 / 3))
+    fixed = SentenceBLEU(order=2, tokenize="words", brevity="smoothed").score(found)
+    assert fixed.corpus == pytest.approx(100 * precision * np.exp(1 - 5 / 3))
+
+
+def test_averages_leave_undefined_out() -> None:
+    """NaN segments count neither in the sum nor in the number."""
+    scores = averaged(np.array([1.0, np.nan, 4.0]))
+    assert scores.corpus == 2.5
+    assert scores.statistics.tolist() == [[1, 1], [0, 0], [4, 1]]
+
+
+def test_sentence_bleu_is_averaged() -> None:
+    """The corpus score is the mean of segments, also out of re-summed statistics."""
+    found = corpus(random.Random(3))
+    scores = SentenceBLEU().score(found)
+    assert scores.corpus == pytest.approx(scores.segments.mean())
+    assert scores.combine(scores.statistics.sum(axis=0)) == pytest.approx(scores.corpus)
+
+
+@given(seed=st.integers(0, 10**6))
+def test_resampling_re_sums(seed) -> None:
+    """Statistics of some rows, added up, give the score of an own run over those rows."""
+    rng = random.Random(seed)
+    found = corpus(rng)
+    rows = rng.choices(range(len(found)), k=len(found))
+    scores = BLEU(order=2).score(found)
+    again = BLEU(order=2).score(take_outputs(found, rows))
+    assert scores.combine(scores.statistics[rows].sum(axis=0)) == pytest.approx(again.corpus)
+
+
+def test_signature_tells_settings_apart() -> None:
+    """Whatever changes a number is in the signature."""
+    metrics = [
+        BLEU(),
+        BLEU(order=2),
+        BLEU(tokenize="words"),
+        BLEU(lowercase=True),
+        BLEU(smooth="none"),
+        BLEU(smooth="floor"),
+        BLEU(smooth="floor", value=0.2),
+        BLEU(effective_order=True),
+        SentenceBLEU(),
+        SentenceBLEU(brevity="smoothed"),
+    ]
+    assert len({str(metric.signature()) for metric in metrics}) == len(metrics)
+    assert str(BLEU(smooth="floor").signature()) == str(BLEU(smooth="floor", value=0.1).signature())
+
+
+def test_benchmark_agrees_with_sacrebleu() -> None:
+    """A quick run ends with status 0: ours and the peer's scores are one number."""
+    script = Path(__file__).parents[1] / "benchmarks" / "metrics.py"
+    command = [sys.executable, "-W", "error", str(script), "--quick"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "SIMULATED texts: 300 outputs" in done.stdout
+    assert "delta-BLEU" in done.stdout

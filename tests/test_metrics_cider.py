@@ -1,0 +1,133 @@
+"""CIDEr-D and CIDEr: coco-caption, a slow twin, real data."""
+
+import math
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from published import coco_leave_one_out, dialogues
+from refless.errors import UsageError
+from refless.metrics import METRICS
+from refless.metrics.cider import CIDEr, CIDErD
+from refless.records import Outputs, numbered
+
+TEXT = st.lists(st.sampled_from(["a", "fox", "is", "quick", "a"]), max_size=9).map(" ".join)
+ITEMS = st.lists(st.tuples(TEXT, st.lists(TEXT, min_size=1, max_size=3)), min_size=2, max_size=5)
+Items = list[tuple[str, list[str]]]
+
+
+def outputs_of_items(items: Items) -> Outputs:
+    """Items as outputs with references."""
+    return Outputs(
+        ids=numbered(len(items)),
+        texts=tuple(text for text, _ in items),
+        references=tuple(tuple(known) for _, known in items),
+    )
+
+
+def slow_cider(items: Items) -> list[float]:
+    """CIDEr by its definition (Vedantam et al. 2015, equations 1 and 2), times 10."""
+
+    def grams(text: str, n: int) -> Counter[tuple[str, ...]]:
+        words = text.split()
+        return Counter(tuple(words[i : i + n]) for i in range(len(words) - n + 1))
+
+    def cosine(a: dict[tuple[str, ...], float], b: dict[tuple[str, ...], float]) -> float:
+        norms = math.hypot(*a.values()) * math.hypot(*b.values())
+        return sum(v * b.get(g, 0.0) for g, v in a.items()) / norms if norms else 0.0
+
+    scores = []
+    for text, known in items:
+        total = 0.0
+        for n in range(1, 5):
+            df = Counter(g for _, many in items for g in {g for s in many for g in grams(s, n)})
+
+            def vector(
+                text: str, n: int = n, df: Counter[tuple[str, ...]] = df
+            ) -> dict[tuple[str, ...], float]:
+                counts = grams(text, n)
+                return {g: c * math.log(len(items) / max(1, df[g])) for g, c in counts.items()}
+
+            total += sum(cosine(vector(text), vector(s)) for s in known) / len(known) / 4
+        scores.append(10 * total)
+    return scores
+
+
+@given(ITEMS)
+def test_cider_d_is_coco_captions(items: Items) -> None:
+    """pycocoevalcap's Cider, segments and corpus."""
+    cider = pytest.importorskip("pycocoevalcap.cider.cider", reason="no pycocoevalcap")
+    assume(any(one for _, many in items for one in many))  # it cannot do without any word
+    known = {i: list(many) for i, (_, many) in enumerate(items)}
+    texts = {i: [text] for i, (text, _) in enumerate(items)}
+    mean, each = cider.Cider().compute_score(known, texts)
+    found = CIDErD().score(outputs_of_items(items))
+    assert found.segments == pytest.approx(each, abs=1e-9)
+    assert found.corpus == pytest.approx(mean, abs=1e-9)
+
+
+@given(ITEMS)
+def test_cider_is_its_definition(items: Items) -> None:
+    """No clipping, no penalty on length."""
+    found = CIDEr().score(outputs_of_items(items)).segments
+    assert found == pytest.approx(slow_cider(items), abs=1e-9)
+
+
+def test_by_hand() -> None:
+    """Unigrams only: each word stands in one item of two, so idf is log 2 throughout.
+
+    "fox fox" against "fox": CIDEr's cosine is 1; CIDEr-D clips the count 2 to 1 and so halves it,
+    and the lengths differ by one bigram.
+    """
+    outputs = outputs_of_items([("fox fox", ["fox"]), ("dog", ["dog"])])
+    assert CIDEr(order=1).score(outputs).segments == pytest.approx([10, 10])
+    wanted = [10 * 0.5 * math.exp(-1 / 72), 10]
+    assert CIDErD(order=1).score(outputs).segments == pytest.approx(wanted)
+
+
+@pytest.mark.parametrize(
+    ("system", "published"), [("hred", 0.10), ("where do you want to go ?", 0.04)]
+)  # A Cautionary Tale, Table 5; FACTS 1
+def test_dailydialog(system: str, published: float) -> None:
+    """All 6,740 contexts, to the last printed digit."""
+    assert round(CIDErD().score(dialogues(system)).corpus, 2) == published
+
+
+def test_coco() -> None:
+    """Each reference against the other four, mean of five: 0.878 (FACTS, A Cautionary Tale 2)."""
+    means = [CIDErD().score(outputs).corpus for outputs in coco_leave_one_out()]
+    assert round(float(np.mean(means)), 3) == 0.878
+
+
+def test_a_single_item_has_no_score() -> None:
+    """Nothing in it is rarer than anything else: NaN, not 0."""
+    outputs = outputs_of_items([("a fox", ["a fox"])])
+    for metric in (CIDEr(), CIDErD()):
+        found = metric.score(outputs)
+        assert np.isnan(found.segments).all()
+        assert math.isnan(found.corpus)
+
+
+def test_settings() -> None:
+    """Case, tokens and order; all of them signed."""
+    outputs = outputs_of_items([("The Fox", ["the fox"]), ("Dog.", ["a dog ."])])
+    assert CIDErD().score(outputs).corpus == 0.0
+    assert CIDErD(lowercase=True, tokenize="13a", order=2).score(outputs).segments.min() > 1
+    signed = "cider-d|order:4|sigma:6|tok:words|lower:no|df:references|v:"
+    assert str(CIDErD().signature()).startswith(signed)
+    assert str(CIDEr(order=2).signature()).startswith("cider|order:2|tok:words|lower:no|df:")
+    assert METRICS["cider-d"] is CIDErD
+    assert METRICS["cider"] is CIDEr
+    assert CIDEr.missing() == CIDErD.missing() == ""
+
+
+def test_bad_parameters() -> None:
+    """Each with its reason."""
+    for wrong in ({"sigma": 0.0}, {"sigma": math.nan}, {"order": 0}, {"tokenize": "x"}):
+        with pytest.raises(UsageError):
+            CIDErD(**wrong)  # type: ignore[arg-type]
+    with pytest.raises(UsageError):
+        CIDEr(order=0)

@@ -1,0 +1,178 @@
+"""METEOR, as a metric and as a kernel: the jar, its arithmetic, NLTK's."""
+
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from published import dialogues
+from refless.errors import MissingExtraError, RefLessError, UsageError
+from refless.estimators import BLEUNeighbors
+from refless.kernels import meteor as kernel
+from refless.kernels.meteor import implementation, meteor_score, meteor_statistics
+from refless.metrics import METRICS
+from refless.metrics.meteor import Meteor
+from refless.records import Outputs, numbered
+
+VOCABULARY = [
+    "the",
+    "a",
+    "dog",
+    "dogs",
+    "runs",
+    "run",
+    "quick",
+    "fast",
+    "is",
+    "was",
+    ",",
+    ".",
+    "It's",
+]
+ODD = ["", " ", "|||", "a ||| b", "zwei Füchse\nlaufen", "\ud83d", "...", "don't (stop)!"]
+
+
+@pytest.fixture(scope="module")
+def _jar() -> None:
+    """Skips without Java and pycocoevalcap."""
+    try:
+        implementation("jar")
+    except RefLessError as lacking:
+        pytest.skip(str(lacking))
+
+
+def some_items(n: int) -> Outputs:
+    """Random sentences with one to three references; every fifth output is one of them."""
+    rng = random.Random(0)
+
+    def sentence() -> str:
+        return " ".join(rng.choices(VOCABULARY, k=rng.randint(1, 12)))
+
+    known = [tuple(sentence() for _ in range(rng.randint(1, 3))) for _ in range(n)]
+    texts = [many[-1] if i % 5 == 0 else sentence() for i, many in enumerate(known)]
+    return Outputs(ids=numbered(n), texts=tuple(texts), references=tuple(known))
+
+
+@pytest.mark.usefixtures("_jar")
+def test_the_jar_is_coco_captions() -> None:
+    """pycocoevalcap's Meteor: segments, and the corpus score out of our sums."""
+    meteor = pytest.importorskip("pycocoevalcap.meteor.meteor", reason="no pycocoevalcap")
+    outputs = some_items(60)
+    peer = meteor.Meteor()
+    peer.meteor_p.stderr.close()
+    known = {i: list(many) for i, many in enumerate(outputs.references)}
+    corpus, each = peer.compute_score(known, {i: [x] for i, x in enumerate(outputs.texts)})
+    found = Meteor(implementation="jar").score(outputs)
+    assert found.segments == pytest.approx(each, abs=1e-9)
+    assert found.corpus == pytest.approx(corpus, abs=1e-9)
+    peer.meteor_p.stdin.close()
+    peer.meteor_p.wait()
+    peer.meteor_p.stdout.close()
+    assert found.statistics is not None
+    assert found.combine is not None
+    halves = found.statistics[:30].sum(axis=0), found.statistics[30:].sum(axis=0)
+    assert float(found.combine(halves[0] + halves[1])) == pytest.approx(corpus, abs=1e-9)
+
+
+def test_the_score_by_hand() -> None:
+    """ "the fox is quick ." against "the dog was quick .": the, quick, is/was match.
+
+    Statistics as the jar prints them: 5 and 4 words, 3 and 2 of them function words; exact: 1
+    content, 1 function word; synonyms: 1 content word; 1 chunk over 3 words. P = 1.6 / 2.25,
+    R = 1.6 / 2, F = PR / (0.85 P + 0.15 R), times 1 - 0.6 (1/3)^0.2 = 0.40705.
+    """
+    counts = [5, 4, 3, 2, 1, 1, 1, 1, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0, 1, 3, 3]
+    assert meteor_score(np.array(counts, dtype=float)) == pytest.approx(0.4070518285694128)
+    assert meteor_score(np.zeros((2, 23))).tolist() == [0.0, 0.0]
+
+
+@pytest.mark.usefixtures("_jar")
+@settings(max_examples=10)
+@given(st.lists(st.text(max_size=12) | st.sampled_from(ODD), min_size=1, max_size=6))
+def test_no_text_stops_the_jar(texts: list[str]) -> None:
+    """Line breaks, separators and lone surrogates keep questions and answers in step."""
+    found = meteor_score(
+        meteor_statistics([*texts, "a fox"], [[x, "b"] for x in [*texts, "a fox"]])
+    )
+    assert ((found >= 0) & (found <= 1 + 1e-12)).all()
+    assert found[-1] == 1.0
+
+
+@pytest.mark.usefixtures("_jar")
+def test_dailydialog() -> None:
+    """11.5 and 10.8 over all 6,740 contexts (FACTS, A Cautionary Tale 1)."""
+    hred = Meteor(implementation="jar").score(dialogues("hred")).corpus
+    fixed = Meteor(implementation="jar").score(dialogues("where do you want to go ?")).corpus
+    assert 100 * hred == pytest.approx(11.5, abs=0.1)
+    assert 100 * fixed == pytest.approx(10.8, abs=0.1)
+
+
+@pytest.mark.usefixtures("_jar")
+def test_the_kernel() -> None:
+    """The output is the candidate, the rated text the reference; tau 0.18."""
+    rated = ["the quick dog runs .", "a man", "the cat was fast"]
+    outputs = ["the dog runs", "a quick man was fast"]
+    found = kernel.Meteor().prepare(rated).similarities(outputs)
+    for i, text in enumerate(outputs):
+        known = Outputs(ids=numbered(3), texts=(text,) * 3, references=tuple((s,) for s in rated))
+        assert found[i] == pytest.approx(Meteor(implementation="jar").score(known).segments)
+    model = BLEUNeighbors(kernel="meteor", min_neighbors=1).fit(rated, [1.0, 2.0, 3.0])
+    assert model.threshold == 0.18
+    assert "|kernel:meteor|impl:meteor-1.5|lang:en|norm:yes|tau:0.18|" in str(model.signature())
+    assert model.predict(["the quick dog runs"]).values[0] == 1.0
+
+
+def test_nltk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Words, the best reference, the mean as corpus score; WordNet is replaced by nothing."""
+    scoring = pytest.importorskip("nltk.translate.meteor_score", reason="no NLTK")
+
+    class NoWordNet:
+        def synsets(self, word: str) -> list[str]:
+            return []
+
+    single = scoring.single_meteor_score
+
+    def without_synonyms(reference: list[str], text: list[str], *rest: object) -> float:
+        return float(single(reference, text, wordnet=NoWordNet()))
+
+    monkeypatch.setattr(
+        scoring, "single_meteor_score", lambda r, x, *a, **k: without_synonyms(r, x)
+    )
+    monkeypatch.setattr(kernel, "_nltk_lacks", lambda: "")
+    outputs = Outputs(
+        ids=numbered(2), texts=("the fox runs", "x"), references=(("y", "the fox"), ("z",))
+    )
+    found = Meteor(implementation="nltk").score(outputs)
+    # P 2/3, R 1: F = 10 P R / (R + 9 P) = 20/21; 1 chunk of 2 words: penalty 0.5 (1/2)^3
+    assert found.segments == pytest.approx([20 / 21 * (1 - 0.5 / 8), 0.0])
+    assert found.corpus == pytest.approx(found.segments.mean())
+    assert str(Meteor(implementation="nltk").signature()).startswith("meteor|impl:nltk-")
+
+
+def test_without_packages_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither pycocoevalcap nor NLTK."""
+    monkeypatch.setattr(kernel, "find_spec", lambda name: None)
+    with pytest.raises(MissingExtraError, match=r"refless\[meteor\]"):
+        Meteor().score(some_items(1))
+    assert "refless[meteor]" in Meteor.missing()
+
+
+def test_without_java_and_wordnet_both_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The packages are there, what they need is not."""
+    monkeypatch.setattr(kernel, "_jar", lambda: Path("meteor-1.5.jar"))
+    monkeypatch.setattr(kernel.shutil, "which", lambda name: None)
+    monkeypatch.setattr(kernel, "_nltk_lacks", lambda: "NLTK's METEOR needs WordNet")
+    with pytest.raises(UsageError, match=r"needs Java .*; NLTK's METEOR needs WordNet"):
+        implementation()
+    with pytest.raises(UsageError, match="needs Java"):
+        implementation("jar")
+
+
+def test_bad_parameters() -> None:
+    """Only the two that there are."""
+    with pytest.raises(UsageError, match="must be jar or nltk"):
+        Meteor(implementation="x")  # type: ignore[arg-type]
+    assert METRICS["meteor"] is Meteor

@@ -1,0 +1,406 @@
+"""BLEU Neighbors: the rule, its reasons, held-out estimates, evidence and intervals."""
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+import sklearn.base
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from refless.errors import UsageError
+from refless.estimators import ESTIMATORS, BLEUNeighbors
+from refless.index import RatedIndex
+from refless.kernels.bleu import bleu_star
+from refless.ngrams import Shape
+from refless.records import Estimates, Outputs, RatedPool, as_outputs, take
+from refless.signature import Signature
+from refless.simulate import simulate
+from refless.truth import pool_of
+
+TEXT = st.text("aab \U0001f98a", max_size=10)
+RATED = st.lists(
+    st.tuples(TEXT, st.lists(st.integers(1, 6), min_size=1, max_size=3)), min_size=1, max_size=12
+)
+SETTINGS = st.fixed_dictionaries(
+    {
+        "tau": st.sampled_from([None, 0.0, 0.08, 0.3, 1.0]),
+        "min_neighbors": st.integers(0, 3),
+        "max_fraction": st.sampled_from([0.0, 0.3, 0.5, 0.66, 1.0]),
+        "weights": st.sampled_from(["uniform", "kernel"]),
+        "clip": st.booleans(),
+    }
+)
+
+
+def pool_from(rows: list[tuple[str, list[int]]], **columns: Any) -> RatedPool:
+    """A named pool on a scale of 1 to 6."""
+    ids = [f"t{i}" for i in range(len(rows))]
+    texts, ratings = [text for text, _ in rows], [rating for _, rating in rows]
+    return pool_of(texts, ratings, ids=ids, scale=(1, 6), **columns)
+
+
+def by_the_rule(
+    text: str, rated: list[tuple[str, Fraction]], model: BLEUNeighbors
+) -> tuple[float, int, str]:
+    """Definition 3.2 and equation 3, spelled out: estimate, support, reason."""
+    shape = Shape(clip=model.clip)
+    near = [(bleu_star(text, s, shape), truth) for s, truth in rated]
+    inside = [(k, t) for k, t in near if k >= model.threshold - 1e-12 and len(text) >= 4]
+    if model.weights == "kernel":
+        inside = [(k, t) for k, t in inside if k > 0]
+    if len(text) < 4:
+        return math.nan, 0, "too-short" if text else "empty"
+    if len(inside) < max(1, model.min_neighbors):
+        return math.nan, len(inside), "too-few"
+    if len(inside) > model.max_fraction * len(rated) + 1e-9:
+        return math.nan, len(inside), "too-many"
+    weights = [k**model.power if model.weights == "kernel" else 1.0 for k, _ in inside]
+    total = sum(w * float(t) for w, (_, t) in zip(weights, inside, strict=True))
+    return total / sum(weights), len(inside), ""
+
+
+def slack_of(chosen: dict[str, Any]) -> float:
+    """Uniform means are exact; weighted ones are rounded, and kept within the pool's ratings."""
+    return 1e-12 if chosen["weights"] == "kernel" else 0.0
+
+
+def same(one: Estimates, other: Estimates) -> None:
+    """Bitwise equal, id by id."""
+    rows = [one.ids.index(name) for name in other.ids]
+    assert sorted(rows) == list(range(len(one)))
+    assert tuple(one.reasons[i] for i in rows) == other.reasons
+    for name in ("values", "support", "low", "high"):
+        left, right = getattr(one, name)[rows], getattr(other, name)
+        assert np.array_equal(left, right, equal_nan=True), name
+
+
+@given(RATED, st.lists(TEXT, max_size=5), SETTINGS)
+def test_predictions_follow_the_rule(
+    rows: list[tuple[str, list[int]]], texts: list[str], chosen: dict[str, Any]
+) -> None:
+    """Against exact truths and the slow kernel."""
+    model = BLEUNeighbors(**chosen).fit(pool_from(rows))
+    found = model.predict(texts)
+    rated = [(s, (Fraction(sum(r), len(r)) - 1) / 5) for s, r in rows]
+    wanted = [by_the_rule(text, rated, model) for text in texts]
+    assert found.reasons == tuple(reason for _, _, reason in wanted)
+    assert found.support.tolist() == [support for _, support, _ in wanted]
+    np.testing.assert_allclose(found.values, [value for value, _, _ in wanted], atol=1e-9)
+
+
+@settings(max_examples=30)
+@given(RATED, SETTINGS, st.data())
+def test_held_out_equals_refitting_without_the_group(
+    rows: list[tuple[str, list[int]]], chosen: dict[str, Any], data: st.DataObject
+) -> None:
+    """Bitwise for exact sums; |S| is what remains without the group."""
+    pool, slack = pool_from(rows), slack_of(chosen)
+    drawn = data.draw(st.lists(st.integers(0, 3), min_size=len(rows), max_size=len(rows)))
+    model = BLEUNeighbors(**chosen)
+    for groups in (np.array(drawn), None):
+        found = model.held_out(pool, groups)
+        of = np.arange(len(pool)) if groups is None else groups
+        for row, text in enumerate(pool.texts):
+            rest = take(pool, np.flatnonzero(of != of[row]))
+            alone = model.clone().fit(rest).predict([text])
+            assert found.reasons[row] == alone.reasons[0]
+            assert found.support[row] == alone.support[0]
+            np.testing.assert_allclose(found.values[row], alone.values[0], rtol=0, atol=slack)
+
+
+@given(RATED, SETTINGS, st.data())
+def test_the_order_of_rows_changes_nothing(
+    rows: list[tuple[str, list[int]]], chosen: dict[str, Any], data: st.DataObject
+) -> None:
+    """Neither held-out estimates nor predictions nor the signature, sub-sampled or not."""
+    pool = pool_from(rows)
+    order = np.array(data.draw(st.permutations(range(len(rows)))))
+    subsample = data.draw(st.sampled_from([1.0, 0.5]))
+    one, other = (BLEUNeighbors(**chosen, subsample=subsample) for _ in range(2))
+    same(one.held_out(pool), other.held_out(take(pool, order)))
+    same(one.predict(pool.texts), other.predict(pool.texts))
+    assert one.signature() == other.signature()
+
+
+@given(RATED, SETTINGS)
+def test_the_size_counts_after_sub_sampling_and_hold_out(
+    rows: list[tuple[str, list[int]]], chosen: dict[str, Any]
+) -> None:
+    """Equal to refits on the drawn texts, each without its own."""
+    pool, slack = pool_from(rows), slack_of(chosen)
+    model = BLEUNeighbors(**chosen, subsample=0.5, seed=3)
+    found = model.held_out(pool)
+    drawn = model._state().rated
+    assert len(drawn) == max(1, round(len(pool) / 2))
+    for row, name in enumerate(pool.ids):
+        rest = take(drawn, np.array([i for i, n in enumerate(drawn.ids) if n != name], dtype=int))
+        alone = BLEUNeighbors(**chosen).fit(rest).predict([pool.texts[row]])
+        assert found.reasons[row] == alone.reasons[0]
+        np.testing.assert_allclose(found.values[row], alone.values[0], rtol=0, atol=slack)
+
+
+def test_a_sub_sample_belongs_to_its_seed() -> None:
+    """The same seed draws the same texts, whatever the order; 0 is a seed; others differ."""
+    pool = simulate(60).pool
+    shuffled = take(pool, np.random.default_rng(1).permutation(60))
+    drawn = [
+        set(BLEUNeighbors(subsample=0.5, seed=seed).fit(rows)._state().rated.ids)
+        for seed, rows in ((0, pool), (0, shuffled), (1, pool))
+    ]
+    assert drawn[0] == drawn[1] != drawn[2]
+
+
+def copies(n: int) -> list[str]:
+    """A text n times, among 100 rated texts."""
+    return ["the fox"] * n + ["0123456789"] * (100 - n)
+
+
+@pytest.mark.parametrize(
+    ("fraction", "neighbors", "reason"),
+    [(0.57, 57, ""), (0.57, 58, "too-many"), (0.66, 66, ""), (0.665, 67, "too-many")],
+)
+def test_the_upper_bound_is_real_valued(fraction: float, neighbors: int, reason: str) -> None:
+    """In floating point 0.57 * 100 is 56.99999999999999, and still admits 57."""
+    model = BLEUNeighbors(max_fraction=fraction).fit(copies(neighbors), [1.0] * 100)
+    found = model.predict(["the fox"])
+    assert (found.support.tolist(), found.reasons) == ([neighbors], (reason,))
+
+
+@pytest.mark.parametrize(("least", "reason"), [(5, ""), (6, "too-few"), (0, ""), (1, "")])
+def test_the_lower_bound_is_inclusive(least: int, reason: str) -> None:
+    """Five neighbours are enough for a = 5."""
+    found = BLEUNeighbors(min_neighbors=least).fit(copies(5), [1.0] * 100).predict(["the fox"])
+    assert found.reasons == (reason,)
+
+
+def test_reasons_and_their_precedence() -> None:
+    """A bad row first, then the text itself, then its neighbours; none of them is 0."""
+    texts = ("the fox", "", "abc", "zzzz", "0123", "")
+    outputs = Outputs(
+        ids=tuple("abcdef"), texts=texts, bad=(True, False, False, False, False, True)
+    )
+    found = BLEUNeighbors(min_neighbors=0).fit(copies(5), [2.0] * 100).predict(outputs)
+    wanted = ("bad-row", "empty", "too-short", "too-few", "too-many", "bad-row")
+    assert found.reasons == wanted
+    assert np.isnan([found.values, found.low, found.high]).all()
+    assert found.coverage == 0.0
+    # too few and too many at once: a = 96 of 95, b = 0
+    both = BLEUNeighbors(min_neighbors=96, max_fraction=0.0).fit(copies(5), [2.0] * 100)
+    assert both.predict(["0123"]).reasons == ("too-few",)
+
+
+def test_too_short_counts_tokens_and_orders() -> None:
+    """Two words are too short for orders 2 to 4, not for 1 to 2."""
+    words = {"tokenize": "words", "min_neighbors": 1, "max_fraction": 1.0}
+    texts, ratings = ["one two three four", "one two"], [1.0, 3.0]
+    outputs = ["one two", " ", "one two three four"]
+    found = BLEUNeighbors(**words).fit(texts, ratings).predict(outputs)
+    assert found.reasons == ("too-short", "empty", "")
+    found = BLEUNeighbors(**words, orders=(1, 2)).fit(texts, ratings).predict(outputs)
+    assert found.reasons == ("", "empty", "")
+
+
+def test_pools_with_nothing_to_learn_from() -> None:
+    """No text, one text, no overlap at all: no estimate, no failure."""
+    for texts in ([], ["the fox"], ["abcd", "wxyz"]):
+        model = BLEUNeighbors()
+        assert model.fit(texts, [1.0] * len(texts)).predict(["zzzzz"]).reasons == ("too-few",)
+        assert model.held_out(pool_of(texts, [1.0] * len(texts))).reasons == ("too-few",) * len(
+            texts
+        )
+    one = BLEUNeighbors(min_neighbors=1, max_fraction=1.0).fit(["the fox"], [4.0])
+    assert one.predict(["the fox"]).values.tolist() == [4.0]
+    assert one.residuals().tolist() == []
+
+
+@pytest.mark.parametrize("weights", ["uniform", "kernel"])
+def test_equal_ratings_and_duplicates(weights: str) -> None:
+    """Ratings that are all equal come out as they are; every duplicate counts."""
+    model = BLEUNeighbors(weights=weights, min_neighbors=3, max_fraction=1.0)
+    assert set(model.fit(copies(40), [0.1] * 100).predict(["the fox", "0123"]).values) == {0.1}
+    model.fit(["the fox"] * 3 + ["a dog"], [1.0, 2.0, 6.0, 5.0])
+    found = model.predict(["the fox"])
+    assert (found.values.tolist(), found.support.tolist()) == ([3.0], [3])
+
+
+def test_a_kernel_weighted_mean_by_hand() -> None:
+    """A copy weighs 1, 'abcdx' the square of 0.25^(1/3)."""
+    model = BLEUNeighbors(weights="kernel", min_neighbors=1, max_fraction=1.0)
+    found = model.fit(["abcde", "abcdx"], [0.0, 1.0]).predict(["abcde"])
+    weight = 0.25 ** (2 / 3)
+    assert found.values[0] == pytest.approx(weight / (1 + weight), abs=1e-12)
+
+
+def test_weights_that_vanish_are_no_support() -> None:
+    """exp(1 - 600) squared is 0 in floating point: an abstention, not a NaN without a reason."""
+    model = BLEUNeighbors(weights="kernel", tau=0.0, min_neighbors=0, max_fraction=1.0)
+    model.fit(["abcd" * 600], [1.0])
+    assert model.predict(["abcd"]).reasons == ("too-few",)
+    assert model.explain("abcd").neighbors == ()
+
+
+def test_units_follow_the_pool() -> None:
+    """With a scale estimates lie in [0, 1], without it in the raters' units."""
+    texts, ratings = copies(50), [1.0, 6.0] * 50
+    plain = BLEUNeighbors().fit(texts, ratings).predict(["the fox"])
+    onto = BLEUNeighbors().fit(pool_of(texts, ratings, scale=(1, 6))).predict(["the fox"])
+    assert (plain.values.tolist(), onto.values.tolist()) == ([3.5], [0.5])
+    assert (onto.low.tolist(), onto.high.tolist()) == ([0.0], [1.0])  # clipped to the scale
+    assert plain.low[0] < 1.0
+
+
+def test_intervals_hold_what_they_promise() -> None:
+    """About 95 % of fresh texts of the same kind; within the scale."""
+    pool = simulate(1_500, seed=5).pool
+    order = np.random.default_rng(0).permutation(1_500)
+    rated, fresh = take(pool, order[:700]), take(pool, order[700:])
+    found = BLEUNeighbors().fit(rated).predict(as_outputs(fresh))
+    inside = (found.low <= fresh.truth) & (fresh.truth <= found.high)
+    assert found.coverage > 0.9
+    assert 0.93 <= inside[found.defined].mean() <= 0.97
+    assert found.low[found.defined].min() >= 0.0
+    assert found.high[found.defined].max() <= 1.0
+    assert ((found.low <= found.values) & (found.values <= found.high))[found.defined].all()
+
+
+def test_residuals_are_held_out_errors() -> None:
+    """Truth minus held-out estimate, sorted; of 2,000 texts at most."""
+    pool = simulate(90).pool
+    model = BLEUNeighbors()
+    errors = pool.truth - model.held_out(pool).values
+    assert model.residuals().tolist() == sorted(errors[~np.isnan(errors)].tolist())
+    many = model.fit(simulate(2_100).pool)
+    assert 1_900 < len(many.residuals()) <= 2_000
+
+
+@pytest.mark.parametrize("weights", ["uniform", "kernel"])
+def test_explanations_account_for_the_estimate(weights: str) -> None:
+    """Shares sum to 1, their weighted ratings to the estimate of `predict`."""
+    pool = simulate(120, raters_per_text=2).pool
+    model = BLEUNeighbors(weights=weights, max_fraction=1.0).fit(pool)
+    text = "You could try the Blue Swan for Thai dishes by the river."
+    found, told = model.predict([text]), model.explain(text)
+    assert (told.estimate, told.low, told.high) == (found.values, found.low, found.high)
+    assert (told.reason, told.support, told.size) == ("", found.support[0], 120)
+    assert len(told.neighbors) == told.support
+    assert sum(n.share for n in told.neighbors) == pytest.approx(1.0)
+    total = sum(n.share * n.rating for n in told.neighbors)
+    assert total == pytest.approx(told.estimate, abs=1e-12)
+    assert [(-n.similarity, n.id) for n in told.neighbors] == sorted(
+        (-n.similarity, n.id) for n in told.neighbors
+    )
+    nearest = told.neighbors[0]
+    assert nearest.similarity == pytest.approx(bleu_star(text, nearest.text), abs=1e-12)
+    assert nearest.rating == pool.truth[pool.ids.index(nearest.id)]
+    assert nearest.n_ratings == 2
+    assert all(part in text and part in nearest.text for part in nearest.shared)
+    assert model.explain(text, most=3).neighbors == told.neighbors[:3]
+
+
+def test_an_explanation_can_hide_a_rated_text() -> None:
+    """Then it tells of the held-out estimate of that text."""
+    pool = simulate(60).pool
+    model = BLEUNeighbors()
+    held = model.held_out(pool)
+    for row in (0, 17):
+        told = model.explain(pool.texts[row], hide=pool.ids[row])
+        assert np.array_equal(told.estimate, held.values[row], equal_nan=True)
+        assert (told.support, told.size, told.reason) == (held.support[row], 59, held.reasons[row])
+        assert pool.ids[row] not in {n.id for n in told.neighbors}
+        assert pool.ids[row] in {n.id for n in model.explain(pool.texts[row]).neighbors}
+
+
+def test_explanations_of_abstentions() -> None:
+    """The neighbours of an abstention are shown; a text that is too short has none, at any tau."""
+    told = BLEUNeighbors().fit(copies(3), [1.0] * 100).explain("the fox")
+    assert (told.reason, told.support, len(told.neighbors)) == ("too-few", 3, 3)
+    assert math.isnan(told.estimate)
+    told = BLEUNeighbors(tau=0.0).fit(copies(3), [1.0] * 100).explain("the")
+    assert (told.reason, told.support, told.neighbors) == ("too-short", 0, ())
+    with pytest.raises(UsageError, match="one output at a time"):
+        BLEUNeighbors().fit(["a"], [1]).explain(Outputs(ids=("a", "b"), texts=("a", "b")))
+
+
+def test_parameters_the_way_of_scikit_learn() -> None:
+    """get_params, set_params and clone, ours and scikit-learn's."""
+    model = BLEUNeighbors(tau=0.2, orders=(1, 4), weights="kernel").fit(copies(5), [1.0] * 100)
+    for copy in (model.clone(), sklearn.base.clone(model)):
+        assert copy.get_params() == model.get_params()
+        with pytest.raises(UsageError, match="fit a rated pool first"):
+            copy.predict(["abcd"])
+    assert model.set_params(tau=None).threshold == 0.08
+    with pytest.raises(UsageError, match="no parameter 'taus'"):
+        model.set_params(taus=0.1)
+    with pytest.raises(UsageError, match="tau must lie in"):
+        model.set_params(tau=2.0)
+    assert model.tau is None
+    assert ESTIMATORS["bleu-neighbors"] is BLEUNeighbors
+
+
+def test_changed_parameters_count_at_once_or_ask_for_a_fit() -> None:
+    """Tau changes estimates and intervals; other n-grams need another fit."""
+    pool = simulate(150).pool
+    model = BLEUNeighbors().fit(pool)
+    model.predict(pool.texts[:5])
+    changed = model.set_params(tau=0.2, min_neighbors=1).predict(pool.texts[:5])
+    same(changed, BLEUNeighbors(tau=0.2, min_neighbors=1).fit(pool).predict(pool.texts[:5]))
+    for parameters in ({"orders": (1, 4)}, {"clip": False}, {"tokenize": "words"}):
+        with pytest.raises(UsageError, match="fit again"):
+            BLEUNeighbors().fit(pool).set_params(**parameters).predict(["abcd"])
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"tau": -0.1}, "tau must lie in"),
+        ({"tau": math.nan}, "tau must lie in"),
+        ({"kernel": "rouge"}, "kernel must be one of bleu"),
+        ({"min_neighbors": -1}, "min_neighbors must be"),
+        ({"max_fraction": 1.01}, "max_fraction must lie"),
+        ({"weights": "linear"}, "weights must be"),
+        ({"power": 0.0}, "power must be positive"),
+        ({"subsample": 0.0}, "subsample must lie"),
+        ({"threads": 0}, "threads must be"),
+        ({"orders": (0, 4)}, "n-gram orders"),
+    ],
+)
+def test_parameters_out_of_range(parameters: dict[str, Any], message: str) -> None:
+    """Refused by the constructor, by name."""
+    with pytest.raises(UsageError, match=message):
+        BLEUNeighbors(**parameters)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda m, p: m.predict(["a"]), "fit a rated pool first"),
+        (lambda m, p: m.fit("abcd", [1]), "list of texts and a list of ratings"),
+        (lambda m, p: m.fit(["abcd"]), "list of texts and a list of ratings"),
+        (lambda m, p: m.fit(["abcd"], [1, 2]), "1 texts but 2 ratings"),
+        (lambda m, p: m.fit(p, [1.0] * len(p)), "has its own ratings"),
+        (lambda m, p: m.fit(RatedIndex.build(p), [1.0]), "has its own ratings"),
+        (lambda m, p: m.fit(p).predict("abcd"), "wrap it in a list"),
+    ],
+)
+def test_wrong_use(call: Callable[[BLEUNeighbors, RatedPool], object], message: str) -> None:
+    """Named, never guessed at."""
+    with pytest.raises(UsageError, match=message):
+        call(BLEUNeighbors(), simulate(6).pool)
+
+
+def test_signatures_tell_what_was_done() -> None:
+    """DESIGN's example, as far as it is the estimator's; it parses back."""
+    model = BLEUNeighbors(subsample=0.5, seed=7, weights="kernel")
+    text = str(model.fit(pool_from([("the fox", [1])] * 4)).signature())
+    assert text.startswith(
+        "bleu-neighbors|kernel:bleu*|tok:char|n:2-4|clip:yes|tau:0.08|a:5|b:0.66|w:kernel|power:2|"
+        "scale:1,6|aggregate:mean|sub:0.5|subseed:7|pool:"
+    )
+    assert Signature.parse(text) == model.signature()
+    others = [{"clip": False}, {"tau": 0.1}, {"orders": (1, 4)}, {"max_fraction": 0.5}]
+    signed = {str(BLEUNeighbors(**parameters).signature()) for parameters in ({}, *others)}
+    assert len(signed) == 5

@@ -1,0 +1,72 @@
+"""What estimates add up to."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from refless.records import Estimates, Outputs, Reason, numbered
+from refless.studies.scoring import Scored, scored
+
+RESIDUALS = np.array([-0.2, -0.1, 0.0, 0.1, 0.2])
+
+
+def score(values: list[float], systems: tuple[str, ...] = (), seed: int = 0) -> Scored:
+    n = len(values)
+    array = np.array(values, dtype=np.float64)
+    reasons: tuple[Reason, ...] = tuple("too-few" if v != v else "" for v in values)
+    texts = Outputs(ids=numbered(n), texts=("text",) * n, systems=systems)
+    estimates = Estimates(
+        ids=numbered(n),
+        values=array,
+        reasons=reasons,
+        support=np.zeros(n, dtype=np.int64),
+        low=array,
+        high=array,
+    )
+    return scored(texts, estimates, RESIDUALS, seed=seed, resamples=200)
+
+
+def test_by_hand() -> None:
+    """The mean is over what is defined; coverage counts all: (0.2 + 0.6) / 2 and 2 of 3."""
+    found = score([0.2, math.nan, 0.6], ("b", "a", "b"))
+    assert found.overall.mean == pytest.approx(0.4)
+    assert found.overall.coverage == pytest.approx(2 / 3)
+    assert found.reasons == {"too-few": 1}
+    assert list(found.systems) == ["a", "b"]
+    assert math.isnan(found.systems["a"].mean)
+    assert math.isnan(found.systems["a"].interval[0])
+    assert found.systems["a"].coverage == 0
+    assert found.systems["b"].mean == pytest.approx(0.4)
+
+
+def test_nothing_to_score() -> None:
+    """No outputs, or none with an estimate: NaN, not zero."""
+    for values in ([], [math.nan]):
+        found = score(values)
+        assert math.isnan(found.overall.mean)
+        assert found.overall.n_scored == 0
+    assert math.isnan(score([]).overall.coverage)
+
+
+@given(
+    st.lists(st.one_of(st.floats(0, 1), st.just(math.nan)), min_size=1, max_size=30), st.randoms()
+)
+def test_order_does_not_matter(values: list[float], random: object) -> None:
+    """The same estimates in another order give equal numbers, to the last bit."""
+    mixed = list(values)
+    random.shuffle(mixed)  # type: ignore[attr-defined]
+    first, second = score(values).overall, score(mixed).overall
+    assert repr(first) == repr(second)
+    if first.n_scored:
+        assert first.interval[0] <= first.interval[1]
+
+
+def test_seed() -> None:
+    """The mean does not hang on it, the interval does."""
+    values = [0.1, 0.4, 0.45, 0.8, 0.9]
+    assert score(values, seed=0).overall == score(values, seed=0).overall
+    assert score(values, seed=0).overall.interval != score(values, seed=1).overall.interval
+    assert score(values, seed=0).overall.mean == score(values, seed=1).overall.mean
