@@ -1,0 +1,55 @@
+"""The data of A Cautionary Tale as the paper scores it; skips where it is absent."""
+
+import json
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from refless.records import Outputs, numbered
+
+DATA = Path(os.environ.get("REFLESS_DATA", Path(__file__).parents[2] / "shared" / "data"))
+
+
+def dialogues(system: str) -> Outputs:
+    """DailyDialog's 6,740 contexts with 5 references: HRED's outputs, or one sentence throughout.
+
+    FACTS: `test_duid_mapping.json` counts the lines of `hredf.txt` from 1; all in lower case.
+    """
+    folder = DATA / "dailydialog-multiref"
+    if not folder.exists():
+        pytest.skip(f"no real data at {folder}")
+    lines = (folder / "hredf.txt").read_text(encoding="utf-8").split("\n")
+    place = json.loads((folder / "test_duid_mapping.json").read_text(encoding="utf-8"))
+    texts, references = [], []
+    with (folder / "multireftest.json").open(encoding="utf-8") as rows:
+        for i, row in enumerate(rows):
+            for j, turn in enumerate(json.loads(row)["dialogue"]):
+                if (name := f"{i}_{j}") in place:
+                    texts.append(lines[place[name] - 1].lower() if system == "hred" else system)
+                    references.append(tuple(one.lower() for one in turn["responses"]))
+    assert len(texts) == 6740
+    return Outputs(ids=numbered(6740), texts=tuple(texts), references=tuple(references))
+
+
+def coco_leave_one_out() -> list[Outputs]:
+    """COCO's 5 captions of 5,000 images: each against the other four; plain tokens, lower case."""
+    path = DATA / "coco" / "references.jsonl"
+    if not path.exists():
+        pytest.skip(f"no real data at {path}")
+    rows = [json.loads(line)["references"] for line in path.read_text("utf-8").splitlines()]
+    known = [[_plain(caption) for caption in row] for row in rows]
+    return [
+        Outputs(
+            ids=numbered(len(known)),
+            texts=tuple(row[k] for row in known),
+            references=tuple((*row[:k], *row[k + 1 :]) for row in known),
+        )
+        for k in range(5)
+    ]
+
+
+def _plain(caption: str) -> str:
+    """Punctuation, which stands by itself there, is removed."""
+    return " ".join(word for word in caption.lower().split() if re.search(r"\w", word))
