@@ -223,8 +223,7 @@ def gain_of(
 def markdown(rows: Sequence[Row], gains: Sequence[Gain]) -> str:
     """The two tables of docs/estimators.md."""
     lines = [
-        "| pool | held out | method | Spearman, all | MSE, all | R² | coverage "
-        "| Spearman, common |",
+        "| pool | out | method | Spearman, all | MSE, all | R² | coverage | Spearman, common |",
         "|---|---|---|---:|---:|---:|---:|---:|",
     ]
     for row in rows:

@@ -262,7 +262,7 @@ def sparse_product(job: Job) -> Timed:
     )
 
 
-def matrix_of(features: Features, order: int, width: int) -> Any:  # noqa: ANN401 - scipy is untyped
+def matrix_of(features: Features, order: int, width: int) -> Any:
     """[texts, features] sparse matrix of ones, for one order."""
     from scipy.sparse import csr_matrix
 
