@@ -4,13 +4,12 @@ Every method judges each text without that text's group; whatever it chooses (am
 penalty) it chooses in folds that do not hold the group. An estimator that abstains is shown twice:
 on the texts that all methods judge, and on all texts, with the constant where it abstains.
 
-    python benchmarks/estimators.py --data ../shared/data [--pool NAME] [--markdown]
+    python benchmarks/estimators.py --data ../shared/data [--pool NAME] [--details]
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -220,8 +219,31 @@ def gain_of(
     return Gain(pool=name, held_out=held_out, gain=gain, low=low, high=high)
 
 
-def markdown(rows: Sequence[Row], gains: Sequence[Gain]) -> str:
-    """The two tables of docs/estimators.md."""
+def summary(rows: Sequence[Row], gains: Sequence[Gain]) -> str:
+    """Spearman on all texts of every method, a line a pool; and what follows from it."""
+    names = [name for name in METHODS if name != "constant"]
+    lines = [f"| pool | held out | {' | '.join(names)} | R² of kriging | gain [95 %] |"]
+    lines.append("|---|---|" + "---:|" * (len(names) + 2))
+    for gain in gains:
+        mine = [r for r in rows if (r.pool, r.held_out) == (gain.pool, gain.held_out)]
+        found = {row.method: row for row in mine}
+        cells = [f"{found[name].everywhere.spearman:.2f}" for name in names]
+        cells.append(f"{found['kriging'].r2:.2f}")
+        cells.append(f"{gain.gain:+.2f} [{gain.low:+.2f}, {gain.high:+.2f}]")
+        lines.append(f"| {gain.pool} | {gain.held_out} | {' | '.join(cells)} |")
+    median = float(np.median([gain.gain for gain in gains])) if gains else float("nan")
+    worse = [f"{gain.pool} ({gain.held_out})" for gain in gains if gain.high < 0]
+    lowest = min((row.r2 for row in rows if row.method == "kriging"), default=float("nan"))
+    lines += [
+        "",
+        f"Median gain {median:+.3f}; significantly worse on: {', '.join(worse) or 'none'};",
+    ]
+    lines.append(f"lowest R² of kriging {lowest:.3f}.")
+    return "\n".join(lines)
+
+
+def details(rows: Sequence[Row]) -> str:
+    """Every number with its interval."""
     lines = [
         "| pool | out | method | Spearman, all | MSE, all | R² | coverage | Spearman, common |",
         "|---|---|---|---:|---:|---:|---:|---:|",
@@ -238,19 +260,6 @@ def markdown(rows: Sequence[Row], gains: Sequence[Gain]) -> str:
             "-" if row.method == "constant" else _interval(row.common, "spearman", 3),
         )
         lines.append("| " + " | ".join(cells) + " |")
-    lines += ["", "| pool | held out | gain in Spearman | 95 % |", "|---|---|---:|---:|"]
-    lines += [
-        f"| {g.pool} | {g.held_out} | {g.gain:+.3f} | {g.low:+.3f} to {g.high:+.3f} |"
-        for g in gains
-    ]
-    median = float(np.median([g.gain for g in gains])) if gains else float("nan")
-    worse = [f"{g.pool} ({g.held_out})" for g in gains if g.high < 0]
-    lowest = min((row.r2 for row in rows if row.method == "kriging"), default=float("nan"))
-    lines += [
-        "",
-        f"Median gain {median:+.3f}; significantly worse on: {', '.join(worse) or 'none'}; ",
-    ]
-    lines[-1] += f"lowest R² of kriging {lowest:.3f}."
     return "\n".join(lines)
 
 
@@ -266,7 +275,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--pool", default="", help="only pools whose name holds this")
-    parser.add_argument("--gains", action="store_true", help="gains alone, as JSON lines")
+    parser.add_argument("--details", action="store_true", help="every number with its interval")
     options = parser.parse_args(arguments)
     rows: list[Row] = []
     gains: list[Gain] = []
@@ -283,11 +292,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except InputError as missing:
         print(missing, file=sys.stderr)
         return 2
-    if options.gains:
-        for gain in gains:
-            print(json.dumps({"pool": gain.pool, "by": gain.held_out, "gain": gain.gain}))
-    else:
-        print(markdown(rows, gains))
+    print(summary(rows, gains))
+    if options.details:
+        print("\n" + details(rows))
     return 0
 
 

@@ -20,7 +20,7 @@ def test_demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "Mean estimate" in ran.out
     assert not too_wide(ran.out)
     commands = [line for line in ran.out.splitlines() if line.startswith("  refless ")]
-    assert len(commands) == 2
+    assert len(commands) == 3
     for command in commands:
         again = run(*shlex.split(command)[1:])
         assert again.code == 0

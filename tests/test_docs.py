@@ -9,7 +9,10 @@ import pytest
 from command_line import run
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", ROOT / "docs" / "command-line.md", ROOT / "docs" / "estimating.md"]
+PAGES = [
+    ROOT / "README.md",
+    *(ROOT / "docs" / f"{name}.md" for name in ("command-line", "estimating", "estimators")),
+]
 
 
 def blocks(page: Path, language: str) -> list[str]:

@@ -10,7 +10,9 @@ import typer
 from refless.cli.console import colored, width
 
 if TYPE_CHECKING:
+    from refless.estimators import Estimator
     from refless.records import Outputs, RatedPool
+    from refless.report.view import Section
 
 RATED, NEW = 240, 60
 
@@ -34,35 +36,31 @@ def demo(
 
     from refless.cli.output import put
     from refless.errors import UsageError
-    from refless.estimators import BLEUNeighbors
+    from refless.estimators import BLEUNeighbors, Kriging
     from refless.records import as_outputs, take
-    from refless.report.agreement import validation_view
     from refless.report.render import as_text
     from refless.report.scores import scored_view
     from refless.report.view import Section, View
     from refless.simulate import simulate
     from refless.studies.scoring import scored
-    from refless.studies.validation import validation
 
     if seed < 0:
         raise UsageError(f"--seed must be 0 or more, got {seed}")
     pool = simulate(RATED + NEW, seed=seed).pool
     rated, fresh = take(pool, np.arange(RATED)), take(pool, np.arange(RATED, RATED + NEW))
-    estimator = BLEUNeighbors()
-    held_out = estimator.held_out(rated)
-    trust = validation(rated, held_out, rated.ids, estimator.signature())
     outputs = as_outputs(fresh)
-    found = scored(outputs, estimator.predict(outputs), estimator.residuals())
-    signature = estimator.signature().plus(ci="boot-1000", seed=0)
-    first = Section(title=f"1. Does it deserve trust? {RATED} SIMULATED rated texts")
-    second = Section(title=f"2. What are {NEW} new SIMULATED outputs worth?")
+    kriging = Kriging().fit(rated)
+    found = scored(outputs, kriging.predict(outputs), kriging.residuals())
+    signature = kriging.signature().plus(ci="boot-1000", seed=0)
     sections = (
         Section(lines=("This sample is SIMULATED: a program wrote the texts and rated them.",)),
-        first,
-        *validation_view(trust, None).sections,
-        second,
+        Section(title=f"1. Does it deserve trust? BLEU Neighbors on {RATED} SIMULATED rated texts"),
+        *_trust(BLEUNeighbors(), rated),
+        Section(title="2. The same texts with kriging, which also reads what was asked for"),
+        *_trust(Kriging(), rated),
+        Section(title=f"3. What are {NEW} new SIMULATED outputs worth, by kriging?"),
         *scored_view(found, signature, rated.scale, None).sections,
-        Section(title="3. On your own files", lines=_next(out_dir)),
+        Section(title="4. On your own files", lines=_next(out_dir)),
     )
     if out_dir is not None:
         _write(Path(out_dir), rated, outputs)
@@ -70,12 +68,24 @@ def demo(
     put(as_text(view, color=colored(), width=width()))
 
 
+def _trust(estimator: Estimator, rated: RatedPool) -> tuple[Section, ...]:
+    """What `refless validate` says of the estimator."""
+    from refless.report.agreement import validation_view
+    from refless.studies.validation import validation
+
+    held_out = estimator.held_out(rated)
+    found = validation(rated, held_out, rated.ids, estimator.signature())
+    return validation_view(found, None).sections
+
+
 def _next(out_dir: str | None) -> tuple[str, ...]:
     """Command lines that do the same."""
     folder = f"{out_dir}/" if out_dir else ""
+    rated, kriging = f"{folder}rated.jsonl", "--scale 1 5 --estimator kriging"
     lines = (
-        f"  refless validate {folder}rated.jsonl --scale 1 5",
-        f"  refless score {folder}outputs.jsonl --rated {folder}rated.jsonl --scale 1 5",
+        f"  refless validate {rated} --scale 1 5",
+        f"  refless validate {rated} {kriging}",
+        f"  refless score {folder}outputs.jsonl --rated {rated} {kriging}",
     )
     if out_dir:
         return lines
