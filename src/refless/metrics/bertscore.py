@@ -42,7 +42,7 @@ class BERTScore:
     """
 
     name: ClassVar[str] = "bertscore"
-    needs: ClassVar[tuple[str, ...]] = ("references",)
+    needs: ClassVar[tuple[str, ...]] = ("references", "model=DIR")
 
     model: str | None = None
     layer: int | None = None

@@ -45,7 +45,7 @@ class Movers:
     """
 
     name: ClassVar[str] = "movers"
-    needs: ClassVar[tuple[str, ...]] = ("references",)
+    needs: ClassVar[tuple[str, ...]] = ("references", "vectors=FILE or model=DIR")
 
     variant: str = "wms"
     vectors: str | None = None

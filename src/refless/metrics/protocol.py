@@ -38,7 +38,8 @@ class Metric(Protocol):
 
     Attributes:
         name: its name in METRICS.
-        needs: which columns of the outputs it reads besides the text.
+        needs: columns of the outputs that it reads besides the text, and parameters without which
+            it cannot run.
     """
 
     name: ClassVar[str]

@@ -124,7 +124,7 @@ def list_view(metrics: Sequence[Mapping[str, str]]) -> View:
     rows = tuple(
         (row["name"], row["needs"], row["missing"] or "ready", row["parameters"]) for row in metrics
     )
-    header = ("metric", "needs a column of", "here", "parameters and defaults")
+    header = ("metric", "needs", "here", "parameters and defaults")
     table = Table(header=header, rows=rows, numeric=(False, False, False, False))
     return View(
         json={"format": FORMAT, "command": "metric", "available": [dict(row) for row in metrics]},
