@@ -1,9 +1,10 @@
 """BLEU Neighbors (Ethayarajh and Sadigh 2020): the paper's tables beside ours.
 
-    python papers/bleu_neighbors.py --data ../shared/data [--format json] [--model DIR]
+    python papers/bleu_neighbors.py --data ../shared/data [--only table-3] [--model DIR]
 
-Table 1, summarization, on the paper's own data (HUSE), with variants that show what the paper left
-open. Its dialogue data is no longer public; the three tasks of GRADE stand in for it. Exit status 2
+Tables 1 to 3, the data behind Figures 2 to 4, and section 5.3. Summarization is the paper's own
+data (HUSE), with variants that show what the paper left open. Its dialogue and language-model data
+are no longer public, nor are the scores of its test essays: STAND-INS are marked. Exit status 2
 where the data is absent.
 """
 
@@ -12,12 +13,14 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from bleu_neighbors_essays import TASK_NOTE, essay_notes, essay_rows, essays_of, task_rows
+from bleu_neighbors_figures import Figure, all_sections, figures, hanging
 
 from refless.errors import InputError, RefLessError
 from refless.estimators import BLEUNeighbors
@@ -37,6 +40,7 @@ HUSE = Path("huse-summarization") / "judgements.tsv"
 GRADE = Path("grade") / "judgements.tsv"
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 SEED = 0
+PARTS = ("table-1", "table-2", "table-3", "figures")
 
 Row = dict[str, Any]  # a method, its measures as `refless validate` names them, its signature
 PAPER = {  # Table 1, summarization
@@ -125,6 +129,43 @@ def table_1_kernels(data: Path, model: str | None) -> Table:
     )
 
 
+def table_2(data: Path) -> Table:
+    """Table 2, from task to task."""
+    pools = {
+        "dialogue": read(data / GRADE, (1, 5)),
+        "essays": essays_of(data).judged,
+        "summaries": read(data / HUSE, (1, 6)),
+    }
+    return Table(
+        title="Table 2, from task to task, as published: STAND-INS for two of three tasks",
+        rows=task_rows(pools, SEED),
+        notes=(TASK_NOTE,),
+    )
+
+
+def table_3(data: Path, vectors: str | None) -> Table:
+    """Table 3, essays."""
+    essays = essays_of(data)
+    rows = essay_rows(essays, vectors, SEED)
+    return Table(
+        title=f"Table 3: STAND-IN, {len(essays.judged)} answers of topic 3, b 1",
+        rows=rows,
+        notes=essay_notes(essays, rows, vectors),
+    )
+
+
+def all_figures(data: Path) -> tuple[Figure, ...]:
+    """Figures 2 to 4 on summaries and on the stand-ins for dialogue; section 5.3 on summaries."""
+    huse, grade = read(data / HUSE, (1, 6)), read(data / GRADE, (1, 5))
+    # slotN is not one person throughout, so there is no human yardstick
+    grade = replace(grade, ratings=replace(grade.ratings, annotators=()))
+    tasks = np.array(grade.tasks)
+    pools = {"summarization (HUSE)": huse}
+    for task in sorted(set(grade.tasks)):
+        pools[f"STAND-IN for dialogue, {task}"] = take(grade, np.flatnonzero(tasks == task))
+    return (*figures(pools, SEED), hanging("summarization (HUSE)", huse, SEED))
+
+
 TABLES: tuple[Callable[[Path], Table], ...] = (table_1_summarization, table_1_dialogue)
 
 
@@ -210,13 +251,18 @@ def human_notes(people: Annotators) -> tuple[str, ...]:
     )
 
 
-def view(tables: Sequence[Table]) -> View:
+def view(tables: Sequence[Table], drawn: Sequence[Figure]) -> View:
     """What both formats show."""
     found = [{"title": t.title, "rows": t.rows, "notes": t.notes} for t in tables]
     return View(
-        json={"format": 1, "paper": "bleu-neighbors", "tables": found},
+        json={
+            "format": 1,
+            "paper": "bleu-neighbors",
+            "tables": found,
+            "figures": [figure.as_dict() for figure in drawn],
+        },
         rows=(),
-        sections=tuple(section for table in tables for section in sections(table)),
+        sections=(*(part for table in tables for part in sections(table)), *all_sections(drawn)),
     )
 
 
@@ -262,10 +308,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--data", type=Path, default=DATA, help="folder of the real data")
     parser.add_argument("--format", choices=("text", "json"), default="text")
     parser.add_argument("--model", help="encoder of the BERTScore kernel: a folder or a name")
+    parser.add_argument("--vectors", help="word vectors for S+WMS in Table 3, in text form")
+    parser.add_argument("--only", choices=PARTS, action="append", help="a part; repeatable")
     options = parser.parse_args(arguments)
+    parts, tables = options.only or PARTS, []
     try:
-        tables = [table(options.data) for table in TABLES]
-        found = view([*tables, table_1_kernels(options.data, options.model)])
+        if "table-1" in parts:
+            tables += [table(options.data) for table in TABLES]
+            tables.append(table_1_kernels(options.data, options.model))
+        if "table-2" in parts:
+            tables.append(table_2(options.data))
+        if "table-3" in parts:
+            tables.append(table_3(options.data, options.vectors))
+        found = view(tables, all_figures(options.data) if "figures" in parts else ())
     except RefLessError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2

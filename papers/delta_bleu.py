@@ -22,15 +22,14 @@ from typing import Any
 
 import numpy as np
 
-from refless.errors import InputError, RefLessError
+from refless.errors import RefLessError
 from refless.metrics import BLEU, DeltaBLEU, Metric, SentenceBLEU
 from refless.metrics.protocol import Scores, take_outputs
 from refless.metrics.smoothing import Smoothing, precisions_of_sums
-from refless.records import FloatArray, IntArray, Outputs
+from refless.records import FloatArray, Outputs
 from refless.report.render import as_json, as_text
 from refless.report.view import Section, Table, View, number, with_interval
-from refless.stats.correlation import kendall, spearman
-from refless.stats.intervals import fisher_interval
+from refless.studies.units import InUnits, in_units
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 NLG = Path("nlg-ratings")
@@ -101,23 +100,22 @@ class Study:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """A metric under one condition: coefficients averaged over the assignments."""
+    """A metric under one condition."""
 
     metric: str
     condition: str
-    spearman: float
-    kendall: float
-    n_units: int
+    found: InUnits
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
         return {
             "metric": self.metric,
             "references": self.condition,
-            "spearman": self.spearman,
-            "spearman_interval": list(fisher_interval(self.spearman, self.n_units, ranked=True)),
-            "kendall": self.kendall,
-            "n_units": self.n_units,
+            "spearman": self.found.spearman,
+            "spearman_interval": list(self.found.spearman_interval),
+            "kendall": self.found.kendall,
+            "kendall_interval": list(self.found.kendall_interval),
+            "n_units": self.found.n_units,
         }
 
 
@@ -189,32 +187,20 @@ def correlations(
     pairs: Sequence[Pair], chosen: Mapping[str, Keep], study: Study
 ) -> tuple[Row, ...]:
     """Every metric under every condition, on the same assignments of items to units."""
-    sums = {
+    scores = {
         (name, condition): _scores(kind(order=study.order), pairs, keep)
         for condition, keep in chosen.items()
         for name, kind in METRICS.items()
     }
-    found: dict[tuple[str, str], list[tuple[float, float]]] = {key: [] for key in sums}
-    rng = np.random.default_rng(study.seed)
-    n_units = sum(len(pair.difference) // study.unit for pair in pairs)
-    for _ in range(study.assignments):
-        drawn = [_units(len(pair.difference), study.unit, rng) for pair in pairs]
-        sign = rng.choice([-1.0, 1.0], size=n_units)  # which system is presented first
-        human = sign * np.concatenate(
-            [pair.difference[rows].mean(axis=1) for pair, rows in zip(pairs, drawn, strict=True)]
-        )
-        for key, both in sums.items():
-            metric = sign * np.concatenate(
-                [
-                    _corpus(first, rows) - _corpus(second, rows)
-                    for (first, second), rows in zip(both, drawn, strict=True)
-                ]
-            )
-            found[key].append((spearman(metric, human), kendall(metric, human)))
+    found = in_units(
+        [pair.difference for pair in pairs],
+        scores,
+        unit=study.unit,
+        assignments=study.assignments,
+        seed=study.seed,
+    )
     return tuple(
-        Row(metric=name, condition=condition, spearman=rho, kendall=tau, n_units=n_units)
-        for (name, condition), values in found.items()
-        for rho, tau in [np.array(values).mean(axis=0).tolist()]
+        Row(metric=name, condition=condition, found=row) for (name, condition), row in found.items()
     )
 
 
@@ -223,17 +209,6 @@ def _scores(metric: Metric, pairs: Sequence[Pair], keep: Keep) -> list[tuple[Sco
     systems = {id(one): one for pair in pairs for one in (pair.first, pair.second)}
     scores = {key: metric.score(with_references(one, keep)) for key, one in systems.items()}
     return [(scores[id(pair.first)], scores[id(pair.second)]) for pair in pairs]
-
-
-def _units(n: int, size: int, rng: np.random.Generator) -> IntArray:
-    """[units, size] rows assigned at random; what is left over is left out."""
-    return rng.permutation(n)[: n // size * size].reshape(-1, size).astype(np.int64)
-
-
-def _corpus(scores: Scores, rows: IntArray) -> FloatArray:
-    if scores.statistics is None or scores.combine is None:
-        raise InputError("a metric of this study has no statistics")
-    return scores.combine(scores.statistics[rows].sum(axis=1))
 
 
 def nlg_pairs(data: Path) -> list[Pair]:
@@ -319,7 +294,7 @@ def dialogue_pairs(data: Path, seed: int = SEED) -> list[Pair]:
 
 def conclusions(rows: Sequence[Row]) -> list[dict[str, Any]]:
     """The paper's conclusions, tested on a table; a difference counts whatever its size."""
-    rho = {(row.metric, row.condition): row.spearman for row in rows}
+    rho = {(row.metric, row.condition): row.found.spearman for row in rows}
     best = {name: max(rho[name, c] for c in conditions()) for name in METRICS}
     claims = {
         "the best delta-BLEU beats the best BLEU": best["delta-BLEU"] - best["BLEU"],

@@ -104,7 +104,7 @@ def test_empty_files(folder: Path, tmp_path: Path) -> None:
 def test_our_own_fault(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An exception that nobody foresaw: exit 1, its traceback, and a request to report it."""
 
-    def broken(*_: object) -> None:
+    def broken(*_: object, **__: object) -> None:
         raise KeyError("surprise")
 
     monkeypatch.setattr("refless.cli.reading.rated_of", broken)
@@ -121,7 +121,7 @@ def test_a_full_disk_is_no_fault_of_ours(
 ) -> None:
     """A file that cannot be written is said plainly, and nothing of it stays."""
 
-    def full(*_: object) -> None:
+    def full(*_: object, **__: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr("os.replace", full)
@@ -135,7 +135,7 @@ def test_a_full_disk_is_no_fault_of_ours(
 def test_interrupted(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ctrl-C: exit 130 as shells have it, and no traceback."""
 
-    def interrupted(*_: object) -> None:
+    def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr("refless.cli.reading.rated_of", interrupted)

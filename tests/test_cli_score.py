@@ -108,7 +108,7 @@ def test_files(folder: Path, tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == names  # nothing temporary stays
 
 
-@pytest.mark.parametrize("name", ["x.html", "x", "x.text", "x.json.gz", "nowhere/x.json"])
+@pytest.mark.parametrize("name", ["x.htm", "x", "x.text", "x.json.gz", "nowhere/x.json"])
 def test_files_are_refused_before_any_work(folder: Path, tmp_path: Path, name: str) -> None:
     """A bad ending or a missing folder is found before the rated texts are read."""
     ran = run("score", "missing.jsonl", "--rated", "missing.jsonl", "-o", tmp_path / name)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from refless.errors import UsageError
-from refless.estimators import Kriging
+from refless.estimators import BLEUNeighbors, Kriging
 from refless.estimators.kriging.data import folds_of, rating_noise
 from refless.index import RatedIndex
 from refless.records import Outputs, RatedPool, as_outputs, take
@@ -53,24 +53,47 @@ def test_the_order_of_rows_does_not_matter() -> None:
     np.testing.assert_array_equal(ours[order], Kriging().held_out(shuffled, groups[order]).values)
 
 
-def test_held_out_reads_no_rating_of_its_group(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Changing the ratings of one group leaves that group's held-out estimates alone."""
+def test_held_out_reads_no_rating_of_its_group() -> None:
+    """Whatever the ratings of one group are, that group's held-out estimates are the same."""
     pool = take(RATED, np.arange(60))
     groups = np.arange(60) // 6
-    texts, sources = pool.texts, pool.sources
-    ratings = pool.truth.copy()
 
-    def judged(values: list[float]) -> np.ndarray:
-        # offset and unit of y are no part of the model: ordinary kriging is linear, and these
-        # two pools have the same mean and spread by construction
-        made = pool_of(texts, values, sources=sources, ids=pool.ids)
+    def judged(values: list[list[float]]) -> np.ndarray:
+        made = pool_of(pool.texts, values, sources=pool.sources, ids=pool.ids)
         return Kriging().held_out(made, groups).values
 
-    changed = ratings.copy()
-    changed[:6] = changed[:6][::-1]  # same mean and spread
-    np.testing.assert_allclose(
-        judged(list(ratings))[:6], judged(list(changed))[:6], rtol=0, atol=1e-9
-    )
+    ratings = [[value, value + 0.1] for value in pool.truth.tolist()]
+    changed = [[90.0, -3.0 * i, 500.0] for i in range(6)] + ratings[6:]
+    np.testing.assert_allclose(judged(ratings)[:6], judged(changed)[:6], rtol=0, atol=1e-9)
+
+
+def test_held_out_intervals_hold_most_truths() -> None:
+    """95 % intervals of held-out estimates hold 95 % of the truths, by text and by source."""
+    _, groups = np.unique(RATED.sources, return_inverse=True)
+    for held in (None, groups):
+        found = Kriging().held_out(RATED, held)
+        inside = (found.low <= RATED.truth) & (RATED.truth <= found.high)
+        assert inside.mean() >= 0.94
+
+
+def test_tied_texts_in_different_groups() -> None:
+    """Rows alike in text and rating but not in group or ratings do not let the order in."""
+    texts = [*RATED.texts[:20], *RATED.texts[:20]]
+    ratings = [[float(i % 5)] for i in range(20)] + [
+        [float(i % 5)] * (1 + i % 2) for i in range(20)
+    ]
+    groups = np.array([i % 7 for i in range(20)] + [7 + i % 3 for i in range(20)])
+    order = np.random.default_rng(2).permutation(40)
+    for estimator in (
+        Kriging(),
+        Kriging(subsample=0.5),
+        BLEUNeighbors(subsample=0.5, max_fraction=1.0, min_neighbors=1),
+    ):
+        ours = estimator.clone().held_out(pool_of(texts, ratings), groups).values
+        shuffled = pool_of([texts[i] for i in order], [ratings[i] for i in order])
+        np.testing.assert_allclose(
+            estimator.clone().held_out(shuffled, groups[order]).values, ours[order], atol=1e-9
+        )
 
 
 def test_max_sd_abstains_where_it_is_uncertain() -> None:
@@ -81,6 +104,15 @@ def test_max_sd_abstains_where_it_is_uncertain() -> None:
     assert (np.nan_to_num(found.sd) <= limit).all()
     np.testing.assert_array_equal(everything.sd > limit, ~found.defined)
     assert {found.reasons[i] for i in np.flatnonzero(~found.defined)} == {"too-uncertain"}
+
+
+def test_target_coverage_of_one_and_of_ties() -> None:
+    """A share is rounded up, and ties do not exceed it; explain leaves the rule aside."""
+    pool = pool_of(RATED.texts, list(RATED.truth))
+    kriging = fitted(pool, target_coverage=0.5)
+    assert kriging.predict([RATED.texts[0]]).coverage == 1.0
+    assert kriging.predict([RATED.texts[0]] * 10).coverage == 0.5
+    assert fitted(pool, target_coverage=0.01).explain(RATED.texts[0]).reason == ""
 
 
 @pytest.mark.parametrize("wanted", [0.1, 0.5, 1.0])
@@ -160,12 +192,22 @@ def test_too_small_a_pool(n: int) -> None:
     assert Kriging().held_out(pool).reasons == ("too-few",) * n
 
 
-def test_all_ratings_equal() -> None:
-    """A pool of one rating gives that rating."""
+@pytest.mark.parametrize("exact_up_to", [10, 5_000])
+def test_all_ratings_equal(exact_up_to: int) -> None:
+    """A pool of one rating gives that rating, with inducing points too (more than there are)."""
     pool = pool_of(list(RATED.texts[:30]), [3.0] * 30)
-    found = fitted(pool).predict(["some text", RATED.texts[0]])
+    found = fitted(pool, exact_up_to=exact_up_to).predict(["some text", RATED.texts[0]])
     np.testing.assert_allclose(found.values, 3.0)
-    np.testing.assert_allclose(Kriging().held_out(pool).values, 3.0)
+    np.testing.assert_allclose(Kriging(exact_up_to=exact_up_to).held_out(pool).values, 3.0)
+
+
+def test_predicting_after_held_out() -> None:
+    """Held-out evaluation leaves an estimator that predicts as a fitted one does."""
+    judged = Kriging()
+    judged.held_out(RATED)
+    outputs = as_outputs(FRESH)
+    np.testing.assert_array_equal(judged.predict(outputs).values, fitted().predict(outputs).values)
+    assert len(judged.residuals()) == len(RATED)
 
 
 def test_duplicates_and_tiny_texts() -> None:
@@ -241,6 +283,7 @@ def test_parameters() -> None:
         {"subsample": 0.0},
         {"tune_on": 1},
         {"folds": 1},
+        {"threads": 0},
         {"orders": (3, 2)},
         {"tokenize": "nonsense"},
     ],

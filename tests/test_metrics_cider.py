@@ -131,3 +131,27 @@ def test_bad_parameters() -> None:
             CIDErD(**wrong)  # type: ignore[arg-type]
     with pytest.raises(UsageError):
         CIDEr(order=0)
+
+
+def test_systems_in_one_file_score_as_each_alone() -> None:
+    """Frequencies are counted once an item, however many systems answered it."""
+    references = (("a fox is quick", "the quick fox"), ("a dog is slow",), ("birds sing today",))
+    one, other = ("a fox is here", "the dog", "birds sing"), ("no", "a dog is slow", "sing birds")
+    alone = CIDErD().score(Outputs(ids=numbered(3), texts=one, references=references))
+    for items in ((), ("1", "2", "3", "1", "2", "3")):
+        both = Outputs(
+            ids=numbered(6),
+            texts=one + other,
+            references=references * 2,
+            systems=("A",) * 3 + ("B",) * 3,
+            items=items,
+        )
+        np.testing.assert_allclose(CIDErD().score(both).segments[:3], alone.segments)
+
+
+def test_one_item_of_two_systems_has_no_score() -> None:
+    """Nothing in a single item is rarer than anything else."""
+    both = Outputs(
+        ids=numbered(2), texts=("a", "b"), references=(("a b",),) * 2, systems=("A", "B")
+    )
+    assert np.isnan(CIDErD().score(both).segments).all()

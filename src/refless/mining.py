@@ -93,7 +93,8 @@ def weight_of(rating: float, scale: Scale = (1, 5)) -> float:
         raise InputError(
             f"rating {rating:g} is outside {low:g} to {high:g}", remedy="pass its --scale"
         )
-    return (2 * rating - low - high) / (high - low)
+    weight = (2 * rating - low - high) / (high - low)
+    return max(-1.0, min(1.0, weight))  # rounding may pass the ends
 
 
 def seeds_of(

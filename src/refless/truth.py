@@ -10,6 +10,7 @@ import hashlib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -55,6 +56,8 @@ def exact_truth(ratings: Ratings, n: int, aggregate: Aggregate = "mean") -> Exac
     Where the numbers leave no room for that (more than six decimals, or sums beyond 2**53), the
     truths are rounded to a fixed point, which keeps every sum independent of its order.
     """
+    if aggregate not in {"mean", "median"}:
+        raise UsageError(f"aggregate must be 'mean' or 'median', got '{aggregate}'")
     decimals = decimals_of(ratings.values)
     unit = 1 if decimals is None else 10**decimals
     whole = np.rint(ratings.values * unit)
@@ -166,6 +169,9 @@ def pool_of(
     for name, column in {**columns, "items": items, "tasks": tasks}.items():
         if column is not None and len(column) not in (0, len(texts)):
             raise UsageError(f"{len(texts)} texts but {len(column)} {name}")
+    for number, text in enumerate(texts, 1):
+        if not isinstance(text, str):
+            raise UsageError(f"text {number} is no string: {text!r}")
     if len(ratings) != len(texts):
         raise UsageError(f"{len(texts)} texts but {len(ratings)} ratings")
     if ids is not None and len(set(ids)) != len(ids):
@@ -200,15 +206,38 @@ def _flat(
     return Ratings(text=text, annotator=np.zeros_like(text), values=values)
 
 
-def canonical_order(pool: RatedPool) -> IntArray:
+def canonical_order(pool: RatedPool, groups: IntArray | None = None) -> IntArray:
     """[n] rows sorted by content, so that nothing downstream depends on the order of rows.
 
-    Rows that tie are alike in all that an estimator reads.
+    Rows that tie are alike in all that an estimator reads: columns, ratings and, where groups are
+    held out, what the group holds.
+
+    Args:
+        pool: the rated texts.
+        groups: [n] labels of what is held out together; the labels themselves do not count.
     """
     names = pool.ids if pool.named else ()
     columns = (pool.texts, pool.sources, pool.systems, pool.items, pool.tasks, names)
-    keys = list(zip(*(column for column in columns if column), pool.truth.tolist(), strict=True))
-    return np.array(sorted(range(len(pool)), key=keys.__getitem__), dtype=np.int64)
+    keys = list(zip(*(column for column in columns if column), ratings_of(pool), strict=True))
+    order = sorted(range(len(pool)), key=keys.__getitem__)
+    if groups is None:
+        return np.array(order, dtype=np.int64)
+    rank = np.zeros(len(pool), dtype=np.int64)
+    rank[order] = np.cumsum([0, *(keys[a] != keys[b] for a, b in pairwise(order))])
+    members: dict[int, list[int]] = {}
+    for row in order:
+        members.setdefault(int(groups[row]), []).append(int(rank[row]))
+    order.sort(key=lambda row: (rank[row], members[int(groups[row])]))
+    return np.array(order, dtype=np.int64)
+
+
+def ratings_of(pool: RatedPool) -> list[tuple[float, ...]]:
+    """[n] each text's ratings, sorted."""
+    ratings = pool.ratings
+    order = np.lexsort((ratings.values, ratings.text))
+    values = ratings.values[order].tolist()
+    ends = np.cumsum(np.bincount(ratings.text, minlength=len(pool))).tolist()
+    return [tuple(values[a:b]) for a, b in pairwise([0, *ends])]
 
 
 def fingerprint(pool: RatedPool) -> str:
@@ -221,4 +250,12 @@ def fingerprint(pool: RatedPool) -> str:
             raw = entry.encode("utf-8", "surrogatepass")
             digest.update(b"%d:" % len(raw) + raw)
     digest.update(pool.truth.astype("<f8").tobytes())
+    ratings = pool.ratings
+    order = np.lexsort((ratings.values, ratings.annotator, ratings.text))
+    used, annotator = np.unique(ratings.annotator[order], return_inverse=True)
+    names = repr([ratings.annotators[i] for i in used if ratings.annotators])
+    digest.update(names.encode("utf-8", "surrogatepass"))
+    for numbers in (ratings.text[order].astype("<i8"), annotator.astype("<i8")):
+        digest.update(numbers.tobytes())
+    digest.update(ratings.values[order].astype("<f8").tobytes())
     return digest.hexdigest()[:12]

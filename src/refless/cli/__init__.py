@@ -14,11 +14,14 @@ import typer
 
 from refless.cli.demo import demo
 from refless.cli.explain import explain
+from refless.cli.huse import huse
 from refless.cli.index import index
+from refless.cli.meta import meta
 from refless.cli.metric import metric
 from refless.cli.mine import mine
 from refless.cli.options import paragraphs, takes_groups
 from refless.cli.score import score
+from refless.cli.stress import stress
 from refless.cli.validate import validate
 from refless.errors import RefLessError
 from refless.version import __version__
@@ -37,7 +40,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (score, explain, validate, index, metric, mine, demo):
+for command in (score, explain, validate, index, metric, meta, huse, mine, stress, demo):
     app.command(help=paragraphs(command.__doc__ or ""))(takes_groups(command))
 
 

@@ -58,7 +58,7 @@ def explain(
     if source is not None and text is None:
         raise UsageError("--source goes with TEXT; an id brings its own")
     estimator = estimator_of(estimation, result.seed)
-    pool, _ = rated_of(rated, reading)
+    pool, _ = rated_of(rated, reading, alone=not outputs)
     estimator.fit(pool)
     judged, hide = _output(estimator, text, id, outputs, reading)
     if source is not None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from refless.cli.console import progress, say
-from refless.cli.options import COLUMNS, InputOptions, ResultOptions
+from refless.cli.options import COLUMNS, OutputsOptions, ResultOptions
 from refless.errors import InputError, UsageError
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ TABLES = {".jsonl", ".json", ".csv", ".tsv", ".parquet"}
 
 
 def metric(
-    reading: InputOptions,
+    reading: OutputsOptions,
     result: ResultOptions,
     outputs: Annotated[
         list[str] | None,
@@ -131,7 +131,7 @@ def _view(chosen: dict[str, Metric], outputs: Outputs, seed: int, resamples: int
 
 def _outputs(
     paths: Sequence[str],
-    options: InputOptions,
+    options: OutputsOptions,
     references: Sequence[str],
     columns: Sequence[str] | None,
     weight: str | None,

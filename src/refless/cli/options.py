@@ -27,21 +27,11 @@ def _column(role: str, aliases: str = "") -> Any:  # noqa: ANN401 - typer's own 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class InputOptions:
-    """How files are read, and which column is what."""
+class OutputsOptions:
+    """How files of outputs are read, and which column is what."""
 
     text_column: Annotated[
         str | None, _column("text", "text, output, response, completion, answer, candidate")
-    ] = None
-    rating_column: Annotated[
-        list[str] | None,
-        _column(
-            "ratings; repeat it for one annotator a column",
-            "rating, score, quality, label, feedback",
-        ),
-    ] = None
-    annotator_column: Annotated[
-        str | None, _column("annotator", "annotator, rater, worker, user")
     ] = None
     id_column: Annotated[str | None, _column("id, which names one text", "id")] = None
     item_column: Annotated[
@@ -52,32 +42,6 @@ class InputOptions:
     ] = None
     system_column: Annotated[str | None, _column("system", "system, model")] = None
     task_column: Annotated[str | None, _column("task", "task")] = None
-    rating_map: Annotated[
-        str | None,
-        typer.Option(
-            help="Numbers for rating words: up=1,down=0.",
-            rich_help_panel=INPUT,
-            metavar="WORD=NUMBER,...",
-            show_default=False,
-        ),
-    ] = None
-    scale: Annotated[
-        tuple[float, float] | None,
-        typer.Option(
-            help="Lowest and highest rating; maps ratings to [0, 1].",
-            rich_help_panel=INPUT,
-            metavar="MIN MAX",
-            show_default=False,
-        ),
-    ] = None
-    aggregate: Annotated[
-        str,
-        typer.Option(
-            help="How ratings of one text become its truth: mean or median.",
-            rich_help_panel=INPUT,
-            metavar="mean|median",
-        ),
-    ] = "mean"
     input_format: Annotated[
         str | None,
         typer.Option(
@@ -104,6 +68,48 @@ class InputOptions:
             "--skip-bad", help="Skip and count bad rows instead of refusing.", rich_help_panel=INPUT
         ),
     ] = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InputOptions(OutputsOptions):
+    """The same for files of rated texts, or of both."""
+
+    rating_column: Annotated[
+        list[str] | None,
+        _column(
+            "ratings; repeat it for one annotator a column",
+            "rating, score, quality, label, feedback",
+        ),
+    ] = None
+    annotator_column: Annotated[
+        str | None, _column("annotator", "annotator, rater, worker, user")
+    ] = None
+    rating_map: Annotated[
+        str | None,
+        typer.Option(
+            help="Numbers for rating words: up=1,down=0.",
+            rich_help_panel=INPUT,
+            metavar="WORD=NUMBER,...",
+            show_default=False,
+        ),
+    ] = None
+    scale: Annotated[
+        tuple[float, float] | None,
+        typer.Option(
+            help="Lowest and highest rating; maps ratings to [0, 1].",
+            rich_help_panel=INPUT,
+            metavar="MIN MAX",
+            show_default=False,
+        ),
+    ] = None
+    aggregate: Annotated[
+        str,
+        typer.Option(
+            help="How ratings of one text become its truth: mean or median.",
+            rich_help_panel=INPUT,
+            metavar="mean|median",
+        ),
+    ] = "mean"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -289,7 +295,7 @@ class ResultOptions:
         typer.Option(
             "-o",
             "--out",
-            help="Also write FILE (.json .jsonl .csv .md); repeatable.",
+            help="Also write FILE (.json .jsonl .csv .md, .html for a report); repeatable.",
             rich_help_panel=RESULT,
             metavar="FILE",
             show_default=False,
@@ -300,7 +306,7 @@ class ResultOptions:
     ] = 0
 
 
-GROUPS = (InputOptions, ShapeOptions, EstimatorOptions, ResultOptions)
+GROUPS = (OutputsOptions, InputOptions, ShapeOptions, EstimatorOptions, ResultOptions)
 
 
 def paragraphs(docstring: str) -> str:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from refless.cli.console import colored, say, width
 from refless.cli.options import Format, ResultOptions
@@ -12,32 +14,65 @@ from refless.errors import UsageError
 from refless.report.render import FORMATS, as_text
 from refless.report.view import View
 
+if TYPE_CHECKING:
+    from refless.report.page import Page
 
-def check(options: ResultOptions) -> None:
+REPORT = "html"
+
+
+def check(options: ResultOptions, *, report: bool = False) -> None:
     """Refuses, before any work is done, what could not be honoured after it.
+
+    Args:
+        options: where the result goes.
+        report: whether the command has an HTML report.
 
     Raises:
         UsageError: a file whose ending names no format or whose folder is missing, a negative seed.
     """
     for name in options.out or []:
-        _format_of(name)
+        if _format_of(name) == REPORT and not report:
+            raise UsageError(
+                f"-o {name}: this command has no HTML report; validate, score and meta have"
+            )
         if not Path(name).parent.is_dir():
             raise UsageError(f"-o {name}: there is no folder '{Path(name).parent}'")
     if options.seed < 0:
         raise UsageError(f"--seed must be 0 or more, got {options.seed}")
 
 
-def emit(view: View, options: ResultOptions) -> None:
-    """Writes the files of -o, each whole or not at all, then standard output."""
+def wants_report(options: ResultOptions) -> bool:
+    """Whether a file of -o is the HTML report."""
+    return any(_format_of(name) == REPORT for name in options.out or [])
+
+
+def emit(view: View, options: ResultOptions, report: Callable[[], Page] | None = None) -> None:
+    """Writes the files of -o, each whole or not at all, then standard output.
+
+    Args:
+        view: the result.
+        options: where it goes.
+        report: makes the HTML report; called only where a file of -o is one.
+    """
     from refless.tables import write_atomic
 
     for name in options.out or []:
-        write_atomic(name, FORMATS[_format_of(name)](view))
+        write_atomic(name, _content(_format_of(name), view, report))
         say(f"wrote {name}")
     if options.format is Format.TEXT:
         put(as_text(view, color=colored(), width=width()))
     else:
         put(FORMATS[options.format](view), encoding="utf-8")
+
+
+def _content(kind: str, view: View, report: Callable[[], Page] | None) -> str:
+    if kind != REPORT:
+        return FORMATS[kind](view)
+    from refless.report.html import as_html
+
+    if report is None:
+        raise UsageError("this command has no HTML report")
+    return as_html(report())
 
 
 def put(text: str, *, encoding: str | None = None) -> None:
@@ -58,6 +93,6 @@ def put(text: str, *, encoding: str | None = None) -> None:
 
 def _format_of(name: str) -> str:
     ending = Path(name).suffix.removeprefix(".")
-    if ending not in FORMATS or ending == "text":
-        raise UsageError(f"-o {name}: the ending must be .json, .jsonl, .csv or .md")
+    if ending not in {*FORMATS, REPORT} - {"text"}:
+        raise UsageError(f"-o {name}: the ending must be .json, .jsonl, .csv, .md or .html")
     return ending

@@ -5,11 +5,11 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 from refless.cli.console import say
-from refless.cli.options import EstimatorOptions, InputOptions, ShapeOptions
+from refless.cli.options import EstimatorOptions, InputOptions, OutputsOptions, ShapeOptions
 from refless.errors import UsageError
 
 if TYPE_CHECKING:
@@ -23,45 +23,66 @@ DEFAULT_ORDERS = "2-4"
 TOLD = 3  # bad rows that are told in full
 
 
-def reading_of(options: InputOptions, group: str | None = None) -> Reading:
+def reading_of(options: OutputsOptions, group: str | None = None) -> Reading:
     """How to read, from the flags."""
-    from refless.tables import Columns, Reading, parse_rating_map
+    from refless.tables import Columns, Reading
 
-    if options.aggregate not in {"mean", "median"}:
-        raise UsageError(f"--aggregate must be mean or median, got '{options.aggregate}'")
-    columns = Columns(
-        text=options.text_column,
-        rating=tuple(options.rating_column or ()),
-        annotator=options.annotator_column,
-        id=options.id_column,
-        item=options.item_column,
-        source=options.source_column,
-        system=options.system_column,
-        task=options.task_column,
-        group=group,
-    )
-    return Reading(
-        columns=columns,
-        scale=options.scale,
-        aggregate="median" if options.aggregate == "median" else "mean",
-        rating_map=parse_rating_map(options.rating_map) if options.rating_map else None,
+    reading = Reading(
+        columns=Columns(
+            text=options.text_column,
+            id=options.id_column,
+            item=options.item_column,
+            source=options.source_column,
+            system=options.system_column,
+            task=options.task_column,
+            group=group,
+        ),
         encoding=options.encoding,
         quoting=options.quoting,
         skip_bad=options.skip_bad,
         format=options.input_format,
     )
+    return _with_ratings(reading, options) if isinstance(options, InputOptions) else reading
+
+
+def _with_ratings(reading: Reading, options: InputOptions) -> Reading:
+    from refless.tables import parse_rating_map
+
+    if options.aggregate not in {"mean", "median"}:
+        raise UsageError(f"--aggregate must be mean or median, got '{options.aggregate}'")
+    columns = replace(
+        reading.columns,
+        rating=tuple(options.rating_column or ()),
+        annotator=options.annotator_column,
+    )
+    return replace(
+        reading,
+        columns=columns,
+        scale=options.scale,
+        aggregate="median" if options.aggregate == "median" else "mean",
+        rating_map=parse_rating_map(options.rating_map) if options.rating_map else None,
+    )
 
 
 def rated_of(
-    paths: Sequence[str], options: InputOptions, group: str | None = None
+    paths: Sequence[str],
+    options: InputOptions,
+    group: str | None = None,
+    *,
+    alone: bool = False,
 ) -> tuple[RatedPool | RatedIndex, tuple[str, ...]]:
-    """The rated texts of files or of one saved index, and the group column's values."""
+    """The rated texts of files or of one saved index, and the group column's values.
+
+    `alone` says that no other file is read: flags that an index does not heed are then refused.
+    """
     from refless.index import is_index, load_index
     from refless.tables import read_pool
 
     if len(paths) == 1 and is_index(paths[0]):
         index = load_index(paths[0])
         _check_agrees(index.pool, options)
+        if alone:
+            _check_unused(options)
         return index, ()
     read = read_pool(paths, reading_of(options, group))
     _tell(read)
@@ -83,13 +104,22 @@ def _check_agrees(pool: RatedPool, options: InputOptions) -> None:
         )
 
 
+def _check_unused(options: InputOptions) -> None:
+    """Raises UsageError for a flag about reading files where there is only an index."""
+    for field in fields(options):
+        heeded = field.name in {"scale", "aggregate"}
+        if not heeded and getattr(options, field.name) not in (field.default, None):
+            flag = field.name.replace("_", "-")
+            raise UsageError(f"--{flag} is about reading files, and an index is read already")
+
+
 def check_standard_input(paths: Sequence[str]) -> None:
     """Raises UsageError where two things are to be read from standard input."""
     if list(paths).count("-") > 1:
         raise UsageError("standard input can be read only once")
 
 
-def outputs_of_files(paths: Sequence[str], options: InputOptions) -> OutputsRead:
+def outputs_of_files(paths: Sequence[str], options: OutputsOptions) -> OutputsRead:
     """The outputs of files."""
     from refless.tables import read_outputs
 
@@ -115,10 +145,11 @@ def shape_of(options: ShapeOptions) -> Shape:
 
 def orders_of(text: str) -> tuple[int, int]:
     """`2-4` as (2, 4); `3` as (3, 3)."""
-    low, _, high = text.partition("-")
-    if not (low.isdecimal() and (high or low).isdecimal()):
+    low, dash, high = text.partition("-")
+    high = high if dash else low
+    if not (low.isdecimal() and high.isdecimal()):
         raise UsageError(f"--orders must look like 2-4, got '{text}'")
-    return int(low), int(high or low)
+    return int(low), int(high)
 
 
 def estimator_of(options: EstimatorOptions, seed: int) -> BLEUNeighbors | Kriging:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from refless.estimators import Estimator
     from refless.index import RatedIndex
     from refless.records import Outputs, RatedPool
+    from refless.report.page import Page
     from refless.report.parts import Advice
     from refless.signature import Signature
     from refless.studies.scoring import Scored
@@ -57,7 +58,7 @@ def score(
     )
     from refless.report.scores import scored_view
 
-    check(result)
+    check(result, report=True)
     check_standard_input([*outputs, *rated])
     check_gates(min_mean, min_coverage)
     estimator = estimator_of(estimation, result.seed)
@@ -67,7 +68,7 @@ def score(
     _tell_rated(found, estimator)
     advice = _advice(estimator, pool, scored, result.seed)
     view = scored_view(scored, signature, estimator.rated.scale, advice)
-    emit(view, result)
+    emit(view, result, lambda: _report(estimator, scored, signature, advice, result.seed))
     code = gate(scored, min_mean, min_coverage)
     if code:
         raise typer.Exit(code)
@@ -118,6 +119,16 @@ def _advice(
         signature=signature,
         mean=better.overall,
     )
+
+
+def _report(
+    estimator: Estimator, scored: Scored, signature: Signature, advice: Advice | None, seed: int
+) -> Page:
+    from refless.cli.reading import command_with
+    from refless.report.worth import Evidence, scored_page
+
+    evidence = Evidence(estimator=estimator, command=command_with((), ()), seed=seed)
+    return scored_page(scored, signature, advice, evidence)
 
 
 def check_gates(min_mean: float | None, min_coverage: float | None) -> None:

@@ -15,10 +15,13 @@ if TYPE_CHECKING:
     from refless.estimators import Estimator
     from refless.index import RatedIndex
     from refless.records import RatedPool
+    from refless.report.page import Page
     from refless.report.parts import Advice
+    from refless.report.trust import Studies
     from refless.studies.validation import Validation
 
 FEWEST_RESAMPLES = 40  # the outermost 2.5 % of them are then one
+FEWEST_STUDIED, MOST_STUDIED = 20, 3_000  # rated texts; similarities of all pairs are held
 NAMED_GROUPS = ("id", "source", "system", "item", "task")
 
 
@@ -45,16 +48,17 @@ def validate(
     from refless.cli.reading import estimator_of, rated_of
     from refless.report.agreement import validation_view
 
-    check(result)
+    check(result, report=True)
     if resamples < FEWEST_RESAMPLES:
         raise UsageError(
             f"--resamples must be {FEWEST_RESAMPLES} or more: a 95 % interval needs as many"
         )
     estimator = estimator_of(estimation, result.seed)
-    rated, column = rated_of(pool, reading, None if group in NAMED_GROUPS else group)
+    rated, column = rated_of(pool, reading, None if group in NAMED_GROUPS else group, alone=True)
     how = _How(group, column, result.seed, resamples)
     found = _validation(estimator, rated, how)
-    emit(validation_view(found, _advice(estimator, found, how)), result)
+    given = _advice(estimator, found, how)
+    emit(validation_view(found, given), result, lambda: _report(estimator, found, given, how))
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,3 +115,47 @@ def _advice(estimator: Estimator, found: Validation, how: _How) -> Advice | None
         signature=other.signature,
         agreement=other.estimator,
     )
+
+
+def _report(estimator: Estimator, found: Validation, advice: Advice | None, how: _How) -> Page:
+    """The HTML report, with the studies that are made for it alone."""
+    from refless.cli.reading import command_with
+    from refless.report.trust import Evidence, validation_page
+    from refless.studies.annotators import annotators
+    from refless.studies.validation import group_labels
+
+    labels = group_labels(found.pool, how.group, how.column)
+    evidence = Evidence(
+        estimator=estimator,
+        labels=labels,
+        command=command_with((), ()),
+        seed=how.seed,
+        others=annotators(found.pool, leave_out=True),
+        studies=_studies(estimator, found.pool, labels, how),
+    )
+    return validation_page(found, advice, evidence)
+
+
+def _studies(
+    estimator: Estimator, pool: RatedPool, labels: tuple[str, ...], how: _How
+) -> Studies | str:
+    """Threshold sweeps and a learning curve, or why there are none."""
+    from refless.estimators import BLEUNeighbors
+    from refless.report.trust import Studies
+    from refless.studies.learning_curve import learning_curve
+    from refless.studies.thresholds import thresholds
+
+    if not isinstance(estimator, BLEUNeighbors):
+        return ""  # the others have no tau, a and b
+    if not FEWEST_STUDIED <= len(pool) <= MOST_STUDIED:
+        return (
+            f"Threshold sweeps and the learning curve are made for {FEWEST_STUDIED} to "
+            f"{MOST_STUDIED:,} rated texts; here are {len(pool):,}."
+        )
+    judge = estimator.clone()
+    with progress("varying thresholds and numbers of rated texts") as show:
+        swept = thresholds(judge, pool, labels, group=how.group)
+        if show is not None:
+            show(0.3)
+        curve = learning_curve(judge, pool, labels, group=how.group, seed=how.seed)
+    return Studies(thresholds=swept, curve=curve)

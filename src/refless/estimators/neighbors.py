@@ -14,7 +14,7 @@ import numpy as np
 
 from refless.errors import UsageError
 from refless.estimators.explanation import Explanation
-from refless.estimators.protocol import Parameters, subsampled
+from refless.estimators.protocol import Parameters, group_numbers, subsampled
 from refless.index import RatedIndex
 from refless.kernels import Kernel, KernelParameters, Prepared, kernel_of
 from refless.kernels.bertscore import RANDOM
@@ -46,6 +46,7 @@ from refless.truth import (
 from refless.version import __version__
 
 CALIBRATION_TEXTS = 2_000  # held-out residuals for intervals come from at most so many texts
+POWER = 2.0  # of the kernel as a weight, where neighbours are weighed
 ROUNDING = 1e-9  # b |S| is real-valued: 0.57 * 100 admits 57
 Weights = Literal["uniform", "kernel"]
 
@@ -105,7 +106,7 @@ class BLEUNeighbors(Parameters):
     layer: int | None = None
     baseline: str = RANDOM
     weights: Weights = "uniform"
-    power: float = 2.0
+    power: float = POWER
     subsample: float = 1.0
     seed: int = 0
     threads: int | None = None
@@ -119,6 +120,7 @@ class BLEUNeighbors(Parameters):
             "max_fraction must lie in [0, 1]": 0.0 <= self.max_fraction <= 1.0,
             "weights must be 'uniform' or 'kernel'": self.weights in {"uniform", "kernel"},
             "power must be positive and finite": 0 < self.power < np.inf,
+            "power goes with weights='kernel'": self.weights == "kernel" or self.power == POWER,
             "subsample must lie in (0, 1]": 0.0 < self.subsample <= 1.0,
             "threads must be 1 or more": self.threads is None or self.threads >= 1,
         }
@@ -155,8 +157,8 @@ class BLEUNeighbors(Parameters):
             self._fitted = self._from_index(pool)
         return self
 
-    def _from_pool(self, pool: RatedPool) -> _Fitted:
-        ordered = take(pool, canonical_order(pool))
+    def _from_pool(self, pool: RatedPool, groups: IntArray | None = None) -> _Fitted:
+        ordered = take(pool, canonical_order(pool, groups))
         rated = subsampled(ordered, self.subsample, self.seed)
         prepared = self._kernel().prepare(rated.texts)
         return self._with(pool, rated, prepared, fingerprint(ordered))
@@ -214,9 +216,13 @@ class BLEUNeighbors(Parameters):
             pool: the rated pool; this estimator is fitted to it.
             groups: [n] group numbers from 0; by default each text is a group of its own.
         """
-        self.fit(pool)
+        given = pool.pool if isinstance(pool, RatedIndex) else pool
+        groups = group_numbers(given, groups)
+        if self.subsample < 1.0:
+            self._fitted = self._from_pool(given, groups)
+        else:
+            self.fit(pool)
         pool = self._state().pool
-        groups = np.arange(len(pool)) if groups is None else groups
         outputs = as_outputs(pool)
         values, support, reasons = self._estimate(outputs, groups)
         return self._answer(outputs, values, support, reasons, _defined(pool.truth - values))

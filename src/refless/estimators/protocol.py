@@ -93,3 +93,18 @@ def subsampled(ordered: RatedPool, share: float, seed: int) -> RatedPool:
     size = max(1, round(share * len(ordered)))
     rng = np.random.default_rng(seed)
     return take(ordered, np.sort(rng.choice(len(ordered), size, replace=False)))
+
+
+def group_numbers(pool: RatedPool, groups: IntArray | None) -> IntArray:
+    """[n] group of each text; by default each text is a group of its own.
+
+    Raises:
+        UsageError: not one number from 0 a text.
+    """
+    if groups is None:
+        return np.arange(len(pool))
+    if len(groups) != len(pool) or np.min(groups, initial=0) < 0:
+        raise UsageError(
+            f"groups must be one number from 0 a text: {len(pool)} texts, {len(groups)} groups"
+        )
+    return np.asarray(groups, dtype=np.int64)

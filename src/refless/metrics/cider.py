@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import ClassVar
@@ -131,7 +132,8 @@ class _Texts:
     Attributes:
         features: the distinct texts; `size` is the number of features.
         outputs: [n] which text each output is.
-        of: [references] which text each reference is; item i has `of[first[i]:first[i + 1]]`.
+        of: [references] which text each reference is; output i has `of[first[i]:first[i + 1]]`.
+        documents: one output of each item: its references are what frequencies are counted in.
     """
 
     features: Features
@@ -139,14 +141,19 @@ class _Texts:
     outputs: IntArray
     of: IntArray
     first: IntArray
+    documents: IntArray
 
     def cosines(self, *, clip: bool) -> FloatArray:
         """[references] mean over the orders of the cosine between output and reference."""
         found = np.zeros(len(self.of))
         features, each = self.features, np.repeat(self.outputs, np.diff(self.first))
+        counts = np.diff(self.first)[self.documents]
+        ends = np.concatenate([[0], np.cumsum(counts)])
+        begins = self.first[self.documents]
+        of = self.of[np.arange(ends[-1]) + np.repeat(begins - ends[:-1], counts)]
         for starts in features.starts:
-            seen = loops.frequencies_loop(features.ids, starts, self.of, self.first, self.size)
-            idf = np.log(len(self.outputs)) - np.log(np.maximum(seen, 1))
+            seen = loops.frequencies_loop(features.ids, starts, of, ends, self.size)
+            idf = np.log(len(self.documents)) - np.log(np.maximum(seen, 1))
             counted = (features.ids, features.weights, starts, idf)
             norms = loops.norms_loop(*counted)
             dots = np.zeros(len(self.of))
@@ -159,7 +166,7 @@ class _Texts:
         """Segment scores out of those of their references."""
         counts = np.diff(self.first)
         segments = FACTOR * np.add.reduceat(pairs, self.first[:-1]) / counts
-        return averaged(segments if len(segments) > 1 else np.array([np.nan]))
+        return averaged(segments if len(self.documents) > 1 else np.full(len(segments), np.nan))
 
 
 def _read(outputs: Outputs, order: int, tokenize: str, lowercase: bool) -> _Texts:
@@ -175,4 +182,17 @@ def _read(outputs: Outputs, order: int, tokenize: str, lowercase: bool) -> _Text
     first = np.cumsum([0, *map(len, outputs.references)])
     shape = Shape(tokenize=tokenize, low=1, high=order, clip=False)
     vocabulary, features = learn(tuple(place), shape)
-    return _Texts(features, vocabulary.features, mine, theirs, first)
+    documents = _documents(outputs)
+    return _Texts(features, vocabulary.features, mine, theirs, first, documents)
+
+
+def _documents(outputs: Outputs) -> IntArray:
+    """The first output of each item: several systems' outputs are one document.
+
+    Without items, outputs of several systems with the same references are one; else each is one.
+    """
+    keys: Sequence[object] = outputs.items or (outputs.references if outputs.systems else ())
+    if not keys:
+        return np.arange(len(outputs))
+    first = {key: row for row, key in reversed(list(enumerate(keys)))}
+    return np.array(sorted(first.values()), dtype=np.int64)

@@ -17,7 +17,9 @@ from refless.report.parts import (
     signature_section,
     title,
 )
+from refless.report.verdict import grounds_of, verdict
 from refless.report.view import Cell, Section, Table, View, number
+from refless.studies.annotators import annotators
 from refless.studies.annotators import as_dict as annotators_dict
 from refless.studies.held_out import Agreement
 from refless.studies.held_out import as_dict as agreement_dict
@@ -34,6 +36,7 @@ def validation_view(result: Validation, advice: Advice | None) -> View:
         "format": FORMAT,
         "command": "validate",
         "signature": str(result.signature),
+        "verdict": verdict(grounds_of(result, annotators(result.pool, leave_out=True))),
         "n": len(result.pool),
         "estimator": agreement_dict(result.estimator),
         "baselines": {name: agreement_dict(a) for name, a in result.baselines.items()},
@@ -48,9 +51,9 @@ def validation_view(result: Validation, advice: Advice | None) -> View:
         Section(
             title="Agreement with people, each text judged without its own rating",
             lines=(f"{count} have an estimate (coverage {number(result.estimator.coverage)}).",),
-            table=_agreement_table(result),
+            table=agreement_table(result),
         ),
-        Section(lines=_legend(result)),
+        Section(lines=legend(result)),
         *_better_section(advice),
         *reasons_section(result.estimator.reasons, result.estimator.n),
         _undefined_section(result.estimator),
@@ -72,7 +75,7 @@ def _in_scale(agreement: Agreement, scale: Scale | None) -> dict[str, object] | 
     return {"scale": list(scale), "estimator": errors}
 
 
-def _agreement_table(result: Validation) -> Table:
+def agreement_table(result: Validation) -> Table:
     """One row a measure, one column a judge."""
     constant, length = result.baselines["constant"], result.baselines["length_only"]
     names = [name for name in MEASURES if name != "auc" or not math.isnan(result.estimator.auc)]
@@ -90,7 +93,7 @@ def _agreement_table(result: Validation) -> Table:
     return Table(header=header, rows=rows, numeric=(False, *[True] * len(columns)))
 
 
-def _legend(result: Validation) -> tuple[str, ...]:
+def legend(result: Validation) -> tuple[str, ...]:
     """What the columns are, a line each."""
     lines = [
         "constant: mean rating of the other texts; length: a line on their lengths.",

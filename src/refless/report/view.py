@@ -48,7 +48,10 @@ def number(value: float | None, digits: int = 3) -> str:
     """A number for a table; a dash where it is undefined."""
     if value is None or value != value:
         return "-"
-    return f"{value:.{digits}f}" if abs(value) < WIDEST else f"{value:.4e}"
+    if abs(value) >= WIDEST:
+        return f"{value:.4e}"
+    shown = f"{value:.{digits}f}"
+    return shown.removeprefix("-") if float(shown) == 0 else shown  # -0.000 is 0.000
 
 
 def percent(share: float) -> str:

@@ -1,4 +1,8 @@
-"""The human yardstick: each annotator against the truth (BLEU Neighbors, section 5.1)."""
+"""The human yardstick: each annotator against the truth (BLEU Neighbors, section 5.1).
+
+As published, the truth includes the annotator who is compared with it, which flatters people. With
+`leave_out` it is the others' ratings only, which is how an estimator is compared with them.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +36,7 @@ class Annotator:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Annotators:
-    """All annotators of a pool against its truth, which includes their own ratings.
+    """All annotators of a pool against its truth.
 
     Attributes:
         n: number of annotators.
@@ -53,15 +57,20 @@ class Annotators:
     left_out: bool = False
 
 
-def annotators(pool: RatedPool) -> Annotators | None:
+def annotators(pool: RatedPool, *, leave_out: bool = False) -> Annotators | None:
     """The yardstick of a pool, or None where it does not name two annotators who rated.
 
     Several ratings of one text by one annotator count as their mean. Scores and truths are exact,
     so that ties stay ties; both are scaled by the pool's scale.
+
+    Args:
+        pool: the rated texts.
+        leave_out: compare each annotator with the truth of the others' ratings, on the texts that
+            others rated too; else with the truth of all, as published.
     """
     if len(pool.ratings.annotators) < 2:
         return None
-    each = tuple(_annotator(*column) for column in _columns(pool))
+    each = tuple(_annotator(*column) for column in _columns(pool, leave_out=leave_out))
     if len(each) < 2:
         return None
     columns = {name: _column(each, name) for name in (*ERRORS, *CORRELATIONS)}
@@ -73,6 +82,7 @@ def annotators(pool: RatedPool) -> Annotators | None:
         n_undefined=len(each) - len(defined["spearman"]),
         spearman_undefined_as_zero=float(defined["spearman"].sum()) / len(each),
         per_annotator=each,
+        left_out=leave_out,
     )
 
 
@@ -86,18 +96,42 @@ def as_dict(yardstick: Annotators) -> dict[str, object]:
     return {"n": yardstick.n, "average": _plain(average), "best": _plain(yardstick.best)}
 
 
-def _columns(pool: RatedPool) -> Iterator[tuple[str, FloatArray, FloatArray]]:
+def _columns(pool: RatedPool, *, leave_out: bool) -> Iterator[tuple[str, FloatArray, FloatArray]]:
     """Name, truths and scores of each annotator who rated, in the order of names."""
-    cells, who, text = _cells(pool.ratings, len(pool))
+    cells, who, text = cells_of(pool.ratings, len(pool))
     scores = truth_of(cells, len(who), scale=pool.scale)
+    truth = _truth_of_others(pool, who, text) if leave_out else pool.truth[text]
     starts = np.searchsorted(who, np.arange(len(pool.ratings.annotators) + 1))
     for number, name in enumerate(pool.ratings.annotators):
         rated = slice(starts[number], starts[number + 1])
-        if rated.start < rated.stop:
-            yield name, pool.truth[text[rated]], scores[rated]
+        known = ~np.isnan(truth[rated])
+        if known.any():
+            yield name, truth[rated][known], scores[rated][known]
 
 
-def _cells(ratings: Ratings, n: int) -> tuple[Ratings, IntArray, IntArray]:
+def _truth_of_others(pool: RatedPool, who: IntArray, text: IntArray) -> FloatArray:
+    """[cells] truth of each cell's text without its annotator; NaN where nobody else rated it."""
+    ratings = pool.ratings
+    order = np.argsort(ratings.text, kind="stable")
+    counts = np.bincount(ratings.text, minlength=len(pool))
+    starts = np.cumsum(counts) - counts
+    cell = np.repeat(np.arange(len(who)), counts[text])
+    place = np.arange(len(cell)) - np.repeat(np.cumsum(counts[text]) - counts[text], counts[text])
+    rating = order[starts[text[cell]] + place]
+    others = ratings.annotator[rating] != who[cell]
+    left, number = np.unique(cell[others], return_inverse=True)
+    truth = np.full(len(who), np.nan)
+    if len(left):
+        mine = Ratings(
+            text=number,
+            annotator=np.zeros_like(number),
+            values=ratings.values[rating[others]],
+        )
+        truth[left] = truth_of(mine, len(left), scale=pool.scale, aggregate=pool.aggregate)
+    return truth
+
+
+def cells_of(ratings: Ratings, n: int) -> tuple[Ratings, IntArray, IntArray]:
     """Ratings regrouped so that each pair of annotator and text is one; who and which, sorted."""
     pair = ratings.annotator * n + ratings.text
     pairs, cell = np.unique(pair, return_inverse=True)

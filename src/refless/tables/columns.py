@@ -19,10 +19,16 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "task": ("task",),
     "reference": ("reference", "references"),
     "weight": ("weight", "weights"),
+    "logprob": ("logprob", "log_prob", "log_probability", "modelprobability"),
+    "length": ("length", "n_tokens", "lengthofutterance"),
+    "label": ("label", "human", "is_human"),
 }
 SHARED = ("text", "id", "item", "source", "system", "task", "group")
 POOL_ROLES = (*SHARED, "rating", "annotator")
 OUTPUT_ROLES = (*SHARED, "reference", "weight")
+SCORED_ROLES = (*POOL_ROLES, "score", "reference", "weight")
+HUSE_ROLES = (*POOL_ROLES, "logprob", "length", "label")
+NEEDED = ("text", "rating")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,8 +36,9 @@ class Columns:
     """The user's column flags; None or () looks for the aliases.
 
     Several rating columns mean one annotator a column, several reference columns one reference a
-    column. `group` has no alias. Roles that a kind of file does not have (ratings of outputs,
-    references of a rated pool) are not looked up there, so that one set of flags serves both.
+    column. `group` and `score` (of another tool) have no alias. Roles that a kind of file does not
+    have (ratings of outputs, references of a rated pool) are not looked up there, so that one set
+    of flags serves both.
     """
 
     text: str | None = None
@@ -45,6 +52,10 @@ class Columns:
     reference: tuple[str, ...] = ()
     weight: str | None = None
     group: str | None = None
+    score: tuple[str, ...] = ()
+    logprob: str | None = None
+    length: str | None = None
+    label: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +84,7 @@ def flagged(columns: Columns, role: str) -> tuple[str, ...]:
 
 def check_columns(columns: Columns, roles: Sequence[str]) -> None:
     """Raises UsageError for flags that contradict each other."""
-    for role in ("rating", "reference"):
+    for role in ("rating", "reference", "score"):
         names = flagged(columns, role)
         if len(set(names)) != len(names):
             raise UsageError(f"--{role}-column names one column twice: {', '.join(names)}")
@@ -101,17 +112,24 @@ class Wanted:
         return name in self._names or name.casefold() in self._folded
 
 
-def roles_of(columns: Columns, roles: Sequence[str], seen: Sequence[str], path: str) -> Roles:
+def roles_of(
+    columns: Columns,
+    roles: Sequence[str],
+    seen: Sequence[str],
+    path: str,
+    needed: Sequence[str] = NEEDED,
+) -> Roles:
     """The columns of each role among those seen, and notes on what was found by alias.
 
     Args:
         columns: the user's flags.
-        roles: what this kind of file has; of these `text` (and `rating`) must be there.
+        roles: what this kind of file has.
         seen: names of all columns, in file order.
         path: for the error messages.
+        needed: which of the roles must be there.
 
     Raises:
-        InputError: a flag that names no column, two candidates for one role, no text or rating.
+        InputError: a flag that names no column, two candidates for one role, a needed one missing.
     """
     taken: dict[str, tuple[str, ...]] = {}
     said = []
@@ -124,7 +142,7 @@ def roles_of(columns: Columns, roles: Sequence[str], seen: Sequence[str], path: 
             said += [f"{role} from '{name}'" for name in names]
         if names:
             taken[role] = names
-    for role in ("text", "rating"):
+    for role in needed:
         if role in roles and role not in taken:
             raise _missing(role, seen, path)
     _check_weight(taken, columns, path)

@@ -46,7 +46,7 @@ def read_outputs(paths: Sequence[str], reading: Reading = _PLAIN) -> OutputsRead
         InputError, UsageError, MissingExtraError: as `read_pool`.
     """
     rows = checked(paths, reading, OUTPUT_ROLES)
-    references, weights = _references(rows)
+    references, weights = references_of(rows)
     everything = range(len(rows.table))
     for row in rows.faults.rows:
         rows.texts[row] = ""
@@ -88,7 +88,7 @@ def _outputs(
     return replace(outputs, bad=tuple(row in bad for row in groups.first)) if bad else outputs
 
 
-def _references(rows: Checked) -> tuple[list[tuple[str, ...]], list[tuple[float, ...]]]:
+def references_of(rows: Checked) -> tuple[list[tuple[str, ...]], list[tuple[float, ...]]]:
     """Each row's references and their weights; empty lists where there are no such columns."""
     columns = [rows.table.columns[name] for name in rows.roles.all("reference")]
     weight = rows.table.column(rows.roles.one("weight"))

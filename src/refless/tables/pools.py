@@ -58,8 +58,12 @@ def read_pool(paths: Sequence[str], reading: Reading = _PLAIN) -> PoolRead:
         UsageError: settings that cannot be honoured.
         MissingExtraError: Parquet without pyarrow.
     """
+    return pool_of_rows(checked(paths, reading, POOL_ROLES), paths, reading)[0]
+
+
+def pool_of_rows(rows: Checked, paths: Sequence[str], reading: Reading) -> tuple[PoolRead, Merged]:
+    """The rated pool of checked rows, and which rows make which text; raises as `read_pool`."""
     check_scale(reading.scale)
-    rows = checked(paths, reading, POOL_ROLES)
     spellings, numerals = _spellings(rows, reading)
     values = _values(rows, spellings, numerals, reading.scale)
     kept = [row for row in range(len(rows.table)) if row not in rows.faults.rows]
@@ -70,13 +74,14 @@ def read_pool(paths: Sequence[str], reading: Reading = _PLAIN) -> PoolRead:
     ratings, nameless = _ratings(rows, groups, values)
     pool = _pool(rows, groups, ratings, reading)
     notes = (*rows.roles.notes, *numerals.notes, *merged_note(rows, groups), *nameless)
-    return PoolRead(
+    read = PoolRead(
         pool=pool,
         notes=(*notes, *skipped_note(rows.faults, "skipped")),
         skipped=tuple(rows.faults.errors),
         n_skipped=len(rows.faults.rows),
         group=picked(rows.names, "group", groups),
     )
+    return read, groups
 
 
 def _spellings(rows: Checked, reading: Reading) -> tuple[dict[str, Spelled], Numerals]:

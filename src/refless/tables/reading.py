@@ -9,11 +9,12 @@ from typing import cast
 from refless.errors import InputError, UsageError
 from refless.records import Aggregate, Scale
 from refless.tables.cells import name_of_cell, source_of_cell, text_of_cell
+from refless.tables.columns import NEEDED as NEEDED_COLUMNS
 from refless.tables.columns import Columns, Roles, Wanted, check_columns, roles_of
 from refless.tables.gathering import Faults, Gathered, bad_row, gather
 from refless.tables.merging import Merged, check_agreement
 
-NAME_ROLES = ("id", "item", "source", "system", "task", "annotator", "group")
+NAME_ROLES = ("id", "item", "source", "system", "task", "annotator", "group", "label")
 NEEDED = ("id", "item")  # where there is such a column, every row must fill it
 
 
@@ -53,8 +54,13 @@ class Checked:
     faults: Faults
 
 
-def checked(paths: Sequence[str], reading: Reading, roles: Sequence[str]) -> Checked:
-    """The files' rows with texts and names checked."""
+def checked(
+    paths: Sequence[str],
+    reading: Reading,
+    roles: Sequence[str],
+    needed: Sequence[str] = NEEDED_COLUMNS,
+) -> Checked:
+    """The files' rows with texts and names checked; texts are "" where none are needed or there."""
     if isinstance(paths, str) or not paths:
         raise UsageError("a list of files to read is needed")
     if list(paths).count("-") > 1:
@@ -70,7 +76,7 @@ def checked(paths: Sequence[str], reading: Reading, roles: Sequence[str]) -> Che
         quoting=reading.quoting,
         text_column=reading.columns.text or "text",
     )
-    taken = roles_of(reading.columns, roles, tuple(table.seen), ", ".join(paths))
+    taken = roles_of(reading.columns, roles, tuple(table.seen), ", ".join(paths), needed)
     names = {
         role: _cells(table, faults, column, source_of_cell if role == "source" else name_of_cell)
         for role in NAME_ROLES
@@ -78,7 +84,8 @@ def checked(paths: Sequence[str], reading: Reading, roles: Sequence[str]) -> Che
     }
     for role in NEEDED:
         _check_filled(table, faults, names.get(role, ()), role, taken.one(role))
-    texts = _cells(table, faults, taken.all("text")[0], text_of_cell)
+    text = taken.one("text")
+    texts = [""] * len(table) if text is None else _cells(table, faults, text, text_of_cell)
     return Checked(table=table, roles=taken, texts=texts, names=names, faults=faults)
 
 

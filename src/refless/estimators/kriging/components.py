@@ -169,7 +169,8 @@ class _Bell:
 
 def _bell(name: str, statistics: Inputs, anchors: Inputs) -> _Bell:
     values = np.sort(getattr(statistics, name))
-    mean, width = float(values.mean()), WIDTH * float(values.std()) or 1.0
+    mean, spread = float(values.mean()), float(values.std())
+    width = WIDTH * spread if spread > 1e-9 else 1.0  # less is rounding
     return _Bell(name, mean, width, (getattr(anchors, name) - mean) / width)
 
 

@@ -38,6 +38,13 @@ class Data:
     noise: FloatArray
     fingerprint: str
 
+    def in_units_of(self, rows: IntArray) -> Data:
+        """The same texts with offset, unit and noise as these rated texts alone have them."""
+        offset, unit = _units(self.rated.truth[rows])
+        noise = rating_noise(self.rated, rows) / unit**2
+        y = (self.rated.truth - offset) / unit
+        return replace(self, y=y, offset=offset, unit=unit, noise=noise)
+
     def take(self, rows: IntArray) -> Data:
         """These rated texts alone, in the same units."""
         return replace(
@@ -62,17 +69,16 @@ def read(
     use_source: bool,
     subsample: float,
     seed: int,
+    groups: IntArray | None = None,
 ) -> Data:
     """A pool, a saved index, or texts and ratings, in canonical order and sub-sampled."""
     if isinstance(pool, RatedIndex) and ratings is not None:
         raise UsageError("an index has its own ratings; do not pass others beside it")
     given = pool.pool if isinstance(pool, RatedIndex) else pool_of(pool, ratings)
-    ordered = take(given, canonical_order(given))
+    ordered = take(given, canonical_order(given, groups))
     rated = subsampled(ordered, subsample, seed)
     sources = rated.sources if use_source and len(set(rated.sources)) > 1 else ()
-    offset = float(np.sort(rated.truth).mean()) if len(rated) else 0.0
-    unit = float(np.sort(rated.truth).std()) if len(rated) else 1.0
-    unit = unit if unit > 1e-12 else 1.0
+    offset, unit = _units(rated.truth)
     return Data(
         pool=given,
         rated=rated,
@@ -86,23 +92,34 @@ def read(
     )
 
 
-def rating_noise(pool: RatedPool) -> FloatArray:
+def _units(truth: FloatArray) -> tuple[float, float]:
+    """Mean and standard deviation, 1 where there is none to speak of."""
+    if len(truth) == 0:
+        return 0.0, 1.0
+    ordered = np.sort(truth)
+    mean, spread = float(ordered.mean()), float(ordered.std())
+    return mean, spread if spread > 1e-12 * max(1.0, abs(mean)) else 1.0
+
+
+def rating_noise(pool: RatedPool, rows: IntArray | None = None) -> FloatArray:
     """[n] variance of each text's mean rating as an average of few, scaled; 0 where unknown.
 
-    The variance of one rating is pooled over all texts that were rated more than once.
+    The variance of one rating is pooled over all texts that were rated more than once, or over
+    those in `rows`.
     """
     text, values = pool.ratings.text, pool.ratings.values
     if pool.scale is not None:
         values = values / (pool.scale[1] - pool.scale[0])
     order = np.lexsort((values, text))
     text, values = text[order], values[order]
-    counts = np.bincount(text, minlength=len(pool))
-    freedom = float((counts - 1).sum())
+    counts = np.maximum(np.bincount(text, minlength=len(pool)), 1)
+    means = np.bincount(text, values, len(pool)) / counts
+    spread = np.bincount(text, (values - means[text]) ** 2, len(pool))
+    pooled = slice(None) if rows is None else rows
+    freedom = float((counts[pooled] - 1).sum())
     if freedom <= 0:
         return np.zeros(len(pool))
-    means = np.bincount(text, values, len(pool)) / np.maximum(counts, 1)
-    deviations = np.sort((values - means[text]) ** 2)
-    return np.asarray(deviations.sum() / freedom / np.maximum(counts, 1))
+    return np.asarray(np.sort(spread[pooled]).sum() / freedom / counts)
 
 
 def folds_of(groups: IntArray, folds: int) -> IntArray:

@@ -20,7 +20,7 @@ from refless.estimators.kriging.data import FEWEST, Data, folds_of, read, rows_o
 from refless.estimators.kriging.likelihood import Amplitudes, fitted_amplitudes
 from refless.estimators.kriging.model import Model, conditioned, shares
 from refless.estimators.kriging.threads import calm
-from refless.estimators.protocol import Parameters
+from refless.estimators.protocol import Parameters, group_numbers
 from refless.index import RatedIndex
 from refless.matching import Progress
 from refless.ngrams import Shape
@@ -40,6 +40,7 @@ from refless.stats.intervals import conformal_radius
 from refless.truth import canonical_order
 from refless.version import __version__
 
+ROUNDING = 1e-9  # a share of 0.57 of 100 outputs is 57 of them
 ROWS = 1_024  # outputs predicted at a time
 
 
@@ -99,6 +100,7 @@ class Kriging(Parameters):
             )
             >= 10,
             "folds must be 2 or more": self.folds >= 2,
+            "threads must be 1 or more": self.threads is None or self.threads >= 1,
         }
         for rule, holds in checks.items():
             if not holds:
@@ -120,20 +122,28 @@ class Kriging(Parameters):
         ratings: Sequence[float] | None = None,
     ) -> Self:
         """Reads the rated texts, chooses the amplitudes, conditions on the ratings."""
-        data = self._read(pool, ratings)
+        self._take(self._read(pool, ratings))
+        self._learn()
+        return self
+
+    def _take(self, data: Data) -> None:
         self._data, self._model, self._errors = data, None, None
         self._fitted_with = self._learned_with()
-        if len(data.y) >= FEWEST:
+
+    def _learn(self) -> None:
+        """The model of the data, where there is none yet: held-out evaluation needs none."""
+        data = self._state()
+        if self._model is None and len(data.y) >= FEWEST:
             with calm(len(data.y)):
                 amplitudes = self._tuned(data, np.arange(len(data.y)))
                 self._model = self._conditioned(data, amplitudes)
                 self._errors = self._standardized(data, self._model)
-        return self
 
     def _read(
         self,
         pool: RatedPool | RatedIndex | Sequence[str],
         ratings: Sequence[float] | None = None,
+        groups: IntArray | None = None,
     ) -> Data:
         return read(
             pool,
@@ -141,6 +151,7 @@ class Kriging(Parameters):
             use_source=self.use_source,
             subsample=self.subsample,
             seed=self.seed,
+            groups=groups,
         )
 
     def _tuned(self, data: Data, rows: IntArray) -> Amplitudes:
@@ -179,14 +190,21 @@ class Kriging(Parameters):
         Raises:
             UsageError: rated texts with sources and outputs without.
         """
-        outputs, data = outputs_of(outputs), self._state()
+        return self._judged(outputs_of(outputs), share=self.target_coverage)
+
+    def _judged(self, outputs: Outputs, share: float | None) -> Estimates:
+        data = self._state()
         if data.inputs.sources and not outputs.sources:
             raise UsageError(
                 "the rated texts have sources and the outputs have none: give the outputs' "
                 "sources too, or leave the sources unread (use_source=False, --ignore-source)"
             )
-        values, variances = self._at(data, self._model, outputs)
-        return self._answer(outputs, values, np.sqrt(variances))
+        self._learn()
+        y, variances = self._at(data, self._model, outputs)
+        values, sd = data.offset + data.unit * y, data.unit * np.sqrt(variances)
+        radius = conformal_radius(self._errors[1]) if self._errors else np.nan
+        support = np.full(len(outputs), len(data.rated))
+        return self._answer(outputs, values, sd, radius, support, share)
 
     def _at(
         self, data: Data, model: Model | None, outputs: Outputs
@@ -216,17 +234,27 @@ class Kriging(Parameters):
         are judged with the amplitudes that the other folds ask for. Texts that a sub-sample
         leaves out are judged by its texts in the other folds.
         """
-        self.fit(pool)
+        given = pool.pool if isinstance(pool, RatedIndex) else pool
+        groups = group_numbers(given, groups)
+        self._take(self._read(pool, None, groups))
         data = self._state()
-        groups = np.arange(len(data.pool)) if groups is None else groups
         with calm(len(data.y)):
-            means, variances = self._nested(data, groups)
-        return self._answer(as_outputs(data.pool), means, np.sqrt(variances))
+            values, variances = self._nested(data, groups)
+        sd = np.sqrt(variances)
+        errors = (data.pool.truth - values) / sd
+        radius = conformal_radius(errors[~np.isnan(errors)])
+        hidden = np.bincount(groups[rows_of(data)], minlength=int(groups.max(initial=0)) + 1)
+        support = len(data.rated) - hidden[groups]
+        outputs = as_outputs(data.pool)
+        return self._answer(outputs, values, sd, radius, support, self.target_coverage)
 
     def _nested(self, data: Data, groups: IntArray) -> tuple[FloatArray, FloatArray]:
-        """Means and variances of the pool's texts, in the order given; NaN without a model."""
-        means, variances = np.full(len(groups), np.nan), np.full(len(groups), np.nan)
-        order = canonical_order(data.pool)
+        """Means and variances of the pool's ratings, in the order given; NaN without a model.
+
+        Nothing that is read off the ratings of a fold is used on it: no amplitude, no unit.
+        """
+        values, variances = np.full(len(groups), np.nan), np.full(len(groups), np.nan)
+        order = canonical_order(data.pool, groups)
         fold = np.empty(len(groups), dtype=np.int64)
         fold[order] = folds_of(groups[order], self.folds)
         rated = rows_of(data)
@@ -234,40 +262,50 @@ class Kriging(Parameters):
             outside = np.flatnonzero(fold[rated] != number)
             if len(outside) < FEWEST or not (fold == number).any():
                 continue
-            amplitudes = self._tuned(data, outside)
-            left, spread = self._conditioned(data, amplitudes).posterior.held_out(groups[rated])
+            others = data.in_units_of(outside)
+            amplitudes = self._tuned(others, outside)
+            left, spread = self._conditioned(others, amplitudes).posterior.held_out(groups[rated])
             inside = np.flatnonzero(fold[rated] == number)
-            means[rated[inside]], variances[rated[inside]] = left[inside], spread[inside]
+            values[rated[inside]] = others.offset + others.unit * left[inside]
+            variances[rated[inside]] = others.unit**2 * spread[inside]
             unseen = np.setdiff1d(np.flatnonzero(fold == number), rated)
             if len(unseen):
-                model = self._conditioned(data.take(outside), amplitudes)
-                texts = as_outputs(take(data.pool, unseen))
-                means[unseen], variances[unseen] = self._at(data, model, texts)
+                model = self._conditioned(others.take(outside), amplitudes)
+                left, spread = self._at(others, model, as_outputs(take(data.pool, unseen)))
+                values[unseen] = others.offset + others.unit * left
+                variances[unseen] = others.unit**2 * spread
             if self.progress is not None:
                 self.progress((number + 1) / self.folds)
-        return means, variances
+        return values, variances
 
-    def _answer(self, outputs: Outputs, y: FloatArray, sd: FloatArray) -> Estimates:
-        """Estimates in the truth's units, with reasons and intervals that stay on the scale."""
-        data = self._state()
-        values, sd = data.offset + data.unit * y, data.unit * sd
-        ends = (-np.inf, np.inf) if data.rated.scale is None else (0.0, 1.0)
+    def _answer(
+        self,
+        outputs: Outputs,
+        values: FloatArray,
+        sd: FloatArray,
+        radius: float,
+        support: IntArray,
+        share: float | None,
+    ) -> Estimates:
+        """The estimates with reasons and with intervals that stay on the scale."""
+        ends = (-np.inf, np.inf) if self._state().rated.scale is None else (0.0, 1.0)
         values = np.clip(values, *ends)
-        reasons = self._reasons(outputs, values, sd)
+        reasons = self._reasons(outputs, values, sd, share)
         undefined = np.array([reason != "" for reason in reasons], dtype=np.bool_)
         values = np.where(undefined, np.nan, values)
-        radius = conformal_radius(self._errors[1]) * sd if self._errors else np.nan
         return Estimates(
             ids=outputs.ids,
             values=values,
             reasons=reasons,
-            support=np.where(undefined, 0, len(data.rated)).astype(np.int64),
-            low=np.clip(values - radius, *ends),
-            high=np.clip(values + radius, *ends),
+            support=np.where(undefined, 0, support).astype(np.int64),
+            low=np.clip(values - radius * sd, *ends),
+            high=np.clip(values + radius * sd, *ends),
             sd=np.where(undefined, np.nan, sd),
         )
 
-    def _reasons(self, outputs: Outputs, values: FloatArray, sd: FloatArray) -> tuple[Reason, ...]:
+    def _reasons(
+        self, outputs: Outputs, values: FloatArray, sd: FloatArray, share: float | None
+    ) -> tuple[Reason, ...]:
         reasons: list[Reason] = []
         for i, text in enumerate(outputs.texts):
             if outputs.bad and outputs.bad[i]:
@@ -276,26 +314,20 @@ class Kriging(Parameters):
                 reasons.append("empty")
             elif np.isnan(values[i]):
                 reasons.append("too-few")
+            elif self.max_sd is not None and sd[i] > self.max_sd:
+                reasons.append("too-uncertain")
             else:
                 reasons.append("")
-        open_ = np.array([reason == "" for reason in reasons], dtype=np.bool_)
-        for place in np.flatnonzero(open_ & (sd > self._limit(sd, open_))):
-            reasons[int(place)] = "too-uncertain"
+        if share is not None:
+            known = [i for i, reason in enumerate(reasons) if not reason]
+            known.sort(key=lambda i: (sd[i], outputs.texts[i], outputs.ids[i]))
+            for i in known[int(np.ceil(share * len(reasons) - ROUNDING)) :]:
+                reasons[i] = "too-uncertain"
         return tuple(reasons)
-
-    def _limit(self, sd: FloatArray, open_: np.typing.NDArray[np.bool_]) -> float:
-        """Largest standard deviation with an estimate."""
-        limit = np.inf if self.max_sd is None else self.max_sd
-        if self.target_coverage is not None:
-            wanted = int(np.floor(self.target_coverage * len(sd) + 1e-9))
-            certain = np.sort(sd[open_])
-            if wanted < len(certain):
-                limit = min(limit, certain[wanted - 1] if wanted else -np.inf)
-        return float(limit)
 
     def residuals(self) -> FloatArray:
         """Truth minus held-out estimate of the rated texts."""
-        self._state()
+        self._learn()
         return self._errors[0] if self._errors is not None else np.zeros(0)
 
     def explain(
@@ -313,7 +345,7 @@ class Kriging(Parameters):
             raise UsageError("explain takes one output at a time")
         if hide is not None and hide in self.rated.ids:
             return self._explain_without(outputs, hide, most)
-        estimates = self.predict(outputs)
+        estimates = self._judged(outputs, share=None)  # a share is a rule about many outputs
         data, model = self._state(), self._model
         inputs = inputs_of(outputs.texts, outputs.sources if data.inputs.sources else ())
         return Explanation(
@@ -321,14 +353,14 @@ class Kriging(Parameters):
             low=float(estimates.low[0]),
             high=float(estimates.high[0]),
             reason=estimates.reasons[0],
-            support=len(data.rated),
+            support=int(estimates.support[0]),
             size=len(data.rated),
             neighbors=shares(data, model, inputs, self._shape(), most) if model else (),
         )
 
     def _explain_without(self, outputs: Outputs, hide: str, most: int | None) -> Explanation:
         rated = self.rated
-        kept = np.array([i for i, name in enumerate(rated.ids) if name != hide])
+        kept = np.array([i for i, n in enumerate(rated.ids) if n != hide], dtype=np.int64)
         other = self.clone().set_params(subsample=1.0)
         return other.fit(take(rated, kept)).explain(outputs, most=most)
 
@@ -345,11 +377,12 @@ class Kriging(Parameters):
         return self._data
 
     def signature(self) -> Signature:
-        """Parameters, and once fitted the pool and the amplitudes found."""
+        """Parameters, and once fitted the pool and the kernels; they settle the amplitudes."""
         shape = self._shape()
         settings: dict[str, object] = {
             "tok": shape.tokenize,
             "n": f"{shape.low}-{shape.high}",
+            "source": self.use_source,
             "maxsd": self.max_sd,
             "cover": self.target_coverage,
             "tune": self.tune_on,

@@ -132,7 +132,7 @@ def positive_root(matrix: FloatArray) -> FloatArray:
     """Lower Cholesky factor of a symmetric matrix, its diagonal shifted as far as it needs."""
     from scipy.linalg import LinAlgError, cholesky, eigvalsh
 
-    shift = 1e-8 * float(np.trace(matrix)) / len(matrix)
+    shift = max(1e-8 * float(np.trace(matrix)) / len(matrix), 1e-12)
     for extra in (0.0, None):
         if extra is None:
             extra = -float(eigvalsh(matrix, subset_by_index=[0, 0])[0]) + shift

@@ -43,7 +43,7 @@ def conditioned(
     """The process given all ratings, through inducing points where there are too many."""
     n, anchors = len(data.y), data.inputs
     if n > exact_up_to:
-        rows = np.sort(np.random.default_rng(1).choice(n, points, replace=False))
+        rows = np.sort(np.random.default_rng(1).choice(n, min(points, n), replace=False))
         anchors = data.inputs.take(rows)
     components = components_of(data.names, data.inputs, anchors, shape, threads)
     cross = weighted(components, amplitudes.weights, data.inputs)

@@ -1,0 +1,131 @@
+"""HUSE (Hashimoto, Zhang and Liang 2019): the paper's numbers for summarization beside ours.
+
+    python papers/huse.py --data ../shared/data [--format json]
+
+Its other tasks are no longer public. Beside human ratings stand estimates of them, held out: where
+the estimates do not tell a model's texts from people's, HUSE is near 1 and says nothing about the
+model. Exit status 2 where the data is absent.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from refless.errors import InputError, RefLessError
+from refless.estimators import ESTIMATORS
+from refless.records import BoolArray, FloatArray, RatedPool
+from refless.report.render import as_json, as_text
+from refless.report.view import Section, Table, View, number, with_interval
+from refless.studies.huse import Huse, huse
+from refless.tables import Columns, Reading, ScoredRead, read_scored
+from refless.tables.columns import HUSE_ROLES
+from refless.truth import truth_of, unscaled
+
+DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+FOLDER = Path("huse-summarization")
+CLEAN, SINGLE = FOLDER / "summary_clean.csv", FOLDER / "judgements.tsv"
+PAPER = {"huse": 0.53, "quality": 0.58, "diversity": 0.95}
+SEED = 0
+Row = dict[str, Any]
+
+
+def results(data: Path) -> list[Row]:
+    """HUSE from the paper's table, from the single ratings, and from estimates of these."""
+    for path in (data / CLEAN, data / SINGLE):
+        if not path.is_file():
+            raise InputError("no such file", path=str(path), remedy="name its folder with --data")
+    clean = read_scored(
+        [str(data / CLEAN)],
+        Reading(columns=Columns(rating=("HumanJudgement",))),
+        HUSE_ROLES,
+    )
+    single = read_scored([str(data / SINGLE)], Reading(scale=(1.0, 6.0)), HUSE_ROLES)
+    pool = single.pool
+    plain = truth_of(pool.ratings, len(pool))
+    by_people = np.array([name == "human" for name in pool.systems])
+    lengths = _words(pool)
+    human = np.array([label == "False" for label in clean.labels])
+    numbers = (clean.numbers["logprob"], clean.numbers["length"])
+    rows = [
+        _row("people", huse(clean.pool.truth, *numbers, human, seed=SEED)),
+        _row("people, single ratings", _of(single, plain, lengths, by_people)),
+        _row("people, exact ties", _of(single, plain, lengths, by_people, exact=True)),
+    ]
+    for name, kind in ESTIMATORS.items():
+        estimates = unscaled(kind().held_out(pool).values, pool.scale)
+        rows.append(_row(f"estimated, {name}", _of(single, estimates, lengths, by_people)))
+    return rows
+
+
+def _words(pool: RatedPool) -> FloatArray:
+    return np.array([len(text.split()) for text in pool.texts], dtype=np.float64)
+
+
+def _of(
+    read: ScoredRead,
+    ratings: FloatArray,
+    lengths: FloatArray,
+    human: BoolArray,
+    *,
+    exact: bool = False,
+) -> Huse:
+    return huse(ratings, read.numbers["logprob"], lengths, human, exact_ties=exact, seed=SEED)
+
+
+def _row(name: str, found: Huse) -> Row:
+    row: Row = {"ratings": name, "n": found.n, "n_left_out": found.n_left_out}
+    for part in PAPER:
+        row[part] = getattr(found, part)
+        row[f"{part}_interval"] = list(getattr(found, f"{part}_interval"))
+    return row
+
+
+def view(rows: Sequence[Row]) -> View:
+    """What both formats show."""
+    cells = [("paper", *(number(value, 2) for value in PAPER.values()), "200")]
+    for row in rows:
+        parts = (with_interval(row[part], row[f"{part}_interval"], 2) for part in PAPER)
+        cells.append((row["ratings"], *parts, str(row["n"])))
+    table = Table(
+        header=("ratings", "HUSE", "HUSE-Q", "HUSE-D", "n"),
+        rows=tuple(cells),
+        numeric=(False, True, True, True, True),
+    )
+    lines = (
+        "Leave-one-out, k 15, log-probability by token; intervals are over texts.",
+        "The paper's ties are those of floating-point numbers; exact ones move HUSE-Q.",
+        "Estimates, held out, hardly tell the model's summaries from people's:",
+        "HUSE near 1 is then no praise of the model.",
+    )
+    return View(
+        json={"format": 1, "paper": "huse", "published": PAPER, "rows": list(rows)},
+        rows=(),
+        sections=(Section(title="HUSE, summarization", table=table), Section(lines=lines)),
+    )
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Prints the table; returns the exit status."""
+    parser = argparse.ArgumentParser(
+        description="HUSE: the paper's numbers beside ours.", allow_abbrev=False
+    )
+    parser.add_argument("--data", type=Path, default=DATA, help="folder of the real data")
+    parser.add_argument("--format", choices=("text", "json"), default="text")
+    options = parser.parse_args(arguments)
+    try:
+        found = view(results(options.data))
+    except RefLessError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    print({"text": as_text, "json": as_json}[options.format](found), end="")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,107 @@
+"""Where an estimator stands among single annotators."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from refless.records import FloatArray
+from refless.report.charts import Mark, histogram
+from refless.report.page import Chapter, Figure, Key
+from refless.report.parts import title
+from refless.report.verdict import annotator_interval
+from refless.report.view import Table, clipped, number, percent, with_interval
+from refless.studies.annotators import ERRORS, Annotators
+from refless.studies.held_out import Agreement
+
+SHOWN = ("spearman", "mse")
+DIGITS = {"spearman": 3, "mse": 4}
+NO_OTHERS = (
+    "No human yardstick is possible: no two annotators rated the same text, so that nobody can be "
+    "compared with the others."
+)
+MOST_ROWS = 500  # annotators in the table
+NO_YARDSTICK = (
+    "No human yardstick is possible: the ratings do not say who gave them. With a column of "
+    "annotators this chapter shows how well single people agree with the mean of all."
+)
+
+
+def people_chapter(
+    people: Annotators | None, others: Annotators | None, found: Agreement, seed: int
+) -> Chapter:
+    """The annotators' distribution and our place in it.
+
+    Args:
+        people: annotators against the truth that holds their own ratings, as published.
+        others: the same with their own ratings left out, None where nobody rated the same text.
+        found: the estimator's agreement.
+        seed: of the bootstrap over annotators.
+    """
+    heading = "Among single annotators"
+    if people is None:
+        return Chapter(title=heading, lines=(NO_YARDSTICK,))
+    if others is None:
+        return Chapter(title=heading, lines=(NO_OTHERS,))
+    published, spread = people.average["spearman"], annotator_interval(people, "spearman", seed)
+    lines = (
+        (
+            f"Each of {others.n:,} annotators against the mean of the others who rated the same "
+            "texts; each on the texts that this one rated. Those who rated few texts spread widely."
+        ),
+        (
+            "As published, against a mean that holds their own rating too, one average annotator "
+            f"has a Spearman of {with_interval(published, spread)}."
+        ),
+    )
+    figures = tuple(_figure(others, found, name, seed) for name in SHOWN)
+    return Chapter(title=heading, lines=lines, figures=figures)
+
+
+def _figure(people: Annotators, found: Agreement, name: str, seed: int) -> Figure:
+    values = np.array([getattr(one, name) for one in people.per_annotator], dtype=np.float64)
+    ours, digits = getattr(found, name), DIGITS[name]
+    average, spread = people.average[name], annotator_interval(people, name, seed)
+    shown = title(name)
+    marks = [Mark(value=average, style="c2", interval=spread)]
+    if not math.isnan(ours):
+        marks.append(Mark(value=ours, style="c1", interval=found.intervals[name]))
+    place = _place(values, ours, name)
+    svg, rows = histogram(
+        values, f"Annotators by {shown}. {place}", x=shown, y="annotators", marks=marks
+    )
+    keys = (
+        Key(name=f"estimator {number(ours, digits)}, 95 % interval", style="mark c1"),
+        Key(name=f"average annotator {number(average, digits)}", style="mark c2"),
+    )
+    return Figure(svg=svg, caption=place, table=_table(people, rows, shown, name), keys=keys)
+
+
+def _place(values: FloatArray, ours: float, name: str) -> str:
+    """How many annotators the estimator does better than."""
+    known = values[np.isfinite(values)]
+    if math.isnan(ours) or not len(known):
+        return f"{title(name)}: no place among annotators, as it is undefined."
+    below = name in ERRORS
+    worse = int((known > ours).sum() if below else (known < ours).sum())
+    word = "lower" if below else "higher"
+    return (
+        f"{title(name)}: {word}, that is better, than that of {worse:,} of {len(known):,} "
+        f"annotators ({percent(worse / len(known))})."
+    )
+
+
+def _table(people: Annotators, rows: Sequence[tuple[str, str]], shown: str, name: str) -> Table:
+    """Single annotators, or the bars where they are too many."""
+    if people.n > MOST_ROWS:
+        return Table(header=(shown, "annotators"), rows=tuple(rows), numeric=(False, True))
+    return Table(
+        header=("annotator", "texts", shown),
+        rows=tuple(
+            (clipped(one.name), f"{one.n:,}", number(getattr(one, name), DIGITS[name]))
+            for one in people.per_annotator
+        ),
+        numeric=(False, True, True),
+    )

@@ -1,0 +1,69 @@
+"""Scores that are given: a metric's or another tool's, for the studies that judge estimators."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from refless.errors import UsageError
+from refless.records import Estimates, FloatArray, IntArray, Outputs, RatedPool, as_outputs
+from refless.signature import Signature
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Given:
+    """A column of scores in the shape of an estimator: it learns nothing from ratings.
+
+    Its correlations mean what they do for an estimator; its errors mean something only where the
+    scores are in the units of the ratings.
+
+    Attributes:
+        scores: by id of the text; NaN, or no entry, where there is none.
+        name: of the metric or the column, for the signature.
+    """
+
+    scores: Mapping[str, float]
+    name: str = "column"
+    settings: tuple[tuple[str, str], ...] = ()
+
+    def fit(self, pool: RatedPool) -> Self:  # noqa: ARG002 - nothing to learn
+        """Itself."""
+        return self
+
+    def predict(self, outputs: Outputs) -> Estimates:
+        """The scores of the outputs, by id."""
+        values = np.array([self.scores.get(name, np.nan) for name in outputs.ids], dtype=np.float64)
+        nothing = np.full(len(values), np.nan)
+        return Estimates(
+            ids=outputs.ids,
+            values=values,
+            reasons=tuple("bad-row" if value != value else "" for value in values.tolist()),
+            support=np.zeros(len(values), dtype=np.int64),
+            low=nothing,
+            high=nothing,
+        )
+
+    def held_out(self, pool: RatedPool, groups: IntArray | None = None) -> Estimates:  # noqa: ARG002
+        """The same scores: they owe nothing to the ratings that would be held out."""
+        return self.predict(as_outputs(pool))
+
+    def signature(self) -> Signature:
+        """The name and, for a metric, its settings."""
+        return Signature(self.name, self.settings)
+
+
+def given(ids: Sequence[str], scores: Sequence[float] | FloatArray, name: str) -> Given:
+    """A column of scores, by the ids of the texts.
+
+    Raises:
+        UsageError: lengths that differ, an id twice, an infinite score.
+    """
+    if len(ids) != len(scores) or len(set(ids)) != len(ids):
+        raise UsageError(f"{name}: one score is needed for each of {len(ids)} unique ids")
+    values = np.asarray(scores, dtype=np.float64)
+    if np.isinf(values).any():
+        raise UsageError(f"{name}: scores must be finite, or NaN where there is none")
+    return Given(scores=dict(zip(ids, values.tolist(), strict=True)), name=name)

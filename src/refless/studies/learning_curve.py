@@ -1,0 +1,240 @@
+"""How agreement grows with the number of rated texts (BLEU Neighbors, Figure 4)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from refless.errors import UsageError
+from refless.estimators.neighbors import ROUNDING, BLEUNeighbors
+from refless.records import BoolArray, FloatArray, IntArray, RatedPool, take
+from refless.signature import Signature
+from refless.stats import correlation, deviations
+from refless.stats.intervals import UNDEFINED, Interval, percentile_interval
+from refless.studies.judging import Judge, canonical, signed
+from refless.studies.neighbors import kernel_in
+from refless.truth import exact_truth, scaled
+
+REPETITIONS = 20
+MORE = 100
+STEPS = 10
+FEWEST_TEXTS = 10  # the smallest subset, and the fewest estimates that are correlated
+FEWEST_SIZES = 3  # of the upper half, for a forecast
+DENSE_TEXTS = 5_000  # up to here all similarities are held at once: 200 MB
+NEAR = 1e-12  # a similarity within this of tau counts as in, as in matching
+RESAMPLES = 1_000
+MEASURES: dict[str, Callable[[FloatArray, FloatArray], float]] = {
+    "spearman": correlation.spearman,
+    "pearson": correlation.pearson,
+    "mse": deviations.mse,
+}
+RANGES = {"spearman": (-1, 1), "pearson": (-1, 1), "mse": (0, np.inf), "coverage": (0, 1)}
+
+_Predict = Callable[[IntArray], FloatArray]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forecast:
+    """What more ratings would bring: an extrapolation, no measurement.
+
+    Attributes:
+        size: rated texts there would then be.
+        value: the measure expected there; NaN where there is too little to go by.
+        interval: 95 %, of the fitted curve at that size.
+        gain: value minus that of the same curve at the pool's own size.
+        gain_interval: 95 %.
+    """
+
+    size: int
+    value: float
+    interval: Interval
+    gain: float
+    gain_interval: Interval
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class LearningCurve:
+    """A measure for every size of the rated pool, over random subsets.
+
+    Attributes:
+        sizes: [k] numbers of rated texts, ascending; the last is the whole pool.
+        repetitions: random subsets a size.
+        values: by measure (`spearman`, `pearson`, `mse`, `coverage`), [k, repetitions]; NaN where
+            undefined, as correlations of fewer than ten estimates are.
+        mean, sd: by measure, [k] over the repetitions that are defined.
+        forecast: by measure, what `more` further rated texts would bring; an extrapolation.
+        more: that number of texts.
+        signature: everything that can change these numbers.
+    """
+
+    sizes: IntArray
+    repetitions: int
+    values: dict[str, FloatArray]
+    mean: dict[str, FloatArray]
+    sd: dict[str, FloatArray]
+    forecast: dict[str, Forecast]
+    more: int
+    signature: Signature
+
+
+def learning_curve(
+    judge: Judge,
+    pool: RatedPool,
+    labels: Sequence[str] = (),
+    *,
+    group: str = "id",
+    sizes: Sequence[int] = (),
+    repetitions: int = REPETITIONS,
+    more: int = MORE,
+    seed: int = 0,
+) -> LearningCurve:
+    """Agreement of held-out estimates within random subsets of a pool (section 5.5).
+
+    Each repetition draws n texts without replacement and judges each of them by the others outside
+    its group. For BLEU Neighbors all similarities are computed once; other estimators are fitted
+    anew for every subset.
+
+    Args:
+        judge: an estimator or given scores.
+        pool: the rated texts.
+        labels: [n] groups that are held out together; each text alone without them.
+        group: what they are, for the signature.
+        sizes: numbers of texts; ten even steps by default. The whole pool is always the last.
+        repetitions: subsets a size, 2 or more.
+        more: rated texts that the forecast adds.
+        seed: of the subsets.
+
+    Raises:
+        UsageError: fewer than two repetitions, or a size that the pool does not have.
+    """
+    if repetitions < 2 or any(not 2 <= size <= len(pool) for size in sizes):
+        raise UsageError("a learning curve needs 2 repetitions and sizes from 2 to the whole pool")
+    pool, held, truth = canonical(pool, labels)
+    steps = _sizes(len(pool)) if not sizes else np.unique([*sizes, len(pool)]).astype(np.int64)
+    predict = _predictor(judge, pool, held)
+    values = {name: np.full((len(steps), repetitions), np.nan) for name in (*MEASURES, "coverage")}
+    rng = np.random.default_rng(seed)
+    for i, size in enumerate(steps.tolist()):
+        for j in range(repetitions if size < len(pool) else 1):
+            rows = np.sort(rng.choice(len(pool), size, replace=False))
+            for name, value in _measured(truth[rows], predict(rows)).items():
+                values[name][i, j:] = value
+    both = {name: _mean_and_sd(table) for name, table in values.items()}
+    return LearningCurve(
+        sizes=steps,
+        repetitions=repetitions,
+        values=values,
+        mean={name: mean for name, (mean, _) in both.items()},
+        sd={name: sd for name, (_, sd) in both.items()},
+        forecast={n: _forecast(n, steps, table, more, seed) for n, table in values.items()},
+        more=more,
+        signature=signed(judge, pool, group, subsets=repetitions, seed=seed),
+    )
+
+
+def _sizes(n: int) -> IntArray:
+    steps = np.rint(np.linspace(n / STEPS, n, STEPS)).astype(np.int64)
+    return np.unique(np.clip(steps, min(FEWEST_TEXTS, n), n))
+
+
+def _measured(truth: FloatArray, predicted: FloatArray) -> dict[str, float]:
+    known = ~np.isnan(predicted)
+    measures = {name: of(truth[known], predicted[known]) for name, of in MEASURES.items()}
+    if known.sum() < FEWEST_TEXTS:
+        measures |= dict.fromkeys(("spearman", "pearson"), math.nan)
+    return {**measures, "coverage": float(known.mean())}
+
+
+def _mean_and_sd(table: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """[k] mean and standard deviation over the defined repetitions of [k, repetitions]."""
+    known = ~np.isnan(table)
+    n, least = known.sum(axis=1), np.where(known, table, np.inf).min(axis=1)
+    # Above the least of them, so that equal values have a spread of exactly 0.
+    above = np.where(known, table - least[:, None], 0.0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = above.sum(axis=1) / n
+        squares = (np.square(above - mean[:, None]) * known).sum(axis=1)
+        return least + mean, np.sqrt(squares / (n - 1))
+
+
+def _predictor(judge: Judge, pool: RatedPool, held: IntArray) -> _Predict:
+    """Rows of the pool -> held-out estimates among them."""
+    neighbors = isinstance(judge, BLEUNeighbors) and judge.subsample == 1.0
+    if neighbors and len(pool) <= DENSE_TEXTS:
+        return _masked(judge, pool, held)  # type: ignore[arg-type]
+
+    def refitted(rows: IntArray) -> FloatArray:
+        codes = np.unique(held[rows], return_inverse=True)[1].astype(np.int64)
+        return judge.held_out(take(pool, rows), codes).values
+
+    return refitted
+
+
+def _masked(judge: BLEUNeighbors, pool: RatedPool, held: IntArray) -> _Predict:
+    """The rule of BLEU Neighbors on parts of one table of similarities."""
+    similar = kernel_in(judge).prepare(pool.texts).similarities(pool.texts, threads=judge.threads)
+    exact = exact_truth(pool.ratings, len(pool), pool.aggregate)
+    near = (similar >= judge.threshold - NEAR) & (held[:, None] != held)
+    near &= ~_too_short(judge, pool)[:, None]
+    weighted = judge.weights == "kernel"
+    power = judge.power if weighted else 0.0
+    weight = np.where(near, np.maximum(similar, 0.0) ** power, 0.0)
+    least = max(1, judge.min_neighbors)
+
+    def predict(rows: IntArray) -> FloatArray:
+        part = np.ix_(rows, rows)
+        count, weights = near[part].sum(axis=1), weight[part]
+        # Whole numbers below 2**53, so that no order of summing matters; weights are no such.
+        sums = weights @ exact.numerators[rows].astype(np.float64)
+        of_group = np.unique(held[rows], return_inverse=True, return_counts=True)
+        size = len(rows) - of_group[2][of_group[1]]
+        defined = (count >= least) & (count <= judge.max_fraction * size + ROUNDING)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            means = sums / (weights.sum(axis=1) * float(exact.denominator))
+        return np.where(defined, scaled(means, pool.scale), np.nan)
+
+    return predict
+
+
+def _too_short(judge: BLEUNeighbors, pool: RatedPool) -> BoolArray:
+    prepared = kernel_in(judge).prepare(pool.texts[:1])
+    return np.asarray(prepared.lengths(pool.texts) < prepared.shortest())
+
+
+def _forecast(name: str, sizes: IntArray, table: FloatArray, more: int, seed: int) -> Forecast:
+    """The line of a measure on 1/sqrt(size) through the upper half of sizes, prolonged.
+
+    The interval is over the random subsets (each size's repetitions resampled); that the texts of
+    the pool are themselves a sample is not in it.
+    """
+    half = sizes >= (sizes[-1] + 1) // 2
+    x, values = 1 / np.sqrt(sizes[half]), table[half]
+    goal = int(sizes[-1]) + more
+    if half.sum() < FEWEST_SIZES or np.isnan(values).any():
+        nothing = math.nan
+        return Forecast(
+            size=goal, value=nothing, interval=UNDEFINED, gain=nothing, gain_interval=UNDEFINED
+        )
+    rng = np.random.default_rng(seed)
+    drawn = rng.integers(values.shape[1], size=(RESAMPLES, *values.shape))
+    means = np.take_along_axis(values[None], drawn, axis=2).mean(axis=2)
+    ends = np.array([1 / math.sqrt(goal), 1 / math.sqrt(sizes[-1])])
+    then, now = np.clip(_line(x, values.mean(axis=1)[None], ends)[:, 0], *RANGES[name])
+    all_then, all_now = np.clip(_line(x, means, ends), *RANGES[name])
+    return Forecast(
+        size=goal,
+        value=float(then),
+        interval=percentile_interval(all_then),
+        gain=float(then - now),
+        gain_interval=percentile_interval(all_then - all_now),
+    )
+
+
+def _line(x: FloatArray, y: FloatArray, ends: FloatArray) -> FloatArray:
+    """[ends, b] the least-squares line of each of [b, k] at the ends."""
+    centred = x - x.mean()
+    slope = (y * centred).sum(axis=1) / np.square(centred).sum()
+    return np.asarray(y.mean(axis=1) + slope * (ends - x.mean())[:, None])

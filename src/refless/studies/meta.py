@@ -1,0 +1,356 @@
+"""Metrics against people: who agrees with them, and who significantly better than whom."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import numpy as np
+
+from refless.errors import UsageError
+from refless.metrics.protocol import Scores
+from refless.records import BoolArray, FloatArray, IntArray, Judged
+from refless.stats import correlation
+from refless.stats.corrections import holm
+from refless.stats.intervals import Interval, percentile_interval
+from refless.stats.pairs import pairwise_accuracy, tie_threshold
+from refless.stats.permutation import PERMUTATIONS, Measure, permutation_p
+from refless.stats.resampling import RESAMPLES
+from refless.stats.williams import williams
+from refless.studies.held_out import agreement
+from refless.studies.systems import CORRELATIONS, VALUES, gap_interval, system_table
+from refless.studies.validation import codes
+
+LEVEL = 0.05
+FEWEST_SYSTEMS = 3  # two systems correlate perfectly, one way or the other
+MOST_ROWS = 20_000  # beyond this, pairs of all rows are too many to be looked at one by one
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Agreeing:
+    """One metric's agreement with people; NaN where undefined.
+
+    Attributes:
+        name: of the metric.
+        n: rows that it scored.
+        pearson, spearman, kendall: correlations; intervals: 95 %, by name.
+        accuracy: share of pairs that it orders as people do, ties included.
+        tie_threshold: difference up to which its scores best tie where people do.
+        tie_accuracy: accuracy with that threshold, chosen on the same rows.
+        undefined: why a correlation is NaN, or "".
+    """
+
+    name: str
+    n: int
+    pearson: float
+    spearman: float
+    kendall: float
+    intervals: dict[str, Interval]
+    accuracy: float
+    tie_threshold: float
+    tie_accuracy: float
+    undefined: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """Two metrics on the rows that both scored.
+
+    Attributes:
+        first, second: names; the first has the larger correlation or comes first by name.
+        n: those rows.
+        difference: of the correlations, first minus second.
+        interval: 95 %, paired.
+        williams_t, williams_p: Williams' test, two-sided.
+        permutation_p: paired permutation test, two-sided.
+        williams_p_holm, permutation_p_holm: the same after Holm, over all pairs of the level.
+        better: whether the first is significantly better: `permutation_p_holm` below 0.05.
+    """
+
+    first: str
+    second: str
+    n: int
+    difference: float
+    interval: Interval
+    williams_t: float
+    williams_p: float
+    williams_p_holm: float
+    permutation_p: float
+    permutation_p_holm: float
+    better: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Level:
+    """Agreement over segments, or over systems.
+
+    Attributes:
+        name: `segment` or `system`.
+        n: rows with a human score.
+        metrics: best first, by the measure of the study.
+        comparisons: every pair of metrics.
+        best: metrics that no other is significantly better than.
+        undefined: why there is nothing, or "".
+    """
+
+    name: str
+    n: int
+    metrics: tuple[Agreeing, ...]
+    comparisons: tuple[Comparison, ...]
+    best: tuple[str, ...]
+    undefined: str
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Meta:
+    """The agreement of metrics with people.
+
+    Attributes:
+        measure: the correlation by which metrics are compared.
+        segments, systems: the two levels.
+    """
+
+    measure: Measure
+    segments: Level
+    systems: Level
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class How:
+    """Settings: the measure, the seed, and the sizes of bootstrap and permutation."""
+
+    measure: Measure = "spearman"
+    seed: int = 0
+    resamples: int = RESAMPLES
+    permutations: int = PERMUTATIONS
+
+
+def meta(human: Judged, scores: Mapping[str, Scores], how: How | None = None) -> Meta:
+    """How far metrics agree with people, at segment and at system level.
+
+    A system's human score is the mean over its segments, a metric's what its statistics combine to.
+    At system level intervals come from resampled items (or segments): they say how the numbers
+    would change with other texts, not with other systems. The order of rows does not matter.
+
+    Args:
+        human: ratings, systems, items and groups of the segments; its predictions are not read.
+        scores: by name, [n] segments with NaN where there is none; higher is better.
+        how: settings.
+
+    Raises:
+        UsageError: no metric, or lengths that differ.
+    """
+    how = how or How()
+    if not scores or any(len(one.segments) != len(human) for one in scores.values()):
+        raise UsageError(f"meta needs metrics with one score for each of {len(human)} segments")
+    order = _canonical(human, scores)
+    human = _taken(human, order)
+    scores = {
+        name: replace(
+            one,
+            segments=one.segments[order],
+            statistics=None if one.statistics is None else one.statistics[order],
+        )
+        for name, one in sorted(scores.items())
+    }
+    return Meta(
+        measure=how.measure,
+        segments=_segments(human, scores, how),
+        systems=_systems(human, scores, how),
+    )
+
+
+def _segments(human: Judged, scores: Mapping[str, Scores], how: How) -> Level:
+    columns = {name: one.segments for name, one in scores.items()}
+    pairs = _items(human)
+    clusters = None if not human.group else codes(human.group)
+
+    def agreeing(name: str, column: FloatArray) -> Agreeing:
+        reason = ("",) * len(human)
+        judged = replace(human, predicted=column, reason=reason)
+        found = agreement(judged, seed=how.seed, resamples=how.resamples)
+        known = ~np.isnan(column)
+        one = _described(name, human.human[known], column[known], found.intervals, pairs, known)
+        return replace(one, undefined=found.undefined.get(how.measure, ""))
+
+    def gap(first: str, second: str, rows: IntArray) -> Interval:
+        held = None if clusters is None else clusters[rows]
+        both = columns[first][rows], columns[second][rows]
+        return gap_interval(
+            how.measure,
+            human.human[rows],
+            *both,
+            seed=how.seed,
+            resamples=how.resamples,
+            clusters=held,
+        )
+
+    return _level("segment", human.human, columns, agreeing, gap, how, clusters)
+
+
+def _systems(human: Judged, scores: Mapping[str, Scores], how: How) -> Level:
+    if len(set(human.system)) < FEWEST_SYSTEMS:
+        why = "there is no system column"
+        if human.system:
+            why = f"{len(set(human.system))} systems are too few to correlate"
+        return Level(name="system", n=0, metrics=(), comparisons=(), best=(), undefined=why)
+    table = system_table(human, scores, how.seed, how.resamples)
+
+    def agreeing(name: str, column: FloatArray) -> Agreeing:
+        known = ~np.isnan(column)
+        intervals = {m: percentile_interval(table.drawn(name, m)) for m in CORRELATIONS}
+        one = _described(name, table.human[known], column[known], intervals, None, known)
+        undefined = "" if known.sum() >= FEWEST_SYSTEMS else "it scored too few systems"
+        return replace(one, undefined=undefined)
+
+    def gap(first: str, second: str, _: IntArray) -> Interval:
+        drawn = table.drawn(first, how.measure) - table.drawn(second, how.measure)
+        return percentile_interval(drawn)
+
+    return _level("system", table.human, table.columns, agreeing, gap, how, None)
+
+
+def _level(
+    name: str,
+    human: FloatArray,
+    columns: Mapping[str, FloatArray],
+    agreeing: Callable[[str, FloatArray], Agreeing],
+    gap: Callable[[str, str, IntArray], Interval],
+    how: How,
+    clusters: IntArray | None,
+) -> Level:
+    found = {metric: agreeing(metric, column) for metric, column in columns.items()}
+    ranked = sorted(found, key=lambda metric: (-_known(_value(found[metric], how.measure)), metric))
+    comparisons = _corrected(
+        [_compared(human, columns, (a, b), gap, how, clusters) for a, b in combinations(ranked, 2)]
+    )
+    beaten = {one.second for one in comparisons if one.better}
+    defined = [metric for metric in ranked if not math.isnan(_value(found[metric], how.measure))]
+    return Level(
+        name=name,
+        n=len(human),
+        metrics=tuple(found[metric] for metric in ranked),
+        comparisons=comparisons,
+        best=tuple(metric for metric in defined if metric not in beaten),
+        undefined="" if defined else "no metric has a correlation",
+    )
+
+
+def _compared(
+    human: FloatArray,
+    columns: Mapping[str, FloatArray],
+    names: tuple[str, str],
+    gap: Callable[[str, str, IntArray], Interval],
+    how: How,
+    clusters: IntArray | None,
+) -> Comparison:
+    """Two metrics on their common rows; whichever has the larger correlation there is first."""
+    rows = np.flatnonzero(~np.isnan(columns[names[0]]) & ~np.isnan(columns[names[1]]))
+    of, people = VALUES[how.measure], human[rows]
+    values = {name: of(people, columns[name][rows]) for name in names}
+    if values[names[1]] > values[names[0]]:
+        names = names[::-1]
+    first, second = (columns[name][rows] for name in names)
+    tested = williams(values[names[0]], values[names[1]], of(first, second), len(rows))
+    p = permutation_p(
+        people,
+        first,
+        second,
+        how.measure,
+        rng=np.random.default_rng(how.seed),
+        permutations=how.permutations,
+        clusters=None if clusters is None else clusters[rows],
+    )
+    return Comparison(
+        first=names[0],
+        second=names[1],
+        n=len(rows),
+        difference=values[names[0]] - values[names[1]],
+        interval=gap(*names, rows),
+        williams_t=tested.t,
+        williams_p=tested.p,
+        williams_p_holm=math.nan,
+        permutation_p=p,
+        permutation_p_holm=math.nan,
+        better=False,
+    )
+
+
+def _corrected(found: list[Comparison]) -> tuple[Comparison, ...]:
+    by_williams = holm(np.array([one.williams_p for one in found]))
+    by_permutation = holm(np.array([one.permutation_p for one in found]))
+    return tuple(
+        replace(
+            one,
+            williams_p_holm=float(w),
+            permutation_p_holm=float(p),
+            better=bool(p < LEVEL and one.difference > 0),
+        )
+        for one, w, p in zip(found, by_williams, by_permutation, strict=True)
+    )
+
+
+def _described(
+    name: str,
+    human: FloatArray,
+    column: FloatArray,
+    intervals: Mapping[str, Interval],
+    items: IntArray | None,
+    known: BoolArray,
+) -> Agreeing:
+    groups = None if items is None else items[known]
+    few = groups is not None or len(human) <= MOST_ROWS
+    threshold, best = tie_threshold(human, column, groups=groups) if few else (math.nan, math.nan)
+    return Agreeing(
+        name=name,
+        n=len(human),
+        pearson=correlation.pearson(human, column),
+        spearman=correlation.spearman(human, column),
+        kendall=correlation.kendall(human, column),
+        intervals={measure: intervals[measure] for measure in CORRELATIONS},
+        accuracy=pairwise_accuracy(human, column, groups=groups) if few else math.nan,
+        tie_threshold=threshold,
+        tie_accuracy=best,
+        undefined="",
+    )
+
+
+def _items(human: Judged) -> IntArray | None:
+    """Item codes where items were answered more than once: then only such pairs are counted."""
+    if not human.item or len(set(human.item)) == len(human):
+        return None
+    return codes(human.item)
+
+
+def _value(one: Agreeing, measure: str) -> float:
+    return float(getattr(one, measure))
+
+
+def _known(value: float) -> float:
+    return -math.inf if math.isnan(value) else value
+
+
+def _canonical(human: Judged, scores: Mapping[str, Scores]) -> IntArray:
+    """[n] rows in an order of their own; rows that tie are interchangeable."""
+    names = [codes(column) for column in (human.item, human.system, human.group) if column]
+    columns = [one.segments for _, one in sorted(scores.items())]
+    statistics = [s for _, one in sorted(scores.items()) if (s := one.statistics) is not None]
+    return np.lexsort((*(c for s in statistics for c in s.T), *columns, *names, human.human))
+
+
+def _taken(human: Judged, order: IntArray) -> Judged:
+    def picked(column: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(column[i] for i in order) if column else ()
+
+    return Judged(
+        id=picked(human.id),
+        human=human.human[order],
+        predicted=np.full(len(order), np.nan),
+        reason=("",) * len(order),
+        item=picked(human.item),
+        group=picked(human.group),
+        task=picked(human.task),
+        system=picked(human.system),
+    )

@@ -1,0 +1,209 @@
+"""All probes of one metric, estimator or scorer."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from refless.errors import UsageError
+from refless.metrics import Metric
+from refless.records import RatedPool
+from refless.studies.stress import sentence
+from refless.studies.stress.judging import Estimated
+from refless.studies.stress.material import Material, with_texts
+from refless.studies.stress.pairing import rounds, rows_of
+from refless.studies.stress.probes import (
+    Settings,
+    direction_probe,
+    frequent_probe,
+    rare_probe,
+    references_probe,
+)
+from refless.studies.stress.rows import Probe, Row, Stressed, percent_of
+from refless.studies.stress.stuffing import AnyEstimator, Attack, stuffing_probe
+from refless.studies.stress.words import counted
+
+PROBES = ("references", "frequent", "rare", "sentence", "direction", "stuffing")
+GOOD_ENOUGH = 0.5  # of the outputs' score: more for one sentence is a surprise
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """Which probes are run, and how.
+
+    Attributes:
+        probes: names of PROBES.
+        train: sentences of a training set, for frequencies and the search; or empty.
+        settings: of the probes of words.
+        attack: of the attack on estimators.
+        shortlist: how many sentences a metric without a fast way scores.
+        largest_set: of greedy sets.
+    """
+
+    probes: tuple[str, ...] = PROBES
+    train: tuple[str, ...] = ()
+    settings: Settings = field(default_factory=Settings)
+    attack: Attack = field(default_factory=Attack)
+    shortlist: int = sentence.SHORTLIST
+    largest_set: int = sentence.LARGEST_SET
+
+    def __post_init__(self) -> None:
+        for name in self.probes:
+            if name not in PROBES:
+                raise UsageError(f"no probe '{name}'; there are {', '.join(PROBES)}")
+        if self.shortlist < 1 or self.largest_set < 1:
+            raise UsageError("shortlist and largest set must be 1 or more")
+
+    def as_settings(self) -> dict[str, object]:
+        """For signatures."""
+        size = {"train": _digest(self.train), "train-size": len(self.train)} if self.train else {}
+        return {
+            "probes": self.probes,
+            **size,
+            **self.settings.as_settings(),
+            "shortlist": self.shortlist,
+            "sets": self.largest_set,
+        }
+
+
+def _digest(texts: Sequence[str]) -> str:
+    joined = "\n".join(sorted(texts))
+    return hashlib.sha256(joined.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+
+
+def stress(
+    metric: Metric,
+    material: Material,
+    plan: Plan,
+    *,
+    label: str,
+    pool: RatedPool | None = None,
+) -> Stressed:
+    """Runs the probes that can be run; says why the others cannot.
+
+    Args:
+        metric: a metric, `judging.Estimated` or `judging.Scorer`.
+        material: items, references and outputs.
+        plan: which probes, and how.
+        label: what the user called it.
+        pool: the rated texts behind an estimator.
+
+    Raises:
+        InputError: what scoring the outputs themselves raises.
+    """
+    train = counted(plan.train) if plan.train else None
+    if train is None and pool is not None:
+        train = counted(pool.texts)
+    makers: dict[str, Callable[[], Probe]] = {
+        "references": lambda: references_probe(metric, material, plan.settings.drawing),
+        "frequent": lambda: frequent_probe(metric, material, plan.settings),
+        "rare": lambda: rare_probe(metric, material, train, plan.settings),
+        "sentence": lambda: sentence_probe(metric, material, plan),
+        "direction": lambda: direction_probe(metric, material, plan.settings),
+        "stuffing": lambda: _stuffing(metric, material, plan, pool),
+    }
+    metric.score(material.outputs())  # what is wrong with the outputs themselves is an error
+    probes: list[Probe] = []
+    skipped: list[tuple[str, str]] = []
+    for name in plan.probes:
+        try:
+            probes.append(makers[name]())
+        except UsageError as reason:
+            skipped.append((name, str(reason)))
+    signature = metric.signature().plus(**plan.as_settings())
+    if isinstance(metric, Estimated):
+        signature = signature.plus(**plan.attack.as_settings())
+    return Stressed(label=label, signature=signature, probes=tuple(probes), skipped=tuple(skipped))
+
+
+def _stuffing(metric: Metric, material: Material, plan: Plan, pool: RatedPool | None) -> Probe:
+    if not isinstance(metric, Estimated) or pool is None:
+        raise UsageError("it attacks estimators; there are no rated texts here")
+    estimator = metric.estimator
+    if not isinstance(estimator, AnyEstimator):
+        raise UsageError(f"it cannot refit a {type(estimator).__name__}")
+    seed = plan.settings.drawing.seed
+    return stuffing_probe(estimator, pool, material.outputs(), plan.attack, seed=seed)
+
+
+def sentence_probe(metric: Metric, material: Material, plan: Plan) -> Probe:
+    """One training sentence as the output for every item, and greedy sets (Table 5).
+
+    Raises:
+        UsageError: no training set, or no references.
+    """
+    if isinstance(metric, Estimated):
+        raise UsageError("an estimate does not depend on the item; see 'stuffing'")
+    if not plan.train:
+        raise UsageError("it searches a training set: give --train")
+    references = material.items.references
+    if not references:
+        raise UsageError("it needs references")
+    found = sentence.search(
+        metric,
+        references,
+        plan.train,
+        shortlist=plan.shortlist,
+        largest_set=plan.largest_set,
+        weights=material.items.weights,
+    )
+    best = [
+        Row(
+            label="one sentence" if not i else f"next, {i + 1}",
+            score=one.score,
+            texts=one.texts,
+            in_references=one.in_references,
+        )
+        for i, one in enumerate(found.best)
+    ]
+    sets = [
+        Row(
+            label=f"best of {len(one.texts)} for each item",
+            score=one.score,
+            texts=one.texts,
+            in_references=one.in_references,
+        )
+        for one in found.sets
+    ]
+    rows = _with_intervals(metric, material, best, plan, all_of_them=found.exact)
+    verdict, fooled = _verdict(rows[0], rows[1], len(references))
+    how = "all scored" if found.exact else f"the {found.n_scored} highest by BLEU scored"
+    return Probe(
+        name="sentence",
+        about=f"One of {found.n_candidates:,} training sentences for every item; {how}.",
+        rows=(*rows, *_changes(rows[0], sets)),
+        verdict=verdict,
+        fooled=fooled,
+    )
+
+
+def _with_intervals(
+    metric: Metric, material: Material, best: list[Row], plan: Plan, *, all_of_them: bool
+) -> tuple[Row, ...]:
+    """The outputs' row, and those of the sentences; slow metrics score the first one only."""
+    items = material.items
+    first = (Row(label=material.first), rounds(metric.score(material.outputs())))
+    size = len(best) if all_of_them else 1
+    texts = [with_texts(items, row.texts * len(items)) for row in best[:size]]
+    scored = [rounds(metric.score(outputs)) for outputs in texts]
+    rows = rows_of(first, list(zip(best[:size], scored, strict=True)), plan.settings.drawing)
+    return (*rows, *_changes(rows[0], best[size:]))
+
+
+def _changes(base: Row, rows: Sequence[Row]) -> tuple[Row, ...]:
+    return tuple(replace(row, change=row.score - base.score) for row in rows)
+
+
+def _verdict(base: Row, best: Row, n: int) -> tuple[str, bool | None]:
+    if best.score != best.score or base.score != base.score or base.score <= 0:
+        return "Undefined: the outputs have no score to compare with.", None
+    share = best.score / base.score
+    where = "in no references" if not best.in_references else f"in {best.in_references} of {n}"
+    said = (
+        f"'{best.texts[0]}' for every item scores {best.score:.4g}, {percent_of(share)} of the "
+        f"score of {base.label} ({where})"
+    )
+    if share >= GOOD_ENOUGH:
+        return f"{said}: a text that says nothing of its item passes.", True
+    return f"{said}.", False

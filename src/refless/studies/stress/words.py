@@ -1,0 +1,83 @@
+"""Words of texts, counted and replaced in place; everything around them stays as it was."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+WORD = re.compile(r"[^\s.,;:!?\"()\[\]{}«»“”…]+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changed:
+    """Texts with some words replaced.
+
+    Attributes:
+        share: of all words that were replaced; NaN without words.
+    """
+
+    texts: tuple[str, ...]
+    share: float
+
+
+def words_of(text: str) -> list[str]:
+    """The text's words in lower case: runs without white space and without most punctuation."""
+    return [found.group().lower() for found in WORD.finditer(text)]
+
+
+def counted(texts: Sequence[str]) -> Counter[str]:
+    """How often each word occurs."""
+    return Counter(word for text in texts for word in words_of(text))
+
+
+def most_frequent(counts: Mapping[str, int], k: int) -> tuple[str, ...]:
+    """The k most frequent words, of equally frequent ones the first in the alphabet."""
+    return tuple(sorted(counts, key=lambda word: (-counts[word], word))[:k])
+
+
+def substituted(texts: Sequence[str], table: Mapping[str, str]) -> Changed:
+    """Each word of the table by what the table says; case is ignored."""
+    return _changed(texts, lambda _, word: table.get(word))
+
+
+def rare_replaced(
+    texts: Sequence[str], counts: Mapping[str, int], threshold: int, unknown: str
+) -> Changed:
+    """Words that occur fewer than `threshold` times in a training set by the unknown token."""
+    return _changed(texts, lambda _, word: unknown if counts.get(word, 0) < threshold else None)
+
+
+def control(
+    texts: Sequence[str], share: float, unknown: str, stop: frozenset[str], seed: int
+) -> Changed:
+    """Content words, drawn at random, by the unknown token, until `share` of all words is reached.
+
+    Args:
+        stop: words that are no content words.
+        seed: of the draw; which words are drawn depends on the order of the texts.
+    """
+    words = [word for text in texts for word in words_of(text)]
+    content = np.flatnonzero(np.array([word not in stop for word in words], dtype=bool))
+    size = min(round(share * len(words)), len(content))
+    drawn = np.random.default_rng(seed).permutation(content)[:size]
+    chosen = set(drawn.tolist())
+    return _changed(texts, lambda place, _: unknown if place in chosen else None)
+
+
+def _changed(texts: Sequence[str], new: Callable[[int, str], str | None]) -> Changed:
+    """Texts in which `new(place among all words, word)` stands for each word it is not None for."""
+    place, replaced = -1, 0
+
+    def put(found: re.Match[str]) -> str:
+        nonlocal place, replaced
+        place += 1
+        instead = new(place, found.group().lower())
+        replaced += instead is not None
+        return found.group() if instead is None else instead
+
+    changed = tuple(WORD.sub(put, text) for text in texts)
+    return Changed(texts=changed, share=replaced / (place + 1) if place >= 0 else float("nan"))

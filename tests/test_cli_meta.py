@@ -1,0 +1,159 @@
+"""refless meta: metric columns against human ratings."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from jsonschema import Draft202012Validator
+
+from command_line import headlines, jsonl, run, too_wide
+
+SCHEMA = Path(__file__).parents[1] / "docs" / "schema" / "meta.json"
+QUICK = ("--resamples", "60")
+
+
+def rows(n: int = 48, systems: int = 4) -> list[dict[str, object]]:
+    """Rated headlines of some systems, with a good, a bad and a wrongly signed score."""
+    rng = np.random.default_rng(0)
+    found = []
+    for i, text in enumerate(headlines(n)):
+        human = (i % systems) + rng.normal()
+        found.append(
+            {
+                "id": f"t{i:03}",
+                "item": f"i{i // systems}",
+                "system": f"m{i % systems}",
+                "text": text,
+                "rating": round(human, 1),
+                "good": human + rng.normal() / 2,
+                "bad": rng.normal(),
+                "errors": -human + rng.normal() / 4,
+                "reference": text.split()[0] + " sings at noon",
+            }
+        )
+    return found
+
+
+@pytest.fixture
+def rated(tmp_path: Path) -> Path:
+    return jsonl(tmp_path / "rated.jsonl", rows())
+
+
+def fits(found: object) -> None:
+    """The schema in docs/schema."""
+    schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
+    Draft202012Validator.check_schema(schema)
+    Draft202012Validator(schema).validate(found)
+
+
+def test_who_is_better(rated: Path) -> None:
+    """Text at 80 columns: the good column leads, the bad one is beaten."""
+    ran = run("meta", rated, "--score-column", "good", "--score-column", "bad", *QUICK)
+    assert ran.code == 0, ran.err
+    assert too_wide(ran.out) == []
+    assert "good > bad" in ran.out
+    assert "Nearest to people on single texts: good" in ran.out
+    for heading in ("Segments", "Systems", "Pairs of systems in units"):
+        assert heading in ran.out
+
+
+def test_json_fits_its_schema(rated: Path) -> None:
+    """Names, intervals, both levels, signature; a metric computed here brings its own."""
+    words = ("--score-column", "good", "--score-column", "bad", "-m", "bleu", "--unit", "4")
+    ran = run("meta", rated, *words, *QUICK, "--format", "json")
+    assert ran.code == 0, ran.err
+    found = ran.json
+    fits(found)
+    assert {one["name"] for one in found["segments"]["metrics"]} == {"good", "bad", "bleu"}
+    assert found["metrics"]["bleu"].startswith("bleu|")
+    assert found["metrics"]["good"] is None
+    assert found["segments"]["best"] == ["good"]
+    assert found["units"]["good"]["n_units"] == 18  # 6 pairs of systems, 12 items each
+    assert "measure:spearman" in found["signature"]
+    assert found["annotators"] is None
+
+
+def test_lower_is_better(rated: Path) -> None:
+    """The sign is turned."""
+    flags = ("--score-column", "errors", *QUICK, "--format", "json")
+    plain = run("meta", rated, *flags).json["segments"]["metrics"][0]
+    turned = run("meta", rated, *flags, "--lower-is-better", "errors").json["segments"]["metrics"][
+        0
+    ]
+    assert plain["spearman"] == pytest.approx(-turned["spearman"])
+    assert turned["spearman"] > 0.9
+
+
+def test_annotators_and_groups(tmp_path: Path) -> None:
+    """Ratings by annotator merge on the id; people stand beside the metrics."""
+    rng = np.random.default_rng(0)
+    many = [
+        {**row, "annotator": f"p{who}", "rating": float(row["rating"]) + rng.integers(2)}
+        for row in rows()
+        for who in range(3)
+    ]
+    path = jsonl(tmp_path / "many.jsonl", many)
+    flags = ("--score-column", "good", "--group", "item", *QUICK)
+    ran = run("meta", path, *flags, "--format", "json")
+    assert ran.code == 0, ran.err
+    found = ran.json
+    fits(found)
+    assert found["n"] == 48
+    assert found["annotators"]["n"] == found["annotators_left_out"]["n"] == 3
+    assert found["annotators"]["average"]["mse"] < found["annotators_left_out"]["average"]["mse"]
+    assert found["raters"]["alpha_interval"] > 0.5
+    assert "group:item" in found["signature"]
+    text = run("meta", path, *flags).out
+    assert "the others' ratings" in text
+    assert too_wide(text) == []
+
+
+def test_rows_in_any_order(rated: Path, tmp_path: Path) -> None:
+    """The same file upside down gives the same JSON."""
+    flags = ("--score-column", "good", "--score-column", "bad", *QUICK, "--format", "json")
+    other = jsonl(tmp_path / "other.jsonl", rows()[::-1])
+    assert run("meta", rated, *flags).json == run("meta", other, *flags).json
+
+
+def test_without_texts_systems_and_some_scores(tmp_path: Path) -> None:
+    """Ratings and scores are enough; a blank score is left out and counted."""
+    bare = [{"rating": row["rating"], "good": row["good"]} for row in rows()]
+    bare[3]["good"] = None
+    ran = run("meta", jsonl(tmp_path / "b.jsonl", bare), "--score-column", "good", *QUICK)
+    assert ran.code == 0, ran.err
+    assert "good: 1 of 48 texts have no score" in ran.err
+    assert "there is no system column" in ran.out
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        ((), "--score-column or -m METRIC is needed"),
+        (("--score-column", "goood"), "did you mean 'good'?"),
+        (("--score-column", "text"), "scores are finite numbers"),
+        (("--score-column", "good", "--score-column", "good"), "twice"),
+        (("--score-column", "good", "--measure", "kendall"), "--measure must be"),
+        (("--score-column", "good", "--lower-is-better", "bad"), "it is no --score-column"),
+        (("--score-column", "good", "--resamples", "3"), "--resamples must be 40"),
+        (("-m", "nothing"), "nothing"),
+        (("--score-column", "good", "--group", "task"), "no task column"),
+    ],
+)
+def test_wrong_usage(rated: Path, flags: tuple[str, ...], said: str) -> None:
+    """Exit 2, with what to do."""
+    ran = run("meta", rated, *flags)
+    assert (ran.code, ran.out) == (2, "")
+    assert said in ran.err
+
+
+def test_disagreeing_scores(tmp_path: Path) -> None:
+    """One id with two scores, or annotators without any way to tell texts apart."""
+    two = [{"id": "a", "rating": 1, "s": 1}, {"id": "a", "rating": 2, "s": 2}]
+    ran = run("meta", jsonl(tmp_path / "two.jsonl", two), "--score-column", "s")
+    assert ran.code == 2
+    assert "two" in ran.err
+    nobody = [{"annotator": "p", "rating": 1, "s": 1}]
+    ran = run("meta", jsonl(tmp_path / "n.jsonl", nobody), "--score-column", "s")
+    assert ran.code == 2
+    assert "which rows are one text" in ran.err

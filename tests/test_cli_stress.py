@@ -1,0 +1,180 @@
+"""refless stress: verdicts, formats, every kind of judge, misuse."""
+
+import csv
+import io
+import json
+import re
+import shlex
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from jsonschema import Draft202012Validator
+
+from command_line import jsonl, output_rows, rated_rows, run, too_wide
+from refless.metrics import BLEU
+from refless.records import Outputs
+from refless.signature import Signature
+
+SCHEMA = json.loads((Path(__file__).parents[1] / "docs/schema/stress.json").read_text("utf-8"))
+FAST = ("--resamples", 50, "--shortlist", 3)
+
+
+def rows(n: int = 20) -> list[dict[str, object]]:
+    """Outputs of two systems with three references each."""
+    rng = np.random.default_rng(0)
+    words = ["the", "a", "dog", "cat", "sits", "runs", "on", "mat", "hill", "fast"]
+
+    def text() -> str:
+        return " ".join(rng.choice(words, 6))
+
+    found = []
+    for i in range(n):
+        references = [text() for _ in range(3)]
+        for system in ("s1", "s2"):
+            row = {"id": f"{system}-{i}", "system": system, "source": f"q{i}", "text": text()}
+            found.append({**row, "references": references})
+    return found
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    where = tmp_path_factory.mktemp("stress")
+    jsonl(where / "out.jsonl", rows())
+    jsonl(where / "plain.jsonl", output_rows())
+    jsonl(where / "rated.jsonl", rated_rows())
+    train = [str(row["text"]) for row in rows(30)]
+    (where / "train.txt").write_text("\n".join(train) + "\n", encoding="utf-8")
+    scorer = "import sys\nfor line in sys.stdin: print(len(line) % 7)\n"
+    (where / "scorer.py").write_text(scorer, encoding="utf-8")
+    return where
+
+
+def strict(part: Any) -> list[Any]:
+    """Every object of a schema that names properties."""
+    if isinstance(part, list):
+        return [found for entry in part for found in strict(entry)]
+    if not isinstance(part, dict):
+        return []
+    here = [part] if part.get("type") == "object" and "properties" in part else []
+    return here + strict(list(part.values()))
+
+
+def test_schema_is_strict() -> None:
+    """No room for names that it does not list; all of them are required."""
+    Draft202012Validator.check_schema(SCHEMA)
+    for part in strict(SCHEMA):
+        assert part["additionalProperties"] is False
+        assert {*part["required"]} == {*part["properties"]}
+
+
+def test_everything_at_once(folder: Path) -> None:
+    """Metrics, an estimator and a scorer; all that can be run is, the rest has a reason."""
+    ran = run(
+        "stress", folder / "out.jsonl", "-m", "bleu", "-m", "cider-d", "-m", "rouge-l",
+        "--rated", folder / "rated.jsonl", "--scorer", f"{sys.executable} {folder}/scorer.py",
+        "--train", folder / "train.txt", "--swap", "dog=cat", *FAST, "--format", "json",
+    )  # fmt: skip
+    assert ran.code == 0, ran.err
+    Draft202012Validator(SCHEMA).validate(ran.json)
+    assert "NaN" not in ran.out
+    found = {one["label"]: one for one in ran.json["results"]}
+    assert len(found) == 5
+    names = ["references", "frequent", "rare", "sentence", "direction"]
+    assert [probe["probe"] for probe in found["bleu"]["probes"]] == names
+    last = [probe["probe"] for probe in found["bleu-neighbors"]["probes"]][-1]
+    assert last == "stuffing"
+    for one in found.values():
+        assert str(Signature.parse(one["signature"])) == one["signature"]
+        ran_or_not = [p["probe"] for p in one["probes"]] + [s["probe"] for s in one["skipped"]]
+        assert sorted(ran_or_not) == sorted([*names, "stuffing"])
+    sentence = found["bleu"]["probes"][3]
+    best = sentence["rows"][1]
+    references = tuple(tuple(row["references"]) for row in rows() if row["system"] == "s1")
+    outputs = Outputs(
+        ids=tuple(map(str, range(20))), texts=tuple(best["texts"]) * 20, references=references
+    )
+    assert best["score"] == pytest.approx(BLEU().score(outputs).corpus)
+
+
+def test_text_has_a_verdict_a_probe(folder: Path) -> None:
+    """Verdicts first, then tables, within 80 columns; the advice of the paper."""
+    ran = run("stress", folder / "out.jsonl", "-m", "bleu", "--train", folder / "train.txt", *FAST)
+    assert ran.code == 0, ran.err
+    assert not too_wide(ran.out)
+    for name in ("references", "frequent", "rare", "sentence", "direction"):
+        assert f"({name}): " in ran.out
+    assert "no proof of human parity" in " ".join(ran.out.split())
+    assert "signature: bleu|" in ran.out
+
+
+def test_csv_has_a_row_a_line(folder: Path) -> None:
+    """One table for all probes."""
+    flags = ("-m", "bleu", "--probe", "frequent", "--words", "the,dog", *FAST)
+    ran = run("stress", folder / "out.jsonl", *flags, "--format", "csv")
+    found = list(csv.DictReader(io.StringIO(ran.out)))
+    assert [row["label"] for row in found] == [
+        "first reference", "'the'", "'dog'", "random content words",
+    ]  # fmt: skip
+
+
+def test_estimators_need_no_references(folder: Path) -> None:
+    """Plain outputs are enough; the system that is changed can be chosen."""
+    flags = ("--rated", folder / "rated.jsonl", "--scale", 1, 6, "--system", "m1", *FAST)
+    ran = run("stress", folder / "plain.jsonl", *flags, "--format", "json")
+    assert ran.code == 0, ran.err
+    Draft202012Validator(SCHEMA).validate(ran.json)
+    (one,) = ran.json["results"]
+    assert one["probes"][0]["rows"][0]["label"] == "m1"
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        ([], "say what to test"),
+        (["-m", "bleux"], "no metric 'bleux'"),
+        (["-m", "bleu", "-m", "bleu"], "given twice"),
+        (["-m", "bleu", "--probe", "x"], "no probe 'x'; there are references"),
+        (["-m", "bleu", "--thresholds", "0"], "--thresholds must look like"),
+        (["-m", "bleu", "--swap", "a"], "--swap must look like woman=man"),
+        (["-m", "bleu", "--words", ","], "--words needs at least one word"),
+        (["-m", "bleu", "--perturb", "all"], "base must be one of"),
+        (["-m", "bleu", "--resamples", 3], "--resamples must be 40 or more"),
+        (["-m", "bleu", "--system", "x"], "no system 'x'; there are s1, s2"),
+        (["-m", "bleu", "--shortlist", 0], "must be 1 or more"),
+        (["--scorer", "/no/such"], "cannot run"),
+        (["--scorer", f"{sys.executable} -c 'print(1)'"], "wrote 1 lines for 20 outputs"),
+        (["--scorer", "sleep 9", "--timeout", 0.2], "took more than 0.2 s"),
+        (["-m", "bleu", "--train", "nowhere.txt"], "nowhere.txt"),
+    ],
+)
+def test_misuse_is_told(folder: Path, flags: list[object], message: str) -> None:
+    """Exit status 2, one line, nothing on standard output."""
+    ran = run("stress", folder / "out.jsonl", *flags)
+    assert (ran.code, ran.out) == (2, "")
+    assert message in ran.err
+    assert "Traceback" not in ran.err
+
+
+def test_metrics_need_references(folder: Path) -> None:
+    """Said at once, not after an hour."""
+    ran = run("stress", folder / "plain.jsonl", "-m", "bleu")
+    assert ran.code == 2
+    assert "has no references" in ran.err
+
+
+def test_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commands and Python of docs/stress.md, in their order."""
+    monkeypatch.chdir(tmp_path)
+    page = (Path(__file__).parents[1] / "docs/stress.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```(sh|python)\n(.*?)^```$", page, flags=re.DOTALL | re.MULTILINE)
+    assert {language for language, _ in blocks} == {"sh", "python"}
+    for language, block in blocks:
+        if language == "python":
+            exec(compile(block, "docs/stress.md", "exec"), {})
+            continue
+        for line in block.splitlines():
+            ran = run(*shlex.split(line)[1:])
+            assert ran.code == 0, f"{line}\n{ran.err}"

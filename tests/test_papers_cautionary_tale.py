@@ -1,0 +1,114 @@
+"""papers/cautionary_tale.py: published rows within the promised digits, the rest named."""
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from refless.studies.stress.material import material_of
+from refless.studies.stress.pairing import Drawing
+from refless.studies.stress.probes import Settings, frequent_probe
+from refless.studies.stress.sentence import score_of, search
+
+ROOT = Path(__file__).parents[1]
+DATA = Path(os.environ.get("REFLESS_DATA", ROOT.parent / "shared" / "data"))
+SCRIPT = ROOT / "papers" / "cautionary_tale.py"
+WITHIN = {"BL4": 0.06, "CR": 0.004, "RG": 0.15}  # of the paper, in its units
+DRAWING = Drawing(resamples=2)
+
+
+@pytest.fixture(scope="module")
+def paper() -> ModuleType:
+    """The script as a module."""
+    spec = importlib.util.spec_from_file_location("cautionary_tale", SCRIPT)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["cautionary_tale"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def everything(paper):
+    """The whole data, coco-caption's metrics."""
+    for name in ("coco", "flickr30k", "dailydialog-multiref"):
+        if not (DATA / name).exists():
+            pytest.skip(f"the real data is not here: {DATA / name}")
+    metrics = paper.metrics_of(meteor=False, model=None)
+    return paper.Run(data=DATA, metrics=metrics, items=None, drawing=DRAWING)
+
+
+def test_references_against_references(paper, everything) -> None:
+    """Table 1, COCO: 19.5, 0.88, 46.7."""
+    material = material_of(paper.references_of(paper.coco(everything)))
+    for name, tolerance in WITHIN.items():
+        metric = everything.metrics[name]
+        scores = [metric.score(material.references_as_outputs(out)).corpus for out in range(5)]
+        score = paper.FACTORS[name] * sum(scores) / 5
+        assert score == pytest.approx(paper.PAPER_1["references"][name], abs=tolerance)
+
+
+def test_frequent_words(paper, everything) -> None:
+    """Table 2, COCO: all rows but the random one; it rewards function words, as published."""
+    material = material_of(paper.references_of(paper.coco(everything)))
+    settings = Settings(words=paper.WORDS, base="references", drawing=DRAWING)
+    for name, tolerance in WITHIN.items():
+        probe = frequent_probe(everything.metrics[name], material, settings)
+        for row in probe.rows[:-1]:
+            published = paper.PAPER_2[row.label][name]
+            assert paper.FACTORS[name] * row.score == pytest.approx(published, abs=tolerance)
+        assert probe.rows[-2].share == pytest.approx(0.167, abs=0.0005)
+    assert probe.fooled  # ROUGE-L: 34.8 without 'a', 41.7 without as many content words
+
+
+def test_dailydialog_to_the_last_digit(paper, everything) -> None:
+    """Table 5: eight numbers."""
+    items, hred = paper.dailydialog(everything)
+    from dataclasses import replace
+
+    for name, digits in {"BL1": 1, "BL4": 1, "CR": 2, "RG": 1}.items():
+        metric, factor = everything.metrics[name], paper.FACTORS[name]
+        where = factor * score_of(metric, paper.WHERE, items.references)
+        system = factor * metric.score(replace(items, texts=hred)).corpus
+        assert round(where, digits) == paper.PAPER_5[paper.WHERE][name]
+        assert round(system, digits) == paper.PAPER_5["HRED"][name]
+
+
+def test_best_sentence_of_flickr(paper, everything) -> None:
+    """Of 144,481 captions another than the paper's, which scores 12.2 here as there."""
+    items, train = paper.flickr(everything)
+    metric = everything.metrics["BL4"]
+    found = search(metric, items.references, train, top=1, largest_set=1)
+    assert (found.n_candidates, found.exact) == (144_481, True)
+    assert found.best[0].texts == ("a man in a blue shirt sitting",)
+    assert round(found.best[0].score, 1) == 12.8
+    assert round(score_of(metric, paper.SHIRT, items.references), 1) == 12.2
+
+
+def test_quick_run_prints_all_tables(everything) -> None:
+    """Six tables as JSON, what cannot be reached beside them; no warnings."""
+    command = [sys.executable, "-W", "error", str(SCRIPT), "--data", str(DATA), "--quick"]
+    done = subprocess.run(
+        [*command, "--format", "json"], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    found = json.loads(done.stdout)
+    titles = [table["title"].split(":")[0] for table in found["tables"]]
+    assert titles == ["Table 1", "Table 2", "Table 3", "Table 5", "Table 5", "Table 5"]
+    assert "Neural Baby Talk" in found["unreachable"]
+    for table in found["tables"]:
+        assert table["signatures"]
+
+
+def test_absent_data_is_exit_2(tmp_path) -> None:
+    """Without the data it says so."""
+    command = [sys.executable, str(SCRIPT), "--data", str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "no such file" in done.stderr

@@ -1,0 +1,440 @@
+"""The HTML report as a file: what it holds, what it must not hold, its size, its colours."""
+
+import base64
+import hashlib
+import json
+import math
+import os
+import re
+import time
+from html.parser import HTMLParser
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from command_line import headlines, jsonl, output_rows, rated_rows, run
+from refless.estimators import BLEUNeighbors
+from refless.report.compared import nearest_to_people
+from refless.report.html import CLIP, as_html, clip
+from refless.report.page import Chapter, Figure, Page, page_of_view
+from refless.report.trust import Evidence, validation_page
+from refless.report.view import Section, Table, View
+from refless.studies.meta import Agreeing, Level
+from refless.studies.validation import validation
+from refless.truth import pool_of
+
+DATA = Path(os.environ.get("REFLESS_DATA", Path(__file__).parents[2] / "shared" / "data"))
+SCALE = ("--scale", 1, 5)
+NASTY = (
+    "</script><script>alert(1)</script>",
+    "<!-- --> ]]> <svg onload=alert(2)>",
+    "\"quoted\" 'twice' & &amp; `ticks` ${x} $policy",
+    "escape \x1b bell \x07 line\u2028separator",
+    "right \u202eto left\u202c and \u2067isolated\u2069",
+    "👍 and 漢字 and עברית",
+)
+VOID = {"meta", "br", "circle", "line", "rect", "polyline", "polygon"}
+
+
+class Outline(HTMLParser):
+    """Elements in order, each with its attributes; fails on tags that do not pair."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str]]] = []
+        self.open: list[str] = []
+        self.texts: list[str] = []
+        self.feed(text)
+        self.close()
+        assert not self.open
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, {key: value or "" for key, value in attrs}))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, {key: value or "" for key, value in attrs}))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append(data)
+
+    def all(self, tag: str) -> list[dict[str, str]]:
+        return [attributes for name, attributes in self.elements if name == tag]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    where = tmp_path_factory.mktemp("report")
+    rows = rated_rows()
+    for i, row in enumerate(rows):
+        row["task"] = f"task {i // 3 % 2}"
+        if i // 3 < len(NASTY):
+            row["text"] = f"{row['text']} {NASTY[i // 3]}"
+    jsonl(where / "rated.jsonl", rows)
+    outputs = [
+        {**row, "task": f"task {i % 2}", "text": f"{row['text']} {(*NASTY, *[''] * 9)[i]}"}
+        for i, row in enumerate(output_rows())
+    ]
+    jsonl(where / "outputs.jsonl", outputs)
+    return where
+
+
+@pytest.fixture(scope="module")
+def report(folder: Path) -> str:
+    """Of `validate`; written beside the JSON of the same run."""
+    out = ("-o", folder / "trust.html", "-o", folder / "trust.json")
+    ran = run("validate", folder / "rated.jsonl", *SCALE, *out)
+    assert ran.code == 0, ran.err
+    return (folder / "trust.html").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def worth(folder: Path) -> str:
+    """Of `score`."""
+    rated = ("--rated", folder / "rated.jsonl", *SCALE)
+    ran = run("score", folder / "outputs.jsonl", *rated, "-o", folder / "worth.html")
+    assert ran.code == 0, ran.err
+    return (folder / "worth.html").read_text(encoding="utf-8")
+
+
+@pytest.fixture(params=["report", "worth"])
+def any_report(request: pytest.FixtureRequest) -> str:
+    return str(request.getfixturevalue(request.param))
+
+
+def test_verdict_is_that_of_the_json(report: str, folder: Path) -> None:
+    """One sentence, the same in both files, first after the heading."""
+    found = json.loads((folder / "trust.json").read_text(encoding="utf-8"))
+    said = re.search('<p id="verdict">(.*?)</p>', report)
+    assert said is not None
+    assert said[1].replace("&nbsp;", " ").replace("&#x27;", "'") == found["verdict"]
+    assert f"{found['estimator']['spearman']:.3f}" in report
+
+
+def test_policy_lets_in_our_own_style_and_script_only(any_report: str) -> None:
+    """Everything else is refused, and the hashes are those of the text between the tags."""
+    (policy,) = re.findall('Content-Security-Policy" content="(.*?)"', any_report)
+    policy = policy.replace("&#x27;", "'")
+    assert policy.startswith("default-src 'none';")
+    for tag in ("style", "script"):
+        (text,) = re.findall(f"<{tag}>(.*?)</{tag}>", any_report, flags=re.DOTALL)
+        digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+        assert f"{tag}-src 'sha256-{digest}'" in policy
+
+
+def test_nothing_points_outside(any_report: str) -> None:
+    """No address but places in the page, no style attribute, no handler."""
+    outline = Outline(any_report)
+    for tag, attributes in outline.elements:
+        assert not attributes.keys() & {"src", "srcset", "style", "xlink:href"}
+        assert not [name for name in attributes if name.startswith("on")]
+        assert attributes.get("href", "#").startswith("#")
+        assert tag not in {"link", "img", "iframe", "object", "base", "form"}
+    assert not re.search(r"url\(|@import|https?://", any_report)
+
+
+def test_texts_are_escaped(any_report: str) -> None:
+    """Whatever texts hold, there is one script, and nothing that turns or ends the text around."""
+    outline = Outline(any_report)
+    assert len(outline.all("script")) == 1
+    assert not re.search("[\x1b\x07\u202e\u2067]", any_report)
+    assert "alert(1)" in any_report
+
+
+def test_each_text_is_stored_once(report: str) -> None:
+    """In the table of texts, which charts and other tables point at."""
+    ending = "</script><script>alert(1)</script>".replace("<", "&lt;").replace(">", "&gt;")
+    assert report.count(f"{headlines(1)[0]} {ending}") == 1
+    outline = Outline(report)
+    ids = {attributes["id"] for attributes in outline.all("tr") if "id" in attributes}
+    assert len(ids) == 48
+    points = [a["data-t"] for a in outline.all("circle") if "data-t" in a]
+    assert sorted(points, key=int) == [str(i) for i in range(48)]
+    links = [a["href"] for a in outline.all("a") if a["href"].startswith("#t")]
+    assert {link[1:] for link in links} <= {*ids, "texts"}
+
+
+def test_headings_and_landmarks(any_report: str) -> None:
+    """One h1, levels without gaps, one main, every section and region with a name."""
+    outline = Outline(any_report)
+    levels = [int(tag[1]) for tag, _ in outline.elements if re.fullmatch("h[1-6]", tag)]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(after <= before + 1 for before, after in pairwise(levels))
+    assert len(outline.all("main")) == len(outline.all("h1")) == 1
+    ids = [attributes["id"] for _, attributes in outline.elements if "id" in attributes]
+    assert len(ids) == len(set(ids))
+    for section in outline.all("section"):
+        assert section["aria-labelledby"] in ids
+    for attributes in (a for _, a in outline.elements if a.get("role") in {"region", "img"}):
+        assert attributes["aria-label"]
+
+
+def test_every_chart_has_a_name_and_a_table(any_report: str) -> None:
+    """Each figure: a drawing with a label, a caption, and its data, folded or in the store."""
+    figures = re.findall("<figure.*?</figure>", any_report, flags=re.DOTALL)
+    assert figures
+    for figure in figures:
+        assert re.search(
+            '<svg viewBox="[^"]+" role="(img|application)" [^>]*aria-label="[^"]', figure
+        )
+        assert "<figcaption>" in figure
+        assert ("<details>" in figure and "<table>" in figure) or 'href="#texts"' in figure
+
+
+def test_chapters(report: str, worth: str) -> None:
+    """What was promised: charts, sweeps, learning curve, coverage, misses, caveats, origin."""
+    for title in (
+        "Agreement with people", "Estimate against truth", "Among single annotators",
+        "Other thresholds", "More rated texts", "Where it abstains", "Worst misses",
+        "What the numbers do not show", "The texts", "How these numbers came about",
+    ):  # fmt: skip
+        assert re.search(f'<h2 id="[^"]*">{title}</h2>', report), title
+    for words in ("no human parity", "small difference", "high correlation is not"):
+        assert words.replace(" is not", "") in report
+    assert "Coverage by task" in report
+    assert "refless validate " in report
+    assert "bleu-neighbors|kernel" in report
+    for title in ("Systems", "The estimates", "Where it abstains"):
+        assert f">{title}</h2>" in worth
+
+
+def test_row_order_does_not_matter(folder: Path, report: str) -> None:
+    """The same rows backwards make the same report, but for the name of the file."""
+    lines = (folder / "rated.jsonl").read_text(encoding="utf-8").split("\n")[:-1]
+    back = folder / "back.jsonl"
+    back.write_text("\n".join(reversed(lines)) + "\n", encoding="utf-8")
+    run("validate", back, *SCALE, "-o", folder / "back.html", "-o", folder / "trust.json")
+    found = (folder / "back.html").read_text(encoding="utf-8")
+    assert found.replace("back.", "X.") == (
+        report.replace("rated.jsonl", "X.jsonl").replace("trust.html", "X.html")
+    )
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--estimator", "kriging"),
+        ("--kernel", "rouge-l"),
+        ("--group", "source"),
+        ("--subsample", 0.5),
+        ("--tau", 1),
+        ("--tau", 0.5),
+    ],
+    ids=str,
+)
+def test_every_way_to_judge(folder: Path, tmp_path: Path, words: tuple[object, ...]) -> None:
+    """Other estimators, kernels, groups, a sub-sample, and no estimate at all."""
+    out = tmp_path / "any.html"
+    ran = run("validate", folder / "rated.jsonl", *SCALE, *words, "-o", out)
+    assert ran.code == 0, ran.err
+    Outline(out.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("n", [1, 2, 30])
+def test_without_annotators(tmp_path: Path, n: int) -> None:
+    """Few texts, in the raters' units, nobody named: said, not refused."""
+    rows = [{"text": text, "rating": i % 5} for i, text in enumerate(headlines(n))]
+    out = tmp_path / "few.html"
+    ran = run("validate", jsonl(tmp_path / "few.jsonl", rows), "-o", out)
+    assert ran.code == 0, ran.err
+    text = out.read_text(encoding="utf-8")
+    assert "No human yardstick is possible" in text
+    assert "rated texts; here are" in text or n >= 20
+    Outline(text)
+
+
+def test_one_rating_a_text_is_no_yardstick(tmp_path: Path) -> None:
+    """Somebody who alone rated a text agrees with its mean by definition; that is no yardstick."""
+    rows = [
+        {"text": text, "annotator": f"p{i % 3}", "rating": i % 5, "id": f"t{i}"}
+        for i, text in enumerate(headlines(40))
+    ]
+    out = tmp_path / "alone.html"
+    run("validate", jsonl(tmp_path / "alone.jsonl", rows), "-o", out)
+    text = out.read_text(encoding="utf-8")
+    assert "no two annotators rated the same text" in text
+    assert "average annotator" not in text.split("</header>")[0]
+
+
+def test_published_pool(tmp_path: Path) -> None:
+    """HUSE summarization: level with one annotator, and the figures of docs/estimating.md.
+
+    Ethayarajh & Sadigh 2020, Table 1, print a Spearman of 0.325 beside 0.405 for one annotator,
+    whose own rating the truth holds; with the mean of the others it is 0.331.
+    """
+    path = DATA / "huse-summarization" / "judgements.tsv"
+    if not path.exists():
+        pytest.skip(f"{path} is absent")
+    begin, out = time.monotonic(), tmp_path / "huse.html"
+    assert run("validate", path, "--scale", 1, 6, "-o", out).code == 0
+    assert time.monotonic() - begin < 20
+    text = out.read_text(encoding="utf-8")
+    assert "agrees with people about as well as one average annotator" in text
+    assert "0.316 [0.193, 0.440]" in text
+    assert "0.331 [" in text
+    assert "0.411 [" in text
+    assert text.count('class="dot none"') == 2  # one text, and the legend's
+
+
+def test_size_for_two_thousand_long_texts() -> None:
+    """Under 3 MB, whatever the texts' length and script; no text over 400 characters."""
+    rng = np.random.default_rng(0)
+    texts = ["".join(map(chr, rng.integers(0x4E00, 0x9FFF, 600))) for _ in range(2_000)]
+    texts[0] = "&" * 600
+    pool = pool_of(texts, rng.integers(1, 6, 2_000).tolist(), scale=(1, 5))
+    estimator = BLEUNeighbors()
+    found = validation(
+        pool, estimator.held_out(pool), pool.ids, estimator.signature(), resamples=40
+    )
+    evidence = Evidence(estimator=estimator, labels=pool.ids, command="refless", seed=0)
+    page = as_html(validation_page(found, None, evidence))
+    assert len(page.encode()) < 3_000_000
+    assert "一" <= texts[1][0] <= "鿿"
+    assert max(map(len, re.findall("[一-鿿]+", page))) <= CLIP
+
+
+@pytest.mark.parametrize(
+    ("text", "room", "kept"),
+    [
+        ("plain", 1000, "plain"),
+        ("x" * 500, 1000, "x" * 400 + "…"),
+        ("漢" * 400, 600, "漢" * 200 + "…"),
+        ("<" * 10, 1000, "&lt;" * 10),
+        ("&" * 400, 1000, "&amp;" * 200 + "…"),
+    ],
+)
+def test_clip(text: str, room: int, kept: str) -> None:
+    """At most 400 characters and so many bytes once escaped; whole characters only."""
+    assert clip(text, room) == kept
+
+
+def test_advice_stands_at_the_top(folder: Path, tmp_path: Path) -> None:
+    """Where most texts have no estimate, the cause and the command come before everything else."""
+    out = tmp_path / "advice.html"
+    run("validate", folder / "rated.jsonl", *SCALE, "--tau", 0.5, "-o", out)
+    head = out.read_text(encoding="utf-8").split("</header>")[0]
+    assert "abstains on" in head
+    assert '<aside class="advice"' in head
+    assert "texts have no estimate" in head
+
+
+def test_page_of_any_view() -> None:
+    """Other results: their sections, their warnings first, their signature last."""
+    table = Table(header=("metric", "score"), rows=(("a<b", "0.1"),), numeric=(False, True))
+    view = View(
+        json={"signature": "m|v:1"},
+        rows=[],
+        sections=(
+            Section(lines=("careful", "  refless demo"), warning=True),
+            Section(title="Scores", table=table, lines=("two lines",)),
+            Section(lines=("signature: m|v:1",)),
+        ),
+    )
+    page = page_of_view(view, title="Metrics", verdict="None is best.", command="refless meta")
+    text = as_html(page)
+    Outline(text)
+    assert text.index("careful") < text.index("Scores")
+    assert "<code>refless demo</code>" in text
+    assert "a&lt;b" in text
+    assert text.count("m|v:1") == 1
+
+
+def agreeing(name: str, spearman: float, low: float) -> Agreeing:
+    return Agreeing(
+        name=name, n=50, pearson=math.nan, spearman=spearman, kendall=math.nan,
+        intervals={"spearman": (low, spearman + 0.1)}, accuracy=0.5, tie_threshold=0.0,
+        tie_accuracy=0.5, undefined="",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("metrics", "best", "words"),
+    [
+        ((("A", 0.5, 0.4), ("B", 0.2, 0.1)), ("A",), "0.600], significantly better than every"),
+        ((("A", 0.5, 0.4), ("B", 0.4, 0.3)), ("A", "B"), "; it is not told apart from B."),
+        ((("A", 0.5, 0.4),), ("A",), "On these 50 texts A agrees best with people, Spearman 0.5"),
+        ((("A", 0.1, -0.1), ("B", 0, -1)), ("A", "B"), "chance could not explain; A comes nearest"),
+        ((("A", math.nan, math.nan),), (), "no metric can be compared with people."),
+    ],
+)
+def test_nearest_to_people(
+    metrics: tuple[tuple[str, float, float], ...], best: tuple[str, ...], words: str
+) -> None:
+    """The sentence over metrics: the best one, whether tests tell it apart, or that none agrees."""
+    found = tuple(agreeing(*metric) for metric in metrics)
+    level = Level(name="segment", n=50, metrics=found, comparisons=(), best=best, undefined="")
+    assert words in nearest_to_people(level, "spearman")
+
+
+def test_meta_has_a_report(folder: Path, tmp_path: Path) -> None:
+    """Charts of both levels with their tables, the yardstick, every table of the terminal."""
+    rows = rated_rows()
+    for i, row in enumerate(rows):
+        row["length"], row["noise"] = len(str(row["text"])), i * 7 % 11
+    out = tmp_path / "meta.html"
+    columns = ("--score-column", "length", "--score-column", "noise")
+    ran = run("meta", jsonl(tmp_path / "scored.jsonl", merged(rows)), *columns, "-o", out)
+    assert ran.code == 0, ran.err
+    text = out.read_text(encoding="utf-8")
+    Outline(text)
+    assert '<p id="verdict">On these 48 texts' in text
+    assert text.count("<figure>") == 2
+    assert "Williams p" in text
+
+
+def merged(rows: list[dict[str, object]]) -> list[dict[str, object]]:
+    """One row a text: its first rating."""
+    first: dict[object, dict[str, object]] = {}
+    for row in rows:
+        first.setdefault(row["id"], row)
+    return [*first.values()]
+
+
+def test_commands_without_a_report_say_so(folder: Path) -> None:
+    """Refused before any work, with the names of those that have one."""
+    ran = run("explain", "--rated", folder / "rated.jsonl", "some text", "-o", folder / "e.html")
+    assert ran.code == 2
+    assert "no HTML report; validate" in ran.err
+    assert not (folder / "e.html").exists()
+
+
+def test_figures_without_data_are_not_offered_a_table() -> None:
+    """A drawing alone, in a page without texts."""
+    chapter = Chapter(title="One", figures=(Figure(svg="<svg></svg>", caption="drawn"),))
+    page = Page(title="t", verdict="v", signature="s", command="c", chapters=(chapter,))
+    text = as_html(page)
+    Outline(text)
+    assert "details" not in re.findall("<main>.*</main>", text, flags=re.DOTALL)[0]
+
+
+def luminance(color: str) -> float:
+    """Relative luminance of #rrggbb (WCAG 2.2)."""
+    parts = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    r, g, b = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts)
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b
+
+
+def contrast(one: str, other: str) -> float:
+    high, low = sorted((luminance(one), luminance(other)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+def test_contrast(report: str) -> None:
+    """Every text colour at 4.5:1 or more on every ground, on screen light and dark and on paper."""
+    themes = re.findall(r":root \{(.*?)\}", report, flags=re.DOTALL)
+    assert len(themes) == 3
+    for theme in themes:
+        colors = dict(re.findall(r"--(\w+): (#\w{6});", theme))
+        for ground in ("paper", "raised", "warn"):
+            for ink in ("ink", "soft", "blue", "orange"):
+                ratio = contrast(colors[ink], colors[ground])
+                assert ratio >= 4.5, (
+                    f"{ink} {colors[ink]} on {ground} {colors[ground]}: {ratio:.2f}"
+                )

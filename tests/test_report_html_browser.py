@@ -1,0 +1,224 @@
+"""The HTML report in headless Chromium: silent, alone, and usable by pointer and keyboard."""
+
+import json
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from command_line import jsonl, output_rows, rated_rows, run
+
+CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
+FLAGS = (
+    "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+    "--disable-dev-shm-usage",
+)  # fmt: skip
+WIDTHS = (1280, 400)
+NASTY = "</script><script>document.title='taken'</script><img src=x onerror=alert(1)>"
+
+pytestmark = pytest.mark.skipif(
+    not (CHROMIUM and DRIVER),
+    reason="needs chromium and chromedriver (Debian: chromium, chromium-driver)",
+)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Both reports, with texts that would like to run, and the JSON of the same run."""
+    where = tmp_path_factory.mktemp("browser")
+    rows = rated_rows(60)
+    for row in rows:
+        row["text"] = f"{row['text']} {NASTY if row['id'] == 't005' else ''}".strip()
+    rated = jsonl(where / "rated.jsonl", [*rows, {**rows[0], "id": "short", "text": "ab"}])
+    outputs = jsonl(where / "outputs.jsonl", output_rows())
+    scale = ("--scale", 1, 5)
+    out = ("-o", where / "trust.html", "-o", where / "trust.json")
+    assert run("validate", rated, *scale, *out).code == 0
+    assert run("score", outputs, "--rated", rated, *scale, "-o", where / "worth.html").code == 0
+    return where
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    from selenium import webdriver
+    from selenium.webdriver.chrome.service import Service
+
+    options = webdriver.ChromeOptions()
+    options.binary_location = str(CHROMIUM)
+    for flag in (*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
+        options.add_argument(flag)
+    logged = {"browser": "ALL", "performance": "ALL"}
+    options.set_capability("goog:loggingPrefs", logged)
+    driver = webdriver.Chrome(options=options, service=Service(str(DRIVER)))
+    yield driver
+    driver.quit()
+
+
+def opened(browser: Any, page: Path, *, width: int = 1280, dark: bool = False) -> Any:
+    """The page in a window of that width; its logs begin anew."""
+    scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme]})
+    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    for log in ("browser", "performance"):
+        browser.get_log(log)
+    browser.get(page.as_uri())
+    return browser
+
+
+def panel(browser: Any) -> str:
+    return str(browser.execute_script("return document.querySelector('.panel').innerText"))
+
+
+@pytest.mark.parametrize("name", ["trust", "worth"])
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_silent_and_alone(browser: Any, folder: Path, name: str, width: int, dark: bool) -> None:
+    """No message in the console, no request but for the file, nothing wider than the window."""
+    page = folder / f"{name}.html"
+    opened(browser, page, width=width, dark=dark)
+    assert browser.get_log("browser") == []
+    events = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
+    asked = [e["params"] for e in events if e["method"] == "Network.requestWillBeSent"]
+    assert {params["request"]["url"] for params in asked} == {page.as_uri()}
+    assert browser.execute_script("return document.documentElement.scrollWidth") <= width
+    assert browser.title.endswith(": refless")
+    ground = browser.execute_script("return getComputedStyle(document.body).backgroundColor")
+    assert (ground == "rgb(255, 255, 255)") is not dark
+
+
+def test_verdict_matches_the_json(browser: Any, folder: Path) -> None:
+    """The sentence that a reader sees first is that of the JSON, and so are its numbers."""
+    opened(browser, folder / "trust.html")
+    found = json.loads((folder / "trust.json").read_text(encoding="utf-8"))
+    shown = browser.execute_script("return document.getElementById('verdict').textContent")
+    assert shown.replace("\xa0", " ") == found["verdict"]
+    facts = browser.execute_script("return document.querySelector('dl').innerText")
+    assert f"{found['estimator']['coverage']:.3f}" in facts
+    assert f"{found['estimator']['spearman']:.3f}" in facts
+
+
+def test_hover_shows_text_and_neighbours(browser: Any, folder: Path) -> None:
+    """A pointer over a point brings up its text, its numbers and its nearest rated texts."""
+    from selenium.webdriver import ActionChains
+    from selenium.webdriver.common.by import By
+
+    opened(browser, folder / "trust.html")
+    assert "Point at a text" in panel(browser)
+    dot = browser.find_element(By.CSS_SELECTOR, ".linked .dot:not(.none)")
+    browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", dot)
+    ActionChains(browser).move_to_element(dot).perform()
+    text = browser.execute_script("return document.querySelector('.panel .whole').textContent")
+    stored = {cell.get_attribute("textContent") for cell in
+              browser.find_elements(By.CSS_SELECTOR, "#texts td.text")}  # fmt: skip
+    assert text in stored
+    said = panel(browser)
+    assert "Nearest rated texts by bleu*" in said
+    assert re.search(r"similarity 0\.\d{3} · rated 0\.\d{3}", said)
+    assert re.search(r"people \d\.\d{3} · estimate \d\.\d{3}", said)
+
+
+def test_keyboard_reaches_every_point(browser: Any, folder: Path) -> None:
+    """Tab enters the chart once; arrows, Page Down, Home and End move; Tab leaves it."""
+    from selenium.webdriver import ActionChains
+    from selenium.webdriver.common.keys import Keys
+
+    opened(browser, folder / "trust.html")
+
+    def press(key: str) -> str:
+        ActionChains(browser).send_keys(key).perform()
+        return str(browser.execute_script("return document.activeElement.dataset.t ?? ''"))
+
+    for _ in range(40):
+        if press(Keys.TAB):
+            break
+    first = panel(browser)
+    assert "Point at a text" not in first
+    label = browser.execute_script("return document.activeElement.getAttribute('aria-label')")
+    assert label.startswith("1 of 61: id")
+    described = browser.execute_script(
+        "return document.activeElement.getAttribute('aria-describedby')"
+    )
+    assert browser.execute_script("return document.querySelector('.panel').id") == described
+    seen = {press(Keys.ARROW_RIGHT) for _ in range(60)}
+    assert len(seen) == 60
+    assert panel(browser) != first
+    press(Keys.HOME)
+    assert panel(browser) == first
+    assert press(Keys.PAGE_DOWN)
+    assert press(Keys.END)
+    focused = "return document.querySelector('.linked').contains(document.activeElement)"
+    ActionChains(browser).send_keys(Keys.TAB).perform()
+    assert not browser.execute_script(focused)
+
+
+def test_texts_are_only_text(browser: Any, folder: Path) -> None:
+    """What a text holds is shown, in the panel and under misses too, and never run."""
+    opened(browser, folder / "trust.html")
+    shown = browser.execute_script(
+        "return [...document.querySelectorAll('.dot')].map(dot => {"
+        " dot.dispatchEvent(new PointerEvent('click', {bubbles: true}));"
+        " const box = dot.getBoundingClientRect();"
+        " dot.dispatchEvent(new PointerEvent('pointermove', {bubbles: true,"
+        " clientX: box.x + box.width / 2, clientY: box.y + box.height / 2}));"
+        " return document.querySelector('.panel').innerText})"
+    )
+    assert any(NASTY in text for text in shown)
+    assert not browser.execute_script("return document.querySelectorAll('img').length")
+    assert browser.title.endswith(": refless")
+    misses = browser.execute_script(
+        "return [...document.querySelectorAll('.misses td.text')].map(cell => cell.textContent)"
+    )
+    assert len(misses) == 10
+    assert all(misses)
+    assert browser.get_log("browser") == []
+
+
+def test_link_opens_the_folded_texts(browser: Any, folder: Path) -> None:
+    """A miss leads to its row, which is folded away until then."""
+    opened(browser, folder / "trust.html")
+    assert not browser.execute_script("return document.querySelector('#texts details').open")
+    browser.execute_script("document.querySelector('.misses a').click()")
+    assert browser.execute_script("return document.querySelector('#texts details').open")
+    row = browser.execute_script("return document.querySelector('tr:target').id")
+    assert row == browser.execute_script(
+        "return document.querySelector('.misses a').getAttribute('href').slice(1)"
+    )
+
+
+def test_labels_do_not_overlap(browser: Any, folder: Path) -> None:
+    """Words within a drawing keep clear of each other and of its edges, at either width."""
+    for name in ("trust", "worth"):
+        for width in WIDTHS:
+            opened(browser, folder / f"{name}.html", width=width)
+            clashes = browser.execute_script(
+                "const out = [];"
+                "for (const svg of document.querySelectorAll('figure > svg, .beside > svg')) {"
+                " const frame = svg.getBoundingClientRect();"
+                " const boxes = [...svg.querySelectorAll('text')].map(t =>"
+                "  [t.textContent, t.getBoundingClientRect()]);"
+                " boxes.forEach(([a, p], i) => {"
+                "  if (p.left < frame.left - 1 || p.right > frame.right + 1) out.push([a, 'edge']);"
+                "  boxes.slice(i + 1).forEach(([b, q]) => {"
+                "   const wide = Math.min(p.right, q.right) - Math.max(p.left, q.left);"
+                "   const high = Math.min(p.bottom, q.bottom) - Math.max(p.top, q.top);"
+                "   if (wide > 1 && high > 3) out.push([a, b]); }); }); }"
+                "return out;"
+            )
+            assert clashes == [], f"{name} at {width}"
+
+
+def test_paper(browser: Any, folder: Path) -> None:
+    """In print the ground is white, and what only a screen can do is left out."""
+    opened(browser, folder / "trust.html", dark=True)
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print", "features": []})
+    ground = browser.execute_script("return getComputedStyle(document.body).backgroundColor")
+    hidden = browser.execute_script(
+        "return getComputedStyle(document.querySelector('.panel')).display"
+    )
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": []})
+    assert (ground, hidden) == ("rgb(255, 255, 255)", "none")

@@ -1,0 +1,150 @@
+"""Charts and coverage: places, ticks, bars and intervals, without a browser."""
+
+import math
+import re
+from xml.etree import ElementTree as ET
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from refless.report.charts import Dot, Line, Mark, Series, curves, histogram, rows, scatter
+from refless.report.coverage import by_length, by_task, share_interval
+from refless.report.plot import Frame, axis_over, written
+
+finite = st.floats(-1e6, 1e6)
+
+
+@given(st.lists(finite, min_size=1, max_size=30))
+def test_axis_holds_its_values(values: list[float]) -> None:
+    """Between two and ten ticks, evenly apart, around every value."""
+    axis = axis_over(values, "x")
+    assert axis.low <= min(values) + 1e-6
+    assert max(values) - 1e-6 <= axis.high
+    assert 2 <= len(axis.ticks) <= 10
+    assert np.allclose(np.diff(axis.ticks), axis.step)
+    assert len({axis.name(tick) for tick in axis.ticks}) == len(axis.ticks)
+
+
+@pytest.mark.parametrize(
+    ("values", "names"),
+    [
+        ((0, 1), ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]),
+        ((0.003, 0.011), ["0.002", "0.004", "0.006", "0.008", "0.010", "0.012"]),
+        ((0, 1200), ["0", "200", "400", "600", "800", "1,000", "1,200"]),
+        ((-0.5, 1), ["-0.5", "0.0", "0.5", "1.0"]),
+    ],
+)
+def test_ticks_are_round(values: tuple[float, float], names: list[str]) -> None:
+    """Steps of 1, 2 or 5 times a power of ten, with the digits they need."""
+    axis = axis_over(values, "x")
+    assert [axis.name(tick) for tick in axis.ticks] == names
+
+
+def test_axis_of_nothing() -> None:
+    """No value, or a single one, still gives an axis with a length."""
+    assert axis_over([], "x").low < axis_over([], "x").high
+    assert axis_over([math.nan, 3.0, 3.0], "x").low < 3 < axis_over([3.0], "x").high
+
+
+def parsed(svg: str) -> ET.Element:
+    return ET.fromstring(svg)
+
+
+def test_scatter_puts_points_where_they_belong() -> None:
+    """Each text once; one without an estimate left of the axis's low end; and its label."""
+    x, y = axis_over([0, 1], "estimate"), axis_over([0, 10], "people")
+    dots = [Dot(x=0.0, y=0.0, text=0), Dot(x=1.0, y=10.0, text=1), Dot(x=math.nan, y=5.0, text=2)]
+    chart = parsed(scatter(dots, x, y, 'three "texts" & more', diagonal=True, strip="none"))
+    drawn = {c.get("data-t"): c for c in chart.iter("circle") if c.get("data-t")}
+    assert set(drawn) == {"0", "1", "2"}
+    places = {k: (float(c.get("cx", "")), float(c.get("cy", ""))) for k, c in drawn.items()}
+    assert places["2"][0] < places["0"][0] < places["1"][0]
+    assert places["0"][1] > places["2"][1] > places["1"][1]
+    assert "none" in drawn["2"].get("class", "")
+    assert chart.get("aria-label") == 'three "texts" & more'
+
+
+def test_diagonal_is_where_both_axes_agree() -> None:
+    """x = y is drawn between the values that both axes have, and not where there are none."""
+    apart = scatter([], axis_over([0, 1], "x"), axis_over([5, 9], "y"), "a", diagonal=True)
+    assert "mark c2" not in apart
+    assert "mark c2" in scatter(
+        [], axis_over([0, 1], "x"), axis_over([0, 9], "y"), "a", diagonal=True
+    )
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=50))
+def test_histogram_counts_everything(values: list[float]) -> None:
+    """The bars of the table add up to the number of values; what is undefined is left out."""
+    array = np.array([*values, math.nan])
+    svg, table = histogram(array, "a", x="x", y="y", marks=[Mark(value=0.5, style="c1")])
+    assert sum(int(count) for _, count in table) == len(values)
+    bars = [r for r in parsed(svg).iter("rect") if r.get("class") == "bar"]
+    assert len(bars) == sum(count != "0" for _, count in table)
+    assert all(float(bar.get("height", "")) > 0 for bar in bars)
+
+
+def test_curves_break_at_what_is_undefined() -> None:
+    """Two stretches of line, one band each; nothing outside the frame."""
+    y = [0.1, 0.2, math.nan, 0.4, 0.5]
+    series = Series(x=range(5), y=y, style="c0", low=[v - 0.9 for v in y], high=[v + 3 for v in y])
+    x_axis, y_axis = axis_over(range(5), "x"), axis_over([0, 1], "y")
+    chart = parsed(curves([series], x_axis, y_axis, "a", level=Mark(value=0.3, style="c2"), at=2.0))
+    assert len([*chart.iter("polyline")]) == 2
+    bands = [*chart.iter("polygon")]
+    assert len(bands) == 2
+    frame = Frame(x=x_axis, y=y_axis)
+    for band in bands:
+        downs = [float(pair.split(",")[1]) for pair in band.get("points", "").split()]
+        assert min(downs) >= frame.down(1) - 0.1
+        assert max(downs) <= frame.down(0) + 0.1
+
+
+def test_rows_say_what_is_undefined() -> None:
+    """A system without a mean keeps its line."""
+    lines = [
+        Line(name="a" * 50, value=0.5, interval=(0.4, 0.6)),
+        Line(name="b", value=math.nan, interval=(math.nan, math.nan)),
+    ]
+    said = "".join(
+        t.text or "" for t in parsed(rows(lines, axis_over([0, 1], "x"), "a")).iter("text")
+    )
+    assert "undefined" in said
+    assert "a" * 19 + "…" in said
+
+
+@pytest.mark.parametrize(
+    ("part", "n", "interval"),
+    [
+        (81, 263, (0.2553, 0.3662)),
+        (15, 148, (0.0624, 0.1605)),
+        (0, 20, (0.0, 0.1611)),
+        (1, 29, (0.0061, 0.1718)),
+    ],
+)
+def test_share_interval(part: int, n: int, interval: tuple[float, float]) -> None:
+    """Newcombe 1998 (Statistics in Medicine 17, 857), Table I: Wilson's interval."""
+    assert share_interval(part, n) == pytest.approx(interval, abs=5e-5)
+
+
+def test_coverage_by_length_and_task() -> None:
+    """Groups share all texts among them, from short to long; equal lengths are not torn apart."""
+    texts = ["a" * k for k in (1, 1, 1, 1, 5, 6, 7, 8, 9, 10)]
+    defined = [False, False, True, True, True, True, True, True, True, False]
+    found = by_length(texts, defined)
+    assert found[0] == ("1", 4, 2)
+    assert (sum(n for _, n, _ in found), sum(part for *_, part in found)) == (10, 7)
+    assert by_task(["b", "a", "b"], [True, False, False]) == [("a", 1, 0), ("b", 2, 1)]
+    assert by_length([], []) == []
+
+
+@given(st.text())
+def test_written_is_harmless(text: str) -> None:
+    """Nothing that ends an element or an attribute, turns the direction, or is no character."""
+    safe = written(text)
+    assert not re.search(
+        "[<>\"'\x00-\x08\x0b-\x1f\x7f\u202a-\u202e\u2066-\u2069\ud800-\udfff]", safe
+    )
+    safe.encode()

@@ -1,0 +1,71 @@
+"""Pairwise accuracy with ties."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from refless.stats.pairs import pairwise_accuracy, tie_threshold
+
+LEVELS = st.integers(0, 4).map(float)
+
+
+@st.composite
+def columns(draw):
+    """Truth, prediction, groups."""
+    n = draw(st.integers(2, 10))
+    human, predicted = (draw(arrays(np.float64, n, elements=LEVELS)) for _ in range(2))
+    return human, predicted, draw(arrays(np.int64, n, elements=st.integers(0, 2)))
+
+
+def slow(human, predicted, groups, threshold):
+    """Pair by pair."""
+    right = []
+    for i, j in combinations(range(len(human)), 2):
+        if groups is None or groups[i] == groups[j]:
+            gap = predicted[i] - predicted[j]
+            sign = 0 if abs(gap) <= threshold else np.sign(gap)
+            right.append(sign == np.sign(human[i] - human[j]))
+    return np.mean(right) if right else np.nan
+
+
+@given(columns(), st.sampled_from([0.0, 1.0, 2.5]), st.booleans())
+def test_accuracy_pair_by_pair(three, threshold, grouped) -> None:
+    """The definition, with and without groups."""
+    human, predicted, groups = three
+    groups = groups if grouped else None
+    found = pairwise_accuracy(human, predicted, groups=groups, threshold=threshold)
+    assert found == pytest.approx(slow(human, predicted, groups, threshold), nan_ok=True)
+
+
+@given(columns(), st.booleans())
+def test_tie_threshold_is_the_best(three, grouped) -> None:
+    """No difference of predictions is a better threshold, and none as good is smaller."""
+    human, predicted, groups = three
+    groups = groups if grouped else None
+    threshold, best = tie_threshold(human, predicted, groups=groups)
+    tried = {t: slow(human, predicted, groups, t) for t in (0.0, 1.0, 2.0, 3.0, 4.0)}
+    assert best == pytest.approx(max(tried.values()), nan_ok=True)
+    if not np.isnan(best):
+        assert threshold == min(t for t, a in tried.items() if a == pytest.approx(best))
+
+
+def test_ties_by_hand() -> None:
+    """People tie a and b; the metric tells them apart by 0.1 and both from c by 1 or more.
+
+    Of three pairs two are right, all three once differences up to 0.1 count as ties.
+    """
+    human, metric = np.array([1.0, 1.0, 2.0]), np.array([0.0, 0.1, 1.1])
+    assert pairwise_accuracy(human, metric) == pytest.approx(2 / 3)
+    threshold, accuracy = tie_threshold(human, metric)
+    assert (threshold, accuracy) == (pytest.approx(0.1), 1.0)
+
+
+def test_no_pairs() -> None:
+    """One row, or rows of different groups: undefined."""
+    one = np.ones(1)
+    assert np.isnan(pairwise_accuracy(one, one))
+    assert np.isnan(tie_threshold(np.ones(2), np.ones(2), groups=np.arange(2))).all()

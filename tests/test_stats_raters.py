@@ -1,0 +1,87 @@
+"""Krippendorff's alpha and intraclass correlations against published worked examples."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from refless.stats.raters import intraclass, krippendorff, krippendorff_interval
+
+NAN = np.nan
+FOUR_OBSERVERS = np.array(  # Krippendorff (2011), "Computing Krippendorff's Alpha-Reliability", C
+    [
+        [1, 2, 3, 3, 2, 1, 4, 1, 2, NAN, NAN, NAN],
+        [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, NAN, 3],
+        [NAN, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, NAN],
+        [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, NAN],
+    ]
+)
+SHROUT_FLEISS = np.array(  # Shrout and Fleiss (1979), table 2: 6 targets by 4 judges
+    [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
+).T.astype(float)
+
+
+@pytest.mark.parametrize(
+    ("level", "published"), [("nominal", 0.743), ("ordinal", 0.815), ("interval", 0.849)]
+)
+def test_four_observers(level, published) -> None:
+    """The numbers of Krippendorff's own paper."""
+    assert krippendorff(FOUR_OBSERVERS, level) == pytest.approx(published, abs=0.0006)
+
+
+def pairwise_alpha(ratings):
+    """The slow twin for intervals: mean squared differences within texts and overall."""
+    texts = [column[~np.isnan(column)] for column in ratings.T]
+    texts = [column for column in texts if len(column) > 1]
+    within = sum(((c[:, None] - c) ** 2).sum() / (len(c) - 1) for c in texts)
+    everything = np.concatenate(texts)
+    n = len(everything)
+    overall = ((everything[:, None] - everything) ** 2).sum() / (n - 1)
+    return 1 - within / overall
+
+
+@given(
+    arrays(
+        np.float64,
+        st.tuples(st.integers(2, 4), st.integers(2, 6)),
+        elements=st.sampled_from([1.0, 2.0, 4.0, NAN]),
+    )
+)
+def test_interval_alpha_by_definition(ratings) -> None:
+    """One minus observed over expected disagreement."""
+    paired = ratings[:, (~np.isnan(ratings)).sum(axis=0) > 1]
+    if len(np.unique(paired[~np.isnan(paired)])) < 2:
+        assert np.isnan(krippendorff(ratings))
+    else:
+        assert krippendorff(ratings) == pytest.approx(pairwise_alpha(ratings))
+
+
+def test_alpha_interval_holds_alpha() -> None:
+    """An interval around the value; none for a single text."""
+    rng = np.random.default_rng(0)
+    low, high = krippendorff_interval(FOUR_OBSERVERS, rng=rng)
+    assert low < 0.849 < high <= 1
+    assert np.isnan(krippendorff_interval(FOUR_OBSERVERS[:, :1], rng=rng)).all()
+
+
+def test_shrout_and_fleiss() -> None:
+    """Their table 4: .17 .29 .71 for one judge, .44 .62 .91 for the mean of four."""
+    found = intraclass(SHROUT_FLEISS)
+    singles = (found.single_1, found.single_2, found.single_3)
+    means = (found.mean_1, found.mean_2, found.mean_3)
+    assert singles == pytest.approx((0.17, 0.29, 0.71), abs=0.005)
+    assert means == pytest.approx((0.44, 0.62, 0.91), abs=0.005)
+    assert found.k == 4
+
+
+def test_intraclass_without_full_table() -> None:
+    """A missing rating, or rows that are no raters, leave the one-way form only."""
+    holes = SHROUT_FLEISS.copy()
+    holes[0, 0] = NAN
+    for found in (intraclass(holes), intraclass(SHROUT_FLEISS, same_raters=False)):
+        assert not np.isnan(found.single_1)
+        assert np.isnan([found.single_2, found.single_3, found.mean_2, found.mean_3]).all()
+    # Effective raters by hand: (23 - (5 * 16 + 9) / 23) / 5
+    assert intraclass(holes).k == pytest.approx((23 - 89 / 23) / 5)
+    assert np.isnan(intraclass(np.full((1, 4), 2.0)).single_1)

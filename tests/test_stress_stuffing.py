@@ -1,0 +1,112 @@
+"""The attack on estimators: a stuffed output, half-blind attackers, sub-samples."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from refless.errors import UsageError
+from refless.estimators import BLEUNeighbors, Kriging
+from refless.records import Outputs, RatedPool, outputs_of, take
+from refless.simulate import simulate
+from refless.studies.stress.judging import Estimated
+from refless.studies.stress.material import material_of
+from refless.studies.stress.pairing import Drawing
+from refless.studies.stress.probes import Settings
+from refless.studies.stress.run import Plan, stress
+from refless.studies.stress.stuffing import Attack, fragments_of, stuffed, stuffing_probe
+from refless.truth import pool_of
+
+SMALL = Attack(fragments=25, steps=3, halves=2, draws=3)
+
+
+@pytest.fixture(scope="module")
+def pool() -> RatedPool:
+    return simulate(90, seed=1).pool
+
+
+@pytest.fixture(scope="module")
+def honest(pool: RatedPool) -> Outputs:
+    return outputs_of(pool.texts[:20])
+
+
+def test_fragments_are_of_the_highest_rated() -> None:
+    """Two to five words of the best tenth; by hand for one text of three words."""
+    texts = ["good food here", *(f"bad thing {i}" for i in range(9))]
+    found = fragments_of(pool_of(texts, [5.0, *[1.0] * 9]), Attack(), 0)
+    assert found == ["food here", "good food", "good food here"]
+
+
+def test_the_attacker_climbs(pool: RatedPool) -> None:
+    """Each step's choice is the best of its tries: never below the best single piece."""
+    estimator = BLEUNeighbors(min_neighbors=1).fit(pool)
+    pieces = fragments_of(pool, SMALL, 0)
+    text = stuffed(estimator, pool, SMALL)
+    best = np.nanmax(estimator.predict(pieces).values)
+    assert estimator.predict([text]).values[0] >= best
+    assert stuffed(estimator, pool, SMALL) == text
+    assert any(piece in text for piece in pieces)
+
+
+@pytest.mark.parametrize("estimator", [BLEUNeighbors(), Kriging()])
+def test_probe_holds_all_attackers(
+    estimator: BLEUNeighbors | Kriging, pool: RatedPool, honest: Outputs
+) -> None:
+    """Honest outputs, a copy, a stuffed text, sub-samples, halves; sources are left unread."""
+    probe = stuffing_probe(estimator, pool, honest, SMALL)
+    rows = {row.label: row for row in probe.rows}
+    assert list(rows) == [
+        "honest outputs",
+        "best rated text, copied",
+        "stuffed, all ratings known",
+        "- judged by 50 % of the ratings",
+        "stuffed, half of them known",
+        "- judged by the other half",
+        "- judged by all",
+    ]
+    attacked = rows["stuffed, all ratings known"]
+    assert attacked.score > rows["honest outputs"].score
+    assert attacked.change == pytest.approx(attacked.score - rows["honest outputs"].score)
+    assert len(rows["stuffed, half of them known"].texts) == SMALL.halves
+    assert probe.verdict.startswith("A stuffed output gets")
+
+
+def test_order_of_the_pool_leaves_no_trace(pool: RatedPool, honest: Outputs) -> None:
+    """Rows in another order, the same attack."""
+    mixed = take(pool, np.random.default_rng(2).permutation(len(pool)))
+    one = stuffing_probe(BLEUNeighbors(), pool, honest, SMALL, seed=4)
+    other = stuffing_probe(BLEUNeighbors(), mixed, honest, SMALL, seed=4)
+    assert repr(one) == repr(other)
+
+
+def test_ungameable_is_told() -> None:
+    """An estimator for which all texts are the same is not fooled."""
+    texts = [f"word{i} and more of it" for i in range(30)]
+    flat = pool_of(texts, [3.0] * 30)
+    probe = stuffing_probe(BLEUNeighbors(max_fraction=1.0), flat, outputs_of(texts[:5]), SMALL)
+    assert probe.fooled is False
+
+
+def test_too_few_ratings(honest: Outputs) -> None:
+    """Wrong usage, which becomes a reason why the probe was not run."""
+    few = pool_of(["a b c d e"] * 5, [1.0] * 5)
+    with pytest.raises(UsageError, match="needs 20 rated texts"):
+        stuffing_probe(BLEUNeighbors(), few, honest, SMALL)
+
+
+def test_all_probes_of_an_estimator(pool: RatedPool) -> None:
+    """Words of the outputs are changed; what needs references or a training set is not run."""
+    outputs = Outputs(ids=pool.ids[:30], texts=pool.texts[:30], sources=pool.sources[:30])
+    plan = Plan(attack=SMALL, settings=Settings(drawing=Drawing(resamples=50)))
+    judge = Estimated(estimator=BLEUNeighbors().fit(pool))
+    found = stress(judge, material_of(outputs), plan, label="bleu-neighbors", pool=pool)
+    assert [probe.name for probe in found.probes] == ["frequent", "rare", "direction", "stuffing"]
+    assert [name for name, _ in found.skipped] == ["references", "sentence"]
+    labels = [row.label for row in found.probes[2].rows]
+    assert "copy the source" in labels
+    assert "copy a reference" not in labels
+    assert "fragments:25" in str(found.signature)
+    same = stress(
+        judge, material_of(replace(outputs, ids=outputs.ids[::-1])), plan, label="x", pool=pool
+    )
+    assert repr(same.probes) == repr(found.probes)

@@ -1,0 +1,53 @@
+"""Words found, counted and replaced in place."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from refless.studies.stress import words as w
+
+TEXTS = ("A man, a plan (a canal).", "Woman reads.", "")
+
+
+def test_words_leave_punctuation_aside() -> None:
+    """Counted by hand; apostrophes and hyphens stay within words."""
+    assert w.words_of('He said: "don\'t!" (well-known)') == ["he", "said", "don't", "well-known"]
+    assert w.counted(TEXTS)["a"] == 3
+    assert w.most_frequent(w.counted(TEXTS), 2) == ("a", "canal")
+
+
+def test_substitution_is_in_place() -> None:
+    """3 of 8 words, by hand; the rest of the texts stays as it was."""
+    found = w.substituted(TEXTS, {"a": "UNK"})
+    assert found.texts == ("UNK man, UNK plan (UNK canal).", "Woman reads.", "")
+    assert found.share == pytest.approx(3 / 8)
+
+
+def test_rare_words_by_threshold() -> None:
+    """Fewer than the threshold, not at most; a word the training set lacks counts 0."""
+    counts = {"a": 5, "man": 2, "plan": 1}
+    found = w.rare_replaced(("a man plan canal",), counts, 2, "UNK")
+    assert found.texts == ("a man UNK UNK",)
+    assert w.rare_replaced(("a man",), counts, 1, "UNK").share == 0
+
+
+def test_no_words_have_no_share() -> None:
+    """NaN, not 0."""
+    assert w.substituted(("", "..."), {"a": "b"}).share != 0
+
+
+@given(
+    st.lists(st.text(alphabet="ab ,.", max_size=12), max_size=6),
+    st.floats(0, 1),
+    st.integers(0, 3),
+)
+def test_control_takes_content_words_only(texts: list[str], share: float, seed: int) -> None:
+    """As many as asked for, or all there are; 'a' is a stop word and stays; a seed repeats it."""
+    words = [word for text in texts for word in w.words_of(text)]
+    content = [word for word in words if word != "a"]
+    found = w.control(texts, share, "UNK", frozenset({"a"}), seed)
+    again = w.control(texts, share, "UNK", frozenset({"a"}), seed)
+    left = [word for text in found.texts for word in w.words_of(text)]
+    assert found.texts == again.texts
+    assert left.count("unk") == min(round(share * len(words)), len(content))
+    assert left.count("a") == words.count("a")

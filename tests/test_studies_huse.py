@@ -1,0 +1,115 @@
+"""HUSE: the published numbers, a slow twin, and what cannot be computed."""
+
+import csv
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from refless.errors import InputError, UsageError
+from refless.studies.huse import huse
+
+DATA = Path(os.environ.get("REFLESS_DATA", Path(__file__).parents[2] / "shared" / "data"))
+
+
+def published():
+    """Ratings, log-probabilities, lengths, and whether a person wrote it (`Label` is False)."""
+    path = DATA / "huse-summarization" / "summary_clean.csv"
+    if not path.exists():
+        pytest.skip(f"no real data at {path}")
+    with path.open(encoding="utf-8") as lines:
+        rows = list(csv.DictReader(lines, skipinitialspace=True))
+    names = ("HumanJudgement", "ModelProbability", "LengthOfUtterance")
+    columns = [np.array([float(row[name]) for row in rows]) for name in names]
+    return *columns, np.array([row["Label"] == "False" for row in rows])
+
+
+def test_published_numbers() -> None:
+    """FACTS: HUSE 0.53, HUSE-Q 0.58, HUSE-D 0.95."""
+    found = huse(*published())
+    assert (found.n, found.n_human, found.n_left_out, found.neighbors) == (200, 100, 0, 15)
+    assert (found.huse, found.quality, found.diversity) == pytest.approx((0.53, 0.58, 0.95))
+    assert found.huse_interval[0] < 0.53 < found.huse_interval[1]
+
+
+def test_order_does_not_matter() -> None:
+    """Not for the values, not for the intervals."""
+    columns = published()
+    rows = np.random.default_rng(0).permutation(200)
+    assert huse(*columns) == huse(*(column[rows] for column in columns))
+
+
+def slow(features, human, k, share):
+    """Each text by itself, with sorted distances."""
+    wrong = []
+    for i in range(len(human)):
+        off = np.sqrt(((features - features[i]) ** 2).sum(axis=1))
+        others = [j for j in range(len(human)) if j != i]
+        radius = sorted(off[others])[min(k, len(others) - 1)]
+        votes = [human[j] for j in others if off[j] <= radius * (1 + share)]
+        wrong.append((2 * sum(votes) >= len(votes)) != human[i])
+    return 2 * np.mean(wrong)
+
+
+@settings(max_examples=25)
+@given(st.integers(0, 10**6), st.integers(1, 20), st.booleans())
+def test_slow_twin(seed, k, exact) -> None:
+    """Random texts with many ties."""
+    rng = np.random.default_rng(seed)
+    n = 24
+    ratings, probable = rng.integers(1, 6, n).astype(float), -rng.integers(5, 15, n).astype(float)
+    lengths, human = rng.integers(1, 4, n).astype(float), rng.random(n) < 0.5
+    human[:4] = [True, True, False, False]
+    found = huse(ratings, probable, lengths, human, neighbors=k, exact_ties=exact, resamples=40)
+    order = np.lexsort((human, probable / lengths, ratings))
+    columns = np.ascontiguousarray(np.stack([ratings, probable / lengths])[:, order])
+    features = (columns / columns.std(axis=1, keepdims=True)).T
+    share = 1e-9 if exact else 0.0
+    assert found.huse == pytest.approx(slow(features, human[order], k, share))
+    assert found.quality == pytest.approx(slow(features[:, :1], human[order], k, share))
+    assert found.diversity == pytest.approx(1 + found.huse - found.quality)
+
+
+def test_apart_and_alike() -> None:
+    """Texts that nobody could confuse give 0; texts alike in everything about 1."""
+    rng = np.random.default_rng(0)
+    human = np.arange(200) < 100
+    apart = huse(
+        human * 5.0 + rng.normal(size=200) * 0.1, rng.normal(size=200), np.ones(200), human
+    )
+    assert (apart.huse, apart.quality) == (0.0, 0.0)
+    alike = huse(rng.normal(size=200), rng.normal(size=200), np.ones(200), human)
+    assert alike.huse == pytest.approx(1, abs=0.2)
+
+
+def test_exact_ties_do_not_depend_on_units() -> None:
+    """Any linear change of ratings leaves them; as published, rounding may move some."""
+    ratings, probable, lengths, human = published()
+    one, other = (
+        huse(values, probable, lengths, human, exact_ties=True)
+        for values in (ratings, (ratings - 1) / 5)
+    )
+    assert one == other
+    assert one.quality == pytest.approx(0.60)
+
+
+def test_what_is_missing_is_left_out() -> None:
+    """Texts without an estimate count as left out, not as 0."""
+    ratings, probable, lengths, human = published()
+    ratings = ratings.copy()
+    ratings[:3] = np.nan
+    assert huse(ratings, probable, lengths, human).n_left_out == 3
+
+
+def test_bad_input() -> None:
+    """One kind of text only, lengths of 0, no neighbour."""
+    ones, human = np.ones(6), np.array([True, True, True, False, False, False])
+    with pytest.raises(InputError, match="people's texts with a model's"):
+        huse(ones, ones, ones, np.ones(6, dtype=bool))
+    with pytest.raises(InputError, match="length"):
+        huse(ones, ones, ones * 0, human)
+    with pytest.raises(UsageError, match="neighbour"):
+        huse(ones, ones, ones, human, neighbors=0)

@@ -1,0 +1,219 @@
+"""Metrics against people: levels, comparisons, the best cluster."""
+
+import csv
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from refless.errors import UsageError
+from refless.metrics import BLEU
+from refless.metrics.protocol import averaged, take_outputs
+from refless.records import Judged, Outputs
+from refless.stats.corrections import holm
+from refless.stats.williams import williams
+from refless.studies.meta import How, meta
+from refless.studies.systems import gap_interval
+
+DATA = Path(os.environ.get("REFLESS_DATA", Path(__file__).parents[2] / "shared" / "data"))
+HOW = How(resamples=60, permutations=200)
+
+
+def judged(n: int = 120, systems: int = 4, *, seed: int = 0) -> Judged:
+    """Items answered by all systems, which differ in how good they are."""
+    rng = np.random.default_rng(seed)
+    place = np.arange(n)
+    human = (place % systems) / systems + rng.normal(size=n)
+    return Judged(
+        id=tuple(map(str, place)),
+        human=np.round(human, 1),
+        predicted=np.full(n, np.nan),
+        reason=("",) * n,
+        item=tuple(f"i{i // systems}" for i in place),
+        system=tuple(f"s{i % systems}" for i in place),
+    )
+
+
+def noisy(human, amount, seed):
+    return averaged(human.human + amount * np.random.default_rng(seed).normal(size=len(human)))
+
+
+def test_correlations_are_scipys() -> None:
+    """At both levels, system scores being means."""
+    human = judged()
+    scores = {"good": noisy(human, 0.5, 1), "bad": noisy(human, 4, 2)}
+    found = meta(human, scores, HOW)
+    for level, n in ((found.segments, 120), (found.systems, 4)):
+        assert [one.name for one in level.metrics] == ["good", "bad"]
+        assert level.n == n
+    one, column = found.segments.metrics[0], scores["good"].segments
+    assert one.pearson == pytest.approx(stats.pearsonr(human.human, column).statistic)
+    assert one.spearman == pytest.approx(stats.spearmanr(human.human, column).statistic)
+    assert one.kendall == pytest.approx(stats.kendalltau(human.human, column).statistic)
+    names = np.array(human.system)
+    of_systems = [
+        [values[names == name].mean() for name in sorted(set(names))]
+        for values in (human.human, column)
+    ]
+    assert found.systems.metrics[0].pearson == pytest.approx(np.corrcoef(of_systems)[0, 1])
+    for level in (found.segments, found.systems):
+        for each in level.metrics:
+            low, high = each.intervals["pearson"]
+            assert low - 1e-9 <= each.pearson <= high + 1e-9
+
+
+def test_who_is_better() -> None:
+    """A good metric beats a bad one, not its own copy in other units; the best are these two."""
+    human = judged()
+    good = noisy(human, 0.5, 1)
+    copy = averaged(10 * good.segments - 3)
+    scores = {"good": good, "copy": copy, "bad": noisy(human, 4, 2)}
+    found = meta(human, scores, HOW).segments
+    assert set(found.best) == {"good", "copy"}
+    better = {(one.first, one.second): one for one in found.comparisons}
+    assert better["copy", "bad"].better
+    assert better["good", "bad"].better
+    same = better["copy", "good"]
+    assert not same.better
+    assert same.permutation_p == 1.0
+    assert np.isnan(same.williams_t)
+    assert better["good", "bad"].interval[0] > 0
+
+
+def test_comparisons_are_williams_and_holm() -> None:
+    """Their parts, put together by hand for three metrics."""
+    human = judged()
+    scores = {
+        name: noisy(human, amount, i)
+        for i, (name, amount) in enumerate([("a", 1), ("b", 2), ("c", 3)])
+    }
+    found = meta(human, scores, HOW).segments
+
+    def rho(x, y):
+        return stats.spearmanr(x, y).statistic
+
+    for one in found.comparisons:
+        a, b = scores[one.first].segments, scores[one.second].segments
+        tested = williams(rho(human.human, a), rho(human.human, b), rho(a, b), 120)
+        assert one.williams_t == pytest.approx(tested.t)
+        assert one.williams_p == pytest.approx(tested.p)
+        assert one.difference == pytest.approx(rho(human.human, a) - rho(human.human, b))
+    corrected = holm(np.array([one.williams_p for one in found.comparisons]))
+    assert [one.williams_p_holm for one in found.comparisons] == pytest.approx(list(corrected))
+
+
+def test_common_rows_only() -> None:
+    """Two metrics are compared where both have a score."""
+    human = judged()
+    holes = noisy(human, 1, 3).segments.copy()
+    holes[:30] = np.nan
+    found = meta(human, {"a": noisy(human, 1, 4), "b": averaged(holes)}, HOW)
+    assert found.segments.comparisons[0].n == 90
+    assert {one.name: one.n for one in found.segments.metrics} == {"a": 120, "b": 90}
+
+
+def test_order_of_rows_does_not_matter() -> None:
+    """Everything drawn is drawn in canonical order."""
+    human = replace(judged(), group=judged().item)
+    scores = {"a": noisy(human, 1, 4), "b": noisy(human, 2, 5)}
+    rows = np.random.default_rng(1).permutation(120)
+
+    def moved(column):
+        return tuple(column[i] for i in rows)
+
+    other = replace(
+        human,
+        id=moved(human.id),
+        human=human.human[rows],
+        item=moved(human.item),
+        system=moved(human.system),
+        group=moved(human.group),
+    )
+    again = {name: averaged(one.segments[rows]) for name, one in scores.items()}
+    one, two = meta(human, scores, HOW), meta(other, again, HOW)
+    assert one.segments.comparisons == two.segments.comparisons
+    assert one.systems.comparisons == two.systems.comparisons
+    assert one.segments.metrics == two.segments.metrics
+    assert one.systems.metrics == two.systems.metrics
+
+
+def test_system_scores_of_metrics_are_corpus_scores() -> None:
+    """BLEU of a system is not the mean of its sentences'."""
+    human = judged(40)
+    words = list("abcdefgh")
+    rng = np.random.default_rng(0)
+    texts = [" ".join(rng.choice(words, 9)) for _ in range(80)]
+    outputs = Outputs(
+        ids=human.id, texts=tuple(texts[:40]), references=tuple((text,) for text in texts[40:])
+    )
+    scores = BLEU().score(outputs)
+    found = meta(human, {"bleu": scores}, HOW).systems.metrics[0]
+    names = np.array(human.system)
+    columns = [
+        [
+            human.human[names == name].mean(),
+            BLEU().score(take_outputs(outputs, np.flatnonzero(names == name))).corpus,
+        ]
+        for name in sorted(set(names))
+    ]
+    assert found.pearson == pytest.approx(np.corrcoef(np.array(columns).T)[0, 1])
+
+
+def test_few_systems_and_none() -> None:
+    """Two systems always correlate perfectly: undefined, and said."""
+    human = judged(40, 2)
+    assert "too few" in meta(human, {"a": noisy(human, 1, 0)}, HOW).systems.undefined
+    bare = replace(human, system=())
+    assert "no system column" in meta(bare, {"a": noisy(human, 1, 0)}, HOW).systems.undefined
+
+
+def test_constant_metric() -> None:
+    """It has no correlation and beats nobody."""
+    human = judged(40)
+    found = meta(human, {"a": noisy(human, 1, 0), "flat": averaged(np.ones(40))}, HOW).segments
+    assert found.best == ("a",)
+    assert found.metrics[-1].undefined == "all predictions are equal"
+    assert np.isnan(found.comparisons[0].permutation_p)
+
+
+def test_wrong_lengths() -> None:
+    """A metric for other segments, or none at all."""
+    human = judged(40)
+    for scores in ({}, {"a": averaged(np.ones(39))}):
+        with pytest.raises(UsageError, match="one score for each of 40"):
+            meta(human, scores)
+
+
+def test_intervals_of_long_columns_come_from_influences() -> None:
+    """Beyond 20,000 rows; near what the bootstrap says of the same rows."""
+    rng = np.random.default_rng(0)
+    human = rng.normal(size=20_001)
+    first, second = human + rng.normal(size=20_001), human + 2 * rng.normal(size=20_001)
+    arguments = {"seed": 0, "resamples": 200, "clusters": None}
+    long = gap_interval("pearson", human, first, second, **arguments)
+    short = gap_interval("pearson", human[1:], first[1:], second[1:], **arguments)
+    assert long == pytest.approx(short, abs=0.003)
+
+
+def test_novikova_columns() -> None:
+    """FACTS, RatPred 1: Pearson BLEU-4 0.075, ROUGE-L 0.081, METEOR 0.098, CIDEr 0.064."""
+    path = DATA / "nlg-ratings" / "emnlp_data_medians.csv"
+    if not path.exists():
+        pytest.skip(f"no real data at {path}")
+    with path.open(encoding="utf-8", newline="") as lines:
+        rows = list(csv.DictReader(lines))
+    human = Judged(
+        id=tuple(map(str, range(len(rows)))),
+        human=np.array([float(row["quality"]) for row in rows]),
+        predicted=np.full(len(rows), np.nan),
+        reason=("",) * len(rows),
+    )
+    names = ("Bleu_4", "ROUGE_L", "METEOR", "CIDEr")
+    scores = {name: averaged(np.array([float(row[name]) for row in rows])) for name in names}
+    found = meta(human, scores, How(resamples=40, permutations=40))
+    pearson = {one.name: one.pearson for one in found.segments.metrics}
+    expected = {"Bleu_4": 0.075, "ROUGE_L": 0.081, "METEOR": 0.098, "CIDEr": 0.064}
+    assert pearson == pytest.approx(expected, abs=0.0006)

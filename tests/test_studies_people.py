@@ -1,0 +1,148 @@
+"""Annotators left out of their own truth, their agreement, and the alternative annotator test."""
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from refless.estimators import Kriging
+from refless.records import RatedPool, take
+from refless.simulate import simulate
+from refless.studies.alternative import alternative_test
+from refless.studies.annotators import annotators
+from refless.studies.rater_agreement import as_dict, rater_agreement
+from refless.tables import Reading, read_pool
+from refless.truth import pool_of
+from test_studies_annotators import pool_from
+
+DATA = Path(os.environ.get("REFLESS_DATA", Path(__file__).parents[2] / "shared" / "data"))
+
+
+def huse() -> RatedPool:
+    path = DATA / "huse-summarization" / "judgements.tsv"
+    if not path.exists():
+        pytest.skip(f"no real data at {path}")
+    return read_pool([str(path)], Reading(scale=(1, 6))).pool
+
+
+def shuffled(pool: RatedPool) -> RatedPool:
+    """The same texts and ratings in another order."""
+    rng = np.random.default_rng(7)
+    moved = take(pool, rng.permutation(len(pool)))
+    rows = rng.permutation(len(moved.ratings.text))
+    ratings = replace(
+        moved.ratings,
+        text=moved.ratings.text[rows],
+        annotator=moved.ratings.annotator[rows],
+        values=moved.ratings.values[rows],
+    )
+    return replace(moved, ratings=ratings)
+
+
+def test_left_out_by_hand() -> None:
+    """Three people, two texts; against the others' means "a" errs by 1/2 and 1, of 4 points."""
+    rows = [
+        ("x", "a", 1),
+        ("x", "b", 2),
+        ("x", "c", 4),
+        ("y", "a", 5),
+        ("y", "b", 5),
+        ("y", "c", 3),
+    ]
+    found = annotators(pool_from(rows, scale=(1, 5)), leave_out=True)
+    a = found.per_annotator[0]
+    assert found.left_out
+    assert a.mse == pytest.approx((((3 - 1) / 4) ** 2 + ((5 - 4) / 4) ** 2) / 2)
+    assert a.spearman == pytest.approx(1.0)
+
+
+def test_texts_of_one_annotator_say_nothing_when_left_out() -> None:
+    """Where nobody else rated a text, there is no truth to compare with."""
+    rows = [("x", "a", 1), ("y", "a", 3), ("y", "b", 3), ("z", "b", 2)]
+    found = annotators(pool_from(rows), leave_out=True)
+    assert [one.n for one in found.per_annotator] == [1, 1]
+    assert annotators(pool_from(rows[:1] + rows[3:]), leave_out=True) is None
+
+
+def test_left_out_on_huse() -> None:
+    """Each worker against the other 19 ratings, counted here with plain loops."""
+    pool = huse()
+    found = annotators(pool, leave_out=True)
+    values: dict[int, dict[int, float]] = {}
+    for text, who, value in zip(
+        pool.ratings.text, pool.ratings.annotator, pool.ratings.values, strict=True
+    ):
+        values.setdefault(int(who), {})[int(text)] = (value - 1) / 5
+    rho = []
+    for who, mine in values.items():
+        others = [
+            np.mean([theirs[t] for w, theirs in values.items() if w != who and t in theirs])
+            for t in mine
+        ]
+        if len(mine) > 1 and np.ptp(list(mine.values())) > 0:
+            rho.append(stats.spearmanr(np.round(others, 12), list(mine.values())).statistic)
+    assert found.average["spearman"] == pytest.approx(np.mean(rho), abs=1e-9)
+    assert found.average["spearman"] < annotators(pool).average["spearman"]
+
+
+def test_rater_agreement_does_not_depend_on_order() -> None:
+    """Nor does its bootstrap; alpha and the one-way coefficient are near each other."""
+    pool = simulate(60, seed=1, annotators=6, raters_per_text=3).pool
+    found, again = rater_agreement(pool), rater_agreement(shuffled(pool))
+    assert as_dict(found) == as_dict(again)
+    assert found.alpha["interval"] == pytest.approx(found.intraclass.single_1, abs=0.02)
+    assert np.isnan(found.intraclass.single_2)  # not everybody rated every text
+    full = rater_agreement(simulate(60, seed=1, annotators=3, raters_per_text=3).pool)
+    assert full.intraclass.single_3 > full.intraclass.single_1
+
+
+def test_no_agreement_without_second_ratings() -> None:
+    """It says so."""
+    found = rater_agreement(pool_of(["a", "b"], [1, 2]))
+    assert found.undefined == "no text has two ratings"
+    assert np.isnan(found.alpha["interval"])
+
+
+def slow_alternative(pool, predicted, epsilon):
+    """The authors' procedure (nitaytech/AltTest), with loops and scipy's t-test."""
+    table = np.full((len(pool.ratings.annotators), len(pool)), np.nan)
+    table[pool.ratings.annotator, pool.ratings.text] = (pool.ratings.values - 1) / 4
+    p_values, advantages = [], []
+    for who in range(len(table)):
+        gaps, wins = [], []
+        for text in np.flatnonzero(~np.isnan(table[who])):
+            others = np.delete(table[:, text], who)
+            others = others[~np.isnan(others)]
+            mine = np.sqrt(np.mean((predicted[text] - others) ** 2))
+            theirs = np.sqrt(np.mean((table[who, text] - others) ** 2))
+            wins.append(mine <= theirs + 1e-9)
+            gaps.append(float(theirs <= mine + 1e-9) - float(mine <= theirs + 1e-9))
+        p_values.append(stats.ttest_1samp(gaps, epsilon, alternative="less").pvalue)
+        advantages.append(np.mean(wins))
+    rejected = stats.false_discovery_control(p_values, method="by") < 0.05
+    return rejected.mean(), np.mean(advantages)
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.1, 0.3])
+def test_alternative_against_plain_loops(epsilon) -> None:
+    """Winning rate and advantage probability, for an estimator and for the pool's mean."""
+    pool = simulate(120, seed=2, annotators=4, raters_per_text=3).pool
+    for predicted in (Kriging().held_out(pool).values, np.full(120, pool.truth.mean())):
+        found = alternative_test(pool, predicted, epsilon=epsilon)
+        rate, advantage = slow_alternative(pool, predicted, epsilon)
+        assert found.winning_rate == pytest.approx(rate)
+        assert found.advantage == pytest.approx(advantage)
+        assert found.passed == (rate >= 0.5)
+
+
+def test_alternative_undefined() -> None:
+    """Too few texts, or nobody named: no answer, and why."""
+    pool = simulate(20, seed=2, annotators=4, raters_per_text=3).pool
+    found = alternative_test(pool, pool.truth)
+    assert found.passed is None
+    assert "fewer than two annotators" in found.undefined
+    unnamed = alternative_test(pool_of(["a", "b"], [1, 2]), np.array([1.0, 2.0]))
+    assert "do not name" in unnamed.undefined
