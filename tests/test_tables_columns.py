@@ -246,3 +246,12 @@ def test_order_of_rows_changes_nothing(
     expected = dict(zip(before.ids, before.truth.tolist(), strict=True))
     assert dict(zip(after.ids, after.truth.tolist(), strict=True)) == expected
     assert after.ratings.annotators == before.ratings.annotators
+
+
+def test_a_flag_takes_a_column_away_from_aliases(tmp_path: Path) -> None:
+    """A column that a flag gives to one role is no candidate for another."""
+    path = tmp_path / "a.csv"
+    path.write_text("output,response,score\na b c,d e f,3\n", encoding="utf-8")
+    reading = Reading(columns=Columns(text="output", source="response"))
+    pool = read_pool([str(path)], reading).pool
+    assert (pool.texts, pool.sources) == (("a b c",), ("d e f",))

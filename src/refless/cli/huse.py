@@ -11,6 +11,7 @@ import typer
 
 from refless.cli.console import progress, say
 from refless.cli.options import COLUMNS, EstimatorOptions, InputOptions, ResultOptions
+from refless.cli.validate import FEWEST_RESAMPLES
 from refless.errors import InputError, UsageError
 from refless.signature import Signature
 from refless.version import __version__
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from refless.studies.huse import Huse
     from refless.tables import ScoredRead
 
-FEWEST_RESAMPLES = 40
 HUMAN_LABELS = ("human", "person", "people", "reference")
 
 

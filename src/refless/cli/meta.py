@@ -11,6 +11,7 @@ import typer
 
 from refless.cli.console import progress, say
 from refless.cli.options import COLUMNS, InputOptions, ResultOptions
+from refless.cli.validate import FEWEST_RESAMPLES, NAMED_GROUPS
 from refless.errors import UsageError
 
 if TYPE_CHECKING:
@@ -20,9 +21,6 @@ if TYPE_CHECKING:
     from refless.report.meta import Found
     from refless.signature import Signature
     from refless.tables import ScoredRead
-
-FEWEST_RESAMPLES = 40
-NAMED_GROUPS = ("id", "source", "system", "item", "task")
 
 
 def meta(

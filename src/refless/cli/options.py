@@ -145,7 +145,8 @@ class EstimatorOptions(ShapeOptions):
     estimator: Annotated[
         str,
         typer.Option(
-            help="bleu-neighbors as published, or kriging, which suits texts of any length.",
+            help="bleu-neighbors as published, kriging, which suits texts of any length, or "
+            "ratpred, a network that reads the source.",
             rich_help_panel=ESTIMATOR,
         ),
     ] = "bleu-neighbors"
@@ -176,7 +177,8 @@ class EstimatorOptions(ShapeOptions):
     model: Annotated[
         str | None,
         typer.Option(
-            help="Encoder of bertscore: a folder, or a name in Hugging Face's cache.",
+            help="bertscore's encoder: a folder, or a name in Hugging Face's cache. ratpred's "
+            "trained model: a folder made by 'refless train'.",
             rich_help_panel=ESTIMATOR,
             metavar="DIR|NAME",
             show_default=False,

@@ -13,7 +13,7 @@ from refless.cli.options import EstimatorOptions, InputOptions, OutputsOptions, 
 from refless.errors import UsageError
 
 if TYPE_CHECKING:
-    from refless.estimators import BLEUNeighbors, Kriging
+    from refless.estimators import BLEUNeighbors, Kriging, RatPred
     from refless.index import RatedIndex
     from refless.ngrams import Shape
     from refless.records import RatedPool
@@ -152,7 +152,7 @@ def orders_of(text: str) -> tuple[int, int]:
     return int(low), int(high)
 
 
-def estimator_of(options: EstimatorOptions, seed: int) -> BLEUNeighbors | Kriging:
+def estimator_of(options: EstimatorOptions, seed: int) -> BLEUNeighbors | Kriging | RatPred:
     """The estimator with its parameters, from the flags.
 
     Raises:

@@ -64,7 +64,7 @@ class LearningCurve:
         repetitions: random subsets a size.
         values: by measure (`spearman`, `pearson`, `mse`, `coverage`), [k, repetitions]; NaN where
             undefined, as correlations of fewer than ten estimates are.
-        mean, sd: by measure, [k] over the repetitions that are defined.
+        mean, sd: by measure, [k] over the defined repetitions; NaN where most are not.
         forecast: by measure, what `more` further rated texts would bring; an extrapolation.
         more: that number of texts.
         signature: everything that can change these numbers.
@@ -157,7 +157,10 @@ def _mean_and_sd(table: FloatArray) -> tuple[FloatArray, FloatArray]:
     with np.errstate(invalid="ignore", divide="ignore"):
         mean = above.sum(axis=1) / n
         squares = (np.square(above - mean[:, None]) * known).sum(axis=1)
-        return least + mean, np.sqrt(squares / (n - 1))
+        few = 2 * n < table.shape[1]
+        return np.where(few, np.nan, least + mean), np.where(
+            few, np.nan, np.sqrt(squares / (n - 1))
+        )
 
 
 def _predictor(judge: Judge, pool: RatedPool, held: IntArray) -> _Predict:

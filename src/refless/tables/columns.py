@@ -138,15 +138,37 @@ def roles_of(
         if names:
             _check_seen(names, role, seen, path)
         elif role != "annotator" or len(taken.get("rating", ())) < 2:
-            names = _by_alias(role, seen, path)
+            free = [name for name in seen if name not in _flagged_elsewhere(columns, roles, role)]
+            names = _by_alias(role, free, path)
             said += [f"{role} from '{name}'" for name in names]
         if names:
             taken[role] = names
     for role in needed:
         if role in roles and role not in taken:
             raise _missing(role, seen, path)
+    _check_one_role(taken, columns, path)
     _check_weight(taken, columns, path)
     return Roles(columns=taken, notes=(f"{path}: {', '.join(said)}",) if said else ())
+
+
+def _flagged_elsewhere(columns: Columns, roles: Sequence[str], role: str) -> set[str]:
+    """Columns that flags give to other roles: no alias takes these."""
+    return {name for other in roles if other != role for name in flagged(columns, other)}
+
+
+def _check_one_role(taken: dict[str, tuple[str, ...]], columns: Columns, path: str) -> None:
+    """Raises InputError for a column that two roles would take by their aliases."""
+    found = [
+        (role, n) for role, names in taken.items() for n in names if not flagged(columns, role)
+    ]
+    for i, (role, name) in enumerate(found):
+        for other, same in found[:i]:
+            if name == same:
+                raise InputError(
+                    f"column '{name}' could be the {other} and the {role}",
+                    path=path,
+                    remedy=f"name the right ones with --{other}-column and --{role}-column",
+                )
 
 
 def _by_alias(role: str, seen: Sequence[str], path: str) -> tuple[str, ...]:
