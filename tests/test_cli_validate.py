@@ -156,13 +156,15 @@ def test_thumbs(tmp_path: Path) -> None:
     ]
     words = [{**row, "rating": "👍" if row["rating"] else "👎"} for row in numbers]
     mapped = [{**row, "rating": "fine" if row["rating"] else "poor"} for row in numbers]
-    found = run("validate", jsonl(tmp_path / "n.jsonl", numbers), "--format", "json")
+    scale = ("--scale", "0", "1", "--format", "json")
+    found = run("validate", jsonl(tmp_path / "n.jsonl", numbers), *scale)
     assert 0.5 < found.json["estimator"]["auc"] <= 1
     assert "AUC" in run("validate", tmp_path / "n.jsonl").out
     aloud = run("validate", jsonl(tmp_path / "w.jsonl", words), "--format", "json")
     assert aloud.json == found.json
     assert "👍" in aloud.err
-    flags = ("--rating-map", "fine=1,poor=0", "--format", "json")
+    assert "scale 0 to 1" in aloud.err
+    flags = ("--rating-map", "fine=1,poor=0", *scale)
     assert run("validate", jsonl(tmp_path / "m.jsonl", mapped), *flags).json == found.json
     refused = run("validate", tmp_path / "m.jsonl")
     assert refused.code == 2
@@ -237,3 +239,15 @@ def test_nothing_better_to_offer(tmp_path: Path) -> None:
         assert advice["command"] is None
     else:
         assert advice["command"].startswith("refless validate")
+
+
+def test_copies_are_told(tmp_path: Path) -> None:
+    """Texts that stand more than once judge each other; --group text holds them out together."""
+    rows = [{"text": text, "rating": i % 5} for i, text in enumerate(headlines(30))]
+    path = jsonl(tmp_path / "copies.jsonl", rows * 3)
+    ran = run("validate", path, "--estimator", "kriging", "--format", "json")
+    assert "90 of 90 rated texts stand more than once" in ran.err
+    assert ran.json["estimator"]["pearson"] > 0.9
+    apart = run("validate", path, "--estimator", "kriging", "--group", "text", "--format", "json")
+    assert "more than once" not in apart.err
+    assert not (apart.json["estimator"]["pearson"] or 0) > 0.5

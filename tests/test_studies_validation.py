@@ -75,10 +75,13 @@ def test_the_signature_says_how() -> None:
 
 def test_the_constant_ranks_nothing() -> None:
     """Its errors stand, its correlations (-1 by construction) do not."""
-    constant = validated(POOL).baselines["constant"]
+    found = validated(POOL)
+    constant, judged = found.baselines["constant"], found.estimates.defined
     n, truth = len(POOL), POOL.truth
     others = (truth.sum() - truth) / (n - 1)  # the mean of all the other texts
-    assert constant.mse == pytest.approx(float(np.mean((truth - others) ** 2)), rel=1e-12)
+    errors = (truth - others)[judged] ** 2  # on the texts that the estimator judges too
+    assert constant.mse == pytest.approx(float(np.mean(errors)), rel=1e-12)
+    assert 0 < constant.n_scored == found.estimator.n_scored < n
     for name in ("pearson", "spearman", "kendall"):
         assert math.isnan(getattr(constant, name))
         assert math.isnan(constant.intervals[name][0])

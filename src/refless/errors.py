@@ -59,4 +59,7 @@ class MissingExtraError(RefLessError, ImportError):
 
     def __init__(self, feature: str, extra: str) -> None:
         self.feature, self.extra = feature, extra
-        super().__init__(f"{feature} needs an extra: pip install 'refless[{extra}]'")
+        super().__init__(
+            f"{feature} needs an extra: pip install 'refless[{extra}]' (in a clone of refless: "
+            f"pip install '.[{extra}]')"
+        )

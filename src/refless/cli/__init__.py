@@ -22,6 +22,7 @@ from refless.cli.mine import mine
 from refless.cli.options import paragraphs, takes_groups
 from refless.cli.score import score
 from refless.cli.stress import stress
+from refless.cli.train import train
 from refless.cli.validate import validate
 from refless.errors import RefLessError
 from refless.version import __version__
@@ -40,7 +41,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (score, explain, validate, index, metric, meta, huse, mine, stress, demo):
+for command in (score, explain, validate, index, metric, meta, huse, mine, stress, train, demo):
     app.command(help=paragraphs(command.__doc__ or ""))(takes_groups(command))
 
 

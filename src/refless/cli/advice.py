@@ -10,11 +10,10 @@ if TYPE_CHECKING:
     from refless.estimators import BLEUNeighbors, Estimator
     from refless.studies.abstention import Abstention
 
+FEWEST = 20  # rated texts
 NEXT_TO_NOTHING = 0.01  # of pairs pass tau
 NAME = "kernel-weighted mean"
-REPLACED = (
-    "--weights", "--power", "--tau", "--min-neighbors", "--max-fraction", "--estimator", "--kernel"
-)  # fmt: skip
+REPLACED = ("--weights", "--power", "--tau", "--min-neighbors", "--max-fraction", "--estimator")
 FLAGS = ("--weights", "kernel", "--tau", "0", "--min-neighbors", "0", "--max-fraction", "1")
 
 
@@ -49,7 +48,11 @@ def best_command(estimator: Estimator, missing: Abstention) -> str | None:
     """
     from refless.estimators import BLEUNeighbors
 
-    near = missing.main in {"too-many", "too-few"} and missing.passing > NEXT_TO_NOTHING
+    near = (
+        missing.rated >= FEWEST
+        and missing.main in {"too-many", "too-few"}
+        and missing.passing > NEXT_TO_NOTHING
+    )
     if not (near and isinstance(estimator, BLEUNeighbors)):
         return None
-    return command_with(REPLACED, ("--estimator", "kriging"))
+    return command_with((*REPLACED, "--kernel"), ("--estimator", "kriging"))

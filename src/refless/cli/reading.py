@@ -13,7 +13,7 @@ from refless.cli.options import EstimatorOptions, InputOptions, OutputsOptions, 
 from refless.errors import UsageError
 
 if TYPE_CHECKING:
-    from refless.estimators import BLEUNeighbors, Kriging, RatPred
+    from refless.estimators import BLEUNeighbors, Estimator, Kriging, RatPred
     from refless.index import RatedIndex
     from refless.ngrams import Shape
     from refless.records import RatedPool
@@ -111,6 +111,19 @@ def _check_unused(options: InputOptions) -> None:
         if not heeded and getattr(options, field.name) not in (field.default, None):
             flag = field.name.replace("_", "-")
             raise UsageError(f"--{flag} is about reading files, and an index is read already")
+
+
+def pool_of_model(estimator: Estimator) -> RatedPool:
+    """What a trained model needs instead of rated texts: none, on the scale that it was made with.
+
+    Raises:
+        UsageError: an estimator without a trained model.
+    """
+    from refless.estimators import RatPred
+
+    if not isinstance(estimator, RatPred) or estimator.model is None:
+        raise UsageError("--rated FILE is needed: estimates come from rated texts")
+    return estimator.empty_pool()
 
 
 def check_standard_input(paths: Sequence[str]) -> None:

@@ -25,13 +25,17 @@ GATE_FAILED, GATE_UNDECIDED = 3, 4
 
 def score(
     outputs: Annotated[list[str], typer.Argument(help="Files of outputs; - is standard input.")],
-    rated: Annotated[
-        list[str],
-        typer.Option(help="Files of rated texts, or a folder made by 'refless index'."),
-    ],
     reading: InputOptions,
     estimation: EstimatorOptions,
     result: ResultOptions,
+    rated: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Files of rated texts, or a folder made by 'refless index'. Needed but with a "
+            "--model made by 'refless train'.",
+            show_default=False,
+        ),
+    ] = None,
     min_mean: Annotated[
         float | None,
         typer.Option(
@@ -54,16 +58,21 @@ def score(
         check_standard_input,
         estimator_of,
         outputs_of_files,
+        pool_of_model,
         rated_of,
     )
     from refless.report.scores import scored_view
 
     check(result, report=True)
-    check_standard_input([*outputs, *rated])
+    check_standard_input([*outputs, *(rated or [])])
     check_gates(min_mean, min_coverage)
     estimator = estimator_of(estimation, result.seed)
-    pool, _ = rated_of(rated, reading)
+    pool = rated_of(rated, reading)[0] if rated else pool_of_model(estimator)
     found = outputs_of_files(outputs, reading).outputs
+    if min_mean is not None and scale_of(pool) is not None and not 0 <= min_mean <= 1:
+        raise UsageError(
+            f"--min-mean is in [0, 1], as all numbers with --scale are; got {min_mean:g}"
+        )
     scored, signature = _scored(estimator.fit(pool), found, result.seed)
     _tell_rated(found, estimator)
     advice = _advice(estimator, pool, scored, result.seed)
@@ -72,6 +81,13 @@ def score(
     code = gate(scored, min_mean, min_coverage)
     if code:
         raise typer.Exit(code)
+
+
+def scale_of(pool: RatedPool | RatedIndex) -> tuple[float, float] | None:
+    """The scale of a pool or of an index."""
+    from refless.index import RatedIndex
+
+    return pool.pool.scale if isinstance(pool, RatedIndex) else pool.scale
 
 
 def _scored(estimator: Estimator, outputs: Outputs, seed: int) -> tuple[Scored, Signature]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from refless.cli.console import progress
+from refless.cli.console import progress, say
 from refless.cli.options import EstimatorOptions, InputOptions, ResultOptions
 from refless.errors import UsageError
 
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 FEWEST_RESAMPLES = 40  # the outermost 2.5 % of them are then one
 FEWEST_STUDIED, MOST_STUDIED = 20, 3_000  # rated texts; similarities of all pairs are held
-NAMED_GROUPS = ("id", "source", "system", "item", "task")
+MANY_COPIES = 0.05  # of the rated texts
+NAMED_GROUPS = ("id", "text", "source", "system", "item", "task")
 
 
 def validate(
@@ -33,8 +34,8 @@ def validate(
     group: Annotated[
         str,
         typer.Option(
-            help="What is held out together: id (each text alone), source, system, item, task "
-            "or a column's name."
+            help="What is held out together: id (each text alone), text (equal texts), source, "
+            "system, item, task or a column's name."
         ),
     ] = "id",
     resamples: Annotated[int, typer.Option(help="Bootstrap resamples behind intervals.")] = 1000,
@@ -57,8 +58,22 @@ def validate(
     rated, column = rated_of(pool, reading, None if group in NAMED_GROUPS else group, alone=True)
     how = _How(group, column, result.seed, resamples)
     found = _validation(estimator, rated, how)
+    _tell_repeated(found.pool, group)
     given = _advice(estimator, found, how)
     emit(validation_view(found, given), result, lambda: _report(estimator, found, given, how))
+
+
+def _tell_repeated(pool: RatedPool, group: str) -> None:
+    """Says so where copies of texts judge each other."""
+    from refless.studies.validation import repeated
+
+    copies = repeated(pool)
+    if group == "id" and copies > MANY_COPIES * len(pool):
+        say(
+            f"{copies} of {len(pool)} rated texts stand more than once, and each is judged by its "
+            "own copies too: that flatters every number. --group text holds equal texts out "
+            "together; an id or an annotator column makes rows of one text one"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,11 +125,17 @@ def _advice(estimator: Estimator, found: Validation, how: _How) -> Advice | None
     return Advice(
         sentence=sentence,
         name=advice.NAME,
-        command=advice.command() if other.estimator.spearman > 0 else None,
+        command=advice.command() if _does_better(other) else None,
         best=best,
         signature=other.signature,
         agreement=other.estimator,
     )
+
+
+def _does_better(other: Validation) -> bool:
+    """Whether it ranks texts the right way round and errs less than a constant does."""
+    found = other.estimator
+    return found.spearman > 0 and found.mse < other.baselines["constant"].mse
 
 
 def _report(estimator: Estimator, found: Validation, advice: Advice | None, how: _How) -> Page:

@@ -26,17 +26,22 @@ from refless.studies.held_out import as_dict as agreement_dict
 from refless.studies.validation import Validation
 
 NO_YARDSTICK = "No human yardstick possible: the ratings do not say who gave them."
-BELOW_ZERO = "A length below 0 tells nothing: it comes from leaving each text out."
+CHEAP = (
+    "constant: mean rating of the other texts; length: a line on their lengths; both on the texts "
+    "that have an estimate."
+)
+TELLS_NOTHING = "Length tells nothing here: on these texts it ranks no better than by chance."
 
 
 def validation_view(result: Validation, advice: Advice | None) -> View:
     """The view of `refless validate`."""
     yardstick = result.annotators
+    sentence = verdict(grounds_of(result, annotators(result.pool, leave_out=True)))
     json = {
         "format": FORMAT,
         "command": "validate",
         "signature": str(result.signature),
-        "verdict": verdict(grounds_of(result, annotators(result.pool, leave_out=True))),
+        "verdict": sentence,
         "n": len(result.pool),
         "estimator": agreement_dict(result.estimator),
         "baselines": {name: agreement_dict(a) for name, a in result.baselines.items()},
@@ -48,6 +53,7 @@ def validation_view(result: Validation, advice: Advice | None) -> View:
     count = f"{result.estimator.n_scored} of {result.estimator.n} rated texts"
     sections = (
         *advice_sections(advice),
+        Section(lines=(sentence,)),
         Section(
             title="Agreement with people, each text judged without its own rating",
             lines=(f"{count} have an estimate (coverage {number(result.estimator.coverage)}).",),
@@ -79,10 +85,11 @@ def agreement_table(result: Validation) -> Table:
     """One row a measure, one column a judge."""
     constant, length = result.baselines["constant"], result.baselines["length_only"]
     names = [name for name in MEASURES if name != "auc" or not math.isnan(result.estimator.auc)]
+    tells = length.spearman > 0
     columns: dict[str, list[str]] = {
         "estimator [95 %]": [measure(result.estimator, name) for name in names],
         "constant": [_bare(constant, n) if n in {"mse", "mae"} else "-" for n in names],
-        "length": [_bare(length, n) for n in names],
+        "length": [_bare(length, n) if n in {"mse", "mae"} or tells else "-" for n in names],
     }
     if result.annotators is not None:
         for kind in ("average", "best"):
@@ -96,14 +103,14 @@ def agreement_table(result: Validation) -> Table:
 def legend(result: Validation) -> tuple[str, ...]:
     """What the columns are, a line each."""
     lines = [
-        "constant: mean rating of the other texts; length: a line on their lengths.",
+        CHEAP,
         NO_YARDSTICK
         if result.annotators is None
         else f"annotator: one of {result.annotators.n} people against the mean of all, their own "
         "rating included; best is the best of them, measure by measure.",
     ]
-    if result.baselines["length_only"].spearman < 0:
-        lines.insert(1, BELOW_ZERO)
+    if not result.baselines["length_only"].spearman > 0:
+        lines.insert(1, TELLS_NOTHING)
     return tuple(lines)
 
 

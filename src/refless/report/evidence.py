@@ -64,28 +64,42 @@ def _sections(
         low, high = scale
         raw = [end * (high - low) + low for end in (found.estimate, found.low, found.high)]
         value += f" On the raters' scale {low:g} to {high:g}: {with_interval(raw[0], raw[1:], 2)}."
+    signed = signature.name == "kriging"
     why = f"No estimate ({found.reason}): {REASONS.get(found.reason, '')}."
     lines = (
         f'"{clipped(text, 200)}"',
         why if found.reason else value,
-        f"{found.support} of {found.size} rated texts are similar enough.",
+        _count(found, signed),
     )
+    room = 34 if signed else 42
     rows = tuple(
         (
+            *((f"{n.share:+.3f}",) if signed else ()),
             number(n.similarity),
             number(n.rating),
             clipped(n.id, 10),
-            f"{clipped(n.text, 42)}\n{clipped('shares ' + ', '.join(map(repr, n.shared)), 42)}",
+            f"{clipped(n.text, room)}\n{clipped('shares ' + ', '.join(map(repr, n.shared)), room)}",
         )
         for n in found.neighbors[:most]
     )
-    header = ("similarity", "rating", "id", "rated text, and what both hold")
-    table = Table(header=header, rows=rows, numeric=(True, True, False, False)) if rows else None
+    header: tuple[str, ...] = ("similarity", "rating", "id", "rated text, and what both hold")
+    numeric: tuple[bool, ...] = (True, True, False, False)
+    if signed:
+        header, numeric = ("share", *header), (True, *numeric)
+    table = Table(header=header, rows=rows, numeric=numeric) if rows else None
+    order = "largest share first" if signed else "most similar first"
     more = found.support - len(rows)
     rest = (f"{more} more: raise --most.",) if more > 0 and rows else ()
     return (
         Section(lines=lines),
-        Section(title="Evidence, most similar first", table=table),
+        Section(title=f"Evidence, {order}", table=table),
         Section(lines=rest),
         signature_section(signature),
     )
+
+
+def _count(found: Explanation, signed: bool) -> str:
+    """How many rated texts it rests on."""
+    if signed:
+        return f"Each of {found.size} rated texts has a share; all shares sum to 1."
+    return f"{found.support} of {found.size} rated texts are similar enough."

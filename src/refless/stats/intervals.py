@@ -80,15 +80,19 @@ def mean_interval(
     if n == 0 or m < 2:
         return UNDEFINED
     estimates, residuals = np.sort(estimates), np.sort(residuals)
+    bias = float(residuals.mean())
+    residuals = residuals - bias
+    bias = bias if abs(bias) > 2 * float(residuals.std()) / math.sqrt(m) else 0.0
     if max(n, m) > DRAWN_ROWS:
-        centre = float(estimates.mean() + residuals.mean())
+        centre = float(estimates.mean())
         variance = float(estimates.var()) / n + float(residuals.var()) * (1 / n + 1 / m)
         half = quantile(level) * math.sqrt(variance)
-        return centre - half, centre + half
+        return centre - half + min(bias, 0.0), centre + half + max(bias, 0.0)
     block = max(1, CELLS // max(n, m))
     sizes = [min(block, resamples - done) for done in range(0, resamples, block)]
     means = [_drawn_means(estimates, residuals, size, rng) for size in sizes]
-    return percentile_interval(np.concatenate(means), level)
+    low, high = percentile_interval(np.concatenate(means), level)
+    return low + min(bias, 0.0), high + max(bias, 0.0)
 
 
 def conformal_radius(residuals: FloatArray, level: float = LEVEL) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -17,7 +18,13 @@ from refless.studies.held_out import Agreement, agreement
 
 CORRELATIONS = ("pearson", "spearman", "kendall", "auc")
 RANKS_NOTHING = "a constant ranks nothing"
-GROUPS = {"source": "sources", "system": "systems", "item": "items", "task": "tasks"}
+GROUPS = {
+    "text": "texts",
+    "source": "sources",
+    "system": "systems",
+    "item": "items",
+    "task": "tasks",
+}
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -27,7 +34,8 @@ class Validation:
     Attributes:
         pool: the rated texts; estimates: what the estimator says of each without its group.
         estimator: agreement of these with the truth.
-        baselines: agreement of predictions that read no words, by name.
+        baselines: agreement of predictions that read no words, by name, on the texts that have
+            an estimate (on all where none has).
         annotators: the human yardstick, or None.
         signature: everything that can change these numbers.
     """
@@ -45,7 +53,8 @@ def group_labels(pool: RatedPool, group: str, column: Sequence[str] = ()) -> tup
 
     Args:
         pool: the rated texts.
-        group: `id`, `source`, `system`, `item`, `task`, or a column whose values are given.
+        group: `id`, `text` (equal texts together), `source`, `system`, `item`, `task`, or a column
+            whose values are given.
         column: values of that column.
 
     Raises:
@@ -98,8 +107,10 @@ def validation(
         return agreement(judged, seed=seed, resamples=resamples)
 
     lengths = np.array([len(text) for text in pool.texts], dtype=np.float64)
+    scored = estimates.defined if estimates.defined.any() else np.ones(len(pool), dtype=np.bool_)
+    left_out = np.where(scored, "", "without-estimate").tolist()
     baselines = {
-        name: judge(predict(pool.truth, lengths, held), [""] * len(pool))
+        name: judge(np.where(scored, predict(pool.truth, lengths, held), np.nan), left_out)
         for name, predict in BASELINES.items()
     }
     found = judge(estimates.values, estimates.reasons)
@@ -126,3 +137,9 @@ def _without_ranks(constant: Agreement) -> Agreement:
         p_values=dict.fromkeys(constant.p_values, float("nan")),
         undefined={**constant.undefined, **dict.fromkeys(CORRELATIONS[:3], RANKS_NOTHING)},
     )
+
+
+def repeated(pool: RatedPool) -> int:
+    """How many rated texts stand more than once: each is judged by its own copies."""
+    counts = Counter(pool.texts)
+    return sum(count for count in counts.values() if count > 1)

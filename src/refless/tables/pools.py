@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from refless.tables.reading import (
 from refless.truth import check_scale, truth_of
 
 Spelled = list[float | str | None]
+PAIR_SCALE = (0.0, 1.0)  # of words that speak for themselves, such as up and down
 _PLAIN = Reading()
 
 
@@ -65,6 +66,8 @@ def pool_of_rows(rows: Checked, paths: Sequence[str], reading: Reading) -> tuple
     """The rated pool of checked rows, and which rows make which text; raises as `read_pool`."""
     check_scale(reading.scale)
     spellings, numerals = _spellings(rows, reading)
+    if reading.scale is None and reading.rating_map is None and numerals.words:
+        reading = replace(reading, scale=PAIR_SCALE)
     values = _values(rows, spellings, numerals, reading.scale)
     kept = [row for row in range(len(rows.table)) if row not in rows.faults.rows]
     if not kept:

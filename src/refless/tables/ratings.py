@@ -112,7 +112,7 @@ def numerals_of(
         return Numerals(words={})
     for high, low in PAIRS:
         if words <= {high, low} and not numbers:
-            note = f"ratings: '{high}' -> 1, '{low}' -> 0"
+            note = f"ratings: '{high}' -> 1, '{low}' -> 0; scale 0 to 1"
             return Numerals(words={high: 1.0, low: 0.0}, notes=(note,))
     return None
 

@@ -162,7 +162,8 @@ class Kriging(Parameters):
         some = data.inputs.take(rows)
         components = components_of(data.names, data.inputs, some, self._shape(), self.threads)
         kernels = [component.against(some) for component in components]
-        return fitted_amplitudes(kernels, data.y[rows], data.noise[rows])
+        with calm(len(rows)):
+            return fitted_amplitudes(kernels, data.y[rows], data.noise[rows])
 
     def _conditioned(self, data: Data, amplitudes: Amplitudes) -> Model:
         """The process given all ratings."""
@@ -196,8 +197,9 @@ class Kriging(Parameters):
         data = self._state()
         if data.inputs.sources and not outputs.sources:
             raise UsageError(
-                "the rated texts have sources and the outputs have none: give the outputs' "
-                "sources too, or leave the sources unread (use_source=False, --ignore-source)"
+                "the rated texts have sources and the outputs have none: give the outputs' sources "
+                "too (a column, or explain's --source), or leave the sources unread "
+                "(--ignore-source, in Python use_source=False)"
             )
         self._learn()
         y, variances = self._at(data, self._model, outputs)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
 
-SMALL = 500  # rated texts up to which one thread is the quickest (3.5 s against 1.2 s at 200)
+SMALL = 2_000  # rated texts up to which one thread is the quickest, above all on a busy machine
 
 
 def calm(n: int) -> AbstractContextManager[object]:

@@ -1,0 +1,147 @@
+"""Training side by side, selection, early stopping, and going on after a stop."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="torch is not installed")
+
+from refless.estimators.ratpred.batches import Encoded, joined, ordered_batches, padded  # noqa: E402
+from refless.estimators.ratpred.progress import Member, Pass  # noqa: E402
+from refless.estimators.ratpred.settings import Settings  # noqa: E402
+from refless.estimators.ratpred.training import estimates, train  # noqa: E402
+
+SMALL = Settings(embedding=6, hidden=5, batch=8, passes=6, synthetic_passes=2, rate=0.01)
+
+
+def data(n: int, seed: int, words: int = 9) -> Encoded:
+    """Random texts whose rating is the share of small ids."""
+    rng = np.random.default_rng(seed)
+    rows = [rng.integers(2, words, size=rng.integers(1, 7)).tolist() for _ in range(n)]
+    sources = [rng.integers(2, 5, size=rng.integers(1, 4)).tolist() for _ in range(n)]
+    y = np.array([np.mean([w < 5 for w in row]) for row in rows])
+    return Encoded(source=padded(sources), text=padded(rows), y=(y - y.mean()) / y.std())
+
+
+def member(seed: int, *, made: bool = True) -> Member:
+    rated, more = data(30 + seed, seed), data(50, seed + 50)
+    return Member(
+        seed=seed,
+        rated=rated,
+        development=data(20, seed + 100),
+        synthetic=joined([rated, more]) if made else None,
+        sizes={"source": 5, "text": 9 + seed},
+    )
+
+
+def test_members_do_not_see_each_other() -> None:
+    """Without dropout, networks side by side become what each becomes alone."""
+    settings = replace(SMALL, dropout=0.0)
+    members = [member(0), member(0), replace(member(0), seed=7)]
+    together, _ = train(members, settings)
+    for i, one in enumerate(members):
+        alone, _ = train([one], settings)
+        for name, value in alone.items():
+            torch.testing.assert_close(together[name][i], value[0], rtol=1e-4, atol=1e-5)
+
+
+def test_different_data_side_by_side() -> None:
+    """Members of other sizes and dictionaries: the smaller one's estimates are its own."""
+    settings = replace(SMALL, dropout=0.0, batch=100)
+    members = [member(0, made=False), member(5, made=False)]
+    together, _ = train(members, settings)
+    parts = [one.development for one in members]
+    found = estimates(together, parts, settings)
+    for i, one in enumerate(members):
+        alone, _ = train([one], settings)
+        expected = estimates(alone, [one.development], settings)[0]
+        np.testing.assert_allclose(found[i], expected, rtol=1e-3, atol=1e-4)
+
+
+def test_it_learns() -> None:
+    """The share of small ids is found from 200 texts."""
+    rated, held = data(200, 1), data(100, 2)
+    one = Member(
+        seed=0, rated=rated, development=held, synthetic=None, sizes={"source": 5, "text": 9}
+    )
+    _, state = train([one], replace(SMALL, passes=20, embedding=16, hidden=16))
+    assert max(told.pearson for told in state.curve) > 0.9
+    assert state.curve[-1].loss < state.curve[0].loss
+
+
+def test_a_stopped_run_goes_on_to_the_same_result(tmp_path: Path) -> None:
+    """Stopped in either phase, between two checkpoints: the same numbers to the last digit."""
+    settings = replace(SMALL, passes=10, synthetic_passes=7)
+    whole, expected = train([member(0), member(1)], settings)
+
+    class StoppedError(Exception):
+        pass
+
+    for stop in (6, 13):
+
+        def tell(told: Pass, stop: int = stop) -> None:
+            if told.number == stop:
+                raise StoppedError
+
+        folder = tmp_path / str(stop)
+        with pytest.raises(StoppedError):
+            train([member(0), member(1)], settings, tell=tell, checkpoint=folder)
+        resumed: list[int] = []
+        again, state = train(
+            [member(0), member(1)],
+            settings,
+            tell=lambda told, seen=resumed: seen.append(told.number),
+            checkpoint=folder,
+        )
+        assert min(resumed) == stop - (stop - 1) % 5
+        assert state == expected or state.curve == expected.curve
+        for name, value in whole.items():
+            assert torch.equal(value, again[name])
+
+
+def test_other_data_do_not_go_on(tmp_path: Path) -> None:
+    """A checkpoint of other data or settings is left alone."""
+    train([member(0)], SMALL, checkpoint=tmp_path)
+    seen: list[int] = []
+    train([member(1)], SMALL, checkpoint=tmp_path, tell=lambda told: seen.append(told.number))
+    assert min(seen) == 1
+
+
+def test_the_best_pass_is_kept_and_patience_ends() -> None:
+    """Parameters are those of the pass with the highest Pearson + Spearman; then it stops."""
+    settings = replace(SMALL, passes=60, patience=4)
+    one = member(0)
+    best, state = train([one], settings)
+    scores = [told.pearson + told.spearman for told in state.curve]
+    assert state.best_number == [int(np.argmax(scores))]
+    waited = len(scores) - 1 - max(state.best_number[0], settings.synthetic_passes)
+    assert waited == 4 or len(scores) == 62
+    found = estimates(best, [one.development], settings)[0]
+    told = state.curve[state.best_number[0]]
+    assert np.corrcoef(found, one.development.y)[0, 1] == pytest.approx(told.pearson, abs=1e-6)
+
+
+def test_equal_development_ratings_do_no_harm() -> None:
+    """Without a correlation the error decides."""
+    one = member(0)
+    flat = replace(one.development, y=np.zeros(20))
+    _, state = train([replace(one, development=flat)], SMALL)
+    errors = [told for told in state.curve if told.best]
+    assert errors
+    assert all(np.isnan(told.pearson) for told in state.curve)
+
+
+def test_a_pass_holds_each_row_once() -> None:
+    """Batches of about one length and size; all rows, none twice."""
+    lengths = np.random.default_rng(0).integers(1, 40, size=103)
+    rows = ordered_batches(lengths, 11, np.random.default_rng(1))
+    inside = rows[rows >= 0]
+    assert sorted(inside.tolist()) == list(range(103))
+    sizes = (rows >= 0).sum(axis=1)
+    assert sizes.max() - sizes.min() <= 1
+    spreads = [np.ptp(lengths[row[row >= 0]]) for row in rows]
+    assert np.median(spreads) < 8  # a random batch spreads over 30
+    other = ordered_batches(lengths, 11, np.random.default_rng(2))
+    assert not np.array_equal(rows, other)
