@@ -22,7 +22,10 @@ VALUE = st.from_regex(r"[a-z0-9]{1,6}( [a-z0-9]{1,6})?", fullmatch=True)
         ('inform(name="The Golden Palace", food=Chinese)',  # BAGEL
          [("inform", "name", "the golden palace"), ("inform", "food", "chinese")]),
         ("inform(name='o'reilly's pub')", [("inform", "name", "o'reilly's pub")]),
-        ("inform(name='a, b (c)',near=d)", [("inform", "name", "a, b (c)"), ("inform", "near", "d")]),
+        (
+            "inform(name='a, b (c)',near=d)",
+            [("inform", "name", "a, b (c)"), ("inform", "near", "d")],
+        ),
         ("inform(a=b)&request(c)", [("inform", "a", "b"), ("request", "c", NULL)]),
         (" inform( a = b ) ", [("inform", "a", "b")]),
         ("inform(area=dont_care)", [("inform", "area", "dont_care")]),

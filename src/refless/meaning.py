@@ -194,9 +194,10 @@ def _longest_run(
     if not tokens[place][0].isalnum():
         return best, name
     for end in range(place, len(tokens)):
-        spelled += "".join(_LETTERS.findall(tokens[end]))
+        letters = "".join(_LETTERS.findall(tokens[end]))
+        spelled += letters
         if len(spelled) > longest:
             break
-        if spelled in names:
+        if letters and spelled in names:  # a mark after the name is not part of it
             best, name = end + 1, names[spelled]
     return best, name

@@ -1,0 +1,349 @@
+"""RatPred (Dusek et al. 2017): Tables 1-5, and other estimators on the same rows.
+
+    python papers/ratpred.py --data ../shared/data/nlg-ratings [--train] [--quick] [--format json]
+
+A training is kept as soon as it is done (`--results`, by default ~/.cache/refless/ratpred), so a
+stopped run goes on; without `--train` the tables hold what is kept. On an accelerator all networks
+of a setup are trained side by side. Exit status 2 where the data is absent.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from ratpred_data import Rated, Split, prepared, rated_of
+from ratpred_rivals import RIVALS, rival_results
+from ratpred_runs import CROSSED, PARTS, How, Result, Run, kept, make, split_of
+from ratpred_tables import (
+    NAMES,
+    PAPER,
+    TABLE1,
+    TABLE2,
+    Row,
+    as_dict,
+    combined,
+    metric_rows,
+    pooled,
+    sections,
+)
+
+from refless.estimators.ratpred.settings import Settings
+from refless.records import FloatArray
+from refless.report.render import as_json, as_text
+from refless.report.view import Section, Table, View
+
+DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "nlg-ratings"
+RESULTS = Path.home() / ".cache" / "refless" / "ratpred"
+QUICK = Settings(
+    embedding=50, hidden=50, rate=1e-3, passes=20, synthetic_passes=2, patience=5
+)  # a look at the machinery, not at the paper
+REFERENCE_LESS = (1, 2, 3, 4)  # setups without any reference of a test row
+FOLDS = {"pairs": "equal pairs together", "plain": "plain split"}
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Found:
+    """What the tables are made of."""
+
+    rated: Rated
+    data: Path
+    folder: Path
+    results: Mapping[Run, Result]
+    rivals: Sequence[str]
+
+    def seeds(self, part: str, setup: int, *, lexicalised: bool = False) -> list[int]:
+        """Seeds for which every fold is there."""
+        folds = 5 if part in PARTS else 1
+        counts = Counter(
+            run.seed
+            for run in self.results
+            if (run.part, run.setup, run.lexicalised) == (part, setup, lexicalised)
+        )
+        return sorted(seed for seed, count in counts.items() if count == folds)
+
+
+def table1(rated: Rated) -> list[dict[str, Any]]:
+    """Ratings by system and data set."""
+    counts = Counter(zip(rated.system, rated.dataset, strict=True))
+    return [
+        {"system": system, "dataset": dataset, "paper": paper, "ours": counts[system, dataset]}
+        for (system, dataset), paper in TABLE1.items()
+    ]
+
+
+def table2(rated: Rated, data: Path) -> list[dict[str, Any]]:
+    """Training instances of each setup in the first fold."""
+    split = split_of(data, Run("pairs", 1, 0, 0))
+    return [
+        {
+            "setup": NAMES[setup],
+            "paper": paper,
+            "ours": prepared(rated, split, setup, 0).instances,
+        }
+        for setup, paper in TABLE2.items()
+    ]
+
+
+def table3(found: Found, part: str) -> list[dict[str, Any]]:
+    """Cross-validation over all ratings: metrics, setups, other estimators, combinations."""
+    human, n = found.rated.rating, len(found.rated)
+    runs = [Run(part, 0, fold, 0) for fold in range(5)]
+    splits = [split_of(found.data, run) for run in runs]
+    metrics = metric_rows(found.rated, np.arange(n), PAPER["folds"])
+    rows = [*metrics, *_setup_rows(found, part, splits)]
+    rivals = {
+        name: rival_results(name, found.rated, found.data, runs, found.folder)
+        for name in found.rivals
+    }
+    by_fold = dict(zip(runs, splits, strict=True))
+    for name, results in rivals.items():
+        values = pooled(results, by_fold, n)
+        rows.append(Row(name=name, runs=(values,)))
+        rows.append(Row(name=f"{name}, unrounded", runs=(values,), quantised=False))
+    rows += _combinations(found, part, splits, rivals)
+    against = {row.name: row for row in rows if row.name in {NAMES[1], "METEOR*"}}
+    return [as_dict(row, human, _against(against, row)) for row in rows]
+
+
+def _against(rows: Mapping[str, Row], row: Row) -> dict[str, Row]:
+    names = {NAMES[1]: "setup 1", "METEOR*": "METEOR"}
+    return {names[name]: other for name, other in rows.items() if name != row.name}
+
+
+def _setup_rows(found: Found, part: str, splits: Sequence[Split]) -> list[Row]:
+    rows = []
+    for setup, name in NAMES.items():
+        for lexicalised in (False, True):
+            seeds = found.seeds(part, setup, lexicalised=lexicalised)
+            columns = tuple(
+                _pooled(found, part, setup, seed, splits, lexicalised=lexicalised) for seed in seeds
+            )
+            if not columns:
+                continue
+            paper = None if lexicalised else PAPER["folds"].get(setup)
+            title = f"{name}, lexicalised" if lexicalised else name
+            rows.append(Row(name=title, runs=columns, paper=paper))
+            rows.append(Row(name=f"{title}, unrounded", runs=columns, quantised=False))
+            if len(columns) > 1:
+                mean = np.mean(columns, axis=0)
+                rows.append(Row(name=f"{title}, seeds averaged", runs=(mean,), quantised=False))
+    return rows
+
+
+def _pooled(
+    found: Found, part: str, setup: int, seed: int, splits: Sequence[Split], *, lexicalised: bool
+) -> FloatArray:
+    runs = [Run(part, setup, fold, seed, lexicalised) for fold in range(5)]
+    results = {run: found.results[run] for run in runs}
+    return pooled(results, dict(zip(runs, splits, strict=True)), len(found.rated))
+
+
+def _combinations(
+    found: Found,
+    part: str,
+    splits: Sequence[Split],
+    rivals: Mapping[str, Mapping[Run, Result]],
+) -> list[Row]:
+    """Sums whose weights come from development rows, without and with test references."""
+    human = found.rated.rating
+    others = [list(rivals[name].values()) for name in rivals if name != "BLEU Neighbors"]
+    rows = []
+    for name, setups in (("combination", REFERENCE_LESS), ("combination*", tuple(NAMES))):
+        members = [averaged for setup in setups if (averaged := _averaged(found, part, setup))]
+        for title, parts in (
+            (f"{name} of the networks", members),
+            (f"{name} of all", [*members, *others]),
+            ("combination of the others", others if name == "combination" else []),
+        ):
+            if len(parts) > 1:
+                by_fold = [[one[fold] for one in parts] for fold in range(5)]
+                values = combined(human, splits, by_fold)
+                rows.append(Row(name=title, runs=(values,), quantised=False))
+                rows.append(Row(name=f"{title}, rounded", runs=(values,)))
+    return rows
+
+
+def _averaged(found: Found, part: str, setup: int) -> list[Result]:
+    """For each fold the mean prediction over seeds; nothing where there is no seed."""
+    seeds = found.seeds(part, setup)
+    folds = []
+    for fold in range(5 if seeds else 0):
+        results = [found.results[Run(part, setup, fold, seed)] for seed in seeds]
+        test = np.mean([result.test for result in results], axis=0)
+        development = np.mean([result.development for result in results], axis=0)
+        folds.append(Result(test, development, 0, 0, 0))
+    return folds
+
+
+def crossed_table(found: Found, part: str) -> list[dict[str, Any]]:
+    """One configuration of Table 4 (`domain-...`) or Table 5 (`system-...`)."""
+    split = split_of(found.data, Run(part, 1, 0, 0))
+    human = found.rated.rating[split.test]
+    rows = metric_rows(found.rated, split.test, PAPER[part.split("-", maxsplit=1)[0]])
+    for setup, name in NAMES.items():
+        seeds = found.seeds(part, setup)
+        if seeds:
+            columns = tuple(found.results[Run(part, setup, 0, seed)].test for seed in seeds)
+            rows.append(Row(name=name, runs=columns, paper=PAPER[part][setup]))
+            rows.append(Row(name=f"{name}, unrounded", runs=columns, quantised=False))
+    run = Run(part, 0, 0, 0)
+    for name in found.rivals:
+        results = rival_results(name, found.rated, found.data, [run], found.folder)
+        rows.append(Row(name=name, runs=(results[run].test,)))
+    against = {row.name: row for row in rows if row.name in {NAMES[1], "METEOR*"}}
+    return [as_dict(row, human, _against(against, row)) for row in rows]
+
+
+def view_of(found: Found, parts: Sequence[str], settings: Settings) -> View:
+    """All tables."""
+    counts, sizes = table1(found.rated), table2(found.rated, found.data)
+    tables = {
+        part: table3(found, part) if part in PARTS else crossed_table(found, part) for part in parts
+    }
+    shown = [
+        _counts("Table 1: ratings", counts, ("system", "dataset", "paper", "ours")),
+        _counts("Table 2: training instances, first fold", sizes, ("setup", "paper", "ours")),
+    ]
+    for part, rows in tables.items():
+        shown += sections(_title(part), rows, _notes(part))
+    json = {
+        "format": 1,
+        "settings": settings.changed(),
+        "table1": counts,
+        "table2": sizes,
+        **tables,
+    }
+    return View(json=json, rows=[], sections=tuple(shown))
+
+
+def _title(part: str) -> str:
+    if part in PARTS:
+        return f"Table 3, folds: {FOLDS[part]}"
+    kind, config = part.split("-")
+    table = {"domain": "Table 4, cross-domain (SFHot)", "system": "Table 5, cross-system (LOLS)"}
+    return f"{table[kind]}, {config}"
+
+
+def _notes(part: str) -> tuple[str, ...]:
+    lines = [
+        "* sees references of test rows. p: Williams, Pearson against setup 1, median of seeds.",
+        "Predictions are clipped to 1-6 and rounded to halves unless said otherwise.",
+    ]
+    if part in PARTS:
+        lines.append("Correlations over all 2,460 rows; other estimators learn from 4 of 5 parts.")
+    return tuple(lines)
+
+
+def _counts(title: str, rows: Sequence[Mapping[str, Any]], names: tuple[str, ...]) -> Section:
+    cells = tuple(tuple(str(row[name]) for name in names) for row in rows)
+    numeric = tuple(name in {"paper", "ours"} for name in names)
+    return Section(title=title, table=Table(header=names, rows=cells, numeric=numeric))
+
+
+def arguments() -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
+    parser.add_argument("--data", type=Path, default=DATA, help="folder nlg-ratings")
+    parser.add_argument("--results", type=Path, default=RESULTS, help="where results are kept")
+    parser.add_argument("--format", choices=("text", "json"), default="text")
+    parser.add_argument("--train", action="store_true", help="train what is not kept yet")
+    parser.add_argument("--train-only", action="store_true", help="... and print no tables")
+    parser.add_argument("--quick", action="store_true", help="small networks, setups 1 and 2")
+    parser.add_argument("--parts", nargs="*", choices=[*PARTS, *CROSSED], default=None)
+    parser.add_argument("--setups", nargs="*", type=int, default=None, choices=tuple(NAMES))
+    parser.add_argument("--seeds", nargs="*", type=int, default=[0])
+    parser.add_argument("--rivals", nargs="*", default=None, choices=tuple(RIVALS))
+    parser.add_argument("--lexicalised", action="store_true", help="train the lexicalised variant")
+    parser.add_argument("--device", help="cpu or cuda; an accelerator where there is one")
+    parser.add_argument("--members", type=int, help="networks side by side (cpu: 1, cuda: 50)")
+    parser.add_argument("--jobs", type=int, default=1, help="training processes")
+    parser.add_argument("--workers", type=int, default=1, help="processes that prepare data")
+    parser.add_argument("--no-graphs", action="store_true", help="cuda: replay no graphs")
+    parser.add_argument("--label", default="here", help="name of the file of results")
+    parser.add_argument("--seconds", type=float, help="begin no group after that time")
+    parser.add_argument("--passes", type=int, default=Settings().passes)
+    parser.add_argument("--synthetic-passes", type=int, default=Settings().synthetic_passes)
+    parser.add_argument("--patience", type=int, default=Settings().patience)
+    return parser.parse_args()
+
+
+def trained(options: argparse.Namespace, how: How, parts: Sequence[str]) -> None:
+    """All runs that the command line asks for."""
+    runs = [
+        Run(part, setup, fold, seed, options.lexicalised)
+        for setup in options.setups or ([1, 2] if options.quick else list(NAMES))
+        for seed in options.seeds
+        for part in parts
+        for fold in range(5 if part in PARTS else 1)
+    ]
+    make(runs, how)
+
+
+def how_of(options: argparse.Namespace, settings: Settings, folder: Path) -> How:
+    """Where and how to train."""
+    import torch
+
+    torch.set_float32_matmul_precision("high")  # shorter mantissas on accelerators
+    device = options.device or ("cuda" if torch.cuda.is_available() else "cpu")
+    members = options.members or (1 if device == "cpu" and not options.quick else 50)
+    return How(
+        data=options.data,
+        results=folder,
+        settings=settings,
+        device=device,
+        label=options.label,
+        members=members,
+        jobs=options.jobs,
+        workers=options.workers,
+        graphs=not options.no_graphs,
+        until=None if options.seconds is None else time.time() + options.seconds,
+    )
+
+
+def main() -> int:
+    """Trains and prints; 2 where the data is absent."""
+    options = arguments()
+    settings = QUICK
+    if not options.quick:
+        settings = Settings(
+            passes=options.passes,
+            synthetic_passes=options.synthetic_passes,
+            patience=options.patience,
+        )
+    try:
+        rated = rated_of(options.data)
+    except FileNotFoundError as error:
+        print(f"ratpred: the data is not there: {error.filename}", file=sys.stderr)
+        return 2
+    training = options.train or options.train_only or options.quick
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary) if options.quick else options.results
+        parts = options.parts or (["pairs"] if training or options.quick else [*PARTS, *CROSSED])
+        if training:
+            trained(options, how_of(options, settings, folder), parts)
+        if options.train_only:
+            return 0
+        rivals = ["TF-IDF ridge"] if options.quick else list(RIVALS)
+        found = Found(
+            rated=rated,
+            data=options.data,
+            folder=folder,
+            results=kept(folder, settings),
+            rivals=rivals if options.rivals is None else options.rivals,
+        )
+        view = view_of(found, parts, settings)
+    print(as_json(view) if options.format == "json" else as_text(view, width=100))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

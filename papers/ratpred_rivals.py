@@ -1,0 +1,171 @@
+"""Estimators beside RatPred on the same rows: BLEU Neighbors, kriging, a ridge on words."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+from ratpred_data import Rated, Split
+from ratpred_runs import Result, Run, split_of
+
+from refless.estimators.ratpred.reading import SLOTS, Reader
+from refless.records import FloatArray, IntArray, Outputs, RatedPool
+from refless.truth import pool_of
+
+PENALTIES = 10.0 ** np.arange(-2, 4, 0.5)
+Rival = Callable[[Rated, IntArray, IntArray], FloatArray]  # data, rated rows, rows to judge
+
+
+def _pool(texts: Sequence[str], sources: Sequence[str], ratings: FloatArray) -> RatedPool:
+    return pool_of(texts, ratings, sources=sources)
+
+
+def _outputs(texts: Sequence[str], sources: Sequence[str]) -> Outputs:
+    ids = tuple(map(str, range(len(texts))))
+    return Outputs(ids=ids, texts=tuple(texts), sources=tuple(sources))
+
+
+def _picked(column: Sequence[str], rows: IntArray) -> list[str]:
+    return [column[i] for i in rows]
+
+
+def neighbors(rated: Rated, known: IntArray, asked: IntArray) -> FloatArray:
+    """BLEU Neighbors as published, the mean rating where it abstains."""
+    from refless.estimators import BLEUNeighbors
+
+    pool = _pool(_picked(rated.text, known), _picked(rated.mr, known), rated.rating[known])
+    found = BLEUNeighbors().fit(pool).predict(_picked(rated.text, asked)).values
+    return np.where(np.isnan(found), pool.truth.mean(), found)
+
+
+def kriging(rated: Rated, known: IntArray, asked: IntArray) -> FloatArray:
+    """Kriging as it comes: text, source, text without the source's words."""
+    return _kriging(rated.text, rated.mr, rated.rating, known, asked)
+
+
+def kriging_delexicalised(rated: Rated, known: IntArray, asked: IntArray) -> FloatArray:
+    """Kriging on what the network reads: words and triples with placeholders."""
+    texts, sources = delexicalised(rated)
+    return _kriging(texts, sources, rated.rating, known, asked)
+
+
+def _kriging(
+    texts: Sequence[str],
+    sources: Sequence[str],
+    ratings: FloatArray,
+    known: IntArray,
+    asked: IntArray,
+) -> FloatArray:
+    from refless.estimators import Kriging
+
+    pool = _pool(_picked(texts, known), _picked(sources, known), ratings[known])
+    outputs = _outputs(_picked(texts, asked), _picked(sources, asked))
+    return Kriging().fit(pool).predict(outputs).values
+
+
+def delexicalised(rated: Rated) -> tuple[list[str], list[str]]:
+    """Texts and sources as the network reads them."""
+    pairs = Reader(acts=True, slots=SLOTS).pairs(rated.mr, rated.text)
+    return [" ".join(pair.text) for pair in pairs], [" ".join(pair.source) for pair in pairs]
+
+
+def ridge(rated: Rated, known: IntArray, asked: IntArray) -> FloatArray:
+    """Ridge regression on TF-IDF of lexicalised words, the penalty by leave-one-out."""
+    tokens = Reader(acts=False, slots=frozenset()).pairs(rated.mr, rated.text)
+    return _ridge([list(pair.text) for pair in tokens], rated.rating, known, asked)
+
+
+def ridge_pairs(rated: Rated, known: IntArray, asked: IntArray) -> FloatArray:
+    """The same on words, pairs of words and triples after delexicalisation, and their products."""
+    pairs = Reader(acts=True, slots=SLOTS).pairs(rated.mr, rated.text)
+    tokens = []
+    for pair in pairs:
+        padded = ["<s>", *pair.text, "</s>"]
+        bigrams = [f"{a} {b}" for a, b in pairwise(padded)]
+        slots = {f"{pair.source[i]}/{pair.source[i + 1]}" for i in range(0, len(pair.source), 3)}
+        missing = [
+            f"missing {value}"
+            for value in set(pair.source[2::3])
+            if value.startswith("x-") and value not in pair.text
+        ]
+        doubled = [f"doubled {w}" for w in set(pair.text) if pair.text.count(w) > 1]
+        tokens.append([*pair.text, *bigrams, *sorted(slots), *missing, *doubled])
+    return _ridge(tokens, rated.rating, known, asked)
+
+
+def _ridge(
+    tokens: list[list[str]], ratings: FloatArray, known: IntArray, asked: IntArray
+) -> FloatArray:
+    names = {name: i for i, name in enumerate(sorted({t for i in known for t in tokens[i]}))}
+    x, other = (_counted([tokens[i] for i in rows], names) for rows in (known, asked))
+    idf = 1.0 + np.log((1.0 + len(x)) / (1.0 + (x > 0).sum(axis=0)))
+    x, other = (_unit(np.log1p(part) * idf) for part in (x, other))
+    y = ratings[known]
+    gram = x @ x.T
+    values, vectors = np.linalg.eigh(gram)
+    turned = vectors.T @ (y - y.mean())
+    errors = []
+    for penalty in PENALTIES:
+        inverse = (vectors**2 / (values + penalty)).sum(axis=1)
+        errors.append(np.square(vectors @ (turned / (values + penalty)) / inverse).mean())
+    best = PENALTIES[int(np.argmin(errors))]
+    weights = vectors @ (turned / (values + best))
+    return np.asarray(y.mean() + other @ (x.T @ weights))
+
+
+def _counted(rows: list[list[str]], names: dict[str, int]) -> FloatArray:
+    counts = np.zeros((len(rows), len(names)))
+    for i, row in enumerate(rows):
+        for name in row:
+            if name in names:
+                counts[i, names[name]] += 1
+    return counts
+
+
+def _unit(x: FloatArray) -> FloatArray:
+    norms = np.sqrt(np.square(x).sum(axis=1, keepdims=True))
+    return np.asarray(x / np.where(norms > 0, norms, 1.0))
+
+
+RIVALS: dict[str, Rival] = {
+    "BLEU Neighbors": neighbors,
+    "kriging": kriging,
+    "kriging, delexicalised": kriging_delexicalised,
+    "TF-IDF ridge": ridge,
+    "ridge, delexicalised": ridge_pairs,
+}
+
+
+def rival_results(
+    name: str, rated: Rated, data: Path, parts: Sequence[Run], folder: Path
+) -> dict[Run, Result]:
+    """A rival's predictions for the test and the development rows of each split, kept on disk.
+
+    Test rows are judged from training and development rows together: a rival needs no
+    development rows of its own. Development rows are judged from the training rows alone.
+    """
+    path = folder / "rivals" / f"{name.replace(', ', '-').replace(' ', '-').lower()}.jsonl"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    known = {row["split"]: row for row in map(json.loads, lines)}
+    found = {}
+    for run in parts:
+        key = f"{run.part}-{run.fold}"
+        if key not in known:
+            known[key] = {"split": key, **_judged(RIVALS[name], rated, split_of(data, run))}
+            with path.open("a", encoding="utf-8") as stream:
+                stream.write(json.dumps(known[key], separators=(",", ":")) + "\n")
+        row = known[key]
+        found[run] = Result(np.array(row["test"]), np.array(row["development"]), 0, 0, 0)
+    return found
+
+
+def _judged(rival: Rival, rated: Rated, split: Split) -> dict[str, list[float]]:
+    both = np.sort(np.concatenate([split.train, split.development]))
+    return {
+        "test": np.round(rival(rated, both, split.test), 4).tolist(),
+        "development": np.round(rival(rated, split.train, split.development), 4).tolist(),
+    }

@@ -1,0 +1,189 @@
+"""A trained model: everything that an estimate needs, in a folder of safetensors and JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from refless.errors import InputError
+from refless.estimators.ratpred.reading import Dictionary, Pair, Reader
+from refless.estimators.ratpred.settings import Settings
+from refless.records import FloatArray
+from refless.version import __version__
+
+if TYPE_CHECKING:
+    from refless.estimators.ratpred.network import Parameters
+
+FORMAT = 1
+WEIGHTS, DESCRIPTION = "model.safetensors", "model.json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Range:
+    """How predictions come back to the ratings: y = (rating - offset) / unit.
+
+    Attributes:
+        low, high: lowest and highest rating of the training data.
+        precision: step of its ratings from `low`, None where they have none.
+    """
+
+    offset: float
+    unit: float
+    low: float
+    high: float
+    precision: float | None
+
+    @classmethod
+    def of(cls, ratings: FloatArray) -> Range:
+        """The range and the precision found in ratings; at least one."""
+        ordered = np.sort(ratings)
+        unit = float(ordered.std())
+        return cls(
+            offset=float(ordered.mean()),
+            unit=unit if unit > 1e-12 else 1.0,
+            low=float(ordered[0]),
+            high=float(ordered[-1]),
+            precision=_precision(ordered),
+        )
+
+    def rating(self, y: FloatArray, *, bounded: bool, rounded: bool) -> FloatArray:
+        """Predictions in the units of the ratings, clipped and rounded as published (section 2)."""
+        values = self.offset + self.unit * y
+        if bounded:
+            values = np.clip(values, self.low, self.high)
+        if rounded and self.precision is not None:
+            values = self.low + np.rint((values - self.low) / self.precision) * self.precision
+        return values
+
+
+def _precision(ordered: FloatArray) -> float | None:
+    """The least gap between sorted ratings, if all gaps are multiples of it."""
+    gaps = np.unique(np.round(np.diff(np.unique(ordered)), 9))
+    if len(gaps) == 0:
+        return None
+    steps = gaps / gaps[0]
+    return float(gaps[0]) if np.allclose(steps, np.rint(steps), atol=1e-6) else None
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Model:
+    """Trained networks, whose mean is the estimate.
+
+    Attributes:
+        parameters: of all members, stacked.
+        development: [2, n] truth and estimate of the texts that chose the passes to keep.
+        about: the signature of the training, the pool's fingerprint, size, scale and aggregate.
+        curve: one mapping a member and pass.
+    """
+
+    parameters: Parameters
+    settings: Settings
+    reader: Reader
+    dictionary: Dictionary
+    range: Range
+    development: FloatArray
+    about: dict[str, Any]
+    curve: tuple[dict[str, Any], ...] = field(default=())
+
+    @property
+    def residuals(self) -> FloatArray:
+        """[development texts] truth minus estimate, sorted."""
+        return np.sort(self.development[0] - self.development[1])
+
+    def predict(self, pairs: Sequence[Pair], device: str = "cpu") -> FloatArray:
+        """[n] mean standardised prediction of the members, each different pair computed once."""
+        from refless.estimators.ratpred.training import estimates
+
+        if not pairs:
+            return np.zeros(0)
+        known = {pair: place for place, pair in enumerate(dict.fromkeys(pairs))}
+        encoded = self.dictionary.encoded(list(known))
+        members = len(next(iter(self.parameters.values())))
+        found = estimates(self.parameters, [encoded] * members, self.settings, device)
+        mean = np.mean(found, axis=0)
+        return np.asarray(mean[[known[pair] for pair in pairs]])
+
+    def save(self, folder: Path) -> None:
+        """Writes the folder; a model that is there is replaced."""
+        from safetensors.torch import save_file
+
+        folder.mkdir(parents=True, exist_ok=True)
+        tables = {
+            name: value.detach().cpu().contiguous() for name, value in self.parameters.items()
+        }
+        described = {
+            "format": FORMAT,
+            "version": __version__,
+            "settings": asdict(self.settings),
+            "reader": {"acts": self.reader.acts, "slots": sorted(self.reader.slots)},
+            "dictionary": asdict(self.dictionary),
+            "range": asdict(self.range),
+            "development": self.development.tolist(),
+            "about": self.about,
+            "curve": self.curve,
+        }
+        (folder / DESCRIPTION).unlink(missing_ok=True)  # half a model is none
+        save_file(tables, folder / WEIGHTS)
+        text = json.dumps(described, ensure_ascii=False, separators=(",", ":"))
+        fresh = folder / f"{DESCRIPTION}.new"
+        fresh.write_text(text + "\n", encoding="utf-8")
+        fresh.replace(folder / DESCRIPTION)
+
+
+def load(folder: str | Path) -> Model:
+    """The model of a folder.
+
+    Raises:
+        InputError: no model there, one of another format, or one that is damaged.
+    """
+    path = Path(folder)
+    try:
+        described = json.loads((path / DESCRIPTION).read_text(encoding="utf-8"))
+        if described["format"] != FORMAT:
+            raise InputError(
+                f"a model of format {described['format']}, this version reads {FORMAT}",
+                path=str(path),
+                remedy="train it again with 'refless train'",
+            )
+        return _described(path, described)
+    except FileNotFoundError as fault:
+        raise InputError(
+            f"no trained model is there: {Path(fault.filename).name} is missing",
+            path=str(path),
+            remedy="name a folder made by 'refless train'",
+        ) from fault
+    except (KeyError, TypeError, ValueError) as fault:
+        if isinstance(fault, InputError):
+            raise
+        raise InputError(
+            f"the model cannot be read ({fault})",
+            path=str(path),
+            remedy="train it again with 'refless train'",
+        ) from fault
+
+
+def _described(path: Path, described: dict[str, Any]) -> Model:
+    from safetensors import SafetensorError
+    from safetensors.torch import load_file
+
+    try:
+        tables = load_file(path / WEIGHTS)
+    except SafetensorError as fault:
+        raise ValueError(str(fault)) from fault
+    names = described["dictionary"]
+    reader = described["reader"]
+    return Model(
+        parameters=tables,
+        settings=Settings(**described["settings"]),
+        reader=Reader(acts=reader["acts"], slots=frozenset(reader["slots"])),
+        dictionary=Dictionary(tuple(names["source"]), tuple(names["text"])),
+        range=Range(**described["range"]),
+        development=np.array(described["development"]).reshape(2, -1),
+        about=described["about"],
+        curve=tuple(described["curve"]),
+    )
