@@ -104,7 +104,7 @@ def spelled(mr: str, text: str) -> str:
     for old, new in SPELLING:
         text = text.replace(old, new)
     text = text.lower().rstrip()
-    end = "?" if mr.split("(")[0].lstrip("?") in QUESTIONS else "."
+    end = "?" if mr.split("(", maxsplit=1)[0].lstrip("?") in QUESTIONS else "."
     return text if text[-1:] in {".", "?", "!"} else f"{text} {end}"
 
 
