@@ -292,7 +292,6 @@ def how_of(options: argparse.Namespace, settings: Settings, folder: Path) -> How
     """Where and how to train."""
     import torch
 
-    torch.set_float32_matmul_precision("high")  # shorter mantissas on accelerators
     device = options.device or ("cuda" if torch.cuda.is_available() else "cpu")
     members = options.members or (1 if device == "cpu" and not options.quick else 50)
     return How(

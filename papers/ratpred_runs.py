@@ -179,8 +179,11 @@ def _prepared(data: Path, run: Run) -> Prepared:
 
 
 def _train(group: Sequence[Run], parts: Sequence[Prepared], how: How, number: int) -> None:
+    import torch
+
     from refless.estimators.ratpred.training import estimates, train
 
+    torch.set_float32_matmul_precision("high")  # shorter mantissas on accelerators
     begin = time.monotonic()
     members = [part.member for part in parts]
     best, state = train(members, how.settings, device=how.device, graphs=how.graphs)

@@ -142,6 +142,13 @@ def load(folder: str | Path) -> Model:
         InputError: no model there, one of another format, or one that is damaged.
     """
     path = Path(folder)
+    for name in (DESCRIPTION, WEIGHTS):
+        if not (path / name).is_file():
+            raise InputError(
+                f"no trained model is there: {name} is missing",
+                path=str(path),
+                remedy="name a folder made by 'refless train'",
+            )
     try:
         described = json.loads((path / DESCRIPTION).read_text(encoding="utf-8"))
         if described["format"] != FORMAT:
@@ -151,12 +158,6 @@ def load(folder: str | Path) -> Model:
                 remedy="train it again with 'refless train'",
             )
         return _described(path, described)
-    except FileNotFoundError as fault:
-        raise InputError(
-            f"no trained model is there: {Path(fault.filename).name} is missing",
-            path=str(path),
-            remedy="name a folder made by 'refless train'",
-        ) from fault
     except (KeyError, TypeError, ValueError) as fault:
         if isinstance(fault, InputError):
             raise

@@ -1,0 +1,135 @@
+"""RatPred's tables: the data behind them, and a small run of the script."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from published import DATA
+
+pytest.importorskip("torch", reason="torch is not installed")
+
+PAPERS = Path(__file__).parents[1] / "papers"
+FOLDER = DATA / "nlg-ratings"
+
+
+@pytest.fixture(scope="module")
+def papers() -> Iterator[Any]:
+    """The script's modules, importable as when it is started."""
+    sys.path.insert(0, str(PAPERS))
+    import ratpred_data
+    import ratpred_runs
+    import ratpred_tables
+
+    yield {"data": ratpred_data, "runs": ratpred_runs, "tables": ratpred_tables}
+    sys.path.remove(str(PAPERS))
+
+
+@pytest.fixture(scope="module")
+def rated(papers: Any) -> Any:
+    if not (FOLDER / "emnlp_data_medians.csv").exists():
+        pytest.skip(f"the real data is not here: {FOLDER}")
+    return papers["data"].rated_of(FOLDER)
+
+
+def test_references_belong_to_their_acts(papers: Any, rated: Any) -> None:
+    """Every output has a reference; those of BAGEL, two a text, are found by their acts."""
+    assert all(rated.references)
+    assert all(r.mr == mr for mr, row in zip(rated.mr, rated.references, strict=True) for r in row)
+    assert (len(rated.training), len(rated.other)) == (3_114 + 3_223, 2 * (1_039 + 1_075))
+    assert papers["data"].spelled("?request(a)", "Which hotel -s") == "which hotels ?"
+
+
+@pytest.mark.parametrize("plain", [True, False])
+def test_folds_are_three_to_one_to_one(papers: Any, rated: Any, plain: bool) -> None:
+    """Every row is tested once; equal pairs stay in one part unless the split is plain."""
+    splits = papers["data"].folds(rated, plain=plain)
+    tested = np.concatenate([split.test for split in splits])
+    assert sorted(tested) == list(range(2_460))
+    for split in splits:
+        parts = (split.train, split.development, split.test)
+        assert sorted(np.concatenate(parts)) == list(range(2_460))
+        assert all(
+            abs(len(part) - size) < 5 for part, size in zip(parts, (1_476, 492, 492), strict=True)
+        )
+        if not plain:
+            pairs = [{(rated.mr[i], rated.text[i]) for i in part} for part in parts]
+            assert not pairs[0] & pairs[1] | pairs[0] & pairs[2] | pairs[1] & pairs[2]
+
+
+@pytest.mark.parametrize(("kind", "n"), [("domain", 675), ("system", 981)])
+def test_crossed_configurations(papers: Any, rated: Any, kind: str, n: int) -> None:
+    """C1 to C3 test on the same rows; 200 in-set rows, 100 of them for development."""
+    one, two, three = (papers["data"].crossed(rated, kind, c) for c in ("C1", "C2", "C3"))
+    assert len(one.test) == n
+    assert (one.test == two.test).all()
+    assert (one.test == three.test).all()
+    assert (len(one.train), len(one.development)) == (100, 100)
+    assert len(two.train) + len(two.development) == 2_460 - n - 200
+    assert set(three.train) >= set(one.train)
+    assert len(three.train) == 2_460 - n - 100
+
+
+def test_no_setup_learns_from_test_outputs(papers: Any, rated: Any) -> None:
+    """Setups 1-4 see no reference of a test row either, but those of equal acts in training."""
+    split = papers["data"].folds(rated, plain=False)[0]
+    own = {r for row in split.train for r in rated.references[row]}
+    public = {*rated.training}
+    for setup in (2, 3, 4):
+        sources = set(papers["data"].synthetic_sources(rated, split, setup))
+        assert sources <= own | public
+    tested = {r for row in split.test for r in rated.references[row]}
+    assert tested <= set(papers["data"].synthetic_sources(rated, split, 5))
+
+
+def test_combination_finds_the_better_part(papers: Any) -> None:
+    """One good column and one of noise: the weights come from the development rows."""
+    tables, data, runs = papers["tables"], papers["data"], papers["runs"]
+    rng = np.random.default_rng(0)
+    human = rng.standard_normal(300)
+    good, noise = human + rng.standard_normal(300), rng.standard_normal(300)
+    rows = np.arange(300)
+    splits = [
+        data.Split(train=rows[:0], development=rows[:150], test=rows[150:]),
+        data.Split(train=rows[:0], development=rows[150:], test=rows[:150]),
+    ]
+    parts = [
+        [
+            runs.Result(column[split.test], column[split.development], 0, 0, 0)
+            for column in (good, noise)
+        ]
+        for split in splits
+    ]
+    values = tables.combined(human, splits, parts)
+    assert np.corrcoef(values, human)[0, 1] > np.corrcoef(good + noise, human)[0, 1]
+
+
+def test_a_small_run_prints_its_table() -> None:
+    """Trains a small network for one configuration of Table 4 and shows it beside the paper."""
+    if not (FOLDER / "emnlp_data_medians.csv").exists():
+        pytest.skip(f"the real data is not here: {FOLDER}")
+    words = ["--data", FOLDER, "--quick", "--parts", "domain-C1", "--setups", "1", "--rivals"]
+    command = [sys.executable, "-W", "error", PAPERS / "ratpred.py", *words, "--format", "json"]
+    done = subprocess.run(
+        [*map(str, command), "--device", "cpu"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert all(row["paper"] == row["ours"] for row in found["table1"])
+    rows = {row["name"]: row for row in found["domain-C1"]}
+    assert rows["1: base"]["n"] == 675
+    assert rows["1: base"]["pearson_paper"] == 0.147
+    assert rows["constant 4.5"]["mae"] == pytest.approx(0.994, abs=0.02)
+
+
+def test_absent_data_is_said(tmp_path: Path) -> None:
+    """Exit status 2, and the file that is missing."""
+    command = [sys.executable, str(PAPERS / "ratpred.py"), "--data", str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "emnlp_data_medians.csv" in done.stderr

@@ -1,0 +1,280 @@
+"""RatPred as an estimator: fitted, held out, saved, signed."""
+
+import json
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="torch is not installed")
+
+from refless.errors import InputError, MissingExtraError, UsageError  # noqa: E402
+from refless.estimators import ESTIMATORS, RatPred  # noqa: E402
+from refless.estimators.ratpred import Settings  # noqa: E402
+from refless.estimators.ratpred.model import Range, load  # noqa: E402
+from refless.records import Outputs, RatedPool, as_outputs, numbered, take  # noqa: E402
+from refless.signature import Signature  # noqa: E402
+from refless.truth import pool_of  # noqa: E402
+
+SMALL = Settings(embedding=12, hidden=12, batch=16, passes=15, synthetic_passes=2, rate=0.01)
+FOODS = ("thai", "french", "greek", "polish")
+ENDS = ("near the sea", "in town", "by the bridge", "for dinner", "for two", "all day")
+
+
+def pool(n: int = 96, *, scale: tuple[float, float] | None = None) -> RatedPool:
+    """Good texts name what the act asks for; bad ones stammer."""
+    rng = np.random.default_rng(0)
+    texts, sources, ratings = [], [], []
+    for i in range(n):
+        food, end, good = FOODS[i % 4], ENDS[i % 6], rng.random() < 0.5
+        body = f"place {i} serves {food} food" if good else f"place {i} is is is"
+        texts.append(f"{body} {end} .")
+        sources.append(f"inform(name='place {i}',food={food})")
+        ratings.append(float(rng.integers(4, 6) if good else rng.integers(1, 3)))
+    return pool_of(texts, ratings, sources=sources, scale=scale)
+
+
+@pytest.fixture(scope="module")
+def rated() -> RatedPool:
+    return pool()
+
+
+@pytest.fixture(scope="module")
+def fitted(rated: RatedPool) -> RatPred:
+    return RatPred(settings=SMALL).fit(rated)
+
+
+def outputs(*pairs: tuple[str, str]) -> Outputs:
+    return Outputs(
+        ids=numbered(len(pairs)),
+        texts=tuple(text for _, text in pairs),
+        sources=tuple(source for source, _ in pairs),
+    )
+
+
+def test_it_is_registered() -> None:
+    """By its name, as the others are."""
+    assert ESTIMATORS["ratpred"] is RatPred
+
+
+def test_it_tells_good_from_bad(rated: RatedPool, fitted: RatPred) -> None:
+    """New texts of both kinds, names never seen."""
+    source = "inform(name='the swan',food=thai)"
+    found = fitted.predict(
+        outputs((source, "the swan serves thai food in town ."), (source, "the swan is is is ."))
+    )
+    assert found.values[0] > found.values[1]
+    assert found.low[0] < found.values[0] < found.high[0] or np.isnan(found.low[0])
+    assert found.support.tolist() == [len(rated)] * 2
+
+
+def test_predictions_are_clipped_and_rounded_unless_not(rated: RatedPool, fitted: RatPred) -> None:
+    """To the range and precision of the ratings; both can be switched off, after training."""
+    values = fitted.predict(as_outputs(rated)).values
+    assert set(values) <= {1.0, 2.0, 3.0, 4.0, 5.0}
+    raw = RatPred(settings=SMALL, bounded=False, rounded=False)
+    raw._fitted = fitted._fitted
+    free = raw.predict(as_outputs(rated)).values
+    assert len(set(np.round(free, 6))) > 5
+    np.testing.assert_array_equal(np.clip(np.rint(free), 1, 5), values)
+    assert raw.signature() != fitted.signature()
+
+
+@pytest.mark.parametrize(
+    ("ratings", "precision"),
+    [
+        ([1, 2.5, 3, 6], 0.5),
+        ([1, 2, 5], 1.0),
+        ([0, 1 / 3, 1], 1 / 3),
+        ([0, 0.3, 0.71], None),
+        ([2, 2], None),
+        ([0, 100], 100.0),
+    ],
+)
+def test_precision_is_the_step_of_the_ratings(
+    ratings: list[float], precision: float | None
+) -> None:
+    """The least gap, if all gaps are multiples of it; the paper's data has halves."""
+    found = Range.of(np.array(ratings, dtype=np.float64)).precision
+    assert found == (precision if precision is None else pytest.approx(precision))
+
+
+def test_row_order_does_not_matter(rated: RatedPool, fitted: RatPred) -> None:
+    """Rows in another order: the same estimates, to the last digit."""
+    rows = np.random.default_rng(3).permutation(len(rated))
+    other = RatPred(settings=SMALL).fit(take(rated, rows))
+    asked = as_outputs(rated)
+    np.testing.assert_array_equal(other.predict(asked).values, fitted.predict(asked).values)
+    assert other.signature() == fitted.signature()
+
+
+def test_seeds_are_seeds(rated: RatedPool, fitted: RatPred) -> None:
+    """0 is one, and another gives another network."""
+    raw = {"bounded": False, "rounded": False, "settings": SMALL}
+    values = [
+        RatPred(seed=seed, **raw).fit(rated).predict(as_outputs(rated)).values for seed in (0, 0, 1)
+    ]
+    np.testing.assert_array_equal(values[0], values[1])
+    assert not np.array_equal(values[0], values[2])
+
+
+def test_held_out_judges_whole_groups(rated: RatedPool) -> None:
+    """Every text once, by networks without its group; labels of groups do not count."""
+    groups = np.arange(len(rated)) // 4
+    found = RatPred(settings=SMALL, folds=3).held_out(rated, groups)
+    assert found.coverage == 1.0
+    assert np.corrcoef(found.values, rated.truth)[0, 1] > 0.6
+    again = RatPred(settings=SMALL, folds=3).held_out(rated, groups.max() - groups)
+    np.testing.assert_array_equal(found.values, again.values)
+
+
+def test_held_out_is_fitting_without(rated: RatedPool) -> None:
+    """Two groups: each half is judged by the model of the other."""
+    groups = np.arange(len(rated)) % 2
+    one = RatPred(settings=SMALL)
+    found = one.held_out(rated, groups)
+    for half in (0, 1):
+        inside, outside = np.flatnonzero(groups == half), np.flatnonzero(groups != half)
+        alone = RatPred(settings=SMALL).fit(take(rated, outside))
+        expected = alone.predict(as_outputs(take(rated, inside))).values
+        np.testing.assert_array_equal(found.values[inside], expected)
+    np.testing.assert_allclose(one.residuals(), np.sort(rated.truth - found.values))
+
+
+def test_saved_and_loaded(rated: RatedPool, tmp_path: Path) -> None:
+    """A folder of safetensors and JSON: the same estimates, the same signature, no pickle."""
+    made = RatPred(settings=SMALL, members=2, seed=4).fit(rated)
+    made.save(tmp_path / "m")
+    assert {p.name for p in (tmp_path / "m").iterdir()} == {"model.json", "model.safetensors"}
+    loaded = RatPred(model=str(tmp_path / "m")).fit(rated)
+    asked = as_outputs(rated)
+    np.testing.assert_array_equal(loaded.predict(asked).values, made.predict(asked).values)
+    np.testing.assert_array_equal(loaded.predict(asked).low, made.predict(asked).low)
+    assert loaded.signature() == made.signature()
+    assert Signature.parse(str(made.signature())) == made.signature()
+    with pytest.raises(UsageError, match="has seen its texts"):
+        loaded.held_out(rated)
+
+
+def test_damaged_models_are_refused(fitted: RatPred, tmp_path: Path) -> None:
+    """Missing, cut off, of another format: an error that names the folder."""
+    with pytest.raises(InputError, match=r"no trained model is there: model\.json is missing"):
+        load(tmp_path)
+    fitted.save(tmp_path)
+    whole = (tmp_path / "model.json").read_text()
+    described = json.loads(whole)
+    for text in (whole[:100], json.dumps({**described, "format": 2}), "{}", "[]"):
+        (tmp_path / "model.json").write_text(text)
+        with pytest.raises(InputError, match="refless train"):
+            load(tmp_path)
+    (tmp_path / "model.json").write_text(whole)
+    weights = tmp_path / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:200])
+    with pytest.raises(InputError, match="cannot be read"):
+        load(tmp_path)
+    weights.unlink()
+    with pytest.raises(InputError, match=r"model\.safetensors is missing"):
+        load(tmp_path)
+
+
+def test_scales_must_agree(tmp_path: Path) -> None:
+    """A model of ratings in [0, 1] does not judge on another scale."""
+    scaled = pool(scale=(1, 5))
+    made = RatPred(settings=SMALL).fit(scaled)
+    values = made.predict(as_outputs(scaled)).values
+    assert values.min() >= 0.0
+    assert values.max() <= 1.0
+    made.save(tmp_path)
+    again = RatPred(model=str(tmp_path))
+    assert again.fit(again.empty_pool()).rated.scale == (1, 5)
+    with pytest.raises(UsageError, match="--scale 1 5"):
+        RatPred(model=str(tmp_path)).fit(pool())
+
+
+def test_reasons() -> None:
+    """Empty texts, bad rows, too few rated texts: NaN with a reason."""
+    few = RatPred(settings=SMALL).fit(pool(12))
+    asked = replace(
+        outputs(("request(a)", "one"), ("request(a)", " "), ("request(a)", "x")),
+        bad=(False, False, True),
+    )
+    found = few.predict(asked)
+    assert found.reasons == ("too-few", "empty", "bad-row")
+    assert np.isnan(found.values).all()
+    assert few.held_out(pool(12)).reasons == ("too-few",) * 12
+    with pytest.raises(UsageError, match="20 rated texts"):
+        few.trained  # noqa: B018
+
+
+def test_bad_sources_name_their_text(rated: RatedPool, fitted: RatPred) -> None:
+    """A source that is no act where all rated ones are."""
+    with pytest.raises(InputError, match=r"source of text 2.*at character 11"):
+        fitted.predict(outputs(("inform(a=b)", "one"), ("inform(a=b", "two")))
+    with pytest.raises(UsageError, match="the outputs have none"):
+        fitted.predict(["a text without a source"])
+
+
+def test_plain_sources_and_none() -> None:
+    """Sources in words, and no sources at all, are read too."""
+    words = replace(pool(), sources=tuple(f"what about {f} food?" for f in FOODS * 24))
+    for given in (words, replace(words, sources=())):
+        found = RatPred(settings=SMALL).fit(given).predict(as_outputs(given))
+        assert found.coverage == 1.0
+
+
+def test_references_are_learned_from(rated: RatedPool) -> None:
+    """People's texts make another model, and another signature."""
+    people = (("inform(name='a b',food=thai)", "a b serves thai food in town ."),) * 2
+    plain = RatPred(settings=SMALL, errors=False).fit(rated)
+    more = RatPred(settings=SMALL, errors=False, references=people).fit(rated)
+    assert more.signature() != plain.signature()
+    assert sum(told["synthetic"] for told in more.trained.curve) == SMALL.synthetic_passes
+    assert not any(told["synthetic"] for told in plain.trained.curve)
+
+
+def test_explaining_without_a_text(rated: RatedPool, fitted: RatPred) -> None:
+    """An estimate with its interval and no neighbours; hiding a text trains without it."""
+    one = as_outputs(take(rated, np.array([0])))
+    shown = fitted.explain(one)
+    assert shown.neighbors == ()
+    assert shown.estimate == fitted.predict(one).values[0]
+    hidden = fitted.explain(one, hide=rated.ids[0])
+    assert hidden.size == len(rated) - 1
+
+
+def test_changes_after_fit_are_noticed(rated: RatedPool) -> None:
+    """Parameters that training reads."""
+    one = RatPred(settings=SMALL)
+    with pytest.raises(UsageError, match="fit a rated pool first"):
+        one.predict(as_outputs(rated))
+    one.fit(rated).set_params(seed=5)
+    with pytest.raises(UsageError, match="changed since fit"):
+        one.predict(as_outputs(rated))
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"members": 0}, {"development": 0.9}, {"folds": 1}, {"subsample": 0.0}, {"seed": -1}],
+)
+def test_parameters_are_checked(wrong: dict[str, float]) -> None:
+    """What could not be honoured is refused at once."""
+    with pytest.raises(UsageError):
+        RatPred(**wrong)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"dropout": 1.0}, {"batch": 0}, {"rate": 0.0}, {"patience": 0}, {"layers": -1}]
+)
+def test_settings_are_checked(wrong: dict[str, float]) -> None:
+    """The network's too."""
+    with pytest.raises(UsageError):
+        Settings(**wrong)
+
+
+def test_without_torch_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The error is the line that installs it."""
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(MissingExtraError, match=r"refless\[neural\]"):
+        RatPred().fit(pool())
