@@ -147,7 +147,8 @@ def test_interrupted(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_interrupted_process(folder: Path) -> None:
     """The same for a real signal to a process that waits for its input."""
     script = (
-        "import sys; from refless.cli import main; print('ready', file=sys.stderr, flush=True);"
+        "import sys; from refless.cli import main; import refless.estimators, refless.tables;"
+        "import refless.report.agreement; print('ready', file=sys.stderr, flush=True);"
         "sys.argv = ['refless', 'validate', '-', '--input-format', 'jsonl']; main()"
     )
     words = [sys.executable, "-c", script]

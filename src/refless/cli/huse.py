@@ -10,8 +10,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from refless.cli.console import progress, say
-from refless.cli.options import COLUMNS, EstimatorOptions, InputOptions, ResultOptions
-from refless.cli.validate import FEWEST_RESAMPLES
+from refless.cli.options import (
+    COLUMNS,
+    FEWEST_RESAMPLES,
+    EstimatorOptions,
+    InputOptions,
+    ResultOptions,
+)
 from refless.errors import InputError, UsageError
 from refless.signature import Signature
 from refless.version import __version__

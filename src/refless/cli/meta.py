@@ -10,8 +10,15 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from refless.cli.console import progress, say
-from refless.cli.options import COLUMNS, InputOptions, ResultOptions
-from refless.cli.validate import FEWEST_RESAMPLES, NAMED_GROUPS
+from refless.cli.options import (
+    COLUMNS,
+    FEWEST_RESAMPLES,
+    InputOptions,
+    ReferenceColumns,
+    ResultOptions,
+    WeightColumn,
+)
+from refless.cli.validate import NAMED_GROUPS
 from refless.errors import UsageError
 
 if TYPE_CHECKING:
@@ -56,24 +63,8 @@ def meta(
             show_default=False,
         ),
     ] = None,
-    reference_column: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Column of the references; repeatable. Without it: reference, references.",
-            rich_help_panel=COLUMNS,
-            metavar="NAME",
-            show_default=False,
-        ),
-    ] = None,
-    weight_column: Annotated[
-        str | None,
-        typer.Option(
-            help="Column of the references' weights. Without it: weight, weights.",
-            rich_help_panel=COLUMNS,
-            metavar="NAME",
-            show_default=False,
-        ),
-    ] = None,
+    reference_column: ReferenceColumns = None,
+    weight_column: WeightColumn = None,
     measure: Annotated[
         str, typer.Option(help="Correlation by which metrics are compared: spearman or pearson.")
     ] = "spearman",

@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from refless.cli.console import progress, say
-from refless.cli.options import COLUMNS, OutputsOptions, ResultOptions
+from refless.cli.options import (
+    FEWEST_RESAMPLES,
+    Metrics,
+    OutputsOptions,
+    ReferenceColumns,
+    ResultOptions,
+    WeightColumn,
+)
 from refless.errors import InputError, UsageError
 
 if TYPE_CHECKING:
@@ -20,7 +27,6 @@ if TYPE_CHECKING:
     from refless.report.view import View
     from refless.tables import OutputsRead, Reading
 
-FEWEST_RESAMPLES = 40  # the outermost 2.5 % of them are then one
 TABLES = {".jsonl", ".json", ".csv", ".tsv", ".parquet"}
 
 
@@ -31,16 +37,7 @@ def metric(
         list[str] | None,
         typer.Argument(help="Files of outputs with references; - is standard input."),
     ] = None,
-    metrics: Annotated[
-        list[str] | None,
-        typer.Option(
-            "-m",
-            "--metric",
-            help="A metric, with parameters if any: bleu:order=2,smooth=exp. Repeatable.",
-            metavar="METRIC",
-            show_default=False,
-        ),
-    ] = None,
+    metrics: Metrics = None,
     reference_file: Annotated[
         list[str] | None,
         typer.Option(
@@ -51,24 +48,8 @@ def metric(
             show_default=False,
         ),
     ] = None,
-    reference_column: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Column of the references; repeatable. Without it: reference, references.",
-            rich_help_panel=COLUMNS,
-            metavar="NAME",
-            show_default=False,
-        ),
-    ] = None,
-    weight_column: Annotated[
-        str | None,
-        typer.Option(
-            help="Column of the references' weights. Without it: weight, weights.",
-            rich_help_panel=COLUMNS,
-            metavar="NAME",
-            show_default=False,
-        ),
-    ] = None,
+    reference_column: ReferenceColumns = None,
+    weight_column: WeightColumn = None,
     resamples: Annotated[int, typer.Option(help="Bootstrap resamples behind intervals.")] = 1000,
     list_: Annotated[
         bool, typer.Option("--list", help="Show each metric, what it needs, its parameters.")

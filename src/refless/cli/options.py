@@ -14,6 +14,38 @@ import typer
 COLUMNS, INPUT, ESTIMATOR, RESULT = "Columns", "Input", "Estimator", "Result"
 
 
+FEWEST_RESAMPLES = 40  # the outermost 2.5 % of them are then one
+
+Metrics = Annotated[
+    list[str] | None,
+    typer.Option(
+        "-m",
+        "--metric",
+        help="A metric, with parameters if any: bleu:order=2,smooth=exp. Repeatable.",
+        metavar="METRIC",
+        show_default=False,
+    ),
+]
+ReferenceColumns = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Column of the references; repeatable. Without it: reference, references.",
+        rich_help_panel=COLUMNS,
+        metavar="NAME",
+        show_default=False,
+    ),
+]
+WeightColumn = Annotated[
+    str | None,
+    typer.Option(
+        help="Column of the references' weights. Without it: weight, weights.",
+        rich_help_panel=COLUMNS,
+        metavar="NAME",
+        show_default=False,
+    ),
+]
+
+
 class Format(StrEnum):
     """Formats of standard output."""
 

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from refless.cli.console import progress, say
-from refless.cli.options import COLUMNS, EstimatorOptions, InputOptions, ResultOptions
+from refless.cli.options import (
+    FEWEST_RESAMPLES,
+    EstimatorOptions,
+    InputOptions,
+    Metrics,
+    ReferenceColumns,
+    ResultOptions,
+)
 from refless.errors import UsageError
 
 if TYPE_CHECKING:
@@ -19,7 +26,6 @@ if TYPE_CHECKING:
     from refless.studies.stress.rows import Stressed
     from refless.studies.stress.run import Plan
 
-FEWEST_RESAMPLES = 40  # the outermost 2.5 % of them are then one
 PROBING = "Probes"
 
 
@@ -31,16 +37,7 @@ def stress(
         list[str],
         typer.Argument(help="Files of outputs, with references for metrics; - is stdin."),
     ],
-    metrics: Annotated[
-        list[str] | None,
-        typer.Option(
-            "-m",
-            "--metric",
-            help="A metric, with parameters if any: bleu:order=2,smooth=exp. Repeatable.",
-            metavar="METRIC",
-            show_default=False,
-        ),
-    ] = None,
+    metrics: Metrics = None,
     scorer: Annotated[
         list[str] | None,
         typer.Option(
@@ -124,15 +121,7 @@ def stress(
     timeout: Annotated[
         float, typer.Option(help="Seconds that one run of --scorer may take.")
     ] = 600.0,
-    reference_column: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Column of the references; repeatable. Without it: reference, references.",
-            rich_help_panel=COLUMNS,
-            metavar="NAME",
-            show_default=False,
-        ),
-    ] = None,
+    reference_column: ReferenceColumns = None,
     system: Annotated[
         str | None,
         typer.Option(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from refless.cli.console import progress, say
-from refless.cli.options import EstimatorOptions, InputOptions, ResultOptions
+from refless.cli.options import FEWEST_RESAMPLES, EstimatorOptions, InputOptions, ResultOptions
 from refless.errors import UsageError
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from refless.report.trust import Studies
     from refless.studies.validation import Validation
 
-FEWEST_RESAMPLES = 40  # the outermost 2.5 % of them are then one
 FEWEST_STUDIED, MOST_STUDIED = 20, 3_000  # rated texts; similarities of all pairs are held
 MANY_COPIES = 0.05  # of the rated texts
 NAMED_GROUPS = ("id", "text", "source", "system", "item", "task")

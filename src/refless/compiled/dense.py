@@ -2,7 +2,7 @@
 
 import numba
 
-SLACK = 1e-12  # a similarity this close to tau counts as in
+from refless.compiled.matching import SLACK
 
 
 @numba.njit(cache=True, nogil=True)

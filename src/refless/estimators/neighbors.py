@@ -12,6 +12,7 @@ from typing import Literal, Self
 
 import numpy as np
 
+from refless.compiled.matching import SLACK
 from refless.errors import UsageError
 from refless.estimators.explanation import Explanation
 from refless.estimators.protocol import Parameters, group_numbers, subsampled
@@ -301,7 +302,7 @@ class BLEUNeighbors(Parameters):
     def _neighbors(self, text: str, row: FloatArray, most: int | None) -> tuple[Neighbor, ...]:
         state = self._state()
         weight = np.maximum(row, 0.0) ** (self.power if self.weights == "kernel" else 0.0)
-        weight[row < max(self.threshold - 1e-12, 0.0)] = 0.0
+        weight[row < max(self.threshold - SLACK, 0.0)] = 0.0
         inside = np.flatnonzero(weight > 0.0)
         ids = np.array([state.rated.ids[i] for i in inside], dtype=object)
         best = inside[np.lexsort((ids.astype(str), -row[inside]))] if len(inside) else inside

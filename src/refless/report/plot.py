@@ -78,7 +78,7 @@ def axis_over(values: Iterable[float], label: str, *, most_ticks: int = 6) -> Ax
     if high - low <= 1e-9 * max(1.0, abs(low)):
         low, high = low - 0.5, high + 0.5
     step = _round_step((high - low) / most_ticks)
-    first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
+    first, last = math.floor(low / step + 1e-12), math.ceil(high / step - 1e-12)
     ticks = tuple(round(k * step, 12) for k in range(first, last + 1))
     return Axis(label=label, low=ticks[0], high=ticks[-1], ticks=ticks, step=step)
 

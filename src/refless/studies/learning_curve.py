@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from refless.compiled.matching import SLACK
 from refless.errors import UsageError
 from refless.estimators.neighbors import ROUNDING, BLEUNeighbors
 from refless.records import BoolArray, FloatArray, IntArray, RatedPool, take
@@ -24,7 +25,6 @@ STEPS = 10
 FEWEST_TEXTS = 10  # the smallest subset, and the fewest estimates that are correlated
 FEWEST_SIZES = 3  # of the upper half, for a forecast
 DENSE_TEXTS = 5_000  # up to here all similarities are held at once: 200 MB
-NEAR = 1e-12  # a similarity within this of tau counts as in, as in matching
 RESAMPLES = 1_000
 MEASURES: dict[str, Callable[[FloatArray, FloatArray], float]] = {
     "spearman": correlation.spearman,
@@ -180,7 +180,7 @@ def _masked(judge: BLEUNeighbors, pool: RatedPool, held: IntArray) -> _Predict:
     """The rule of BLEU Neighbors on parts of one table of similarities."""
     similar = kernel_in(judge).prepare(pool.texts).similarities(pool.texts, threads=judge.threads)
     exact = exact_truth(pool.ratings, len(pool), pool.aggregate)
-    near = (similar >= judge.threshold - NEAR) & (held[:, None] != held)
+    near = (similar >= judge.threshold - SLACK) & (held[:, None] != held)
     near &= ~_too_short(judge, pool)[:, None]
     weighted = judge.weights == "kernel"
     power = judge.power if weighted else 0.0
