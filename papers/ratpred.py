@@ -267,6 +267,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--members", type=int, help="networks side by side (cpu: 1, cuda: 50)")
     parser.add_argument("--jobs", type=int, default=1, help="training processes")
     parser.add_argument("--workers", type=int, default=1, help="processes that prepare data")
+    parser.add_argument("--wide", action="store_true", help="cpu: products in float32, not bf16")
     parser.add_argument("--no-graphs", action="store_true", help="cuda: replay no graphs")
     parser.add_argument("--label", default="here", help="name of the file of results")
     parser.add_argument("--seconds", type=float, help="begin no group after that time")
@@ -317,6 +318,7 @@ def main() -> int:
             passes=options.passes,
             synthetic_passes=options.synthetic_passes,
             patience=options.patience,
+            narrow=not options.wide,
         )
     try:
         rated = rated_of(options.data)

@@ -54,6 +54,13 @@ def outputs(*pairs: tuple[str, str]) -> Outputs:
     )
 
 
+def unrounded(fitted: RatPred) -> RatPred:
+    """The same network, its estimates as they are."""
+    raw = RatPred(settings=SMALL, bounded=False, rounded=False)
+    raw._fitted = fitted._fitted
+    return raw
+
+
 def test_it_is_registered() -> None:
     """By its name, as the others are."""
     assert ESTIMATORS["ratpred"] is RatPred
@@ -62,10 +69,10 @@ def test_it_is_registered() -> None:
 def test_it_tells_good_from_bad(rated: RatedPool, fitted: RatPred) -> None:
     """New texts of both kinds, names never seen."""
     source = "inform(name='the swan',food=thai)"
-    found = fitted.predict(
-        outputs((source, "the swan serves thai food in town ."), (source, "the swan is is is ."))
-    )
-    assert found.values[0] > found.values[1]
+    asked = outputs((source, "the swan serves thai food in town ."), (source, "the swan is is ."))
+    found = fitted.predict(asked)
+    free = unrounded(fitted).predict(asked).values
+    assert free[0] > free[1] + 0.3
     assert found.low[0] < found.values[0] < found.high[0] or np.isnan(found.low[0])
     assert found.support.tolist() == [len(rated)] * 2
 
@@ -74,8 +81,7 @@ def test_predictions_are_clipped_and_rounded_unless_not(rated: RatedPool, fitted
     """To the range and precision of the ratings; both can be switched off, after training."""
     values = fitted.predict(as_outputs(rated)).values
     assert set(values) <= {1.0, 2.0, 3.0, 4.0, 5.0}
-    raw = RatPred(settings=SMALL, bounded=False, rounded=False)
-    raw._fitted = fitted._fitted
+    raw = unrounded(fitted)
     free = raw.predict(as_outputs(rated)).values
     assert len(set(np.round(free, 6))) > 5
     np.testing.assert_array_equal(np.clip(np.rint(free), 1, 5), values)

@@ -37,12 +37,11 @@ def member(seed: int, *, made: bool = True) -> Member:
 
 
 def test_members_do_not_see_each_other() -> None:
-    """Without dropout, networks side by side become what each becomes alone."""
-    settings = replace(SMALL, dropout=0.0)
+    """On processors networks side by side become what each becomes alone."""
     members = [member(0), member(0), replace(member(0), seed=7)]
-    together, _ = train(members, settings)
+    together, _ = train(members, SMALL)
     for i, one in enumerate(members):
-        alone, _ = train([one], settings)
+        alone, _ = train([one], SMALL)
         for name, value in alone.items():
             torch.testing.assert_close(together[name][i], value[0], rtol=1e-4, atol=1e-5)
 
@@ -145,3 +144,16 @@ def test_a_pass_holds_each_row_once() -> None:
     assert np.median(spreads) < 8  # a random batch spreads over 30
     other = ordered_batches(lengths, 11, np.random.default_rng(2))
     assert not np.array_equal(rows, other)
+
+
+def test_texts_of_one_source_stay_together() -> None:
+    """Where pairs of them are ranked: a source's three texts are in one batch, or in two."""
+    lengths = np.random.default_rng(0).integers(1, 40, size=90)
+    sources = np.arange(90) % 30
+    rows = ordered_batches(lengths, 9, np.random.default_rng(1), sources)
+    batch = np.empty(90, dtype=np.int64)
+    for i, row in enumerate(rows):
+        batch[row[row >= 0]] = i
+    spread = [len(set(batch[sources == source])) for source in range(30)]
+    assert max(spread) <= 2
+    assert spread.count(1) > 20

@@ -37,6 +37,11 @@ class Encoded:
         """[n, 2] tokens of source and text."""
         return np.stack([(self.source > 0).sum(axis=1), (self.text > 0).sum(axis=1)], axis=1)
 
+    @property
+    def sources(self) -> IntArray:
+        """[n] numbers of the distinct sources, from 0."""
+        return np.unique(self.source, axis=0, return_inverse=True)[1].reshape(-1)
+
 
 def padded(rows: Sequence[Sequence[int]]) -> TokenArray:
     """[n, longest] rows of ids, 0 after the end; at least one column."""
@@ -47,14 +52,24 @@ def padded(rows: Sequence[Sequence[int]]) -> TokenArray:
     return whole
 
 
-def ordered_batches(text_lengths: IntArray, count: int, rng: np.random.Generator) -> IntArray:
+def ordered_batches(
+    text_lengths: IntArray,
+    count: int,
+    rng: np.random.Generator,
+    sources: IntArray | None = None,
+) -> IntArray:
     """[count, rows] one pass: batches of texts of about one length, in the order of visits.
 
     Short and long batches alternate evenly (steps of the golden ratio through the lengths), so
     that members trained side by side, each in its own order, read texts of like length at a time.
-    Batches differ by at most one row; -1 fills up the smaller ones.
+    Batches differ by at most one row; -1 fills up the smaller ones. With `sources` (numbers from
+    0) texts of one source stay together, at their mean length.
     """
-    keys = text_lengths + MIXING * rng.random(len(text_lengths))
+    if sources is None:
+        keys = text_lengths + MIXING * rng.random(len(text_lengths))
+    else:
+        means = np.bincount(sources, text_lengths) / np.maximum(np.bincount(sources), 1)
+        keys = (means + MIXING * rng.random(len(means)))[sources]
     batches = np.array_split(np.argsort(keys, kind="stable"), count)
     rows = np.full((count, len(batches[0])), -1, dtype=np.int64)
     place = np.argsort(np.argsort((np.arange(count) * GOLDEN) % 1.0))

@@ -24,8 +24,14 @@ if TYPE_CHECKING:
 class Store:
     """A folder with the state of one run; a folder of other data or settings is not read."""
 
-    def __init__(self, folder: Path, members: Sequence[Member], settings: Settings) -> None:
-        self.folder, self.key = folder, _key(members, settings)
+    def __init__(
+        self,
+        folder: Path,
+        members: Sequence[Member],
+        settings: Settings,
+        levels: Sequence[float] = (),
+    ) -> None:
+        self.folder, self.key = folder, _key(members, settings, levels)
 
     def keep(self, runner: Runner, best: Parameters, state: State) -> None:
         """Writes the state, whole or not at all: the JSON file, renamed last, names the other."""
@@ -71,13 +77,15 @@ def _adam(runner: Runner) -> dict[str, Tensor]:
     }
 
 
-def _key(members: Sequence[Member], settings: Settings) -> str:
+def _key(members: Sequence[Member], settings: Settings, levels: Sequence[float]) -> str:
     """What a run depends on."""
-    digest = hashlib.sha256(repr(settings).encode())
+    digest = hashlib.sha256(repr((settings, [*levels])).encode())
     for member in members:
         digest.update(repr((member.seed, sorted(member.sizes.items()))).encode())
         for part in (member.rated, member.development, member.synthetic):
             if part is not None:
                 for table in (part.source, part.text, part.y):
                     digest.update(repr(table.shape).encode() + table.tobytes())
+        for side, table in sorted((member.vectors or {}).items()):
+            digest.update(side.encode() + table.tobytes())
     return digest.hexdigest()

@@ -9,6 +9,7 @@ from typing import Self
 
 import numpy as np
 
+from refless.embed import file_digest
 from refless.errors import MissingExtraError, UsageError
 from refless.estimators.explanation import Explanation
 from refless.estimators.protocol import Parameters, subsampled
@@ -61,6 +62,7 @@ class RatPred(Parameters):
         slots: slots whose values are delexicalised; () is the lexicalised variant.
         errors: make errors in the rated texts for the first passes (setup 2).
         references: pairs (source, text) of people, taken for perfect, in the first passes.
+        vectors: a file of word vectors in text form, with which words begin that have one.
         settings: size of the network and schedule.
         members: networks from different seeds, whose mean is the estimate.
         development: share of the rated texts that chooses the pass to keep.
@@ -78,6 +80,7 @@ class RatPred(Parameters):
     slots: tuple[str, ...] = tuple(sorted(SLOTS))
     errors: bool = True
     references: tuple[tuple[str, str], ...] = ()
+    vectors: str | None = None
     settings: Settings = field(default_factory=Settings)
     members: int = 1
     development: float = 0.25
@@ -181,6 +184,7 @@ class RatPred(Parameters):
             ],
             scale=(float(scale[0]), float(scale[1])),
             errors=self.errors,
+            vectors=self.vectors,
         )
         plan = Plan(
             settings=self.settings,
@@ -354,6 +358,7 @@ class RatPred(Parameters):
             delex=slots or None,
             errors=self.errors,
             references=references,
+            vectors=file_digest(self.vectors)[:8] if self.vectors else None,
             **asdict(self.settings),
             members=self.members,
             dev=self.development,

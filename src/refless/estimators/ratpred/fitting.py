@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from refless.embed import WordVectors
+from refless.errors import UsageError
 from refless.estimators.kriging.data import folds_of
 from refless.estimators.ratpred.batches import Encoded
 from refless.estimators.ratpred.model import Model, Range
@@ -31,6 +33,7 @@ class Material:
         references: pairs that nobody rated and that are taken for perfect.
         scale: lowest and highest possible rating, for what errors cost.
         errors: whether errors are made in the texts, for the first passes.
+        vectors: a file of vectors that words begin with.
     """
 
     pairs: Sequence[Pair]
@@ -39,6 +42,7 @@ class Material:
     references: Sequence[Pair]
     scale: tuple[float, float]
     errors: bool
+    vectors: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,6 +99,8 @@ def modelled(
     rated = encoded(pairs, material.ratings[inside])
     chosen = [material.pairs[i] for i in apart]
     development = encoded(chosen, material.ratings[apart])
+    vectors = _vectors(material.vectors, names, plan.settings)
+    levels = span.levels(plan.settings.target)
     members = [
         Member(
             seed=seed,
@@ -104,11 +110,17 @@ def modelled(
             if some
             else None,
             sizes=names.sizes,
+            vectors=vectors,
         )
         for seed, (some, ratings) in zip(_seeds(plan), made, strict=True)
     ]
     best, state = train(
-        members, plan.settings, device=plan.device, tell=tell, checkpoint=checkpoint
+        members,
+        plan.settings,
+        device=plan.device,
+        tell=tell,
+        checkpoint=checkpoint,
+        levels=levels,
     )
     model = Model(
         parameters={name: value.cpu() for name, value in best.items()},
@@ -123,6 +135,29 @@ def modelled(
     y = model.predict(chosen)
     values = span.rating(y, bounded=plan.bounded, rounded=plan.rounded)
     return replace(model, development=np.stack([material.ratings[apart], values]))
+
+
+def _vectors(
+    path: str | None, names: Dictionary, settings: Settings
+) -> dict[str, FloatArray] | None:
+    """For each side the vectors that its words begin with, NaN for words without."""
+    if path is None:
+        return None
+    found = {}
+    for side, size in names.sizes.items():
+        words: tuple[str, ...] = getattr(names, side)
+        read = WordVectors(path=path).embed(words, lambda word: [word])
+        table = np.full((size, settings.embedding), np.nan)
+        if len(read.vectors) and read.vectors.shape[1] != settings.embedding:
+            raise UsageError(
+                f"{path} has vectors of {read.vectors.shape[1]} numbers, the network of "
+                f"{settings.embedding}: set the size of embeddings to the former"
+            )
+        for i in range(len(words)):
+            if len(own := read.vectors[read.of(i)]):
+                table[i + 2] = own[0]
+        found[side] = table
+    return found
 
 
 def _line(told: Pass) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from refless.errors import InputError
+from refless.errors import InputError, UsageError
 from refless.estimators.ratpred.reading import Dictionary, Pair, Reader
 from refless.estimators.ratpred.settings import Settings
 from refless.records import FloatArray
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from refless.estimators.ratpred.network import Parameters
 
 FORMAT = 1
+MOST_LEVELS = 101
 WEIGHTS, DESCRIPTION = "model.safetensors", "model.json"
 
 
@@ -59,6 +60,24 @@ class Range:
         if rounded and self.precision is not None:
             values = self.low + np.rint((values - self.low) / self.precision) * self.precision
         return values
+
+    def levels(self, target: str) -> tuple[float, ...]:
+        """The ratings that there can be, standardised, for a target that classifies them.
+
+        Raises:
+            UsageError: ratings without steps, or with too many.
+        """
+        if target == "number":
+            return ()
+        count = 0 if self.precision is None else round((self.high - self.low) / self.precision) + 1
+        if not 2 <= count <= MOST_LEVELS:
+            raise UsageError(
+                f"the target {target!r} needs ratings in steps, {MOST_LEVELS} levels at most: "
+                + (f"these have {count}" if count > 1 else "these have none")
+                + "; use the target 'number'"
+            )
+        ratings = self.low + np.arange(count) * (self.precision or 0.0)
+        return tuple(((ratings - self.offset) / self.unit).tolist())
 
 
 def _precision(ordered: FloatArray) -> float | None:
@@ -104,7 +123,8 @@ class Model:
         known = {pair: place for place, pair in enumerate(dict.fromkeys(pairs))}
         encoded = self.dictionary.encoded(list(known))
         members = len(next(iter(self.parameters.values())))
-        found = estimates(self.parameters, [encoded] * members, self.settings, device)
+        levels = self.range.levels(self.settings.target)
+        found = estimates(self.parameters, [encoded] * members, self.settings, device, levels)
         mean = np.mean(found, axis=0)
         return np.asarray(mean[[known[pair] for pair in pairs]])
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from refless.estimators.ratpred.recurrence import last_state
+from refless.estimators.ratpred.packed import product
 from refless.estimators.ratpred.settings import Settings
 
 Parameters = dict[str, Tensor]
@@ -28,11 +28,14 @@ class Batch:
     text: Tensor
 
 
-Dropout = Callable[[str, tuple[int, ...]], Tensor]  # side, shape -> factors 0 or 1 / (1 - p)
+Encode = Callable[[Parameters, str, Tensor], Tensor]  # side, tokens [m, t, b] -> [m, b, encoded]
+WINDOW = 3  # tokens that a convolution sees at a time
 
 
-def initial(sizes: dict[str, int], settings: Settings, generator: torch.Generator) -> Parameters:
-    """One member's parameters, without the member axis.
+def initial(
+    sizes: dict[str, int], settings: Settings, generator: torch.Generator, outputs: int = 1
+) -> Parameters:
+    """One member's parameters, without the member axis; `outputs` numbers at the end.
 
     Embeddings are uniform with variance 1, matrices Glorot's; the unknown word's vector is 0, so
     that a word never seen says nothing. The paper does not tell how it begins.
@@ -51,17 +54,25 @@ def initial(sizes: dict[str, int], settings: Settings, generator: torch.Generato
         table[:2] = 0.0  # the end of a sequence, and the unknown word
         found[f"{side}.embedding"] = table
         for name in settings.directions:
-            for part, rows in (("input", wide), ("state", state)):
-                blocks = [glorot(rows, state) for _ in range(settings.gates)]
+            for part, rows, gates in _parts(settings):
+                blocks = [glorot(rows, state) for _ in range(gates)]
                 found[f"{side}.{name}.{part}"] = torch.cat(blocks, dim=1)
-                found[f"{side}.{name}.{part}_bias"] = torch.zeros(1, settings.gates * state)
+                found[f"{side}.{name}.{part}_bias"] = torch.zeros(1, gates * state)
     width = 2 * settings.encoded
     for layer in range(settings.layers):
         found[f"layer{layer}.weight"] = glorot(width, width)
         found[f"layer{layer}.bias"] = torch.zeros(1, width)
-    found["output.weight"] = glorot(width, settings.outputs)
-    found["output.bias"] = torch.zeros(1, settings.outputs)
+    found["output.weight"] = glorot(width, outputs)
+    found["output.bias"] = torch.zeros(1, outputs)
     return found
+
+
+def _parts(settings: Settings) -> list[tuple[str, int, int]]:
+    """Matrices of an encoder: name, rows, gates."""
+    if settings.unit == "cnn":
+        return [("input", WINDOW * settings.embedding, 1)]
+    gates = {"gru": 3, "lstm": 4}[settings.unit]
+    return [("input", settings.embedding, gates), ("state", settings.hidden, gates)]
 
 
 def stacked(members: list[Parameters]) -> Parameters:
@@ -77,32 +88,11 @@ def stacked(members: list[Parameters]) -> Parameters:
     return found
 
 
-def forward(p: Parameters, batch: Batch, settings: Settings, dropout: Dropout | None) -> Tensor:
-    """[m, b, outputs] predictions, in units of the standardised ratings."""
-    ends = [
-        _encoded(p, side, tokens, dropout)
-        for side, tokens in (("source", batch.source), ("text", batch.text))
-    ]
-    value = torch.cat(ends, dim=-1)
+def forward(p: Parameters, batch: Batch, settings: Settings, encode: Encode) -> Tensor:
+    """[m, b, outputs] what the network ends in; `targets.estimates` makes ratings of it."""
+    ends = [encode(p, "source", batch.source), encode(p, "text", batch.text)]
+    value, narrow = torch.cat(ends, dim=-1), settings.narrow
     for layer in range(settings.layers):
-        value = torch.baddbmm(p[f"layer{layer}.bias"], value, p[f"layer{layer}.weight"]).tanh()
+        weighted = product(value, p[f"layer{layer}.weight"], narrow)
+        value = (weighted + p[f"layer{layer}.bias"]).tanh()
     return torch.baddbmm(p["output.bias"], value, p["output.weight"])
-
-
-def _encoded(p: Parameters, side: str, tokens: Tensor, dropout: Dropout | None) -> Tensor:
-    """[m, b, encoded] what an encoder makes of its sequences."""
-    members, steps, batch = tokens.shape
-    table = p[f"{side}.embedding"]
-    starts = torch.arange(members, device=tokens.device)[:, None, None] * table.shape[1]
-    flat = table.flatten(0, 1)
-    if tokens.is_cuda:  # its gradient can be recorded in a graph
-        vectors = flat.index_select(0, (tokens + starts).flatten()).view(*tokens.shape, -1)
-    else:
-        vectors = torch.nn.functional.embedding(tokens + starts, flat)
-    if dropout is not None:
-        vectors = vectors * dropout(side, tuple(vectors.shape))
-    inputs, padding = vectors.view(members, steps * batch, -1), tokens == 0
-    name = f"{side}.forward"
-    gates = torch.baddbmm(p[f"{name}.input_bias"], inputs, p[f"{name}.input"])
-    gates = gates.view(members, steps, batch, -1)
-    return last_state(gates, p[f"{name}.state"], p[f"{name}.state_bias"], padding)

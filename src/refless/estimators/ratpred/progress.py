@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from refless.estimators.ratpred.batches import Encoded
+from refless.records import FloatArray
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -15,6 +17,7 @@ class Member:
         rated: what it learns from; development: what chooses the pass to keep.
         synthetic: all data of the first passes, the rated included; None without made errors.
         sizes: entries in the dictionary of each side.
+        vectors: for each side [entries, e] vectors that words begin with, NaN for the others.
     """
 
     seed: int
@@ -22,6 +25,7 @@ class Member:
     development: Encoded
     synthetic: Encoded | None
     sizes: dict[str, int]
+    vectors: Mapping[str, FloatArray] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

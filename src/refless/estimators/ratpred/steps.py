@@ -6,16 +6,19 @@ number by itself, so members that are trained together stay independent of one a
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from refless.estimators.ratpred.network import Batch, Parameters, forward
+from refless.estimators.ratpred import targets
+from refless.estimators.ratpred.encoders import one_by_one, side_by_side
+from refless.estimators.ratpred.network import SIDES, Batch, Encode, Parameters, forward
 from refless.estimators.ratpred.settings import Settings
 from refless.records import FloatArray
 
@@ -24,18 +27,26 @@ GRAIN = 4  # tokens to which lengths are rounded up for graphs, so that there ar
 
 @dataclass(slots=True, eq=False)
 class Runner:
-    """Parameters, Adam and dropout of several members on one device."""
+    """Parameters, Adam and dropout of several members on one device; [k] levels of the ratings."""
 
     parameters: Parameters
     settings: Settings
+    levels: Tensor
     device: str
     adam: torch.optim.Adam
     generator: torch.Generator
+    generators: list[np.random.Generator] = field(default_factory=list)
     graphs: dict[tuple[int, ...], _Graph] | None = None
 
     @classmethod
     def of(
-        cls, parameters: Parameters, settings: Settings, device: str, *, graphs: bool = True
+        cls,
+        parameters: Parameters,
+        settings: Settings,
+        levels: Tensor,
+        device: str,
+        *,
+        graphs: bool = True,
     ) -> Runner:
         """Ready for the first step."""
         cuda = torch.device(device).type == "cuda"
@@ -45,7 +56,7 @@ class Runner:
         for value in leaves.values():  # a step without gradients makes Adam's own tables
             value.grad = torch.zeros_like(value)
         adam.step()
-        runner = cls(leaves, settings, device, adam, torch.Generator(device))
+        runner = cls(leaves, settings, levels.to(device), device, adam, torch.Generator(device))
         runner.graphs = {} if cuda and graphs else None
         runner._forget()
         return runner
@@ -66,6 +77,7 @@ class Runner:
         """What is dropped from now on depends on the members' seeds and the number of the pass."""
         drawn = np.random.SeedSequence([number, *seeds]).generate_state(1)
         self.generator.manual_seed(int(drawn[0]))
+        self.generators = [np.random.default_rng([seed, number, 1]) for seed in seeds]
 
     def rounded(self, longest: tuple[int, int], *most: int) -> tuple[int, int]:
         """Lengths to which sequences are cut: rounded up where steps are replayed."""
@@ -76,9 +88,11 @@ class Runner:
 
     def step(self, batch: Batch, y: Tensor, weights: Tensor) -> Tensor:
         """[m] losses of a batch [m, b], weighted, before the parameters are moved."""
-        kept = {side: self._kept(getattr(batch, side)) for side in ("source", "text")}
+        if packs(self.settings, self.device):
+            return self.moved(batch, y, weights, one_by_one(self.settings, self._factors))
+        kept = {side: self._kept(getattr(batch, side)) for side in SIDES}
         if self.graphs is None:
-            return self.moved(batch, y, weights, kept)
+            return self.moved(batch, y, weights, side_by_side(self.settings, kept))
         key = (*batch.source.shape, batch.text.shape[1])
         given = [batch.source, batch.text, y, weights, kept["source"], kept["text"]]
         if key not in self.graphs:
@@ -87,7 +101,7 @@ class Runner:
             except RuntimeError as error:
                 warnings.warn(f"steps are not replayed as graphs: {error}", stacklevel=2)
                 self.graphs = None
-                return self.moved(batch, y, weights, kept)
+                return self.moved(batch, y, weights, side_by_side(self.settings, kept))
         return self.graphs[key].replay(given)
 
     def _kept(self, tokens: Tensor) -> Tensor:
@@ -97,26 +111,48 @@ class Runner:
         drawn = torch.empty(shape, device=self.device).bernoulli_(keep, generator=self.generator)
         return drawn.div_(keep)
 
-    def moved(self, batch: Batch, y: Tensor, weights: Tensor, kept: dict[str, Tensor]) -> Tensor:
+    def _factors(self, member: int, shape: tuple[int, ...]) -> Tensor:
+        """The same for one member on a processor, out of 16 random bits each."""
+        keep = 1.0 - self.settings.dropout
+        bits = np.frombuffer(self.generators[member].bytes(2 * math.prod(shape)), dtype=np.uint16)
+        kept = (bits < round(keep * 2**16)).reshape(shape)
+        return torch.from_numpy(kept).to(torch.float32).div_(keep)
+
+    def moved(self, batch: Batch, y: Tensor, weights: Tensor, encode: Encode) -> Tensor:
         """The step itself: losses [m], after which the parameters have moved."""
-        losses = self.losses(batch, y, weights, kept)
+        losses = self.losses(batch, y, weights, encode)
         found = torch.autograd.grad(losses.sum(), list(self.parameters.values()))
         for value, gradient in zip(self.parameters.values(), found, strict=True):
             value.grad = gradient
         self.adam.step()
         return losses.detach()
 
-    def losses(self, batch: Batch, y: Tensor, weights: Tensor, kept: dict[str, Tensor]) -> Tensor:
-        """[m] weighted squared errors."""
-        values = forward(self.parameters, batch, self.settings, lambda side, _: kept[side])
-        return ((values[..., 0] - y).square() * weights).sum(dim=1)
+    def losses(self, batch: Batch, y: Tensor, weights: Tensor, encode: Encode) -> Tensor:
+        """[m] weighted losses."""
+        values, settings = forward(self.parameters, batch, self.settings, encode), self.settings
+        loss = (targets.losses(values, y, settings.target, self.levels) * weights).sum(dim=1)
+        if settings.ranking:
+            found = targets.estimates(values, settings.target, self.levels)
+            wrong = targets.misranked(found, y, weights > 0, batch.source)
+            loss = loss + settings.ranking * wrong
+        return loss
 
 
-def predicted(parameters: Parameters, batch: Batch, settings: Settings) -> FloatArray:
+def packs(settings: Settings, device: str) -> bool:
+    """Whether padding is left out: on processors, which gain by it."""
+    return settings.unit == "gru" and torch.device(device).type == "cpu"
+
+
+def predicted(
+    parameters: Parameters, batch: Batch, settings: Settings, levels: Tensor
+) -> FloatArray:
     """[m, b] predictions without dropout."""
+    device = str(batch.text.device)
+    encode = one_by_one(settings) if packs(settings, device) else side_by_side(settings)
     with torch.inference_mode():
-        values = forward(parameters, batch, settings, None)[..., 0]
-    return np.asarray(values.cpu().numpy(), dtype=np.float64)
+        values = forward(parameters, batch, settings, encode)
+        found = targets.estimates(values, settings.target, levels)
+    return np.asarray(found.cpu().numpy(), dtype=np.float64)
 
 
 @dataclass(slots=True, eq=False)
@@ -131,18 +167,18 @@ class _Graph:
     def of(cls, runner: Runner, given: list[Tensor]) -> _Graph:
         inputs = [value.clone() for value in given]
         batch = Batch(inputs[0], inputs[1])
-        kept = {"source": inputs[4], "text": inputs[5]}
+        encode = side_by_side(runner.settings, {"source": inputs[4], "text": inputs[5]})
         stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
         stream.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(stream):
             for _ in range(2):  # libraries set themselves up outside the recording
-                losses = runner.losses(batch, inputs[2], inputs[3], kept)
+                losses = runner.losses(batch, inputs[2], inputs[3], encode)
                 torch.autograd.grad(losses.sum(), list(runner.parameters.values()))
         torch.cuda.current_stream().wait_stream(stream)
         others = list((runner.graphs or {}).values())
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph, pool=others[0].graph.pool() if others else None):
-            losses = runner.moved(batch, inputs[2], inputs[3], kept)
+            losses = runner.moved(batch, inputs[2], inputs[3], encode)
         return cls(inputs, losses, graph)
 
     def replay(self, given: list[Tensor]) -> Tensor:

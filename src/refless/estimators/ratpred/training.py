@@ -21,10 +21,11 @@ from refless.estimators.ratpred.network import Batch, Parameters, initial, stack
 from refless.estimators.ratpred.progress import Member, Pass, State
 from refless.estimators.ratpred.settings import Settings
 from refless.estimators.ratpred.steps import Runner, predicted
+from refless.estimators.ratpred.targets import outputs
 from refless.records import FloatArray, IntArray
 from refless.stats.correlation import pearson, spearman
 
-ROWS = 256  # rows that are predicted at a time
+ROWS = 64  # rows that are predicted at a time: more would not fit into fast memory
 STORED = 5  # passes between two checkpoints
 Told = Callable[["Pass"], None]
 
@@ -48,6 +49,7 @@ def train(
     tell: Told | None = None,
     checkpoint: Path | None = None,
     graphs: bool = True,
+    levels: Sequence[float] = (),
 ) -> tuple[Parameters, State]:
     """The best parameters of each member, stacked, and how training went.
 
@@ -58,10 +60,12 @@ def train(
         tell: called after each pass for each member that still trains.
         checkpoint: a folder in which the state is kept and from which a stopped run goes on.
         graphs: whether steps are recorded and replayed on `cuda`.
+        levels: the ratings that there can be, ascending and standardised, for targets that
+            classify.
     """
-    run = _begin(members, settings, device, graphs)
+    run = _begin(members, settings, device, graphs, levels)
     made = settings.synthetic_passes if members[0].synthetic is not None else 0
-    store = Store(checkpoint, members, settings) if checkpoint is not None else None
+    store = Store(checkpoint, members, settings, levels) if checkpoint is not None else None
     if store is not None:
         run.state = store.restored(run.runner, run.best) or run.state
     development = Data.of([member.development for member in members], device)
@@ -74,33 +78,57 @@ def train(
             parts = [(m.synthetic if number < made else None) or m.rated for m in members]
             data = Data.of(parts, device)
         losses = _one_pass(run.runner, data, members, settings, number)
-        _select(run, losses, predictions(run.runner.parameters, development, settings), made, tell)
+        found = predictions(run.runner.parameters, development, settings, run.runner.levels)
+        _select(run, losses, found, made, tell)
         if store is not None and run.state.number % STORED == 0:
             store.keep(run.runner, run.best, run.state)
     return run.best, run.state
 
 
-def _begin(members: Sequence[Member], settings: Settings, device: str, graphs: bool) -> _Run:
+def _begin(
+    members: Sequence[Member],
+    settings: Settings,
+    device: str,
+    graphs: bool,
+    levels: Sequence[float],
+) -> _Run:
     """Before training; each member's parameters depend on its seed alone."""
-    drawn = [
-        initial(member.sizes, settings, torch.Generator().manual_seed(member.seed))
-        for member in members
-    ]
-    runner = Runner.of(stacked(drawn), settings, device, graphs=graphs)
+    numbers = outputs(settings.target, len(levels))
+    drawn = [_drawn(member, settings, numbers) for member in members]
+    runner = Runner.of(stacked(drawn), settings, _tensor(levels), device, graphs=graphs)
     best = {name: value.detach().clone() for name, value in runner.parameters.items()}
     count = len(members)
     state = State([-math.inf] * count, [0] * count, [False] * count)
     return _Run(members, settings, runner, best, state)
 
 
+def _drawn(member: Member, settings: Settings, numbers: int) -> Parameters:
+    """A member's first parameters; words that have vectors of their own begin there."""
+    found = initial(member.sizes, settings, torch.Generator().manual_seed(member.seed), numbers)
+    for side, vectors in (member.vectors or {}).items():
+        known = np.flatnonzero(~np.isnan(vectors).any(axis=1))
+        table = found[f"{side}.embedding"]
+        table[torch.from_numpy(known)] = torch.from_numpy(vectors[known]).to(table.dtype)
+    return found
+
+
+def _tensor(levels: Sequence[float]) -> Tensor:
+    return torch.tensor(list(levels), dtype=torch.float32)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Data:
-    """Several members' data on the device: [m, n, t], filled up with empty rows."""
+    """Several members' data on the device: [m, n, t], filled up with empty rows.
+
+    Attributes:
+        lengths, sources: for each member tokens of both sides, and which rows share a source.
+    """
 
     source: Tensor
     text: Tensor
     y: Tensor
     lengths: tuple[IntArray, ...]
+    sources: tuple[IntArray, ...]
 
     @classmethod
     def of(cls, parts: Sequence[Encoded], device: str) -> Data:
@@ -121,6 +149,7 @@ class Data:
             whole([part.text for part in parts]),
             torch.from_numpy(y).to(device),
             tuple(part.lengths for part in parts),
+            tuple(part.sources for part in parts),
         )
 
     def longest(self, rows: IntArray) -> list[tuple[int, int]]:
@@ -148,8 +177,13 @@ def _one_pass(
     """[m] mean loss over the pass."""
     count = max(math.ceil(len(lengths) / settings.batch) for lengths in data.lengths)
     orders = [
-        ordered_batches(lengths[:, 1], count, np.random.default_rng([member.seed, number]))
-        for member, lengths in zip(members, data.lengths, strict=True)
+        ordered_batches(
+            lengths[:, 1],
+            count,
+            np.random.default_rng([member.seed, number]),
+            sources if settings.ranking else None,
+        )
+        for member, lengths, sources in zip(members, data.lengths, data.sources, strict=True)
     ]
     width = max(order.shape[1] for order in orders)
     filled = [np.pad(o, ((0, 0), (0, width - o.shape[1])), constant_values=-1) for o in orders]
@@ -169,7 +203,9 @@ def _one_pass(
     return np.asarray((total / count).cpu().numpy(), dtype=np.float64)
 
 
-def predictions(parameters: Parameters, data: Data, settings: Settings) -> list[FloatArray]:
+def predictions(
+    parameters: Parameters, data: Data, settings: Settings, levels: Tensor
+) -> list[FloatArray]:
     """Each member's predictions for its rows, in their order, in units of standardised ratings."""
     orders = [np.argsort(lengths.sum(axis=1), kind="stable") for lengths in data.lengths]
     most = max(map(len, orders))
@@ -178,7 +214,7 @@ def predictions(parameters: Parameters, data: Data, settings: Settings) -> list[
     for begin in range(0, most, ROWS):
         part = rows[:, begin : begin + ROWS]
         batch = data.take(torch.from_numpy(part).to(data.y.device), data.longest(part[None])[0])
-        values[:, begin : begin + ROWS] = predicted(parameters, batch, settings)
+        values[:, begin : begin + ROWS] = predicted(parameters, batch, settings, levels)
     found = []
     for order, line in zip(orders, values, strict=True):
         own = np.empty(len(order))
@@ -226,7 +262,11 @@ def _score(y: FloatArray, values: FloatArray) -> tuple[float, float, float]:
 
 
 def estimates(
-    parameters: Parameters, parts: Sequence[Encoded], settings: Settings, device: str = "cpu"
+    parameters: Parameters,
+    parts: Sequence[Encoded],
+    settings: Settings,
+    device: str = "cpu",
+    levels: Sequence[float] = (),
 ) -> list[FloatArray]:
     """What each member says of its own rows, in units of standardised ratings."""
-    return predictions(parameters, Data.of(parts, device), settings)
+    return predictions(parameters, Data.of(parts, device), settings, _tensor(levels).to(device))
