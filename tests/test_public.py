@@ -27,6 +27,7 @@ PUBLIC = [
     "__version__",
     "agreement",
     "annotators",
+    "best_of",
     "bleu_star",
     "load_index",
     "pool_of",

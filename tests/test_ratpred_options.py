@@ -8,7 +8,8 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
-from refless.errors import UsageError  # noqa: E402
+from refless.embed import WordVectors  # noqa: E402
+from refless.errors import InputError, UsageError  # noqa: E402
 from refless.estimators import RatPred  # noqa: E402
 from refless.estimators.ratpred import Settings, targets  # noqa: E402
 from refless.estimators.ratpred.encoders import side_by_side  # noqa: E402
@@ -168,3 +169,20 @@ def test_words_begin_with_given_vectors(tmp_path: Path) -> None:
     path.write_text("serves 1 2 3\n")
     with pytest.raises(UsageError, match="vectors of 3 numbers, the network of 12"):
         RatPred(settings=still, vectors=str(path)).fit(rated)
+
+
+@pytest.mark.parametrize("text", ["3 4\nwell 1 2 3 4\n", "well 1 2 3 4\nill 4 3 2 1\n"])
+def test_the_size_of_vectors(text: str, tmp_path: Path) -> None:
+    """With word2vec's first line and without."""
+    path = tmp_path / "vectors.txt"
+    path.write_text(text)
+    assert WordVectors(path=str(path)).size() == 4
+
+
+@pytest.mark.parametrize("text", ["", "3 4\n", "well\n"])
+def test_a_file_without_vectors_is_refused(text: str, tmp_path: Path) -> None:
+    """With the line and what to do."""
+    path = tmp_path / "vectors.txt"
+    path.write_text(text)
+    with pytest.raises(InputError, match="word vectors in text form"):
+        WordVectors(path=str(path)).size()

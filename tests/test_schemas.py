@@ -35,6 +35,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     jsonl(where / "thumbs.jsonl", [{"text": t, "rating": i % 2} for i, t in enumerate(texts)])
     jsonl(where / "long.jsonl", [{"text": f"{same} {i}", "rating": i % 5} for i in range(20)])
     jsonl(where / "short.jsonl", [{"text": ""}, {"text": "a"}, {"text": "яяя ЖЖЖ"}])
+    sourced = [{"text": text, "source": "s"} for text in ("", "a", "яяя ЖЖЖ")]
+    jsonl(where / "sourced.jsonl", sourced)  # one source, and no output with an estimate
     apart = [{"text": t, "annotator": f"p{i}", "rating": i % 5} for i, t in enumerate(texts)]
     jsonl(where / "apart.jsonl", apart)  # each person rated one text: nothing to correlate
     return where
@@ -61,7 +63,7 @@ def test_schemas_are_strict(command: str) -> None:
     for part in objects:
         assert part["additionalProperties"] is False
         assert {*part["required"]} <= {*part["properties"]}
-        assert {*part["properties"]} - {*part["required"]} <= {"auc", "auc_interval"}
+        assert {*part["properties"]} - {*part["required"]} <= {"auc", "auc_interval", "best_of"}
 
 
 @pytest.mark.parametrize(
@@ -74,6 +76,10 @@ def test_schemas_are_strict(command: str) -> None:
         "score outputs.jsonl --rated one.jsonl",
         "score long.jsonl --rated long.jsonl",
         "score outputs.jsonl --rated rated.jsonl --weights kernel",
+        "score outputs.jsonl --rated rated.jsonl --best-of item",
+        "score outputs.jsonl --rated rated.jsonl --scale 1 5 --best-of source --fallback-below 0.5",
+        "score sourced.jsonl --rated rated.jsonl --best-of source --fallback-below 3",
+        "score outputs.jsonl --rated one.jsonl --best-of item",
         "validate rated.jsonl",
         "validate rated.jsonl --scale 1 5 --group source",
         "validate one.jsonl",

@@ -17,6 +17,9 @@ from torch.autograd.function import once_differentiable
 from refless.compiled.gates import close_gates, open_gates
 
 
+ROUND = 64  # rows
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Packed:
     """Sequences of a batch in order of time, and at each time the longest first.
@@ -75,11 +78,12 @@ class _PackedRecurrence(torch.autograd.Function):
         batch: int,
         narrow: bool,
     ) -> Tensor:
-        size, given = onward.shape[0], _numbers(narrow, vectors, inward, onward)
+        size = onward.shape[0]
+        given = _numbers(narrow, _lengthened(vectors), inward, onward)
         own = onward_bias.clone()
         own[2 * size :] = 0.0  # the state's bias in `new` is multiplied by a gate, others are not
         gates = (given[0] @ given[1]).to(vectors.dtype).add_(bias + own)
-        before, inner, fresh = (gates.new_empty(len(gates), size) for _ in range(3))
+        before, inner, fresh = (gates.new_zeros(len(gates), size) for _ in range(3))
         opened = gates.new_empty(len(gates), 2 * size)
         state, begin = gates.new_zeros(batch, size), 0
         inside, last = onward_bias[2 * size :].numpy(), state.numpy()
@@ -99,9 +103,9 @@ class _PackedRecurrence(torch.autograd.Function):
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:  # noqa: ANN401
         vectors, inward, onward, before, inner, fresh, opened = ctx.saved_tensors
         size, kind = fresh.shape[1], vectors.dtype
-        factors, slopes = fresh.new_empty(len(fresh), 3 * size), torch.empty_like(fresh)
-        flat = torch.empty_like(factors, dtype=kind)
-        carried, end, turned = gradient.clone(), len(fresh), onward.t()
+        factors, slopes = fresh.new_zeros(len(fresh), 3 * size), torch.zeros_like(fresh)
+        flat = torch.zeros_like(factors, dtype=kind)
+        carried, end, turned = gradient.clone(), sum(ctx.counts), onward.t()
         tables = [table.numpy() for table in (before, inner, fresh, opened, factors, slopes)]
         for count in reversed(ctx.counts):
             at = slice(end - count, end)
@@ -113,9 +117,14 @@ class _PackedRecurrence(torch.autograd.Function):
         onward_bias = factors.sum(dim=0)
         bias = torch.cat((onward_bias[: 2 * size], slopes.sum(dim=0)))
         flat[:, 2 * size :] = slopes
-        to_vectors = (flat @ inward.t()).to(gradient.dtype)
+        to_vectors = (flat @ inward.t())[: sum(ctx.counts)].to(gradient.dtype)
         to_inward = (vectors.t() @ flat).to(gradient.dtype)
         return to_vectors, to_inward, to_onward, bias, onward_bias, None, None, None
+
+
+def _lengthened(vectors: Tensor) -> Tensor:
+    """With rows of 0 up to a round number: code for products is compiled anew for each size."""
+    return torch.nn.functional.pad(vectors, (0, 0, 0, -len(vectors) % ROUND))
 
 
 def _numbers(narrow: bool, *tables: Tensor) -> tuple[Tensor, ...]:
