@@ -132,6 +132,26 @@ def test_a_full_disk_is_no_fault_of_ours(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("flag", [["-o", "IT"], ["--out", "IT"], ["--out=IT"]], ids=str)
+def test_no_result_overwrites_what_is_read(folder: Path, flag: list[str]) -> None:
+    """Ratings are dear: the same file as input and output is refused, by any of its names."""
+    path = folder / "rated.jsonl"
+    before = path.read_bytes()
+    words = [word.replace("IT", str(folder / ".." / folder.name / path.name)) for word in flag]
+    for command in (["validate", path], ["score", path, "--rated", path], ["score", path,
+                    f"--rated={path}"]):  # fmt: skip
+        ran = run(*command, *words)
+        assert ran.code == 2
+        assert "would overwrite a file that is read" in ran.err
+    assert path.read_bytes() == before
+
+
+def test_a_result_may_be_written_again(folder: Path, tmp_path: Path) -> None:
+    """A file of an earlier run is replaced."""
+    for _ in range(2):
+        assert run("validate", folder / "rated.jsonl", "-o", tmp_path / "x.json").code == 0
+
+
 def test_interrupted(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ctrl-C: exit 130 as shells have it, and no traceback."""
 

@@ -38,6 +38,7 @@ if TYPE_CHECKING:  # for type checkers and editors; a test holds the two lists t
     from refless.records import Ratings as Ratings
     from refless.signature import Signature as Signature
     from refless.studies.annotators import annotators as annotators
+    from refless.studies.best_of import best_of as best_of
     from refless.studies.held_out import agreement as agreement
     from refless.studies.scoring import scored as scored
     from refless.tables import Columns as Columns
@@ -70,6 +71,7 @@ _HOME = {  # where each public name lives; loaded when it is first used
     "UsageError": "refless.errors",
     "agreement": "refless.studies.held_out",
     "annotators": "refless.studies.annotators",
+    "best_of": "refless.studies.best_of",
     "bleu_star": "refless.kernels.bleu",
     "load_index": "refless.index",
     "pool_of": "refless.truth",

@@ -236,6 +236,21 @@ class WordVectors:
             special=np.zeros(len(flat), dtype=np.bool_),
         )
 
+    def size(self) -> int:
+        """Numbers of a vector.
+
+        Raises:
+            InputError: the file cannot be read, or holds no vector.
+        """
+        with _opened(Path(self.path)) as lines:
+            for number, line in enumerate(lines, 1):
+                parts = line.split()
+                if not _counts(parts, number):
+                    if len(parts) < 2:
+                        raise self._bad(number, f"{len(parts) - 1} numbers after the word")
+                    return len(parts) - 1
+        raise self._bad(1, "no vector")
+
     def settings(self) -> dict[str, object]:
         """What belongs in a signature: name and content."""
         return {"vectors": Path(self.path).name, "sha": file_digest(self.path)}
@@ -246,7 +261,7 @@ class WordVectors:
         with _opened(Path(self.path)) as lines:
             for number, line in enumerate(lines, 1):
                 parts = line.rstrip("\r\n ").split(" ")
-                if number == 1 and len(parts) == 2 and all(part.isdecimal() for part in parts):
+                if _counts(parts, number):
                     continue
                 size = size or len(parts) - 1
                 word = " ".join(parts[:-size]) if size else ""
@@ -268,6 +283,11 @@ class WordVectors:
     def _bad(self, line: int, found: str) -> InputError:
         remedy = "give a file of word vectors in text form: a word and its numbers, by spaces"
         return InputError(f"found {found}", remedy=remedy, path=self.path, line=line)
+
+
+def _counts(parts: Sequence[str], line: int) -> bool:
+    """Whether this is word2vec's first line: how many words and how many numbers a word."""
+    return line == 1 and len(parts) == 2 and all(part.isdecimal() for part in parts)
 
 
 def _form(word: str, place: dict[str, int]) -> str:

@@ -28,8 +28,10 @@ def check(options: ResultOptions, *, report: bool = False) -> None:
         report: whether the command has an HTML report.
 
     Raises:
-        UsageError: a file whose ending names no format or whose folder is missing, a negative seed.
+        UsageError: a file whose ending names no format, whose folder is missing or which is read
+            as well, a negative seed.
     """
+    read = _files_read()
     for name in options.out or []:
         if _format_of(name) == REPORT and not report:
             raise UsageError(
@@ -37,8 +39,21 @@ def check(options: ResultOptions, *, report: bool = False) -> None:
             )
         if not Path(name).parent.is_dir():
             raise UsageError(f"-o {name}: there is no folder '{Path(name).parent}'")
+        if any(Path(name).exists() and path.samefile(name) for path in read):
+            raise UsageError(f"-o {name} would overwrite a file that is read; name another")
     if options.seed < 0:
         raise UsageError(f"--seed must be 0 or more, got {options.seed}")
+
+
+def _files_read() -> list[Path]:
+    """Files that the command line names, but for those of -o."""
+    found, previous = [], ""
+    for word in sys.argv[1:]:
+        flag, _, value = word.rpartition("=") if word.startswith("--") else ("", "", word)
+        if "--out" not in {flag, previous} and previous != "-o" and Path(value).is_file():
+            found.append(Path(value))
+        previous = word
+    return found
 
 
 def wants_report(options: ResultOptions) -> bool:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -17,7 +19,9 @@ if TYPE_CHECKING:
     from refless.records import Outputs, RatedPool
     from refless.report.page import Page
     from refless.report.parts import Advice
+    from refless.report.view import View
     from refless.signature import Signature
+    from refless.studies.best_of import BestOf
     from refless.studies.scoring import Scored
 
 GATE_FAILED, GATE_UNDECIDED = 3, 4
@@ -46,6 +50,23 @@ def score(
     min_coverage: Annotated[
         float | None, typer.Option(help="Gate: exit 3 below this coverage.", show_default=False)
     ] = None,
+    by: Annotated[
+        str | None,
+        typer.Option(
+            "--best-of",
+            help="Keep the output with the highest estimate of each item or source; of equal ones "
+            "the earliest row.",
+            metavar="item|source",
+            show_default=False,
+        ),
+    ] = None,
+    fallback_below: Annotated[
+        float | None,
+        typer.Option(
+            help="With --best-of: mark items whose best estimate lies below, or that have none.",
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
     """Estimate the quality of each output from the rated texts: no reference is needed.
 
@@ -61,26 +82,37 @@ def score(
         pool_of_model,
         rated_of,
     )
-    from refless.report.scores import scored_view
+    from refless.studies.best_of import labels, signed
 
     check(result, report=True)
     check_standard_input([*outputs, *(rated or [])])
     check_gates(min_mean, min_coverage)
+    check_choice(by, fallback_below)
     estimator = estimator_of(estimation, result.seed)
     pool = rated_of(rated, reading)[0] if rated else pool_of_model(estimator)
     found = outputs_of_files(outputs, reading).outputs
-    if min_mean is not None and scale_of(pool) is not None and not 0 <= min_mean <= 1:
-        raise UsageError(
-            f"--min-mean is in [0, 1], as all numbers with --scale are; got {min_mean:g}"
-        )
+    check_units({"--min-mean": min_mean, "--fallback-below": fallback_below}, scale_of(pool))
+    if by is not None:
+        labels(found, by)
     scored, signature = _scored(estimator.fit(pool), found, result.seed)
     _tell_rated(found, estimator)
     advice = _advice(estimator, pool, scored, result.seed)
-    view = scored_view(scored, signature, estimator.rated.scale, advice)
-    emit(view, result, lambda: _report(estimator, scored, signature, advice, result.seed))
+    best = None if by is None else _best(scored, estimator, by, fallback_below, result.seed)
+    made = _Made(scored, signature if best is None else signed(best, signature), advice, best)
+    emit(_view(made, estimator), result, lambda: _report(made, estimator, result.seed))
     code = gate(scored, min_mean, min_coverage)
     if code:
         raise typer.Exit(code)
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """The result: estimates, what made them, what to do where they are few, what was chosen."""
+
+    scored: Scored
+    signature: Signature
+    advice: Advice | None
+    best: BestOf | None
 
 
 def scale_of(pool: RatedPool | RatedIndex) -> tuple[float, float] | None:
@@ -137,14 +169,39 @@ def _advice(
     )
 
 
-def _report(
-    estimator: Estimator, scored: Scored, signature: Signature, advice: Advice | None, seed: int
-) -> Page:
+def _best(
+    scored: Scored, estimator: Estimator, by: str, fallback_below: float | None, seed: int
+) -> BestOf:
+    from refless.studies.best_of import best_of
+
+    return best_of(
+        scored.outputs,
+        scored.estimates,
+        estimator.residuals(),
+        by=by,
+        fallback_below=fallback_below,
+        seed=seed,
+    )
+
+
+def _view(made: _Made, estimator: Estimator) -> View:
+    from refless.report.best_of import best_of_view
+    from refless.report.scores import scored_view
+
+    scale = estimator.rated.scale
+    if made.best is None:
+        return scored_view(made.scored, made.signature, scale, made.advice)
+    return best_of_view(made.scored, made.best, made.signature, scale, made.advice)
+
+
+def _report(made: _Made, estimator: Estimator, seed: int) -> Page:
     from refless.cli.reading import command_with
+    from refless.report.best_of import with_best_of
     from refless.report.worth import Evidence, scored_page
 
     evidence = Evidence(estimator=estimator, command=command_with((), ()), seed=seed)
-    return scored_page(scored, signature, advice, evidence)
+    page = scored_page(made.scored, made.signature, made.advice, evidence)
+    return page if made.best is None else with_best_of(page, made.scored, made.best)
 
 
 def check_gates(min_mean: float | None, min_coverage: float | None) -> None:
@@ -153,6 +210,29 @@ def check_gates(min_mean: float | None, min_coverage: float | None) -> None:
         raise UsageError(f"--min-mean must be a number, got {min_mean}")
     if min_coverage is not None and not 0 <= min_coverage <= 1:
         raise UsageError(f"--min-coverage must lie in [0, 1], got {min_coverage:g}")
+
+
+def check_choice(by: str | None, fallback_below: float | None) -> None:
+    """Raises UsageError for a choice that cannot be made.
+
+    A threshold alone is refused: whether outputs or items fall back would be a guess.
+    """
+    from refless.studies.best_of import check
+
+    if by is not None:
+        check(by, fallback_below)
+    elif fallback_below is not None:
+        raise UsageError(
+            "--fallback-below marks what --best-of chose: add --best-of item (an item with one "
+            "output is judged by that)"
+        )
+
+
+def check_units(values: Mapping[str, float | None], scale: tuple[float, float] | None) -> None:
+    """Raises UsageError for a flag's value that no estimate on this scale can have."""
+    for flag, value in values.items():
+        if value is not None and scale is not None and not 0 <= value <= 1:
+            raise UsageError(f"{flag} is in [0, 1], as all numbers with --scale are; got {value:g}")
 
 
 def gate(scored: Scored, min_mean: float | None, min_coverage: float | None) -> int:

@@ -39,15 +39,24 @@ def scored_view(
         "items": [_item(scored, i) for i in range(len(scored.outputs))],
     }
     sections = (
-        *advice_sections(advice),
-        Section(lines=(_mean_sentence(scored.overall, scale),)),
-        *_systems_section(scored),
-        *reasons_section(scored.reasons, len(scored.outputs)),
+        *summary_sections(scored, scale, advice),
         *_items_sections(scored),
         signature_section(signature),
     )
     return View(
-        json=json, rows=[_row(scored, i) for i in range(len(scored.outputs))], sections=sections
+        json=json, rows=[row_of(scored, i) for i in range(len(scored.outputs))], sections=sections
+    )
+
+
+def summary_sections(
+    scored: Scored, scale: Scale | None, advice: Advice | None
+) -> tuple[Section, ...]:
+    """What all outputs add up to: the mean, the systems, the reasons of abstention."""
+    return (
+        *advice_sections(advice),
+        Section(lines=(_mean_sentence(scored.overall, scale),)),
+        *_systems_section(scored),
+        *reasons_section(scored.reasons, len(scored.outputs)),
     )
 
 
@@ -71,7 +80,8 @@ def _item(scored: Scored, i: int) -> dict[str, object]:
     }
 
 
-def _row(scored: Scored, i: int) -> dict[str, Cell]:
+def row_of(scored: Scored, i: int) -> dict[str, Cell]:
+    """An output as CSV and JSONL have it."""
     estimates, systems = scored.estimates, scored.outputs.systems
     return {
         "id": estimates.ids[i],
@@ -149,8 +159,7 @@ def _items_table(scored: Scored, which: Sequence[int]) -> Table:
     rows = tuple(
         (
             clipped(e.ids[i], 12),
-            e.reasons[i]
-            or with_interval(float(e.values[i]), (float(e.low[i]), float(e.high[i])), 2),
+            estimate_of(scored, i),
             str(e.support[i]),
             clipped(texts[i], 34),
         )
@@ -158,3 +167,10 @@ def _items_table(scored: Scored, which: Sequence[int]) -> Table:
     )
     header = ("id", "estimate", "support", "text")
     return Table(header=header, rows=rows, numeric=(False, False, True, False))
+
+
+def estimate_of(scored: Scored, i: int) -> str:
+    """An estimate with its interval, or the reason why there is none."""
+    e = scored.estimates
+    ends = float(e.low[i]), float(e.high[i])
+    return e.reasons[i] or with_interval(float(e.values[i]), ends, 2)
