@@ -1,22 +1,30 @@
 """refless train, and what it trains in refless score."""
 
-import json
+import math
+import re
+import shlex
 import subprocess
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from html import escape
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree as ET
 
+import numpy as np
 import pytest
-from jsonschema import Draft202012Validator
 
 from command_line import jsonl, output_rows, rated_rows, run
 from refless.estimators import ESTIMATORS, RatPred
 from refless.estimators.ratpred import Settings
+from refless.estimators.ratpred.model import load
+from refless.report.page import Page
+from refless.report.train import Trained, kept_aside
+from refless.report.train_page import train_page
+from refless.signature import Signature
 
 pytest.importorskip("torch", reason="torch is not installed")
 
-SCHEMA = Path(__file__).parents[1] / "docs" / "schema" / "train.json"
 SMALL = (
     "--embedding", "8", "--hidden", "8", "--passes", "6", "--synthetic-passes", "2", "--rate",
     "0.01", "--threads", "1",
@@ -38,12 +46,9 @@ def trained(folder: Path, name: str, *more: str) -> Any:
     return ran.json
 
 
-def test_the_result_fits_its_schema(folder: Path) -> None:
-    """JSON for programs, with every pass."""
+def test_every_pass_is_told(folder: Path) -> None:
+    """JSON has them all; the folder has the model alone."""
     found = trained(folder, "model", "--members", "2", "--scale", "1", "5")
-    schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
-    Draft202012Validator.check_schema(schema)
-    Draft202012Validator(schema).validate(found)
     assert len(found["members"]) == 2
     assert len(found["curve"]) == sum(member["passes"] for member in found["members"])
     assert {p.name for p in (folder / "model").iterdir()} == {"model.json", "model.safetensors"}
@@ -59,6 +64,113 @@ def test_people_read_a_curve(folder: Path) -> None:
         line for line in ran.out.splitlines() if not line.startswith(("signature", "  refless"))
     ]
     assert max(map(len, shown)) <= 80
+
+
+NASTY = "<img src=x onerror=alert(1)> & 'model'"
+
+
+def drawings(page: Path) -> list[ET.Element]:
+    """The charts of a report, in their order."""
+    text = page.read_text(encoding="utf-8")
+    charts = re.findall(r'<svg [^>]*class="chart".*?</svg>', text, flags=re.DOTALL)
+    return [ET.fromstring(chart) for chart in charts]
+
+
+def with_class(chart: ET.Element, name: str) -> list[ET.Element]:
+    return [part for part in chart.iter() if part.get("class") == name]
+
+
+def test_the_report_shows_every_pass(folder: Path) -> None:
+    """A chart of correlations and one of the loss for each network, its kept pass marked."""
+    more = ("--members", "2", "--scale", "1", "5", "-o", str(folder / "model.html"))
+    found = trained(folder, NASTY, *more)
+    text = (folder / "model.html").read_text(encoding="utf-8")
+    cloud, *charts = drawings(folder / "model.html")
+    assert len(charts) == 2 * len(found["members"])
+    for i, chart in enumerate(charts):
+        own = [told for told in found["curve"] if told["member"] == i // 2 + 1]
+        lines = [*chart.iter("polyline")]
+        assert len(lines) == (1 if i % 2 else 2)
+        assert {len(line.get("points", "").split()) for line in lines} == {len(own)}
+        (mark,) = with_class(chart, "mark c3")
+        places = [pair.split(",")[0] for pair in lines[0].get("points", "").split()]
+        kept = found["members"][i // 2]["best_pass"]
+        assert float(mark.get("x1", "")) == float(places[kept - 1])
+        (shade,) = with_class(chart, "band c2")
+        assert float(shade.get("x", "")) + float(shade.get("width", "")) == pytest.approx(
+            (float(places[1]) + float(places[2])) / 2, abs=0.2
+        )
+    areas = sum(float(dot.get("r", "")) ** 2 for dot in with_class(cloud, "knot c0"))
+    assert areas == pytest.approx(16 * found["development"]["n"], rel=0.05)
+    assert "<img" not in text
+    assert escape(shlex.quote(str(folder / NASTY))) in text
+    assert escape(found["signature"]) in text
+
+
+def test_without_made_errors_no_pass_is_shaded(folder: Path) -> None:
+    """Then there is nothing to tell apart; and a single pass has a point."""
+    page = folder / "plain.html"
+    trained(folder, "plain", "--no-errors", "--passes", "1", "-o", str(page))
+    charts = drawings(page)
+    assert len(charts) == 3
+    assert not any(with_class(chart, "band c2") for chart in charts)
+    assert all(with_class(chart, "knot c0") for chart in charts)
+
+
+def page_of(folder: Path, **changed: Any) -> Page:
+    """The report of a model of which something is changed."""
+    if not (folder / "changed").exists():
+        trained(folder, "changed")
+    model = replace(load(folder / "changed"), **changed)
+    found = Trained(
+        folder="changed", model=model, agreement=kept_aside(model, 0), size=120, references=0,
+        signature=Signature("ratpred"), seed=0,
+    )  # fmt: skip
+    return train_page(found, "refless train")
+
+
+@pytest.mark.parametrize(
+    ("estimates", "said"),
+    [
+        ([i % 3 for i in range(30)], "the network agrees with people, Spearman 1.000"),
+        ([-(i % 3) for i in range(30)], "the network ranks texts against people's ratings"),
+        ([i * 7 % 5 for i in range(30)], "no agreement with people that chance could not explain"),
+        ([1] * 30, "the network cannot be compared with people: all predictions are equal"),
+        ([i % 3 + 1.8 * (i % 5 == 0) for i in range(30)], "the network agrees with people"),
+        ([i % 3 for i in range(19)], "19 rated texts kept aside are too few to tell how well"),
+    ],
+)
+def test_the_verdict_follows_the_interval(folder: Path, estimates: list[float], said: str) -> None:
+    """Each way in which a network and people can stand to each other."""
+    truth = [i % 3 for i in range(len(estimates))]
+    page = page_of(folder, development=np.array([truth, estimates], dtype=float))
+    assert said in page.verdict
+    beaten = any("not clearly lower than that of giving every text" in note for note in page.notes)
+    assert beaten == (estimates != truth)
+
+
+@pytest.mark.parametrize(("best", "advised"), [(7, True), (0, False)])
+def test_a_late_best_pass_asks_for_more(folder: Path, best: int, advised: bool) -> None:
+    """Where all passes were made and the last one is the best; unless it is an early one."""
+    told = {"member": 0, "loss": 1.0, "pearson": None, "spearman": math.nan}
+    curve = tuple(
+        {**told, "number": i + 1, "synthetic": i < 2, "best": i == best} for i in range(8)
+    )
+    (chapter,) = [c for c in page_of(folder, curve=curve).chapters if c.title == "Pass by pass"]
+    assert any("more passes (--passes) may do better" in line for line in chapter.lines) == advised
+    assert "Pearson -, Spearman -" in chapter.figures[0].caption
+    assert "polyline" not in chapter.figures[0].svg
+
+
+def test_of_many_texts_some_are_drawn(folder: Path) -> None:
+    """The same ones in whatever order; the numbers are over all."""
+    both = np.stack([np.arange(2_500.0), np.arange(2_500.0)[::-1]])
+    pages = [page_of(folder, development=rows) for rows in (both, both[:, ::-1])]
+    first, second = ([c for c in p.chapters if c.title == "Estimate against truth"] for p in pages)
+    (figure,) = first[0].figures
+    assert "2,000 of 2,500 texts, drawn at random" in figure.caption
+    assert figure.svg.count("<circle") == 2_000
+    assert second[0].figures[0].svg == figure.svg
 
 
 def test_score_takes_the_model_alone(folder: Path) -> None:

@@ -2,6 +2,7 @@
 
 import re
 import shlex
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,10 @@ ROOT = Path(__file__).parents[1]
 PAGES = [
     ROOT / "README.md",
     *(ROOT / "docs" / f"{name}.md" for name in ("command-line", "estimating", "estimators")),
+    pytest.param(
+        ROOT / "docs" / "ratpred.md",
+        marks=pytest.mark.skipif(not find_spec("torch"), reason="torch is not installed"),
+    ),
 ]
 
 

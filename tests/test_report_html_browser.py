@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ FLAGS = (
     "--disable-dev-shm-usage",
 )  # fmt: skip
 WIDTHS = (1280, 400)
+REPORTS = ("trust", "worth", *(("trained",) if find_spec("torch") else ()))
 NASTY = "</script><script>document.title='taken'</script><img src=x onerror=alert(1)>"
 
 pytestmark = pytest.mark.skipif(
@@ -28,7 +30,7 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Both reports, with texts that would like to run, and the JSON of the same run."""
+    """The reports, with texts that would like to run, and the JSON of the same run."""
     where = tmp_path_factory.mktemp("browser")
     rows = rated_rows(60)
     for row in rows:
@@ -39,6 +41,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = ("-o", where / "trust.html", "-o", where / "trust.json")
     assert run("validate", rated, *scale, *out).code == 0
     assert run("score", outputs, "--rated", rated, *scale, "-o", where / "worth.html").code == 0
+    if "trained" in REPORTS:
+        model = ("--out-dir", where / "<img src=x onerror=alert(1)>", "--members", 2)
+        small = ("--hidden", 8, "--embedding", 8, "--passes", 3, "--synthetic-passes", 2)
+        out = ("-o", where / "trained.html")
+        assert run("train", rated, *scale, *model, *small, "--threads", 1, *out).code == 0
     return where
 
 
@@ -74,7 +81,7 @@ def panel(browser: Any) -> str:
     return str(browser.execute_script("return document.querySelector('.panel').innerText"))
 
 
-@pytest.mark.parametrize("name", ["trust", "worth"])
+@pytest.mark.parametrize("name", REPORTS)
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 def test_silent_and_alone(browser: Any, folder: Path, name: str, width: int, dark: bool) -> None:
@@ -192,7 +199,7 @@ def test_link_opens_the_folded_texts(browser: Any, folder: Path) -> None:
 
 def test_labels_do_not_overlap(browser: Any, folder: Path) -> None:
     """Words within a drawing keep clear of each other and of its edges, at either width."""
-    for name in ("trust", "worth"):
+    for name in REPORTS:
         for width in WIDTHS:
             opened(browser, folder / f"{name}.html", width=width)
             clashes = browser.execute_script(

@@ -10,7 +10,8 @@ from jsonschema import Draft202012Validator, ValidationError
 from command_line import headlines, jsonl, output_rows, rated_rows, run
 
 SCHEMAS = Path(__file__).parents[1] / "docs" / "schema"
-COMMANDS = ("score", "validate", "explain")
+COMMANDS = ("score", "validate", "explain", "train")
+SMALL = "--embedding 8 --hidden 8 --passes 3 --synthetic-passes 1 --threads 1"
 
 
 def schema(command: str) -> Any:
@@ -104,6 +105,25 @@ def test_outputs_fit(folder: Path, words: str) -> None:
     """Real results fit, also where everything is undefined."""
     asked = [folder / word if word.endswith(".jsonl") else word for word in words.split()]
     ran = run(*asked, "--format", "json")
+    assert ran.code == 0, ran.err
+    fits(ran.json)
+    assert "NaN" not in ran.out
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "rated.jsonl --scale 1 5 --members 2",
+        "rated.jsonl --no-errors --ignore-source --references outputs.jsonl",
+        "equal.jsonl",
+        "thumbs.jsonl --scale 0 1",
+    ],
+)
+def test_trained_models_fit(folder: Path, words: str) -> None:
+    """So do models, also where no correlation is defined."""
+    pytest.importorskip("torch", reason="torch is not installed")
+    asked = [folder / word if word.endswith(".jsonl") else word for word in words.split()]
+    ran = run("train", *asked, "--out-dir", folder / "model", *SMALL.split(), "--format", "json")
     assert ran.code == 0, ran.err
     fits(ran.json)
     assert "NaN" not in ran.out

@@ -35,7 +35,7 @@ def check(options: ResultOptions, *, report: bool = False) -> None:
     for name in options.out or []:
         if _format_of(name) == REPORT and not report:
             raise UsageError(
-                f"-o {name}: this command has no HTML report; validate, score and meta have"
+                f"-o {name}: this command has no HTML report; validate, score, meta and train have"
             )
         if not Path(name).parent.is_dir():
             raise UsageError(f"-o {name}: there is no folder '{Path(name).parent}'")

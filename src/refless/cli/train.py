@@ -56,11 +56,41 @@ def train(
     hidden: Annotated[
         int, typer.Option(help="Size of the encoders' states.", rich_help_panel=NETWORK)
     ] = 300,
+    unit: Annotated[
+        str, typer.Option(help="Encoders: gru, lstm or cnn.", rich_help_panel=NETWORK)
+    ] = "gru",
+    bidirectional: Annotated[
+        bool,
+        typer.Option("--bidirectional", help="Read in both directions.", rich_help_panel=NETWORK),
+    ] = False,
+    target: Annotated[
+        str,
+        typer.Option(
+            help="number; ordered: a classifier a level, whether it is reached; levels: a "
+            "classifier a level, whether it is this one.",
+            rich_help_panel=NETWORK,
+        ),
+    ] = "number",
+    vectors: Annotated[
+        str | None,
+        typer.Option(
+            help="File of word vectors in text form, with which words begin; sets --embedding.",
+            rich_help_panel=NETWORK,
+            show_default=False,
+        ),
+    ] = None,
     dropout: Annotated[
         float, typer.Option(help="Share of inputs dropped.", rich_help_panel=NETWORK)
     ] = 0.5,
     rate: Annotated[float, typer.Option(help="Learning rate.", rich_help_panel=SCHEDULE)] = 1e-4,
     batch: Annotated[int, typer.Option(help="Texts a step.", rich_help_panel=SCHEDULE)] = 50,
+    ranking: Annotated[
+        float,
+        typer.Option(
+            help="Weight of a second loss: texts of one source in the wrong order.",
+            rich_help_panel=SCHEDULE,
+        ),
+    ] = 0.0,
     passes: Annotated[
         int, typer.Option(help="Most passes over the rated texts.", rich_help_panel=SCHEDULE)
     ] = 500,
@@ -86,6 +116,14 @@ def train(
         int | None,
         typer.Option(help="Threads on the CPU.", rich_help_panel=SCHEDULE, show_default=False),
     ] = None,
+    bfloat16: Annotated[
+        bool,
+        typer.Option(
+            "--bfloat16",
+            help="Multiply in bfloat16 on the CPU: faster where it knows these numbers.",
+            rich_help_panel=SCHEDULE,
+        ),
+    ] = False,
 ) -> None:
     """Train RatPred on rated texts and save it for 'refless score --estimator ratpred --model'.
 
@@ -94,18 +132,22 @@ def train(
     with the same files and flags.
     """
     from refless.cli.output import check, emit
+    from refless.cli.reading import command_with
+    from refless.embed import WordVectors
     from refless.estimators import RatPred
     from refless.estimators.ratpred import Settings
     from refless.report.train import train_view
+    from refless.report.train_page import train_page
 
-    check(result)
+    check(result, report=True)
     estimator = RatPred(
         use_source=not ignore_source,
         slots=_slots(slots),
         errors=not no_errors,
         references=_references(references or [], reading),
+        vectors=vectors,
         settings=Settings(
-            embedding=embedding,
+            embedding=embedding if vectors is None else WordVectors(path=vectors).size(),
             hidden=hidden,
             dropout=dropout,
             rate=rate,
@@ -113,6 +155,11 @@ def train(
             passes=passes,
             synthetic_passes=synthetic_passes,
             patience=patience or None,
+            unit=unit,
+            bidirectional=bidirectional,
+            target=target,
+            ranking=ranking,
+            narrow=bfloat16,
         ),
         members=members,
         seed=result.seed,
@@ -120,7 +167,8 @@ def train(
         device=device,
         checkpoint=str(Path(out_dir) / UNFINISHED),
     )
-    emit(train_view(_trained(estimator, _rated(pool, reading), out_dir)), result)
+    done = _trained(estimator, _rated(pool, reading), out_dir)
+    emit(train_view(done), result, lambda: train_page(done, command_with((), ())))
 
 
 def _slots(text: str | None) -> tuple[str, ...]:
@@ -152,7 +200,7 @@ def _references(paths: list[str], reading: InputOptions) -> tuple[tuple[str, str
 
 
 def _trained(estimator: RatPred, pool: RatedPool, out_dir: str) -> Trained:
-    from refless.report.train import Trained
+    from refless.report.train import Trained, kept_aside
 
     with progress("training") as show:
         estimator.progress = show
@@ -163,6 +211,7 @@ def _trained(estimator: RatPred, pool: RatedPool, out_dir: str) -> Trained:
     return Trained(
         folder=out_dir,
         model=estimator.trained,
+        agreement=kept_aside(estimator.trained, estimator.seed),
         size=len(estimator.rated),
         references=len(estimator.references),
         signature=estimator.signature(),

@@ -31,6 +31,7 @@ from refless.stats.intervals import UNDEFINED, Interval
 GOLDEN = (math.sqrt(5) - 1) / 2  # its multiples fill an interval evenly
 ROW = 34  # height of a line of a row chart
 LETTERS = 20  # of a row's name
+SINGLE, WIDEST = 4.0, 14.0  # radius of a point of a cloud: of one text, and of the most
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,13 +54,17 @@ class Mark:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Series:
-    """A line through points; low and high are the ends of a band, or empty."""
+    """A line through points; low and high are the ends of a band, or empty.
+
+    `knots` tells whether its points are drawn; many would hide the line.
+    """
 
     x: Sequence[float]
     y: Sequence[float]
     style: str
     low: Sequence[float] = ()
     high: Sequence[float] = ()
+    knots: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,6 +124,31 @@ def _diagonal(frame: Frame) -> str:
     return tag("line", **ends, y1=frame.down(low), y2=frame.down(high), class_="mark c2")
 
 
+def cloud(across: FloatArray, up: FloatArray, x: Axis, y: Axis, label: str) -> str:
+    """Points that have no texts, and the line x = y; the area tells how many fall together.
+
+    Args:
+        across, up: [n] the points.
+        x, y: the axes.
+        label: what a screen reader says.
+    """
+    frame = Frame(x=x, y=y)
+    places, counts = np.unique(np.stack([across, up]), axis=1, return_counts=True)
+    one = min(SINGLE, WIDEST / math.sqrt(counts.max(initial=1)))
+    points = [
+        tag(
+            "circle",
+            cx=frame.across(place[0]),
+            cy=frame.down(place[1]),
+            r=one * math.sqrt(count),
+            class_="knot c0",
+            opacity="0.5",
+        )
+        for place, count in zip(places.T.tolist(), counts.tolist(), strict=True)
+    ]
+    return drawing("".join([y_axis(frame), x_axis(frame), _diagonal(frame), *points]), label)
+
+
 def histogram(
     values: FloatArray, label: str, *, x: str, y: str, marks: Sequence[Mark] = (), most: int = 24
 ) -> tuple[str, tuple[tuple[str, str], ...]]:
@@ -136,7 +166,7 @@ def histogram(
     bins = _bins(axis, most)
     counts, _ = np.histogram(np.clip(finite, axis.low, axis.high), bins)
     up = axis_over([0.0, max(1.0, float(counts.max(initial=0)))], y, most_ticks=5)
-    up = _whole(up)
+    up = whole(up)
     frame = Frame(x=axis, y=up)
     parts = [y_axis(frame), *(_upright_band(mark, frame) for mark in marks)]
     for begin, end, count in zip(bins, bins[1:], counts.tolist(), strict=False):
@@ -163,7 +193,7 @@ def _bins(axis: Axis, most: int) -> list[float]:
     return [round(axis.low + i * axis.step / parts, 12) for i in range(steps * parts + 1)]
 
 
-def _whole(axis: Axis) -> Axis:
+def whole(axis: Axis) -> Axis:
     """A count's axis has no ticks between whole numbers."""
     ticks = tuple(tick for tick in axis.ticks if tick == round(tick))
     step = max(1.0, axis.step)
@@ -194,10 +224,12 @@ def curves(
     *,
     level: Mark | None = None,
     at: float = math.nan,
+    shaded: Interval = UNDEFINED,
 ) -> str:
-    """Lines with bands; `level` is a line across, `at` the x in force."""
+    """Lines with bands; `level` is a line across, `at` the x in force, `shaded` a part of x."""
     frame = Frame(x=x, y=y)
     parts = [y_axis(frame), x_axis(frame)]
+    parts.append(_upright_band(Mark(value=math.nan, style="c2", interval=shaded), frame))
     if not math.isnan(at):
         place = frame.across(at)
         parts.append(tag("line", x1=place, x2=place, y1=TOP, y2=frame.bottom, class_="mark c3"))
@@ -230,6 +262,7 @@ def _path(one: Series, frame: Frame) -> str:
         parts += [
             tag("circle", cx=across, cy=down, r=3, class_=f"knot {one.style}")
             for across, down in places
+            if one.knots or len(places) == 1
         ]
     return "".join(parts)
 

@@ -35,7 +35,7 @@ LIKE_A_CONSTANT: dict[Standing, str] = {
 }
 RESAMPLES = 1_000
 FEWEST = 20  # estimates that a verdict needs: the intervals of fewer texts hold too seldom
-NAMES = {"bleu-neighbors": "BLEU Neighbors", "kriging": "Kriging"}
+NAMES = {"bleu-neighbors": "BLEU Neighbors", "kriging": "Kriging", "ratpred": "RatPred"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

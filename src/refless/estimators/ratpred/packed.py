@@ -16,7 +16,6 @@ from torch.autograd.function import once_differentiable
 
 from refless.compiled.gates import close_gates, open_gates
 
-
 ROUND = 64  # rows
 
 
