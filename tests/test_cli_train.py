@@ -1,5 +1,6 @@
 """refless train, and what it trains in refless score."""
 
+import json
 import math
 import re
 import shlex
@@ -254,3 +255,37 @@ def test_help_does_not_load_torch() -> None:
         "sys.exit('torch' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_variants_are_what_the_flags_say(folder: Path) -> None:
+    """Each flag reaches the settings, and the signature of what is scored with the model."""
+    vectors = folder / "vectors.txt"
+    vectors.write_text("the 1 2 3 4 5\n")
+    words = (
+        "--unit", "lstm", "--bidirectional", "--target", "ordered", "--ranking", "0.5",
+        "--bfloat16", "--vectors", vectors,
+    )  # fmt: skip
+    found = trained(folder, "variants", *words)
+    described = json.loads((folder / "variants" / "model.json").read_text())["settings"]
+    asked = {"unit": "lstm", "bidirectional": True, "target": "ordered", "ranking": 0.5,
+             "narrow": True, "embedding": 5}  # fmt: skip
+    assert {name: described[name] for name in asked} == asked
+    assert "unit:lstm" in found["signature"]
+    assert "vectors:" in found["signature"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--unit", "rnn"), "unit must be one of gru, lstm, cnn"),
+        (("--unit", "cnn", "--bidirectional"), "a cnn reads no direction"),
+        (("--target", "rank"), "target must be one of number, ordered, levels"),
+        (("--vectors", "none.txt"), "no such file"),
+    ],
+)
+def test_wrong_variants_are_refused(folder: Path, words: tuple[str, ...], said: str) -> None:
+    """Exit 2, with what may be given."""
+    ran = run("train", folder / "rated.jsonl", "--out-dir", folder / "wrong", *words)
+    assert ran.code == 2
+    assert said in ran.err
+    assert not (folder / "wrong").exists()
