@@ -27,7 +27,7 @@ from refless.kernels.bleu import PreparedBleu
 from refless.ngrams import Shape, Vocabulary
 from refless.postings import Postings
 from refless.records import IntArray, RatedPool, Ratings, take
-from refless.truth import canonical_order, fingerprint, truth_of
+from refless.truth import canonical_order, fingerprint, pool_of, truth_of
 from refless.version import __version__
 
 FORMAT = 1
@@ -146,6 +146,21 @@ def load_index(folder: str | os.PathLike[str]) -> RatedIndex:
     )
     pool = _pool(manifest, arrays)
     return RatedIndex(pool, _prepared(shape, arrays), manifest["fingerprint"])
+
+
+def rated_in(
+    given: RatedPool | RatedIndex | Sequence[str], ratings: Sequence[float] | None = None
+) -> RatedPool:
+    """The rated texts of a pool, of an index, or of texts and their ratings.
+
+    Raises:
+        UsageError: an index, and ratings beside it.
+    """
+    if not isinstance(given, RatedIndex):
+        return pool_of(given, ratings)
+    if ratings is not None:
+        raise UsageError("a saved index has its own ratings; do not pass others beside it")
+    return given.pool
 
 
 def is_index(path: str | os.PathLike[str]) -> bool:

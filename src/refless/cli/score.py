@@ -82,6 +82,7 @@ def score(
         pool_of_model,
         rated_of,
     )
+    from refless.index import rated_in
     from refless.studies.best_of import labels, signed
 
     check(result, report=True)
@@ -91,7 +92,8 @@ def score(
     estimator = estimator_of(estimation, result.seed)
     pool = rated_of(rated, reading)[0] if rated else pool_of_model(estimator)
     found = outputs_of_files(outputs, reading).outputs
-    check_units({"--min-mean": min_mean, "--fallback-below": fallback_below}, scale_of(pool))
+    scale = rated_in(pool).scale
+    check_units({"--min-mean": min_mean, "--fallback-below": fallback_below}, scale)
     if by is not None:
         labels(found, by)
     scored, signature = _scored(estimator.fit(pool), found, result.seed)
@@ -113,13 +115,6 @@ class _Made:
     signature: Signature
     advice: Advice | None
     best: BestOf | None
-
-
-def scale_of(pool: RatedPool | RatedIndex) -> tuple[float, float] | None:
-    """The scale of a pool or of an index."""
-    from refless.index import RatedIndex
-
-    return pool.pool.scale if isinstance(pool, RatedIndex) else pool.scale
 
 
 def _scored(estimator: Estimator, outputs: Outputs, seed: int) -> tuple[Scored, Signature]:

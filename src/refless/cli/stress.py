@@ -225,13 +225,13 @@ def _estimated(
     paths: Sequence[str], reading: InputOptions, options: EstimatorOptions, seed: int
 ) -> tuple[str, Metric, RatedPool]:
     from refless.cli.reading import estimator_of, rated_of
-    from refless.index import RatedIndex
+    from refless.index import rated_in
     from refless.studies.stress.judging import Estimated
 
     estimator = estimator_of(options, seed)
     pool, _ = rated_of(paths, reading)
     one = Estimated(estimator=estimator.fit(pool))
-    return options.estimator, one, pool.pool if isinstance(pool, RatedIndex) else pool
+    return options.estimator, one, rated_in(pool)
 
 
 def _read(paths: Sequence[str], options: InputOptions, references: Sequence[str] | None) -> Outputs:

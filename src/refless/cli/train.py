@@ -183,10 +183,10 @@ def _slots(text: str | None) -> tuple[str, ...]:
 
 def _rated(paths: list[str], reading: InputOptions) -> RatedPool:
     from refless.cli.reading import rated_of
-    from refless.index import RatedIndex
+    from refless.index import rated_in
 
     found, _ = rated_of(paths, reading)
-    return found.pool if isinstance(found, RatedIndex) else found
+    return rated_in(found)
 
 
 def _references(paths: list[str], reading: InputOptions) -> tuple[tuple[str, str], ...]:

@@ -86,10 +86,10 @@ class _How:
 
 
 def _validation(estimator: Estimator, rated: RatedPool | RatedIndex, how: _How) -> Validation:
-    from refless.index import RatedIndex
+    from refless.index import rated_in
     from refless.studies.validation import codes, group_labels, validation
 
-    pool = rated.pool if isinstance(rated, RatedIndex) else rated
+    pool = rated_in(rated)
     labels = group_labels(pool, how.group, how.column)
     with progress("judging each text by the others") as show:
         estimator.progress = show

@@ -16,7 +16,7 @@ from refless.compiled.matching import SLACK
 from refless.errors import UsageError
 from refless.estimators.explanation import Explanation
 from refless.estimators.protocol import Parameters, group_numbers, subsampled
-from refless.index import RatedIndex
+from refless.index import RatedIndex, rated_in
 from refless.kernels import Kernel, KernelParameters, Prepared, kernel_of
 from refless.kernels.bertscore import RANDOM
 from refless.kernels.bleu import BleuStar
@@ -41,7 +41,6 @@ from refless.truth import (
     canonical_order,
     exact_truth,
     fingerprint,
-    pool_of,
     scaled,
 )
 from refless.version import __version__
@@ -150,12 +149,11 @@ class BLEUNeighbors(Parameters):
         Raises:
             UsageError: an index that was made with other n-grams than these parameters ask for.
         """
-        if not isinstance(pool, RatedIndex):
-            self._fitted = self._from_pool(pool_of(pool, ratings))
-        elif ratings is not None:
-            raise UsageError("a saved index has its own ratings; do not pass others beside it")
-        else:
+        found = rated_in(pool, ratings)
+        if isinstance(pool, RatedIndex):
             self._fitted = self._from_index(pool)
+        else:
+            self._fitted = self._from_pool(found)
         return self
 
     def _from_pool(self, pool: RatedPool, groups: IntArray | None = None) -> _Fitted:
@@ -217,7 +215,7 @@ class BLEUNeighbors(Parameters):
             pool: the rated pool; this estimator is fitted to it.
             groups: [n] group numbers from 0; by default each text is a group of its own.
         """
-        given = pool.pool if isinstance(pool, RatedIndex) else pool
+        given = rated_in(pool)
         groups = group_numbers(given, groups)
         if self.subsample < 1.0:
             self._fitted = self._from_pool(given, groups)

@@ -7,12 +7,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from refless.errors import UsageError
 from refless.estimators.kriging.components import SOURCE, TEXT, Inputs, inputs_of
 from refless.estimators.protocol import subsampled
-from refless.index import RatedIndex
+from refless.index import RatedIndex, rated_in
 from refless.records import FloatArray, IntArray, RatedPool, take
-from refless.truth import canonical_order, fingerprint, pool_of
+from refless.truth import canonical_order, fingerprint
 
 FEWEST = 5  # rated texts for a model
 
@@ -72,9 +71,7 @@ def read(
     groups: IntArray | None = None,
 ) -> Data:
     """A pool, a saved index, or texts and ratings, in canonical order and sub-sampled."""
-    if isinstance(pool, RatedIndex) and ratings is not None:
-        raise UsageError("an index has its own ratings; do not pass others beside it")
-    given = pool.pool if isinstance(pool, RatedIndex) else pool_of(pool, ratings)
+    given = rated_in(pool, ratings)
     ordered = take(given, canonical_order(given, groups))
     rated = subsampled(ordered, subsample, seed)
     sources = rated.sources if use_source and len(set(rated.sources)) > 1 else ()

@@ -21,7 +21,7 @@ from refless.estimators.kriging.likelihood import Amplitudes, fitted_amplitudes
 from refless.estimators.kriging.model import Model, conditioned, shares
 from refless.estimators.kriging.threads import calm
 from refless.estimators.protocol import Parameters, group_numbers
-from refless.index import RatedIndex
+from refless.index import RatedIndex, rated_in
 from refless.matching import Progress
 from refless.ngrams import Shape
 from refless.records import (
@@ -236,7 +236,7 @@ class Kriging(Parameters):
         are judged with the amplitudes that the other folds ask for. Texts that a sub-sample
         leaves out are judged by its texts in the other folds.
         """
-        given = pool.pool if isinstance(pool, RatedIndex) else pool
+        given = rated_in(pool)
         groups = group_numbers(given, groups)
         self._take(self._read(pool, None, groups))
         data = self._state()

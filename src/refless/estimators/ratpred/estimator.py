@@ -18,7 +18,7 @@ from refless.estimators.ratpred.progress import Pass
 from refless.estimators.ratpred.reading import SLOTS, Pair, reader_of
 from refless.estimators.ratpred.settings import Settings
 from refless.estimators.refits import grouped_refits
-from refless.index import RatedIndex
+from refless.index import RatedIndex, rated_in
 from refless.matching import Progress
 from refless.records import (
     Estimates,
@@ -137,9 +137,7 @@ class RatPred(Parameters):
             InputError: a source that begins as dialogue acts do and is none, with its position.
         """
         _check_torch(self.threads)
-        if isinstance(pool, RatedIndex) and ratings is not None:
-            raise UsageError("an index has its own ratings; do not pass others beside it")
-        given = pool.pool if isinstance(pool, RatedIndex) else pool_of(pool, ratings)
+        given = rated_in(pool, ratings)
         ordered = take(given, canonical_order(given))
         rated = subsampled(ordered, self.subsample, self.seed)
         model = self._trained(rated) if self.model is None else self._loaded(given)
@@ -241,7 +239,7 @@ class RatPred(Parameters):
         """
         if self.model is not None:
             raise UsageError("a trained model has seen its texts; leave --model out to validate")
-        given = pool.pool if isinstance(pool, RatedIndex) else pool
+        given = rated_in(pool)
         self._fitted = None
         found = grouped_refits(self, given, groups, self.folds)
         ordered = take(given, canonical_order(given))
