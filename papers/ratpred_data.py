@@ -244,7 +244,7 @@ def prepared(
         return reader.pairs([rated.mr[i] for i in rows], [rated.text[i] for i in rows])
 
     pairs, ratings = read(split.train), rated.rating[split.train]
-    made, lowered = _made(rated, split, setup, pairs, reader, seed)
+    made, lowered = made_of(rated, split, setup, pairs, reader, seed)
     names = Dictionary.of([*pairs, *made])
     offset, unit = float(ratings.mean()), float(ratings.std())
 
@@ -262,7 +262,7 @@ def prepared(
     return Prepared(member, test, offset, unit, len(pairs) + len(made))
 
 
-def _made(
+def made_of(
     rated: Rated, split: Split, setup: int, pairs: list[Pair], reader: Reader, seed: int
 ) -> tuple[list[Pair], FloatArray]:
     """Synthetic pairs and their ratings: from system outputs, then from human texts."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 from ratpred_data import Rated, Split
+from ratpred_ridge import features, ridge_made
 from ratpred_runs import Result, Run, split_of
 
 from refless.estimators.ratpred.reading import SLOTS, Reader
@@ -81,19 +81,7 @@ def ridge(rated: Rated, known: IntArray, asked: IntArray) -> FloatArray:
 def ridge_pairs(rated: Rated, known: IntArray, asked: IntArray) -> FloatArray:
     """The same on words, pairs of words and triples after delexicalisation, and their products."""
     pairs = Reader(acts=True, slots=SLOTS).pairs(rated.mr, rated.text)
-    tokens = []
-    for pair in pairs:
-        padded = ["<s>", *pair.text, "</s>"]
-        bigrams = [f"{a} {b}" for a, b in pairwise(padded)]
-        slots = {f"{pair.source[i]}/{pair.source[i + 1]}" for i in range(0, len(pair.source), 3)}
-        missing = [
-            f"missing {value}"
-            for value in set(pair.source[2::3])
-            if value.startswith("x-") and value not in pair.text
-        ]
-        doubled = [f"doubled {w}" for w in set(pair.text) if pair.text.count(w) > 1]
-        tokens.append([*pair.text, *bigrams, *sorted(slots), *missing, *doubled])
-    return _ridge(tokens, rated.rating, known, asked)
+    return _ridge([features(pair) for pair in pairs], rated.rating, known, asked)
 
 
 def _ridge(
@@ -136,6 +124,7 @@ RIVALS: dict[str, Rival] = {
     "kriging, delexicalised": kriging_delexicalised,
     "TF-IDF ridge": ridge,
     "ridge, delexicalised": ridge_pairs,
+    "ridge, delexicalised, setup 4": ridge_made,
 }
 
 
