@@ -214,7 +214,7 @@ def view_of(found: Found, parts: Sequence[str], settings: Settings) -> View:
         _counts("Table 2: training instances, first fold", sizes, ("setup", "paper", "ours")),
     ]
     for part, rows in tables.items():
-        shown += sections(_title(part), rows, _notes(part))
+        shown += sections(_title(part), rows, _notes(part, settings))
     json = {
         "format": 1,
         "settings": settings.changed(),
@@ -233,8 +233,10 @@ def _title(part: str) -> str:
     return f"{table[kind]}, {config}"
 
 
-def _notes(part: str) -> tuple[str, ...]:
+def _notes(part: str, settings: Settings) -> tuple[str, ...]:
+    products = ", and multiplies in bfloat16 on processors" if settings.narrow else ""
     lines = [
+        f"Training stops {settings.patience} passes after the best one{products}.",
         "* sees references of test rows. p: Williams, Pearson against setup 1, median of seeds.",
         "Predictions are clipped to 1-6 and rounded to halves unless said otherwise.",
     ]
@@ -261,6 +263,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--parts", nargs="*", choices=[*PARTS, *CROSSED], default=None)
     parser.add_argument("--setups", nargs="*", type=int, default=None, choices=tuple(NAMES))
     parser.add_argument("--seeds", nargs="*", type=int, default=[0])
+    parser.add_argument("--folds", nargs="*", type=int, default=range(5), choices=range(5))
     parser.add_argument("--rivals", nargs="*", default=None, choices=tuple(RIVALS))
     parser.add_argument("--lexicalised", action="store_true", help="train the lexicalised variant")
     parser.add_argument("--device", help="cpu or cuda; an accelerator where there is one")
@@ -284,7 +287,7 @@ def trained(options: argparse.Namespace, how: How, parts: Sequence[str]) -> None
         for setup in options.setups or ([1, 2] if options.quick else list(NAMES))
         for seed in options.seeds
         for part in parts
-        for fold in range(5 if part in PARTS else 1)
+        for fold in (options.folds if part in PARTS else [0])
     ]
     make(runs, how)
 

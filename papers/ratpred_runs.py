@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -60,12 +60,12 @@ def split_of(data: Path, run: Run) -> Split:
 
 
 def kept(folder: Path, settings: Settings) -> dict[Run, Result]:
-    """Results in a folder's `*.jsonl` that were made with these settings."""
+    """Results in a folder's `*.jsonl` made with these settings, products in bfloat16 or not."""
     found = {}
     for path in sorted(folder.glob("*.jsonl")):
         for line in path.read_text(encoding="utf-8").splitlines():
             row = _complete(line)
-            if row and row.get("reading") == READING and row["settings"] == settings.changed():
+            if row and row.get("reading") == READING and _same(row["settings"], settings):
                 found[Run(**row["run"])] = Result(
                     np.array(row["test"]),
                     np.array(row["development"]),
@@ -74,6 +74,11 @@ def kept(folder: Path, settings: Settings) -> dict[Run, Result]:
                     row["instances"],
                 )
     return found
+
+
+def _same(changed: dict[str, Any], settings: Settings) -> bool:
+    found = Settings(**changed)
+    return replace(found, narrow=settings.narrow) == settings
 
 
 def _complete(line: str) -> dict[str, Any]:

@@ -146,6 +146,22 @@ def test_no_result_overwrites_what_is_read(folder: Path, flag: list[str]) -> Non
     assert path.read_bytes() == before
 
 
+def test_names_that_are_no_files(folder: Path) -> None:
+    """A text too long for a file's name is a text; a `=` may be in a name; folders are kept."""
+    text = "a ferry opens at noon in Torby " * 20
+    assert run("explain", "--rated", folder / "rated.jsonl", text).code == 0
+    odd = folder / "a=b.jsonl"
+    odd.write_bytes((folder / "rated.jsonl").read_bytes())
+    ran = run("validate", "--out", odd, odd)
+    assert "would overwrite a file that is read" in ran.err
+    ran = run("score", odd, f"--rated={odd}", f"--out={odd}")
+    assert "would overwrite a file that is read" in ran.err
+    assert run("index", odd, "--out-dir", folder / "saved").code == 0
+    ran = run("score", odd, "--rated", folder / "saved", "-o", folder / "saved" / "index.json")
+    assert (ran.code, "is a part of what that folder holds" in ran.err) == (2, True)
+    odd.unlink()
+
+
 def test_a_result_may_be_written_again(folder: Path, tmp_path: Path) -> None:
     """A file of an earlier run is replaced."""
     for _ in range(2):

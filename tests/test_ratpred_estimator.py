@@ -56,7 +56,7 @@ def outputs(*pairs: tuple[str, str]) -> Outputs:
 
 def unrounded(fitted: RatPred) -> RatPred:
     """The same network, its estimates as they are."""
-    raw = RatPred(settings=SMALL, bounded=False, rounded=False)
+    raw = RatPred(settings=SMALL, levelled=False, bounded=False)
     raw._fitted = fitted._fitted
     return raw
 
@@ -79,7 +79,9 @@ def test_it_tells_good_from_bad(rated: RatedPool, fitted: RatPred) -> None:
 
 def test_predictions_are_clipped_and_rounded_unless_not(rated: RatedPool, fitted: RatPred) -> None:
     """To the range and precision of the ratings; both can be switched off, after training."""
-    values = fitted.predict(as_outputs(rated)).values
+    published = RatPred(settings=SMALL, levelled=False, rounded=True)
+    published._fitted = fitted._fitted
+    values = published.predict(as_outputs(rated)).values
     assert set(values) <= {1.0, 2.0, 3.0, 4.0, 5.0}
     raw = unrounded(fitted)
     free = raw.predict(as_outputs(rated)).values
@@ -107,6 +109,27 @@ def test_precision_is_the_step_of_the_ratings(
     assert found == (precision if precision is None else pytest.approx(precision))
 
 
+def test_estimates_have_the_level_of_the_ratings(rated: RatedPool, fitted: RatPred) -> None:
+    """On the texts kept aside the line of least squares; a falling one becomes the mean."""
+    truth, values = fitted.trained.development
+    assert values.mean() == pytest.approx(truth.mean(), abs=0.1)  # clipping moves it a little
+    span = Range.of(np.array([1.0, 2.0, 4.0, 5.0]))
+    y, ratings = np.array([-3.0, -2.0, -1.0]), np.array([2.0, 3.0, 5.0])
+    line = np.polynomial.Polynomial.fit(y, ratings, 1)
+    moved = span.levelled(y, ratings)
+    asked = np.array([-2.5, -1.5, 0.0])
+    free = {"bounded": False, "rounded": False}
+    np.testing.assert_allclose(moved.rating(asked, levelled=True, **free), line(asked))
+    expected = span.rating(asked, levelled=True, **free)
+    np.testing.assert_allclose(moved.rating(asked, levelled=False, **free), expected)
+    falling = span.levelled(y, ratings[::-1])
+    np.testing.assert_allclose(falling.rating(asked, levelled=True, **free), ratings.mean())
+    level = span.levelled(np.zeros(3), ratings)
+    np.testing.assert_allclose(
+        level.rating(asked, levelled=True, **free), asked * span.unit + ratings.mean()
+    )
+
+
 def test_row_order_does_not_matter(rated: RatedPool, fitted: RatPred) -> None:
     """Rows in another order: the same estimates, to the last digit."""
     rows = np.random.default_rng(3).permutation(len(rated))
@@ -118,7 +141,7 @@ def test_row_order_does_not_matter(rated: RatedPool, fitted: RatPred) -> None:
 
 def test_seeds_are_seeds(rated: RatedPool, fitted: RatPred) -> None:
     """0 is one, and another gives another network."""
-    raw = {"bounded": False, "rounded": False, "settings": SMALL}
+    raw = {"bounded": False, "settings": SMALL}
     values = [
         RatPred(seed=seed, **raw).fit(rated).predict(as_outputs(rated)).values for seed in (0, 0, 1)
     ]

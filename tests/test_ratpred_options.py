@@ -119,12 +119,12 @@ def test_each_option_learns_and_is_saved(changes: dict, tmp_path: Path) -> None:
     """Good texts above bad ones, also when read back; another signature than the published."""
     rated = pool()
     settings = replace(SMALL, **changes)
-    made = RatPred(settings=settings, bounded=False, rounded=False).fit(rated)
+    made = RatPred(settings=settings, bounded=False).fit(rated)
     values = made.predict(as_outputs(rated)).values
     assert np.corrcoef(values, rated.truth)[0, 1] > 0.7
     assert not np.isnan(values).any()
     made.save(tmp_path)
-    again = RatPred(model=str(tmp_path), bounded=False, rounded=False).fit(rated)
+    again = RatPred(model=str(tmp_path), bounded=False).fit(rated)
     np.testing.assert_array_equal(again.predict(as_outputs(rated)).values, values)
     assert load(tmp_path).settings == settings
     assert str(made.signature()) != str(RatPred(settings=SMALL).fit(rated).signature())

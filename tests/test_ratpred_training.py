@@ -9,8 +9,10 @@ import pytest
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
 from refless.estimators.ratpred.batches import Encoded, joined, ordered_batches, padded  # noqa: E402
+from refless.estimators.ratpred.network import initial, stacked  # noqa: E402
 from refless.estimators.ratpred.progress import Member, Pass  # noqa: E402
 from refless.estimators.ratpred.settings import Settings  # noqa: E402
+from refless.estimators.ratpred.steps import Runner  # noqa: E402
 from refless.estimators.ratpred.training import estimates, train  # noqa: E402
 
 SMALL = Settings(embedding=6, hidden=5, batch=8, passes=6, synthetic_passes=2, rate=0.01)
@@ -108,6 +110,20 @@ def test_other_data_do_not_go_on(tmp_path: Path) -> None:
     assert min(seen) == 1
 
 
+def test_other_levels_or_vectors_do_not_go_on(tmp_path: Path) -> None:
+    """They belong to what a run depends on."""
+    settings, levels = replace(SMALL, target="ordered"), (-1.0, 0.0, 1.0)
+    table = {"text": np.full((9, 6), 0.5)}
+    begun = replace(member(0), vectors=table)
+    for one, some in ((member(0), levels), (begun, levels), (begun, (-1.0, 0.5, 1.0))):
+        seen: list[int] = []
+        train(
+            [one], settings, checkpoint=tmp_path, levels=some,
+            tell=lambda told, seen=seen: seen.append(told.number),
+        )  # fmt: skip
+        assert min(seen) == 1
+
+
 def test_the_best_pass_is_kept_and_patience_ends() -> None:
     """Parameters are those of the pass with the highest Pearson + Spearman; then it stops."""
     settings = replace(SMALL, passes=60, patience=4)
@@ -144,6 +160,57 @@ def test_a_pass_holds_each_row_once() -> None:
     assert np.median(spreads) < 8  # a random batch spreads over 30
     other = ordered_batches(lengths, 11, np.random.default_rng(2))
     assert not np.array_equal(rows, other)
+
+
+def test_one_source_is_dealt_out_anew() -> None:
+    """Where there are no sources all texts share the empty one; batches still differ."""
+    lengths, same = np.random.default_rng(0).integers(1, 40, size=90), np.zeros(90, dtype=np.int64)
+    one, other = (ordered_batches(lengths, 9, np.random.default_rng(i), same) for i in (1, 2))
+    assert {frozenset(row) for row in one.tolist()} != {frozenset(row) for row in other.tolist()}
+    assert np.median([np.ptp(lengths[row]) for row in one]) < 12
+
+
+def test_dropout_and_ranking_reach_the_step() -> None:
+    """The first loss is another one with dropout, and with ranking that of the ratings and more."""
+    one = member(0, made=False)
+    plain = replace(SMALL, dropout=0.0, batch=100, passes=1)
+    first, dropped, ranked = (
+        train([one], settings)[1].curve[0].loss
+        for settings in (plain, replace(plain, dropout=0.5), replace(plain, ranking=1.0))
+    )
+    assert abs(dropped - first) > 1e-3
+    assert ranked > first + 0.1
+
+
+def test_ranking_asks_for_batches_by_source(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only then; else batches are by length alone."""
+    asked: list[bool] = []
+
+    def noted(*words: object) -> object:
+        asked.append(words[3] is not None)
+        return ordered_batches(*words)  # type: ignore[arg-type]
+
+    monkeypatch.setattr("refless.estimators.ratpred.training.ordered_batches", noted)
+    for ranking in (0.0, 1.0):
+        train([member(0, made=False)], replace(SMALL, passes=1, ranking=ranking))
+    assert asked == [False, True]
+
+
+@pytest.mark.parametrize("dropout", [0.0, 0.2, 0.5])
+def test_inputs_are_dropped(dropout: float) -> None:
+    """A share of them, the others made larger; anew for each step, pass and member."""
+    settings = replace(SMALL, dropout=dropout)
+    begin = stacked([initial({"source": 5, "text": 9}, settings, torch.Generator())])
+    runner = Runner.of(begin, settings, torch.zeros(0), "cpu")
+    runner.seed([3, 4], 0)
+    drawn = [runner._factors(i, (200, 50)) for i in (0, 0, 1)]
+    for factors in drawn:
+        kept = factors > 0
+        assert kept.float().mean() == pytest.approx(1 - dropout, abs=0.02)
+        torch.testing.assert_close(factors[kept], torch.full_like(factors[kept], 1 / (1 - dropout)))
+    if dropout:
+        assert not torch.equal(drawn[0], drawn[1])
+        assert not torch.equal(drawn[0], drawn[2])
 
 
 def test_texts_of_one_source_stay_together() -> None:

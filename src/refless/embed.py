@@ -247,7 +247,7 @@ class WordVectors:
                 parts = line.split()
                 if not _counts(parts, number):
                     if len(parts) < 2:
-                        raise self._bad(number, f"{len(parts) - 1} numbers after the word")
+                        raise self._bad(number, f"{max(0, len(parts) - 1)} numbers after the word")
                     return len(parts) - 1
         raise self._bad(1, "no vector")
 

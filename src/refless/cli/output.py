@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from refless.report.page import Page
 
 REPORT = "html"
+SAVED = ("index.json", "model.json")  # in the folders of 'refless index' and 'refless train'
 
 
 def check(options: ResultOptions, *, report: bool = False) -> None:
@@ -31,7 +32,7 @@ def check(options: ResultOptions, *, report: bool = False) -> None:
         UsageError: a file whose ending names no format, whose folder is missing or which is read
             as well, a negative seed.
     """
-    read = _files_read()
+    named = _named()
     for name in options.out or []:
         if _format_of(name) == REPORT and not report:
             raise UsageError(
@@ -39,21 +40,30 @@ def check(options: ResultOptions, *, report: bool = False) -> None:
             )
         if not Path(name).parent.is_dir():
             raise UsageError(f"-o {name}: there is no folder '{Path(name).parent}'")
-        if any(Path(name).exists() and path.samefile(name) for path in read):
+        if _there(name) and any(path.samefile(name) for path in named):
             raise UsageError(f"-o {name} would overwrite a file that is read; name another")
+        if Path(name).name in SAVED and any(path.samefile(Path(name).parent) for path in named):
+            raise UsageError(f"-o {name} is a part of what that folder holds; name another")
     if options.seed < 0:
         raise UsageError(f"--seed must be 0 or more, got {options.seed}")
 
 
-def _files_read() -> list[Path]:
-    """Files that the command line names, but for those of -o."""
+def _named() -> list[Path]:
+    """Files and folders that the command line names, but for those of -o."""
     found, previous = [], ""
     for word in sys.argv[1:]:
-        flag, _, value = word.rpartition("=") if word.startswith("--") else ("", "", word)
-        if "--out" not in {flag, previous} and previous != "-o" and Path(value).is_file():
+        flag, _, value = word.partition("=") if word.startswith("--") else ("", "", word)
+        if "--out" not in {flag, previous} and previous != "-o" and value and _there(value):
             found.append(Path(value))
         previous = word
     return found
+
+
+def _there(name: str) -> bool:
+    try:
+        return Path(name).exists()
+    except (OSError, ValueError):  # a text too long for a name, a folder not to be looked into
+        return False
 
 
 def wants_report(options: ResultOptions) -> bool:

@@ -65,12 +65,11 @@ def ordered_batches(
     Batches differ by at most one row; -1 fills up the smaller ones. With `sources` (numbers from
     0) texts of one source stay together, at their mean length.
     """
-    if sources is None:
-        keys = text_lengths + MIXING * rng.random(len(text_lengths))
-    else:
+    keys = own = text_lengths + MIXING * rng.random(len(text_lengths))
+    if sources is not None:
         means = np.bincount(sources, text_lengths) / np.maximum(np.bincount(sources), 1)
         keys = (means + MIXING * rng.random(len(means)))[sources]
-    batches = np.array_split(np.argsort(keys, kind="stable"), count)
+    batches = np.array_split(np.lexsort((own, keys)), count)
     rows = np.full((count, len(batches[0])), -1, dtype=np.int64)
     place = np.argsort(np.argsort((np.arange(count) * GOLDEN) % 1.0))
     for visit, which in enumerate(place):

@@ -66,7 +66,10 @@ class RatPred(Parameters):
         settings: size of the network and schedule.
         members: networks from different seeds, whose mean is the estimate.
         development: share of the rated texts that chooses the pass to keep.
-        bounded: clip estimates to the ratings' range; rounded: round them to their precision.
+        levelled: bring estimates to the level of the ratings, by a line on the texts kept aside.
+        bounded: clip estimates to the ratings' range.
+        rounded: round them to the ratings' precision. Published are clipped and rounded estimates
+            that are not levelled; rounding costs correlation.
         folds: of held-out evaluation, each with networks of its own.
         subsample: share of the pool used in this evaluation, drawn with `seed`.
         seed: of everything that is drawn.
@@ -84,8 +87,9 @@ class RatPred(Parameters):
     settings: Settings = field(default_factory=Settings)
     members: int = 1
     development: float = 0.25
+    levelled: bool = True
     bounded: bool = True
-    rounded: bool = True
+    rounded: bool = False
     folds: int = 5
     subsample: float = 1.0
     seed: int = 0
@@ -190,6 +194,7 @@ class RatPred(Parameters):
             development=self.development,
             seed=self.seed,
             device=self.device or _best_device(),
+            levelled=self.levelled,
             bounded=self.bounded,
             rounded=self.rounded,
         )
@@ -219,7 +224,9 @@ class RatPred(Parameters):
             pairs = self._pairs(outputs, state.model)
             rows = [i for i, pair in enumerate(pairs) if pair.text]
             y = state.model.predict([pairs[i] for i in rows])
-            values[rows] = state.model.range.rating(y, bounded=self.bounded, rounded=self.rounded)
+            values[rows] = state.model.range.rating(
+                y, levelled=self.levelled, bounded=self.bounded, rounded=self.rounded
+            )
         return self._answer(outputs, values)
 
     def _pairs(self, outputs: Outputs, model: Model) -> list[Pair]:
@@ -313,7 +320,7 @@ class RatPred(Parameters):
 
     def _learned_with(self) -> dict[str, object]:
         """The parameters that `fit` reads."""
-        later = {"bounded", "rounded", "folds", "threads", "progress", "checkpoint"}
+        later = {"levelled", "bounded", "rounded", "folds", "threads", "progress", "checkpoint"}
         return {name: value for name, value in self.get_params().items() if name not in later}
 
     def _state(self) -> _Fitted:
@@ -366,7 +373,9 @@ class RatPred(Parameters):
 
     def _applied(self, signed: Signature) -> Signature:
         """What estimates depend on besides."""
-        return signed.plus(bounded=self.bounded, rounded=self.rounded, folds=self.folds)
+        return signed.plus(
+            levelled=self.levelled, bounded=self.bounded, rounded=self.rounded, folds=self.folds
+        )
 
 
 @dataclass(slots=True)

@@ -54,6 +54,7 @@ class Plan:
     development: float
     seed: int
     device: str
+    levelled: bool
     bounded: bool
     rounded: bool
 
@@ -133,8 +134,10 @@ def modelled(
         curve=tuple(map(_line, state.curve)),
     )
     y = model.predict(chosen)
-    values = span.rating(y, bounded=plan.bounded, rounded=plan.rounded)
-    return replace(model, development=np.stack([material.ratings[apart], values]))
+    truth = material.ratings[apart]
+    span = span.levelled(y, truth)
+    values = span.rating(y, levelled=plan.levelled, bounded=plan.bounded, rounded=plan.rounded)
+    return replace(model, range=span, development=np.stack([truth, values]))
 
 
 def _vectors(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +31,7 @@ class Range:
     Attributes:
         low, high: lowest and highest rating of the training data.
         precision: step of its ratings from `low`, None where they have none.
+        start, slope: the line that brings predictions y to the level of the ratings.
     """
 
     offset: float
@@ -38,6 +39,8 @@ class Range:
     low: float
     high: float
     precision: float | None
+    start: float = 0.0
+    slope: float = 1.0
 
     @classmethod
     def of(cls, ratings: FloatArray) -> Range:
@@ -52,9 +55,25 @@ class Range:
             precision=_precision(ordered),
         )
 
-    def rating(self, y: FloatArray, *, bounded: bool, rounded: bool) -> FloatArray:
-        """Predictions in the units of the ratings, clipped and rounded as published (section 2)."""
-        values = self.offset + self.unit * y
+    def levelled(self, y: FloatArray, ratings: FloatArray) -> Range:
+        """With the line of least squares from predictions to ratings of the same texts.
+
+        The pass that is kept has the best correlations, whatever its level: one of the passes with
+        made errors, most of whose ratings are low, judges too low. A line that falls becomes the
+        mean; without two different predictions only the level is moved.
+        """
+        wanted = (ratings - self.offset) / self.unit
+        if len(y) == 0:
+            return self
+        spread = float(np.square(y - y.mean()).sum())
+        slope = 1.0
+        if spread > 1e-12 * len(y):
+            slope = max(0.0, float(((y - y.mean()) * (wanted - wanted.mean())).sum()) / spread)
+        return replace(self, start=float(wanted.mean() - slope * y.mean()), slope=slope)
+
+    def rating(self, y: FloatArray, *, levelled: bool, bounded: bool, rounded: bool) -> FloatArray:
+        """Predictions in the units of the ratings; clipped and rounded is published (section 2)."""
+        values = self.offset + self.unit * (self.start + self.slope * y if levelled else y)
         if bounded:
             values = np.clip(values, self.low, self.high)
         if rounded and self.precision is not None:

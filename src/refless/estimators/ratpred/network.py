@@ -91,7 +91,8 @@ def stacked(members: list[Parameters]) -> Parameters:
 def forward(p: Parameters, batch: Batch, settings: Settings, encode: Encode) -> Tensor:
     """[m, b, outputs] what the network ends in; `targets.estimates` makes ratings of it."""
     ends = [encode(p, "source", batch.source), encode(p, "text", batch.text)]
-    value, narrow = torch.cat(ends, dim=-1), settings.narrow
+    value = torch.cat(ends, dim=-1)
+    narrow = settings.narrow and value.device.type == "cpu"
     for layer in range(settings.layers):
         weighted = product(value, p[f"layer{layer}.weight"], narrow)
         value = (weighted + p[f"layer{layer}.bias"]).tanh()
