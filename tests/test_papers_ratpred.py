@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +24,16 @@ def papers() -> Iterator[Any]:
     """The script's modules, importable as when it is started."""
     sys.path.insert(0, str(PAPERS))
     import ratpred_data
+    import ratpred_ridge
     import ratpred_runs
     import ratpred_tables
 
-    yield {"data": ratpred_data, "runs": ratpred_runs, "tables": ratpred_tables}
+    yield {
+        "data": ratpred_data,
+        "ridge": ratpred_ridge,
+        "runs": ratpred_runs,
+        "tables": ratpred_tables,
+    }
     sys.path.remove(str(PAPERS))
 
 
@@ -85,6 +92,37 @@ def test_no_setup_learns_from_test_outputs(papers: Any, rated: Any) -> None:
         assert sources <= own | public
     tested = {r for row in split.test for r in rated.references[row]}
     assert tested <= set(papers["data"].synthetic_sources(rated, split, 5))
+
+
+def test_the_ridge_on_made_rows_is_a_weighted_ridge(papers: Any) -> None:
+    """Coefficients as the normal equations have them; features are counted as log(1 + count)."""
+    ridge, rng = papers["ridge"], np.random.default_rng(0)
+    rows = [[f"w{i}" for i in rng.integers(0, 12, size=6)] for _ in range(40)]
+    names: dict[str, int] = {}
+    x = ridge._counted(rows, names, grow=True)
+    dense = np.array([[np.log1p(row.count(name)) for name in names] for row in rows])
+    np.testing.assert_allclose(x.toarray(), dense)
+    unseen = ridge._counted([["w1", "new"]], names, grow=False).toarray()
+    assert unseen.shape == (1, len(names))
+    assert np.count_nonzero(unseen) == 1
+    y, shares = rng.standard_normal(40), np.where(np.arange(40) < 25, 1.0, 0.1)
+    normal = dense.T @ (shares[:, None] * dense) + 0.5 * np.eye(len(names))
+    expected = np.linalg.solve(normal, dense.T @ (shares * y))
+    np.testing.assert_allclose(ridge._solved(x, y, shares, 0.5), expected, atol=1e-3)
+
+
+def test_the_ridge_learns_from_known_rows_alone(papers: Any, rated: Any) -> None:
+    """Other ratings of the rows that are asked: the same estimates."""
+    ridge, how = papers["ridge"], (0.03, 1.0)
+    split = papers["data"].folds(rated, plain=False)[0]
+    known, asked = split.train[:300], split.test[:50]
+    ratings = rated.rating.copy()
+    ratings[asked] = 1.0
+    other = replace(rated, rating=ratings)
+    found = [ridge._estimates(data, known, asked, [how])[how] for data in (rated, other)]
+    np.testing.assert_array_equal(*found)
+    human = rated.rating[asked]
+    assert np.corrcoef(found[0], human)[0, 1] > 0
 
 
 def test_combination_finds_the_better_part(papers: Any) -> None:

@@ -36,8 +36,8 @@ KIND = (
 )
 CHOICE = (
     "After each pass a network judges the texts kept aside, and its pass with the highest "
-    "Pearson + Spearman is kept. It is judged alone and before estimates are clipped and rounded, "
-    "so these correlations differ a little from those above."
+    "Pearson + Spearman is kept. It is judged alone, before its estimates are brought to the level "
+    "of the ratings and clipped, so these correlations differ a little from those above."
 )
 KEPT = Key(name="the pass that was kept", style="mark c3")
 MADE = Key(name="passes that learned from made errors too", style="bar band c2")
