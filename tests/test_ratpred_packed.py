@@ -87,6 +87,22 @@ def test_the_tangent_is_near() -> None:
     np.testing.assert_allclose(state[0], np.tanh(x.astype(np.float64)), atol=4e-7)
 
 
+def test_networks_that_are_done_are_left_out() -> None:
+    """Nothing is drawn for them, and no gradient flows into them."""
+    drawn = []
+
+    def factors(member: int, shape: tuple[int, ...]) -> "torch.Tensor":
+        drawn.append(member)
+        return torch.ones(shape)
+
+    p = {name: value.requires_grad_() for name, value in members(3).items()}
+    tokens = filled([[3, 1], [2, 2], [1, 4]], 9)
+    one_by_one(SMALL, factors, [False, True, False])(p, "text", tokens).sum().backward()
+    assert drawn == [0, 2]
+    moved = p["text.forward.state"].grad.abs().amax(dim=(1, 2)) > 0
+    assert moved.tolist() == [True, False, True]
+
+
 @pytest.mark.parametrize("layers", [0, 1])
 def test_products_in_bfloat16_are_near(layers: int) -> None:
     """Eight bits of mantissa: within a few hundredths, gradients in the same direction."""

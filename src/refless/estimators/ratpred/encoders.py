@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor
@@ -95,10 +95,12 @@ def _cnn(p: Parameters, name: str, vectors: Tensor, padding: Tensor) -> Tensor:
 UNITS: dict[str, Read] = {"gru": _gru, "lstm": _lstm, "cnn": _cnn}
 
 
-def one_by_one(settings: Settings, factors: Factors | None = None) -> Encode:
+def one_by_one(
+    settings: Settings, factors: Factors | None = None, stopped: Sequence[bool] = ()
+) -> Encode:
     """An encoder that computes one network after the other, and no padding: for processors.
 
-    Only for `gru`.
+    Only for `gru`. For networks that are `stopped` it says 0.
     """
 
     def encode(p: Parameters, side: str, tokens: Tensor) -> Tensor:
@@ -106,6 +108,9 @@ def one_by_one(settings: Settings, factors: Factors | None = None) -> Encode:
         weights = [_of_members(p, f"{side}.{name}") for name in settings.directions]
         ends = []
         for member, table in enumerate(tables):
+            if stopped and stopped[member]:
+                ends.append(table.new_zeros(tokens.shape[2], settings.encoded))
+                continue
             sequences = Packed.of(tokens[member])
             vectors = torch.nn.functional.embedding(sequences.tokens, table)
             if factors is not None:

@@ -27,7 +27,10 @@ GRAIN = 4  # tokens to which lengths are rounded up for graphs, so that there ar
 
 @dataclass(slots=True, eq=False)
 class Runner:
-    """Parameters, Adam and dropout of several members on one device; [k] levels of the ratings."""
+    """Parameters, Adam and dropout of several members on one device; [k] levels of the ratings.
+
+    Members that are `stopped` need not be computed any more.
+    """
 
     parameters: Parameters
     settings: Settings
@@ -37,6 +40,7 @@ class Runner:
     generator: torch.Generator
     generators: list[np.random.Generator] = field(default_factory=list)
     graphs: dict[tuple[int, ...], _Graph] | None = None
+    stopped: Sequence[bool] = ()
 
     @classmethod
     def of(
@@ -89,7 +93,7 @@ class Runner:
     def step(self, batch: Batch, y: Tensor, weights: Tensor) -> Tensor:
         """[m] losses of a batch [m, b], weighted, before the parameters are moved."""
         if packs(self.settings, self.device):
-            return self.moved(batch, y, weights, one_by_one(self.settings, self._factors))
+            return self.moved(batch, y, weights, self._packed())
         kept = {side: self._kept(getattr(batch, side)) for side in SIDES}
         if self.graphs is None:
             return self.moved(batch, y, weights, side_by_side(self.settings, kept))
@@ -103,6 +107,9 @@ class Runner:
                 self.graphs = None
                 return self.moved(batch, y, weights, side_by_side(self.settings, kept))
         return self.graphs[key].replay(given)
+
+    def _packed(self) -> Encode:
+        return one_by_one(self.settings, self._factors, self.stopped)
 
     def _kept(self, tokens: Tensor) -> Tensor:
         """[m, t, b, e] factors of the encoder's inputs: 0, or 1 / (1 - p)."""

@@ -71,7 +71,7 @@ def train(
     development = Data.of([member.development for member in members], device)
     data: Data | None = None
     while run.state.number < made + settings.passes and not all(run.state.stopped):
-        number = run.state.number
+        number, run.runner.stopped = run.state.number, run.state.stopped
         if number == made > 0:
             run.runner.restart(run.best)
         if data is None or number == made:
