@@ -3,8 +3,9 @@
     python papers/ratpred.py --data ../shared/data/nlg-ratings [--train] [--quick] [--format json]
 
 A training is kept as soon as it is done (`--results`, by default ~/.cache/refless/ratpred), so a
-stopped run goes on; without `--train` the tables hold what is kept. On an accelerator all networks
-of a setup are trained side by side. Exit status 2 where the data is absent.
+stopped run goes on; without `--train` the tables hold what is kept there and what comes with this
+script, in `ratpred_results`. On an accelerator all networks of a setup are trained side by side.
+Exit status 2 where the data is absent.
 """
 
 from __future__ import annotations

@@ -46,6 +46,7 @@ class Result:
 
 
 READING = 3  # counts what changes the data of a run; results of another count are not used
+SHIPPED = Path(__file__).parent / "ratpred_results"  # predictions of networks trained before
 PARTS = ("pairs", "plain")
 CROSSED = tuple(f"{kind}-{c}" for kind in ("domain", "system") for c in ("C1", "C2", "C3"))
 
@@ -60,9 +61,12 @@ def split_of(data: Path, run: Run) -> Split:
 
 
 def kept(folder: Path, settings: Settings) -> dict[Run, Result]:
-    """Results in a folder's `*.jsonl` made with these settings, products in bfloat16 or not."""
+    """Results made with these settings, products in bfloat16 or not.
+
+    Those in `*.jsonl` of the folder, and those that come with this script.
+    """
     found = {}
-    for path in sorted(folder.glob("*.jsonl")):
+    for path in [*sorted(SHIPPED.glob("*.jsonl")), *sorted(folder.glob("*.jsonl"))]:
         for line in path.read_text(encoding="utf-8").splitlines():
             row = _complete(line)
             if row and row.get("reading") == READING and _same(row["settings"], settings):
