@@ -15,7 +15,7 @@ from ratpred_data import Rated, Split, made_of
 from scipy.sparse import csr_matrix, diags_array
 from scipy.sparse.linalg import LinearOperator, cg
 
-from refless.estimators.kriging.data import folds_of
+from refless.estimators.ratpred.fitting import named_folds
 from refless.estimators.ratpred.reading import SLOTS, Pair, Reader
 from refless.records import FloatArray, IntArray
 
@@ -29,9 +29,7 @@ def ridge_made(rated: Rated, known: IntArray, asked: IntArray) -> FloatArray:
     """Estimates of the asked rows from the known ones and what is made of these."""
     hows = [(weight, penalty) for weight in WEIGHTS for penalty in PENALTIES]
     judged = {how: np.zeros(len(known)) for how in hows}
-    pairs = [(rated.mr[i], rated.text[i]) for i in known]
-    numbers = {pair: i for i, pair in enumerate(dict.fromkeys(pairs))}
-    fold = folds_of(np.array([numbers[pair] for pair in pairs]), INNER)
+    fold = named_folds([(rated.mr[i], rated.text[i]) for i in known], INNER)
     for i in range(INNER):
         found = _estimates(rated, known[fold != i], known[fold == i], hows)
         for how in hows:

@@ -11,6 +11,7 @@ import numpy as np
 from ratpred_data import Rated, Split
 from ratpred_runs import Result, Run
 
+from refless.estimators.ratpred.model import Range
 from refless.records import FloatArray, IntArray
 from refless.report.view import Section, Table, number, with_interval
 from refless.stats.correlation import pearson, spearman
@@ -249,14 +250,20 @@ Component = Callable[[Run], Result | None]
 
 
 def levelled(result: Result, human: FloatArray, split: Split) -> Result:
-    """The test predictions at the level of the ratings, by a line on the development rows.
+    """The test predictions at the level of the ratings, as the estimator brings them there.
 
-    The pass that is kept has the best correlations; folds whose pass is one of those with made
-    errors judge lower than others, which blurs correlations over all folds.
+    Folds whose pass is one of those with made errors judge lower than others, which blurs
+    correlations over all folds.
     """
-    x, y = result.development, human[split.development]
-    slope = max(0.0, float(np.polyfit(x, y, 1)[0])) if np.ptp(x) > 0 else 1.0
-    return replace(result, test=y.mean() + slope * (result.test - x.mean()))
+    ratings = human[split.development]
+    span = Range.of(ratings)
+
+    def standardised(values: FloatArray) -> FloatArray:
+        return (values - span.offset) / span.unit
+
+    span = span.levelled(standardised(result.development), ratings)
+    test = span.rating(standardised(result.test), levelled=True, bounded=False, rounded=False)
+    return replace(result, test=test)
 
 
 def combined(

@@ -8,7 +8,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
-from refless.estimators.ratpred.batches import Encoded, joined, ordered_batches, padded  # noqa: E402
+from refless.estimators.ratpred.batches import Encoded, ordered_batches, padded  # noqa: E402
 from refless.estimators.ratpred.network import initial, stacked  # noqa: E402
 from refless.estimators.ratpred.progress import Member, Pass  # noqa: E402
 from refless.estimators.ratpred.settings import Settings  # noqa: E402
@@ -25,6 +25,22 @@ def data(n: int, seed: int, words: int = 9) -> Encoded:
     sources = [rng.integers(2, 5, size=rng.integers(1, 4)).tolist() for _ in range(n)]
     y = np.array([np.mean([w < 5 for w in row]) for row in rows])
     return Encoded(source=padded(sources), text=padded(rows), y=(y - y.mean()) / y.std())
+
+
+def joined(parts: list[Encoded]) -> Encoded:
+    """All rows of several."""
+
+    def rows(tables: list) -> np.ndarray:
+        width = max(table.shape[1] for table in tables)
+        return np.concatenate(
+            [np.pad(table, ((0, 0), (0, width - table.shape[1]))) for table in tables]
+        )
+
+    return Encoded(
+        source=rows([part.source for part in parts]),
+        text=rows([part.text for part in parts]),
+        y=np.concatenate([part.y for part in parts]),
+    )
 
 
 def member(seed: int, *, made: bool = True) -> Member:

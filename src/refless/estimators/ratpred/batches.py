@@ -75,19 +75,3 @@ def ordered_batches(
     for visit, which in enumerate(place):
         rows[visit, : len(batches[which])] = batches[which]
     return rows
-
-
-def joined(parts: Sequence[Encoded]) -> Encoded:
-    """All rows of several."""
-
-    def rows(tables: list[TokenArray]) -> TokenArray:
-        width = max(table.shape[1] for table in tables)
-        return np.concatenate(
-            [np.pad(table, ((0, 0), (0, width - table.shape[1]))) for table in tables]
-        )
-
-    return Encoded(
-        source=rows([part.source for part in parts]),
-        text=rows([part.text for part in parts]),
-        y=np.concatenate([part.y for part in parts]),
-    )

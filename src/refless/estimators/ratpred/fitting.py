@@ -61,9 +61,13 @@ class Plan:
 
 def development_rows(names: Sequence[Hashable], share: float) -> IntArray:
     """Rows that choose the pass to keep; rows of one name are on one side."""
+    return np.flatnonzero(named_folds(names, max(2, round(1 / share))) == 0)
+
+
+def named_folds(names: Sequence[Hashable], folds: int) -> IntArray:
+    """[n] fold of each row; rows of one name are in one fold."""
     numbers = {name: i for i, name in enumerate(dict.fromkeys(names))}
-    groups = np.array([numbers[name] for name in names], dtype=np.int64)
-    return np.flatnonzero(folds_of(groups, max(2, round(1 / share))) == 0)
+    return folds_of(np.array([numbers[name] for name in names], dtype=np.int64), folds)
 
 
 def modelled(

@@ -76,7 +76,7 @@ def train(
             run.runner.restart(run.best)
         if data is None or number == made:
             parts = [(m.synthetic if number < made else None) or m.rated for m in members]
-            data = Data.of(parts, device)
+            data = Data.of(parts, device, ranked=settings.ranking > 0)
         losses = _one_pass(run.runner, data, members, settings, number)
         found = predictions(run.runner.parameters, development, settings, run.runner.levels)
         _select(run, losses, found, made, tell)
@@ -121,7 +121,8 @@ class Data:
     """Several members' data on the device: [m, n, t], filled up with empty rows.
 
     Attributes:
-        lengths, sources: for each member tokens of both sides, and which rows share a source.
+        lengths: for each member tokens of both sides.
+        sources: for each member which rows share a source; empty where nothing is ranked.
     """
 
     source: Tensor
@@ -131,7 +132,7 @@ class Data:
     sources: tuple[IntArray, ...]
 
     @classmethod
-    def of(cls, parts: Sequence[Encoded], device: str) -> Data:
+    def of(cls, parts: Sequence[Encoded], device: str, *, ranked: bool = False) -> Data:
         rows = max(map(len, parts))
 
         def whole(tables: list[np.typing.NDArray[np.int32]]) -> Tensor:
@@ -149,7 +150,7 @@ class Data:
             whole([part.text for part in parts]),
             torch.from_numpy(y).to(device),
             tuple(part.lengths for part in parts),
-            tuple(part.sources for part in parts),
+            tuple(part.sources for part in parts) if ranked else (),
         )
 
     def longest(self, rows: IntArray) -> list[tuple[int, int]]:
@@ -181,9 +182,11 @@ def _one_pass(
             lengths[:, 1],
             count,
             np.random.default_rng([member.seed, number]),
-            sources if settings.ranking else None,
+            sources,
         )
-        for member, lengths, sources in zip(members, data.lengths, data.sources, strict=True)
+        for member, lengths, sources in zip(
+            members, data.lengths, data.sources or [None] * len(members), strict=True
+        )
     ]
     width = max(order.shape[1] for order in orders)
     filled = [np.pad(o, ((0, 0), (0, width - o.shape[1])), constant_values=-1) for o in orders]
