@@ -11,7 +11,7 @@ hypothesis = pytest.importorskip("hypothesis")
 from hypothesis import given, settings  # noqa: E402
 from hypothesis import strategies as st  # noqa: E402
 
-from refless.compiled.gates import open_gates  # noqa: E402
+from refless.compiled.gates import narrowed, open_gates  # noqa: E402
 from refless.estimators.ratpred.encoders import one_by_one, side_by_side  # noqa: E402
 from refless.estimators.ratpred.network import (  # noqa: E402
     SIDES,
@@ -82,9 +82,22 @@ def test_the_tangent_is_near() -> None:
     still = np.zeros((1, 3 * len(x)), dtype=np.float32)
     still[0, len(x) : 2 * len(x)] = -30.0  # nothing of the old state stays
     still[0, 2 * len(x) :] = x
+    biases = np.zeros(4 * len(x), dtype=np.float32)
     empty = [np.empty((1, k * len(x)), dtype=np.float32) for k in (1, 1, 1, 2)]
-    open_gates(still, np.zeros_like(still), np.zeros_like(x), state, *empty)
+    open_gates(0, 1, 0, still, np.zeros_like(still), biases, state, *empty)
     np.testing.assert_allclose(state[0], np.tanh(x.astype(np.float64)), atol=4e-7)
+
+
+def test_narrow_numbers_are_the_librarys() -> None:
+    """Bit for bit those to which torch rounds, ties and tiny numbers included."""
+    bits = np.random.default_rng(0).integers(0, 0x7F7F0000, 100_000, dtype=np.uint32)
+    bits[: len(bits) // 4] &= np.uint32(0xFFFF8000)  # ties, and numbers that need no rounding
+    values = bits.view(np.float32).reshape(100, -1)
+    values[::2] *= -1
+    out = np.empty(values.shape, dtype=np.uint16)
+    narrowed(values, out)
+    expected = torch.from_numpy(values).bfloat16().view(torch.uint16).numpy()
+    np.testing.assert_array_equal(out, expected)
 
 
 def test_networks_that_are_done_are_left_out() -> None:

@@ -2,6 +2,7 @@
 
 import numba
 import numpy as np
+from numba.extending import overload
 
 REACH = np.float32(9.0)  # tanh is 1 beyond, to the last bit but one
 HALF, ONE = np.float32(0.5), np.float32(1.0)
@@ -41,50 +42,114 @@ def _sigmoid(x):
     return HALF * _tanh(HALF * x) + HALF
 
 
+def _wide(x):
+    """A number as 32 bits: those of 16 bits are bfloat16, the upper half of the 32."""
+
+
+@overload(_wide, inline="always")
+def _wide_of(x):
+    if x == numba.types.uint16:
+        return lambda x: np.uint32(np.uint32(x) << np.uint32(16)).view(np.float32)
+    return lambda x: x
+
+
+def _put(table, i, j, x):
+    """Writes x, rounded to the nearest bfloat16, to the even one of two, if the table is narrow."""
+
+
+@overload(_put, inline="always")
+def _put_of(table, i, j, x):
+    if table.dtype != numba.types.uint16:
+
+        def put(table, i, j, x):
+            table[i, j] = x
+
+        return put
+
+    def put_narrow(table, i, j, x):
+        bits = np.float32(x).view(np.uint32)
+        odd = (bits >> np.uint32(16)) & np.uint32(1)
+        table[i, j] = np.uint16((bits + np.uint32(0x7FFF) + odd) >> np.uint32(16))
+
+    return put_narrow
+
+
 @numba.njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
-def open_gates(gates, share, bias, state, before, inner, fresh, opened):
-    """One time of the unit; the first n rows of `state` move on.
+def narrowed(table, out):
+    """Writes a table [n, k] of finite numbers as bfloat16 into the first n rows of another."""
+    for i in range(table.shape[0]):
+        for j in range(table.shape[1]):
+            _put(out, i, j, table[i, j])
+
+
+@numba.njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
+def open_gates(begin, count, later, gates, share, biases, state, before, inner, fresh, opened):
+    """One time of the unit, for the rows begin .. begin + count of the tables of all times.
+
+    Tables are float32, or uint16 that hold bfloat16.
 
     Args:
-        gates: [n, 3h] the inputs' share in the gates reset, update, new, biases of the first two
-            included; share: [n, 3h] the state's; bias: [h] the state's own in `new`.
-        state: [b, h].
-        before, inner, fresh: [n, h], opened: [n, 2h]: written, for the gradient: the state before,
-            the state's share in `new`, `new`, and both gates.
+        later: how many sequences go on at the next time, whose rows follow.
+        gates: [n, 3h] the inputs' share in the gates reset, update, new; share: [b, 3h] the
+            state's; biases: [4h] of reset, update and new, and the state's own in `new`.
+        state: float32 [b, h]; the first `count` rows move on.
+        before: [n, h] the state before; its rows of the next time are written.
+        inner, fresh: [n, h], opened: [n, 2h]: written, for the gradient: the state's share in
+            `new`, `new`, and both gates.
     """
-    count, size = before.shape
+    size = state.shape[1]
     for i in range(count):
+        at = begin + i
         for j in range(size):
-            reset = _sigmoid(gates[i, j] + share[i, j])
-            update = _sigmoid(gates[i, size + j] + share[i, size + j])
-            own = share[i, 2 * size + j] + bias[j]
-            new = _tanh(gates[i, 2 * size + j] + reset * own)
-            old = state[i, j]
-            before[i, j], inner[i, j], fresh[i, j] = old, own, new
-            opened[i, j], opened[i, size + j] = reset, update
-            state[i, j] = new + update * (old - new)
+            x = _wide(gates[at, j]) + biases[j]
+            reset = _sigmoid(x + _wide(share[i, j]))
+            x = _wide(gates[at, size + j]) + biases[size + j]
+            update = _sigmoid(x + _wide(share[i, size + j]))
+            own = _wide(share[i, 2 * size + j]) + biases[3 * size + j]
+            x = _wide(gates[at, 2 * size + j]) + biases[2 * size + j]
+            new = _tanh(x + reset * own)
+            inner[at, j], fresh[at, j] = own, new
+            opened[at, j], opened[at, size + j] = reset, update
+            state[i, j] = new + update * (state[i, j] - new)
+    for i in range(later):
+        for j in range(size):
+            _put(before, begin + count + i, j, state[i, j])
 
 
 @numba.njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
-def close_gates(carried, before, inner, fresh, opened, factors, slopes):
-    """The gradient of one time, backwards.
+def close_gates(
+    begin, count, later, carried, pulled, before, inner, fresh, opened, factors, slopes, biases
+):
+    """The gradient of one time, backwards, for rows as in `open_gates`.
 
     Args:
-        carried: [b, h] gradient of the state after; its first n rows become that of the state
-            before, less what flows through the gates.
+        later: how many sequences went on at the next time; `pulled` has their gradient.
+        carried: float32 [b, h] gradient of the state after, less what has flowed through the gates
+            of the next time: [b, h] `pulled`. Becomes the same of the state before.
         before, inner, fresh, opened: as `open_gates` wrote them.
         factors: [n, 3h] written: gradients of the state's share in the gates.
         slopes: [n, h] written: gradient of the inputs' share in `new`; those in the other two
             gates are the state's.
+        biases: float32 [4h] sums over rows of the gradients, in the order of `open_gates`; grow.
     """
-    count, size = before.shape
-    for i in range(count):
+    size = carried.shape[1]
+    for i in range(later):
         for j in range(size):
-            reset, update, new = opened[i, j], opened[i, size + j], fresh[i, j]
+            carried[i, j] += _wide(pulled[i, j])
+    for i in range(count):
+        at = begin + i
+        for j in range(size):
+            reset, update, new = opened[at, j], opened[at, size + j], fresh[at, j]
             pull = carried[i, j]
             slope = pull * (ONE - update) * (ONE - new * new)
-            factors[i, j] = slope * inner[i, j] * reset * (ONE - reset)
-            factors[i, size + j] = pull * (before[i, j] - new) * update * (ONE - update)
-            factors[i, 2 * size + j] = slope * reset
-            slopes[i, j] = slope
+            to_reset = slope * inner[at, j] * reset * (ONE - reset)
+            to_update = pull * (_wide(before[at, j]) - new) * update * (ONE - update)
+            _put(factors, at, j, to_reset)
+            _put(factors, at, size + j, to_update)
+            _put(factors, at, 2 * size + j, slope * reset)
+            _put(slopes, at, j, slope)
+            biases[j] += to_reset
+            biases[size + j] += to_update
+            biases[2 * size + j] += slope
+            biases[3 * size + j] += slope * reset
             carried[i, j] = pull * update

@@ -104,7 +104,7 @@ def one_by_one(
     """
 
     def encode(p: Parameters, side: str, tokens: Tensor) -> Tensor:
-        tables = p[f"{side}.embedding"].unbind()
+        tables = _each(p[f"{side}.embedding"])
         weights = [_of_members(p, f"{side}.{name}") for name in settings.directions]
         ends = []
         for member, table in enumerate(tables):
@@ -134,4 +134,9 @@ def _of_members(p: Parameters, name: str) -> list[tuple[Tensor, Tensor, Tensor, 
     """Each member's weights of input and state, and their biases."""
     parts = [p[f"{name}.input"], p[f"{name}.state"]]
     parts += [p[f"{name}.{part}_bias"][:, 0] for part in ("input", "state")]
-    return list(zip(*(part.unbind() for part in parts), strict=True))
+    return list(zip(*map(_each, parts), strict=True))
+
+
+def _each(table: Tensor) -> tuple[Tensor, ...]:
+    """[k, ...] -> k tables; of one alone nothing is copied on the way back."""
+    return table.unbind() if len(table) > 1 else (table.squeeze(0),)

@@ -10,13 +10,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from refless.compiled.gates import close_gates, open_gates
+from refless.compiled.gates import close_gates, narrowed, open_gates
 
-ROUND = 64  # rows
+ROUND, TILE = 64, 16  # rows of products over all times, and of one time
+Table = NDArray[np.float32 | np.uint16]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,7 +65,9 @@ class _PackedRecurrence(torch.autograd.Function):
     """Vectors [n, e], weights [e, 3h] and [h, 3h], biases [3h] twice -> last states [b, h].
 
     With W, U, b, c: r, z = sigmoid(W x + b + U h + c), n = tanh(W x + b + r (U h + c)),
-    h' = n + z (h - n); h starts at 0. The states come in the order of length.
+    h' = n + z (h - n); h starts at 0. The states come in the order of length. Tables of all times
+    have rows of 0 up to a round number, and a product takes some rows of other times too: code
+    for products is compiled anew for each size, and is slower for odd ones.
     """
 
     @staticmethod
@@ -78,56 +83,70 @@ class _PackedRecurrence(torch.autograd.Function):
         narrow: bool,
     ) -> Tensor:
         size = onward.shape[0]
-        given = _numbers(narrow, _lengthened(vectors), inward, onward)
-        own = onward_bias.clone()
-        own[2 * size :] = 0.0  # the state's bias in `new` is multiplied by a gate, others are not
-        gates = (given[0] @ given[1]).to(vectors.dtype).add_(bias + own)
-        before, inner, fresh = (gates.new_zeros(len(gates), size) for _ in range(3))
-        opened = gates.new_empty(len(gates), 2 * size)
-        state, begin = gates.new_zeros(batch, size), 0
-        inside, last = onward_bias[2 * size :].numpy(), state.numpy()
-        tables = [table.numpy() for table in (before, inner, fresh, opened)]
-        for count in counts:
-            at = slice(begin, begin + count)
-            share = (state[:count].to(given[2].dtype) @ given[2]).to(gates.dtype)
-            parts = (table[at] for table in tables)
-            open_gates(gates[at].numpy(), share.numpy(), inside, last, *parts)
+        rows = len(vectors) + -len(vectors) % ROUND
+        given = _filled(vectors, rows, narrow)
+        inward, onward = (_filled(table, len(table), narrow) for table in (inward, onward))
+        gates = given @ inward
+        before = given.new_zeros(rows, size)
+        inner, fresh = vectors.new_empty(rows, size), vectors.new_empty(rows, size)
+        opened = vectors.new_empty(rows, 2 * size)
+        state = vectors.new_zeros(batch, size)
+        share = given.new_empty(batch + TILE, 3 * size)
+        biases = torch.cat((bias + onward_bias, onward_bias[2 * size :]))
+        biases[2 * size : 3 * size] = bias[2 * size :]  # the state's own is multiplied by a gate
+        tables = [_numbers(t) for t in (gates, share, biases, state, before, inner, fresh, opened)]
+        begin = 0
+        for count, later in zip(counts, (*counts, 0)[1:], strict=True):
+            most = min(count + -count % TILE, rows - begin)
+            torch.mm(before[begin : begin + most], onward, out=share[:most])
+            open_gates(begin, count, later, *tables)
             begin += count
-        ctx.save_for_backward(*given, before, inner, fresh, opened)
+        ctx.save_for_backward(given, inward, onward, before, inner, fresh, opened)
         ctx.counts = counts
         return state
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:  # noqa: ANN401
-        vectors, inward, onward, before, inner, fresh, opened = ctx.saved_tensors
-        size, kind = fresh.shape[1], vectors.dtype
-        factors, slopes = fresh.new_zeros(len(fresh), 3 * size), torch.zeros_like(fresh)
-        flat = torch.zeros_like(factors, dtype=kind)
-        carried, end, turned = gradient.clone(), sum(ctx.counts), onward.t()
-        tables = [table.numpy() for table in (before, inner, fresh, opened, factors, slopes)]
+        given, inward, onward, before, inner, fresh, opened = ctx.saved_tensors
+        size, end, later, turned = fresh.shape[1], sum(ctx.counts), 0, onward.t()
+        factors, slopes = given.new_empty(len(given), 3 * size), torch.empty_like(before)
+        factors[end:], slopes[end:] = 0.0, 0.0
+        carried, pulled = gradient.clone(), given.new_empty(len(gradient) + TILE, size)
+        biases = gradient.new_zeros(4 * size)
+        saved = (before, inner, fresh, opened)
+        tables = [_numbers(t) for t in (carried, pulled, *saved, factors, slopes, biases)]
         for count in reversed(ctx.counts):
-            at = slice(end - count, end)
-            close_gates(carried.numpy(), *(table[at] for table in tables))
-            flat[at] = factors[at]
-            carried[:count] += flat[at] @ turned
             end -= count
-        to_onward = (before.to(kind).t() @ flat).to(gradient.dtype)
-        onward_bias = factors.sum(dim=0)
-        bias = torch.cat((onward_bias[: 2 * size], slopes.sum(dim=0)))
-        flat[:, 2 * size :] = slopes
-        to_vectors = (flat @ inward.t())[: sum(ctx.counts)].to(gradient.dtype)
-        to_inward = (vectors.t() @ flat).to(gradient.dtype)
+            if later:
+                after = factors[end + count :][: later + -later % TILE]
+                torch.mm(after, turned, out=pulled[: len(after)])
+            close_gates(end, count, later, *tables)
+            later = count
+        to_onward = (before.t() @ factors).to(gradient.dtype)
+        factors[:, 2 * size :] = slopes
+        to_vectors = (factors @ inward.t())[: sum(ctx.counts)].to(gradient.dtype)
+        to_inward = (given.t() @ factors).to(gradient.dtype)
+        bias, own = biases[: 3 * size], biases[3 * size :]
+        onward_bias = torch.cat((biases[: 2 * size], own))
         return to_vectors, to_inward, to_onward, bias, onward_bias, None, None, None
 
 
-def _lengthened(vectors: Tensor) -> Tensor:
-    """With rows of 0 up to a round number: code for products is compiled anew for each size."""
-    return torch.nn.functional.pad(vectors, (0, 0, 0, -len(vectors) % ROUND))
+def _filled(table: Tensor, rows: int, narrow: bool) -> Tensor:
+    """The table in the numbers of products, with rows of 0 up to so many."""
+    if not narrow:
+        return torch.nn.functional.pad(table, (0, 0, 0, rows - len(table)))
+    filled = torch.empty(rows, table.shape[1], dtype=torch.bfloat16)
+    narrowed(table.detach().numpy(), _numbers(filled))
+    filled[len(table) :] = 0.0
+    return filled
 
 
-def _numbers(narrow: bool, *tables: Tensor) -> tuple[Tensor, ...]:
-    return tuple(table.bfloat16() for table in tables) if narrow else tables
+def _numbers(table: Tensor) -> Table:
+    """The table's memory; bfloat16 as whole numbers of 16 bits, which NumPy knows."""
+    if table.dtype == torch.bfloat16:
+        table = table.view(torch.uint16)
+    return table.numpy()
 
 
 def last_states(
