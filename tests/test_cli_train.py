@@ -6,7 +6,7 @@ import re
 import shlex
 import subprocess
 import sys
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -16,8 +16,6 @@ import numpy as np
 import pytest
 
 from command_line import jsonl, output_rows, rated_rows, run
-from refless.estimators import ESTIMATORS, RatPred
-from refless.estimators.ratpred import Settings
 from refless.estimators.ratpred.model import load
 from refless.report.page import Page
 from refless.report.train import Trained, kept_aside
@@ -201,23 +199,21 @@ def test_score_without_either_is_refused(folder: Path) -> None:
     assert "refless train" in ran.err
 
 
-@dataclass(kw_only=True)
-class SmallRatPred(RatPred):
-    """The estimator with a network that trains in no time."""
-
-    settings: Settings = field(
-        default_factory=lambda: Settings(embedding=8, hidden=8, passes=3, synthetic_passes=1)
-    )
-
-
-def test_validate_trains_for_each_fold(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The learned estimator is validated like the others."""
-    monkeypatch.setitem(ESTIMATORS, "ratpred", SmallRatPred)
+def test_validate_trains_for_each_fold(folder: Path) -> None:
+    """The learned estimator is validated like the others, with the network that is asked for."""
     words = ("validate", folder / "rated.jsonl", "--estimator", "ratpred", "--format", "json")
-    ran = run(*words, "--resamples", "40", "--group", "source")
+    ran = run(*words, "--resamples", "40", "--group", "source", *SMALL)
     assert ran.code == 0, ran.err
     assert ran.json["estimator"]["coverage"] == 1.0
     assert ran.json["signature"].startswith("ratpred|")
+    assert "|hidden:8|" in ran.json["signature"]
+
+
+def test_other_estimators_have_no_network(folder: Path) -> None:
+    """A flag that would do nothing is refused."""
+    ran = run("validate", folder / "rated.jsonl", "--estimator", "kriging", "--no-errors")
+    assert ran.code == 2
+    assert "kriging has no --no-errors" in ran.err
 
 
 def test_a_stopped_run_goes_on(folder: Path) -> None:

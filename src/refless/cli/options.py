@@ -11,6 +11,8 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
+from refless.cli.network import NetworkOptions
+
 COLUMNS, INPUT, ESTIMATOR, RESULT = "Columns", "Input", "Estimator", "Result"
 
 
@@ -296,7 +298,7 @@ class EstimatorOptions(ShapeOptions):
         bool,
         typer.Option(
             "--ignore-source",
-            help="kriging: leave the sources unread.",
+            help="kriging, ratpred: leave the sources unread.",
             rich_help_panel=ESTIMATOR,
         ),
     ] = False
@@ -340,7 +342,9 @@ class ResultOptions:
     ] = 0
 
 
-GROUPS = (OutputsOptions, InputOptions, ShapeOptions, EstimatorOptions, ResultOptions)
+GROUPS = (
+    OutputsOptions, InputOptions, ShapeOptions, EstimatorOptions, NetworkOptions, ResultOptions,
+)  # fmt: skip
 
 
 def paragraphs(docstring: str) -> str:

@@ -9,6 +9,7 @@ from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 from refless.cli.console import say
+from refless.cli.network import NetworkOptions, network_of
 from refless.cli.options import EstimatorOptions, InputOptions, OutputsOptions, ShapeOptions
 from refless.errors import UsageError
 
@@ -165,8 +166,13 @@ def orders_of(text: str) -> tuple[int, int]:
     return int(low), int(high)
 
 
-def estimator_of(options: EstimatorOptions, seed: int) -> BLEUNeighbors | Kriging | RatPred:
-    """The estimator with its parameters, from the flags.
+def estimator_of(
+    options: EstimatorOptions,
+    seed: int,
+    network: NetworkOptions | None = None,
+    reading: InputOptions | None = None,
+) -> BLEUNeighbors | Kriging | RatPred:
+    """The estimator with its parameters, from the flags; those of a network for RatPred alone.
 
     Raises:
         UsageError: an unknown estimator, or a flag that this one does not have.
@@ -182,6 +188,11 @@ def estimator_of(options: EstimatorOptions, seed: int) -> BLEUNeighbors | Krigin
         if name not in known:
             raise UsageError(f"{options.estimator} has no {flag}")
     values: dict[str, Any] = {name: value for name, (_, value) in given.items()}
+    if network is not None and reading is not None:
+        if options.estimator == "ratpred":
+            values |= network_of(network, reading)
+        elif network.given():
+            raise UsageError(f"{options.estimator} has no {network.given()[0]}")
     return maker(seed=seed, subsample=options.subsample, threads=options.threads, **values)
 
 

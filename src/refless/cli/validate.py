@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from refless.cli.console import progress, say
+from refless.cli.network import NetworkOptions
 from refless.cli.options import FEWEST_RESAMPLES, EstimatorOptions, InputOptions, ResultOptions
 from refless.errors import UsageError
 
@@ -29,6 +30,7 @@ def validate(
     pool: Annotated[list[str], typer.Argument(help="Files of rated texts, or one index folder.")],
     reading: InputOptions,
     estimation: EstimatorOptions,
+    network: NetworkOptions,
     result: ResultOptions,
     group: Annotated[
         str,
@@ -53,7 +55,7 @@ def validate(
         raise UsageError(
             f"--resamples must be {FEWEST_RESAMPLES} or more: a 95 % interval needs as many"
         )
-    estimator = estimator_of(estimation, result.seed)
+    estimator = estimator_of(estimation, result.seed, network, reading)
     rated, column = rated_of(pool, reading, None if group in NAMED_GROUPS else group, alone=True)
     how = _How(group, column, result.seed, resamples)
     found = _validation(estimator, rated, how)
