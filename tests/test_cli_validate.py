@@ -125,6 +125,26 @@ def test_groups(tmp_path: Path, group: str) -> None:
     assert single.json["estimator"]["mse"] != found.json["estimator"]["mse"]
 
 
+def test_what_choosing_is_worth(rated: Path, tmp_path: Path) -> None:
+    """Four outputs a source: in text, JSON and the report; a fairer way is named, if there is."""
+    page = tmp_path / "report.html"
+    ran = run("validate", rated, *SCALE, "-o", page)
+    assert "The best of several outputs for one source\n12 sources have several" in ran.out
+    assert "--group source holds them out" in " ".join(ran.out.split())
+    assert "of what can be gained" in page.read_text(encoding="utf-8")
+    fair = run("validate", rated, *SCALE, "--group", "source")
+    assert "holds them out" not in fair.out
+    found = run("validate", rated, *SCALE, "--format", "json").json["reranking"]
+    assert (found["by"], found["n"]) == ("source", 12)
+    assert found["random"] <= found["chosen"] <= found["best"]
+    low, high = found["gain_interval"]
+    assert low < found["gain"] < high
+    assert f"gains {found['gain']:.3f} [{low:.3f}, {high:.3f}]" in " ".join(ran.out.split())
+    alone = [{**row, "source": f"s{i // 3}"} for i, row in enumerate(rated_rows())]
+    ran = run("validate", jsonl(tmp_path / "alone.jsonl", alone), *SCALE, "--format", "json")
+    assert ran.json["reranking"] is None
+
+
 def test_groups_that_are_not_there(tmp_path: Path) -> None:
     """A missing column, or one group only, is wrong usage."""
     rows = [{"text": text, "rating": i % 5, "task": "one"} for i, text in enumerate(headlines(9))]

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
-
-if TYPE_CHECKING:
-    from refless.cli.options import InputOptions
-    from refless.estimators.ratpred import Settings
 
 NETWORK, SCHEDULE = "RatPred's network", "RatPred's training"
 
@@ -124,58 +120,3 @@ class NetworkOptions:
         """Flags that differ from their defaults."""
         changed = [f.name for f in fields(self) if getattr(self, f.name) != f.default]
         return [f"--{name.replace('_', '-')}" for name in changed]
-
-
-def network_of(options: NetworkOptions, reading: InputOptions) -> dict[str, Any]:
-    """RatPred's parameters, from the flags; the files of references are read."""
-    return {
-        "references": _references(options.references or [], reading),
-        "errors": not options.no_errors,
-        "slots": _slots(options.slots),
-        "members": options.members,
-        "vectors": options.vectors,
-        "settings": _settings(options),
-        "device": options.device,
-    }
-
-
-def _settings(options: NetworkOptions) -> Settings:
-    from refless.embed import WordVectors
-    from refless.estimators.ratpred import Settings
-
-    vectors = options.vectors
-    return Settings(
-        embedding=options.embedding if vectors is None else WordVectors(path=vectors).size(),
-        hidden=options.hidden,
-        dropout=options.dropout,
-        rate=options.rate,
-        batch=options.batch,
-        passes=options.passes,
-        synthetic_passes=options.synthetic_passes,
-        patience=options.patience or None,
-        unit=options.unit,
-        bidirectional=options.bidirectional,
-        target=options.target,
-        ranking=options.ranking,
-        narrow=options.bfloat16,
-    )
-
-
-def _slots(text: str | None) -> tuple[str, ...]:
-    """Slots whose values become placeholders."""
-    from refless.estimators.ratpred.reading import SLOTS
-
-    if text is None:
-        return tuple(sorted(SLOTS))
-    named = {name.strip() for name in text.split(",")}
-    return tuple(sorted(named - {"", "none"}))
-
-
-def _references(paths: list[str], reading: InputOptions) -> tuple[tuple[str, str], ...]:
-    """(source, text) of people's texts."""
-    from refless.cli.reading import outputs_of_files
-
-    if not paths:
-        return ()
-    found = outputs_of_files(paths, reading).outputs
-    return tuple(zip(found.sources or [""] * len(found), found.texts, strict=True))

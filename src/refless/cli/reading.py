@@ -9,12 +9,13 @@ from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 from refless.cli.console import say
-from refless.cli.network import NetworkOptions, network_of
+from refless.cli.network import NetworkOptions
 from refless.cli.options import EstimatorOptions, InputOptions, OutputsOptions, ShapeOptions
 from refless.errors import UsageError
 
 if TYPE_CHECKING:
     from refless.estimators import BLEUNeighbors, Estimator, Kriging, RatPred
+    from refless.estimators.ratpred import Settings
     from refless.index import RatedIndex
     from refless.ngrams import Shape
     from refless.records import RatedPool
@@ -216,6 +217,59 @@ def _given(options: EstimatorOptions) -> dict[str, tuple[str, object]]:
     if options.ignore_source:
         given["use_source"] = ("--ignore-source", False)
     return given
+
+
+def network_of(options: NetworkOptions, reading: InputOptions) -> dict[str, Any]:
+    """RatPred's parameters, from the flags; the files of references are read."""
+    return {
+        "references": _references(options.references or [], reading),
+        "errors": not options.no_errors,
+        "slots": _slots(options.slots),
+        "members": options.members,
+        "vectors": options.vectors,
+        "settings": _settings(options),
+        "device": options.device,
+    }
+
+
+def _settings(options: NetworkOptions) -> Settings:
+    from refless.embed import WordVectors
+    from refless.estimators.ratpred import Settings
+
+    vectors = options.vectors
+    return Settings(
+        embedding=options.embedding if vectors is None else WordVectors(path=vectors).size(),
+        hidden=options.hidden,
+        dropout=options.dropout,
+        rate=options.rate,
+        batch=options.batch,
+        passes=options.passes,
+        synthetic_passes=options.synthetic_passes,
+        patience=options.patience or None,
+        unit=options.unit,
+        bidirectional=options.bidirectional,
+        target=options.target,
+        ranking=options.ranking,
+        narrow=options.bfloat16,
+    )
+
+
+def _slots(text: str | None) -> tuple[str, ...]:
+    """Slots whose values become placeholders."""
+    from refless.estimators.ratpred.reading import SLOTS
+
+    if text is None:
+        return tuple(sorted(SLOTS))
+    named = {name.strip() for name in text.split(",")}
+    return tuple(sorted(named - {"", "none"}))
+
+
+def _references(paths: list[str], reading: InputOptions) -> tuple[tuple[str, str], ...]:
+    """(source, text) of people's texts."""
+    if not paths:
+        return ()
+    found = outputs_of_files(paths, reading).outputs
+    return tuple(zip(found.sources or [""] * len(found), found.texts, strict=True))
 
 
 def command_with(replacing: Sequence[str], flags: Sequence[str]) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from refless.cli.console import progress, say
-from refless.cli.network import SCHEDULE, NetworkOptions, network_of
+from refless.cli.network import SCHEDULE, NetworkOptions
 from refless.cli.options import InputOptions, ResultOptions
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def train(
     with the same files and flags.
     """
     from refless.cli.output import check, emit
-    from refless.cli.reading import command_with
+    from refless.cli.reading import command_with, network_of
     from refless.estimators import RatPred
     from refless.report.train import train_view
     from refless.report.train_page import train_page

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import asdict
 
 from refless.records import Scale
 from refless.report.parts import (
@@ -18,11 +19,14 @@ from refless.report.parts import (
     title,
 )
 from refless.report.verdict import grounds_of, verdict
-from refless.report.view import Cell, Section, Table, View, number
+from refless.report.view import Cell, Section, Table, View, number, percent, with_interval
+from refless.signature import Signature
+from refless.stats.intervals import Interval
 from refless.studies.annotators import annotators
 from refless.studies.annotators import as_dict as annotators_dict
 from refless.studies.held_out import Agreement
 from refless.studies.held_out import as_dict as agreement_dict
+from refless.studies.reranking import Reranking
 from refless.studies.validation import Validation
 
 NO_YARDSTICK = "No human yardstick possible: the ratings do not say who gave them."
@@ -47,6 +51,7 @@ def validation_view(result: Validation, advice: Advice | None) -> View:
         "baselines": {name: agreement_dict(a) for name, a in result.baselines.items()},
         "annotators": None if yardstick is None else annotators_dict(yardstick),
         "annotators_reason": NO_YARDSTICK if yardstick is None else "",
+        "reranking": None if result.reranking is None else asdict(result.reranking),
         "in_scale": _in_scale(result.estimator, result.pool.scale),
         "advice": advice_dict(advice),
     }
@@ -60,6 +65,7 @@ def validation_view(result: Validation, advice: Advice | None) -> View:
             table=agreement_table(result),
         ),
         Section(lines=legend(result)),
+        *_reranking_section(result),
         *_better_section(advice),
         *reasons_section(result.estimator.reasons, result.estimator.n),
         _undefined_section(result.estimator),
@@ -112,6 +118,37 @@ def legend(result: Validation) -> tuple[str, ...]:
     if not result.baselines["length_only"].spearman > 0:
         lines.insert(1, TELLS_NOTHING)
     return tuple(lines)
+
+
+def _reranking_section(result: Validation) -> tuple[Section, ...]:
+    if result.reranking is None:
+        return ()
+    heading, *lines = reranking_lines(result.reranking, result.signature)
+    return (Section(title=heading, lines=tuple(lines)),)
+
+
+def reranking_lines(found: Reranking, signature: Signature) -> tuple[str, ...]:
+    """A heading, what choosing by estimates is worth, and how to ask more fairly."""
+    means = (
+        f"{found.n} {found.by}s have several outputs. People rate the one with the highest "
+        f"estimate {number(found.chosen)} on average, one at random {number(found.random)}, the "
+        f"best {number(found.best)}."
+    )
+    worth = "All outputs of each are rated alike, so there is nothing to gain."
+    if not math.isnan(found.share):
+        gain = with_interval(found.gain, found.gain_interval)
+        share = percent(found.share) + _between(found.share_interval)
+        worth = f"Choosing by estimates gains {gain}, {share} of what can be gained."
+    heading = f"The best of several outputs for one {found.by}"
+    if signature.get("heldout") == found.by:
+        return heading, means, worth
+    fairer = f"Each was judged with the others at hand; --group {found.by} holds them out."
+    return heading, means, worth, fairer
+
+
+def _between(shares: Interval) -> str:
+    low, high = shares
+    return "" if math.isnan(low) else f" [{percent(low)}, {percent(high)}]"
 
 
 def _better_section(advice: Advice | None) -> tuple[Section, ...]:

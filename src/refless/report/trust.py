@@ -11,7 +11,7 @@ import numpy as np
 from refless.estimators import Estimator
 from refless.matching import hold_out
 from refless.records import IntArray
-from refless.report.agreement import agreement_table, legend
+from refless.report.agreement import agreement_table, legend, reranking_lines
 from refless.report.charts import Dot, scatter
 from refless.report.coverage import coverage_chapter
 from refless.report.nearest import comparison, nearest
@@ -73,6 +73,7 @@ def validation_page(result: Validation, advice: Advice | None, evidence: Evidenc
         people_chapter(result.annotators, evidence.others, result.estimator, evidence.seed),
         *_studies(grounds, evidence),
         coverage_chapter(result.pool.texts, result.pool.tasks, result.estimates),
+        *_reranking(result),
         _misses(result, places),
         caveats(),
     ]
@@ -87,6 +88,13 @@ def validation_page(result: Validation, advice: Advice | None, evidence: Evidenc
         signature=str(result.signature),
         command=evidence.command,
     )
+
+
+def _reranking(result: Validation) -> tuple[Chapter, ...]:
+    if result.reranking is None:
+        return ()
+    heading, *lines = reranking_lines(result.reranking, result.signature)
+    return (Chapter(title=heading, sections=(Section(lines=tuple(lines)),)),)
 
 
 def _facts(result: Validation, grounds: Grounds) -> tuple[tuple[str, str, str], ...]:

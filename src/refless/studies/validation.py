@@ -15,6 +15,7 @@ from refless.stats.resampling import RESAMPLES
 from refless.studies.annotators import Annotators, annotators
 from refless.studies.baselines import BASELINES
 from refless.studies.held_out import Agreement, agreement
+from refless.studies.reranking import Reranking, reranking
 
 CORRELATIONS = ("pearson", "spearman", "kendall", "auc")
 RANKS_NOTHING = "a constant ranks nothing"
@@ -37,6 +38,7 @@ class Validation:
         baselines: agreement of predictions that read no words, by name, on the texts that have
             an estimate (on all where none has).
         annotators: the human yardstick, or None.
+        reranking: what choosing among outputs for one source is worth; None where each has one.
         signature: everything that can change these numbers.
     """
 
@@ -45,6 +47,7 @@ class Validation:
     estimator: Agreement
     baselines: dict[str, Agreement]
     annotators: Annotators | None
+    reranking: Reranking | None
     signature: Signature
 
 
@@ -120,6 +123,7 @@ def validation(
         estimator=found,
         baselines={**baselines, "constant": _without_ranks(baselines["constant"])},
         annotators=annotators(pool),
+        reranking=reranking(pool, estimates, seed=seed, resamples=resamples),
         signature=signature.plus(heldout=group, ci=found.interval_method, seed=seed),
     )
 
