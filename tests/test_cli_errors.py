@@ -146,6 +146,18 @@ def test_no_result_overwrites_what_is_read(folder: Path, flag: list[str]) -> Non
     assert path.read_bytes() == before
 
 
+def test_no_result_overwrites_standard_input(folder: Path) -> None:
+    """`-o FILE < FILE` is refused as well."""
+    path = folder / "rated.jsonl"
+    before = path.read_bytes()
+    words = [sys.executable, "-m", "refless", "validate", "-", "-o", str(path)]
+    with path.open("rb") as given:
+        ran = subprocess.run(words, stdin=given, capture_output=True, text=True, check=False)
+    assert ran.returncode == 2
+    assert "would overwrite a file that is read" in ran.stderr
+    assert path.read_bytes() == before
+
+
 def test_names_that_are_no_files(folder: Path) -> None:
     """A text too long for a file's name is a text; a `=` may be in a name; folders are kept."""
     text = "a ferry opens at noon in Torby " * 20

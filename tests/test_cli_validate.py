@@ -145,6 +145,13 @@ def test_what_choosing_is_worth(rated: Path, tmp_path: Path) -> None:
     assert ran.json["reranking"] is None
 
 
+def test_few_groups_are_told(rated: Path) -> None:
+    """Four systems say little about others, whatever the interval says."""
+    told = "intervals rest on 4 systems"
+    assert told in run("validate", rated, *SCALE, "--group", "system").err
+    assert "intervals rest" not in run("validate", rated, *SCALE).err
+
+
 def test_groups_that_are_not_there(tmp_path: Path) -> None:
     """A missing column, or one group only, is wrong usage."""
     rows = [{"text": text, "rating": i % 5, "task": "one"} for i, text in enumerate(headlines(9))]

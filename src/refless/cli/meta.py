@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from refless.cli.console import progress, say
+from refless.cli.console import progress, say, say_few
 from refless.cli.options import (
     COLUMNS,
     FEWEST_RESAMPLES,
@@ -110,6 +110,7 @@ def meta(
             show(0.1)
         how = (_measure(measure), result.seed, resamples)
         found = _found(read, scores, signatures, group, unit, how)
+    say_few(len(set(_human(read, group).group)), group)
     emit(meta_view(found), result, lambda: meta_page(found, command_with((), ())))
 
 

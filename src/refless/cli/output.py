@@ -40,7 +40,7 @@ def check(options: ResultOptions, *, report: bool = False) -> None:
             )
         if not Path(name).parent.is_dir():
             raise UsageError(f"-o {name}: there is no folder '{Path(name).parent}'")
-        if _there(name) and any(path.samefile(name) for path in named):
+        if _there(name) and (any(path.samefile(name) for path in named) or _is_input(name)):
             raise UsageError(f"-o {name} would overwrite a file that is read; name another")
         if Path(name).name in SAVED and any(path.samefile(Path(name).parent) for path in named):
             raise UsageError(f"-o {name} is a part of what that folder holds; name another")
@@ -63,6 +63,16 @@ def _there(name: str) -> bool:
     try:
         return Path(name).exists()
     except (OSError, ValueError):  # a text too long for a name, a folder not to be looked into
+        return False
+
+
+def _is_input(name: str) -> bool:
+    """Whether the file is what standard input reads from, and `-` asks for that."""
+    try:
+        return "-" in sys.argv[1:] and os.path.samestat(
+            Path(name).stat(), os.fstat(sys.stdin.fileno())
+        )
+    except (OSError, ValueError):  # standard input is closed, or no file
         return False
 
 

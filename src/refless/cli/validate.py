@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from refless.cli.console import progress, say
+from refless.cli.console import progress, say, say_few
 from refless.cli.network import NetworkOptions
 from refless.cli.options import FEWEST_RESAMPLES, EstimatorOptions, InputOptions, ResultOptions
 from refless.errors import UsageError
@@ -49,6 +49,7 @@ def validate(
     from refless.cli.output import check, emit
     from refless.cli.reading import estimator_of, rated_of
     from refless.report.agreement import validation_view
+    from refless.studies.validation import group_labels
 
     check(result, report=True)
     if resamples < FEWEST_RESAMPLES:
@@ -60,6 +61,8 @@ def validate(
     how = _How(group, column, result.seed, resamples)
     found = _validation(estimator, rated, how)
     _tell_repeated(found.pool, group)
+    if group != "id":
+        say_few(len(set(group_labels(found.pool, group, column))), group)
     given = _advice(estimator, found, how)
     emit(validation_view(found, given), result, lambda: _report(estimator, found, given, how))
 
