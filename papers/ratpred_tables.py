@@ -256,13 +256,9 @@ def levelled(result: Result, human: FloatArray, split: Split) -> Result:
     correlations over all folds.
     """
     ratings = human[split.development]
-    span = Range.of(ratings)
-
-    def standardised(values: FloatArray) -> FloatArray:
-        return (values - span.offset) / span.unit
-
-    span = span.levelled(standardised(result.development), ratings)
-    test = span.rating(standardised(result.test), levelled=True, bounded=False, rounded=False)
+    raw = replace(Range.of(ratings), offset=0.0, unit=1.0)  # predictions are in raters' units
+    line = raw.levelled(result.development, ratings)
+    test = line.rating(result.test, levelled=True, bounded=False, rounded=False)
     return replace(result, test=test)
 
 

@@ -40,40 +40,35 @@ def check(options: ResultOptions, *, report: bool = False) -> None:
             )
         if not Path(name).parent.is_dir():
             raise UsageError(f"-o {name}: there is no folder '{Path(name).parent}'")
-        if _there(name) and (any(path.samefile(name) for path in named) or _is_input(name)):
+        if _among(named, Path(name)):
             raise UsageError(f"-o {name} would overwrite a file that is read; name another")
-        if Path(name).name in SAVED and any(path.samefile(Path(name).parent) for path in named):
+        if Path(name).name in SAVED and _among(named, Path(name).parent):
             raise UsageError(f"-o {name} is a part of what that folder holds; name another")
     if options.seed < 0:
         raise UsageError(f"--seed must be 0 or more, got {options.seed}")
 
 
-def _named() -> list[Path]:
-    """Files and folders that the command line names, but for those of -o."""
+def _named() -> list[os.stat_result]:
+    """Files and folders that the command line names, but for those of -o; `-` is what is piped."""
     found, previous = [], ""
     for word in sys.argv[1:]:
         flag, _, value = word.partition("=") if word.startswith("--") else ("", "", word)
-        if "--out" not in {flag, previous} and previous != "-o" and value and _there(value):
-            found.append(Path(value))
+        if "--out" not in {flag, previous} and previous != "-o" and value:
+            found += _status(sys.stdin.fileno if value == "-" else Path(value))
         previous = word
     return found
 
 
-def _there(name: str) -> bool:
+def _status(of: Path | Callable[[], int]) -> list[os.stat_result]:
+    """Of a file, a folder or what a number stands for; nothing where there is none."""
     try:
-        return Path(name).exists()
-    except (OSError, ValueError):  # a text too long for a name, a folder not to be looked into
-        return False
+        return [of.stat() if isinstance(of, Path) else os.fstat(of())]
+    except (OSError, ValueError):  # a text too long for a name, a closed or made-up input
+        return []
 
 
-def _is_input(name: str) -> bool:
-    """Whether the file is what standard input reads from, and `-` asks for that."""
-    try:
-        return "-" in sys.argv[1:] and os.path.samestat(
-            Path(name).stat(), os.fstat(sys.stdin.fileno())
-        )
-    except (OSError, ValueError):  # standard input is closed, or no file
-        return False
+def _among(named: list[os.stat_result], path: Path) -> bool:
+    return any(os.path.samestat(one, other) for one in _status(path) for other in named)
 
 
 def wants_report(options: ResultOptions) -> bool:

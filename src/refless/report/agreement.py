@@ -20,13 +20,11 @@ from refless.report.parts import (
 )
 from refless.report.verdict import grounds_of, verdict
 from refless.report.view import Cell, Section, Table, View, number, percent, with_interval
-from refless.signature import Signature
 from refless.stats.intervals import Interval
 from refless.studies.annotators import annotators
 from refless.studies.annotators import as_dict as annotators_dict
 from refless.studies.held_out import Agreement
 from refless.studies.held_out import as_dict as agreement_dict
-from refless.studies.reranking import Reranking
 from refless.studies.validation import Validation
 
 NO_YARDSTICK = "No human yardstick possible: the ratings do not say who gave them."
@@ -65,7 +63,7 @@ def validation_view(result: Validation, advice: Advice | None) -> View:
             table=agreement_table(result),
         ),
         Section(lines=legend(result)),
-        *_reranking_section(result),
+        *reranking_sections(result),
         *_better_section(advice),
         *reasons_section(result.estimator.reasons, result.estimator.n),
         _undefined_section(result.estimator),
@@ -120,15 +118,11 @@ def legend(result: Validation) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def _reranking_section(result: Validation) -> tuple[Section, ...]:
-    if result.reranking is None:
+def reranking_sections(result: Validation) -> tuple[Section, ...]:
+    """What choosing by estimates is worth, and how to ask more fairly."""
+    found = result.reranking
+    if found is None:
         return ()
-    heading, *lines = reranking_lines(result.reranking, result.signature)
-    return (Section(title=heading, lines=tuple(lines)),)
-
-
-def reranking_lines(found: Reranking, signature: Signature) -> tuple[str, ...]:
-    """A heading, what choosing by estimates is worth, and how to ask more fairly."""
     means = (
         f"{found.n} {found.by}s have several outputs. People rate the one with the highest "
         f"estimate {number(found.chosen)} on average, one at random {number(found.random)}, the "
@@ -140,10 +134,10 @@ def reranking_lines(found: Reranking, signature: Signature) -> tuple[str, ...]:
         share = percent(found.share) + _between(found.share_interval)
         worth = f"Choosing by estimates gains {gain}, {share} of what can be gained."
     heading = f"The best of several outputs for one {found.by}"
-    if signature.get("heldout") == found.by:
-        return heading, means, worth
-    fairer = f"Each was judged with the others at hand; --group {found.by} holds them out."
-    return heading, means, worth, fairer
+    lines = [means, worth]
+    if result.signature.get("heldout") != found.by:
+        lines.append(f"Each was judged with the others at hand; --group {found.by} holds them out.")
+    return (Section(title=heading, lines=tuple(lines)),)
 
 
 def _between(shares: Interval) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 from refless.estimators import Estimator
 from refless.matching import hold_out
 from refless.records import IntArray
-from refless.report.agreement import agreement_table, legend, reranking_lines
+from refless.report.agreement import agreement_table, legend, reranking_sections
 from refless.report.charts import Dot, scatter
 from refless.report.coverage import coverage_chapter
 from refless.report.nearest import comparison, nearest
@@ -90,11 +90,9 @@ def validation_page(result: Validation, advice: Advice | None, evidence: Evidenc
     )
 
 
-def _reranking(result: Validation) -> tuple[Chapter, ...]:
-    if result.reranking is None:
-        return ()
-    heading, *lines = reranking_lines(result.reranking, result.signature)
-    return (Chapter(title=heading, sections=(Section(lines=tuple(lines)),)),)
+def _reranking(result: Validation) -> list[Chapter]:
+    found = reranking_sections(result)
+    return [Chapter(title=one.title, sections=(Section(lines=one.lines),)) for one in found]
 
 
 def _facts(result: Validation, grounds: Grounds) -> tuple[tuple[str, str, str], ...]:

@@ -173,8 +173,8 @@ def _choice(
 ) -> Choice:
     known = [row for row in rows if not math.isnan(values[row])]
     highest = max((values[row] for row in known), default=math.nan)
-    slack = NEAR * max(1.0, abs(highest))
-    equal = [row for row in known if values[row] >= highest - slack]
+    within = float(slack(highest))
+    equal = [row for row in known if values[row] >= highest - within]
     missing = Counter(reasons[row] for row in rows if reasons[row])
     return Choice(
         item=item,
@@ -183,8 +183,13 @@ def _choice(
         n_scored=len(known),
         tied=len(equal),
         reasons=dict(sorted(missing.items())),
-        fallback=not equal or (below is not None and highest < below - slack),
+        fallback=not equal or (below is not None and highest < below - within),
     )
+
+
+def slack(highest: FloatArray | float) -> FloatArray:
+    """How far below the highest estimate one counts as equal to it."""
+    return np.asarray(NEAR * np.maximum(1.0, np.abs(highest)))
 
 
 def check(by: str, fallback_below: float | None) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 from refless.records import Estimates, FloatArray, IntArray, RatedPool
 from refless.stats.intervals import Interval, percentile_interval
 from refless.stats.resampling import RESAMPLES, weights_of
-from refless.studies.best_of import NEAR
+from refless.studies.best_of import slack
 
 BY = ("source", "item")
 
@@ -84,8 +84,7 @@ def _of_items(
     begins = np.flatnonzero(np.diff(item[order], prepend=-1))
     sizes = np.diff(begins, append=len(item))
     highest = np.maximum.reduceat(values, begins)
-    slack = NEAR * np.maximum(1.0, np.abs(np.where(np.isinf(highest), 0.0, highest)))
-    equal = values >= np.repeat(highest - slack, sizes)
+    equal = values >= np.repeat(highest - slack(highest), sizes)
     chosen = np.add.reduceat(truth * equal, begins) / np.add.reduceat(equal, begins, dtype=float)
     return chosen, np.add.reduceat(truth, begins) / sizes, np.maximum.reduceat(truth, begins)
 

@@ -97,8 +97,7 @@ class _PackedRecurrence(torch.autograd.Function):
         tables = [_numbers(t) for t in (gates, share, biases, state, before, inner, fresh, opened)]
         begin = 0
         for count, later in zip(counts, (*counts, 0)[1:], strict=True):
-            most = min(count + -count % TILE, rows - begin)
-            torch.mm(before[begin : begin + most], onward, out=share[:most])
+            _multiply(before, begin, count, onward, share)
             open_gates(begin, count, later, *tables)
             begin += count
         ctx.save_for_backward(given, inward, onward, before, inner, fresh, opened)
@@ -119,8 +118,7 @@ class _PackedRecurrence(torch.autograd.Function):
         for count in reversed(ctx.counts):
             end -= count
             if later:
-                after = factors[end + count :][: later + -later % TILE]
-                torch.mm(after, turned, out=pulled[: len(after)])
+                _multiply(factors, end + count, later, turned, pulled)
             close_gates(end, count, later, *tables)
             later = count
         to_onward = (before.t() @ factors).to(gradient.dtype)
@@ -130,6 +128,12 @@ class _PackedRecurrence(torch.autograd.Function):
         bias, own = biases[: 3 * size], biases[3 * size :]
         onward_bias = torch.cat((biases[: 2 * size], own))
         return to_vectors, to_inward, to_onward, bias, onward_bias, None, None, None
+
+
+def _multiply(table: Tensor, begin: int, count: int, weights: Tensor, out: Tensor) -> None:
+    """Writes rows begin .. begin + count times the weights to `out`, and the rest of a tile."""
+    rows = table[begin:][: count + -count % TILE]
+    torch.mm(rows, weights, out=out[: len(rows)])
 
 
 def _filled(table: Tensor, rows: int, narrow: bool) -> Tensor:
