@@ -2,7 +2,7 @@
 
 RefLessError
 |-- UsageError          a parameter or a flag that cannot be honoured
-|-- InputError          outside data that cannot be used: file, line, column, found, remedy
+|-- InputError          outside data that cannot be used: place, column, found, remedy
 |   `-- IndexFolderError  a saved index that is truncated, altered, foreign or of another version
 `-- MissingExtraError   an optional dependency that is not installed
 """
@@ -23,9 +23,10 @@ class InputError(RefLessError, ValueError):
 
     Args:
         found: what was found, as a sentence without a full stop.
-        remedy: what the user can do, as a sentence without a full stop.
-        path: the file, `-` for standard input.
+        remedy: what the user can do; it ends that sentence.
+        path: the file, `-` for standard input, or what was given instead (`the data frame`).
         line: line in the file, counted from 1 (for CSV the line on which the row starts).
+        row: number of the row, counted from 1, where there are no lines (data frames, Parquet).
         column: name of the column.
     """
 
@@ -36,18 +37,20 @@ class InputError(RefLessError, ValueError):
         remedy: str = "",
         path: str | None = None,
         line: int | None = None,
+        row: int | None = None,
         column: str | None = None,
     ) -> None:
         self.found, self.remedy = found, remedy
-        self.path, self.line, self.column = path, line, column
+        self.path, self.line, self.row, self.column = path, line, row, column
         super().__init__(self._message())
 
     def _message(self) -> str:
         line = None if self.line is None else f"line {self.line}"
+        row = None if self.row is None else f"row {self.row}"
         column = None if self.column is None else f"column '{self.column}'"
-        place = ", ".join(part for part in (self.path, line, column) if part)
+        place = ", ".join(part for part in (self.path, line, row, column) if part)
         text = f"{place}: {self.found}" if place else self.found
-        return f"{text}. {self.remedy}." if self.remedy else f"{text}."
+        return f"{text}; {self.remedy}." if self.remedy else f"{text}."
 
 
 class IndexFolderError(InputError):

@@ -23,18 +23,17 @@ import numpy as np
 import numpy.typing as npt
 
 from refless.errors import IndexFolderError, InputError, UsageError
+from refless.human import canonical_order, fingerprint, human_ratings
 from refless.kernels.bleu import PreparedBleu
 from refless.ngrams import Shape, Vocabulary
 from refless.postings import Postings
-from refless.records import IntArray, RatedPool, Ratings, take
-from refless.truth import canonical_order, fingerprint, pool_of, truth_of
+from refless.records import COLUMNS, IntArray, RatedPool, Ratings, columns_of
 from refless.version import __version__
 
 FORMAT = 1
 MANIFEST = "index.json"
 _FRESH = "index.new"  # the next manifest, before it takes its place
 _DATA = re.compile(r"data-[0-9a-f]{12}-[0-9a-f]{8}")  # nothing else is ever removed
-_COLUMNS = ("ids", "texts", "sources", "systems", "items", "tasks")
 _POSTINGS = (
     "order", "lengths", "order_starts", "block_starts", "features", "feature_starts", "members",
     "common", "bits", "words",
@@ -42,7 +41,7 @@ _POSTINGS = (
 _Array = npt.NDArray[Any]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class RatedIndex:
     """A rated pool in canonical order, ready for BLEU* with one choice of tokens and orders.
 
@@ -59,9 +58,12 @@ class RatedIndex:
     @classmethod
     def build(cls, pool: RatedPool, shape: Shape | None = None) -> RatedIndex:
         """The index of a pool."""
-        ordered = take(pool, canonical_order(pool))
+        ordered = pool.take(canonical_order(pool))
         prepared = PreparedBleu.build(ordered.texts, shape or Shape())
         return cls(ordered, prepared, fingerprint(ordered))
+
+    def __repr__(self) -> str:
+        return f"RatedIndex: {self.shape}, of {self.pool!r}"
 
     @property
     def shape(self) -> Shape:
@@ -116,10 +118,9 @@ class RatedIndex:
     def _arrays(self) -> dict[str, _Array]:
         pool, vocabulary, postings = self.pool, self.prepared.vocabulary, self.prepared.postings
         arrays: dict[str, _Array] = {}
-        for name in _COLUMNS:
-            arrays.update(_packed(name, getattr(pool, name)))
-        arrays.update(_packed("annotators", pool.ratings.annotators))
-        arrays.update(_packed("tokens", vocabulary.tokens))
+        more = {"annotators": pool.ratings.annotators, "tokens": vocabulary.tokens}
+        for name, column in {**columns_of(pool), **more}.items():
+            arrays.update(_packed(name, column))
         for name in ("text", "annotator", "values"):
             arrays[f"ratings.{name}"] = getattr(pool.ratings, name)
         arrays.update({f"keys.{i}": keys for i, keys in enumerate(vocabulary.keys)})
@@ -148,19 +149,9 @@ def load_index(folder: str | os.PathLike[str]) -> RatedIndex:
     return RatedIndex(pool, _prepared(shape, arrays), manifest["fingerprint"])
 
 
-def rated_in(
-    given: RatedPool | RatedIndex | Sequence[str], ratings: Sequence[float] | None = None
-) -> RatedPool:
-    """The rated texts of a pool, of an index, or of texts and their ratings.
-
-    Raises:
-        UsageError: an index, and ratings beside it.
-    """
-    if not isinstance(given, RatedIndex):
-        return pool_of(given, ratings)
-    if ratings is not None:
-        raise UsageError("a saved index has its own ratings; do not pass others beside it")
-    return given.pool
+def rated_in(given: RatedPool | RatedIndex) -> RatedPool:
+    """The rated texts of a pool or of an index."""
+    return given.pool if isinstance(given, RatedIndex) else given
 
 
 def is_index(path: str | os.PathLike[str]) -> bool:
@@ -169,7 +160,7 @@ def is_index(path: str | os.PathLike[str]) -> bool:
 
 
 def _pool(manifest: dict[str, Any], arrays: dict[str, _Array]) -> RatedPool:
-    columns = {name: _unpacked(name, arrays) for name in _COLUMNS}
+    columns = {name: _unpacked(name, arrays) for name in COLUMNS}
     ratings = Ratings(
         text=arrays["ratings.text"],
         annotator=arrays["ratings.annotator"],
@@ -180,7 +171,7 @@ def _pool(manifest: dict[str, Any], arrays: dict[str, _Array]) -> RatedPool:
     n = manifest["size"]
     return RatedPool(
         **columns,
-        truth=truth_of(ratings, n, scale=scale, aggregate=manifest["aggregate"]),
+        human=human_ratings(ratings, n, scale=scale, aggregate=manifest["aggregate"]),
         ratings=ratings,
         scale=scale,
         aggregate=manifest["aggregate"],
@@ -220,7 +211,7 @@ def joined(first: RatedPool, second: RatedPool) -> RatedPool:
                 f"pools cannot be joined when one has {name} {getattr(first, name)} and the other "
                 f"{getattr(second, name)}"
             )
-    pairs = {name: (getattr(first, name), getattr(second, name)) for name in _COLUMNS}
+    pairs = {name: (getattr(first, name), getattr(second, name)) for name in COLUMNS}
     pairs["annotators"] = (first.ratings.annotators, second.ratings.annotators)
     for name, (mine, theirs) in pairs.items():
         if len(first) and len(second) and bool(mine) != bool(theirs):
@@ -230,13 +221,13 @@ def joined(first: RatedPool, second: RatedPool) -> RatedPool:
     n = len(first) + len(fresh)
     columns = {
         name: getattr(first, name) + tuple(getattr(second, name)[i] for i in fresh)
-        for name in _COLUMNS
+        for name in COLUMNS
         if getattr(first, name) or getattr(second, name)
     }
     if not first.named:
         columns["ids"] = first.ids + tuple(str(len(first) + i + 1) for i in range(len(fresh)))
-    truth = truth_of(ratings, n, scale=first.scale, aggregate=first.aggregate)
-    return replace(first, **columns, truth=truth, ratings=ratings)
+    human = human_ratings(ratings, n, scale=first.scale, aggregate=first.aggregate)
+    return replace(first, **columns, human=human, ratings=ratings)
 
 
 def _places(first: RatedPool, second: RatedPool) -> tuple[IntArray, list[int]]:
@@ -259,7 +250,7 @@ def _places(first: RatedPool, second: RatedPool) -> tuple[IntArray, list[int]]:
 def _check_same(first: RatedPool, at: int, second: RatedPool, row: int) -> None:
     """A text that both pools hold must be the same in every column."""
     who = f"id '{second.ids[row]}'" if first.named else f"the text '{second.texts[row][:40]}'"
-    for name in _COLUMNS[1:]:
+    for name in COLUMNS[1:]:
         mine, theirs = getattr(first, name), getattr(second, name)
         if mine and mine[at] != theirs[row]:
             raise InputError(
@@ -399,13 +390,7 @@ def _read(data: Path, name: str, facts: dict[str, Any]) -> _Array:
         raise _unusable(path, "a file of the index is missing or truncated")
     if _digest(path) != facts["sha256"]:
         raise _unusable(path, "a file of the index was altered")
-    array = np.load(path, mmap_mode="c", allow_pickle=False) if _maps(path) else np.load(path)
-    return np.asarray(array)
-
-
-def _maps(path: Path) -> bool:
-    """Empty arrays cannot be mapped."""
-    with path.open("rb") as file:
-        np.lib.format.read_magic(file)
-        shape, _, _ = np.lib.format.read_array_header_1_0(file)
-    return bool(np.prod(shape))
+    try:
+        return np.asarray(np.load(path, mmap_mode="c", allow_pickle=False))
+    except ValueError:  # empty arrays cannot be mapped
+        return np.asarray(np.load(path, allow_pickle=False))

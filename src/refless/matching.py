@@ -15,9 +15,10 @@ Two ways of counting, chosen for each output and block by what the counters can 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -45,6 +46,48 @@ class Held:
     group: IntArray
     starts: IntArray
     places: IntArray
+
+    def hide(self, block: FloatArray, begin: int = 0) -> None:
+        """Puts -1 into a block [outputs from `begin` on, rated texts] where they must not see."""
+        for row, group in zip(block, self.group[begin : begin + len(block)], strict=True):
+            if group >= 0:
+                row[self.places[self.starts[group] : self.starts[group + 1]]] = -1.0
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Work:
+    """What a matching of outputs with rated texts heeds, whatever is matched.
+
+    Attributes:
+        held: what each output must not see; None where it sees every rated text.
+        threads: number of threads, all cores by default; no result depends on it.
+        progress: called with the share of the work that is done.
+    """
+
+    held: Held | None = None
+    threads: int | None = None
+    progress: Progress | None = None
+
+    def run(self, rounds: Iterable[Sequence[Callable[[], None]]], jobs: int) -> None:
+        """Runs so many jobs on the threads, one round after the other."""
+        done = 0
+        with ThreadPoolExecutor(self.threads or cores()) as pool:
+            for some in rounds:
+                for job in as_completed([pool.submit(one) for one in some]):
+                    job.result()
+                    done += 1
+                    if self.progress is not None:
+                        self.progress(done / jobs)
+
+
+PLAIN = Work()
+
+
+def cores() -> int:
+    """Number of processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,14 +137,7 @@ def hide_nothing(outputs: int) -> Held:
 
 
 def neighbor_sums(
-    postings: Postings,
-    outputs: Features,
-    values: IntArray,
-    taus: FloatArray,
-    *,
-    held: Held | None = None,
-    threads: int | None = None,
-    progress: Progress | None = None,
+    postings: Postings, outputs: Features, values: IntArray, taus: FloatArray, work: Work = PLAIN
 ) -> Sums:
     """Count and sum of values of the rated texts with similarity >= tau, for every tau at once.
 
@@ -110,31 +146,22 @@ def neighbor_sums(
         outputs: texts as features of the pool's vocabulary.
         values: [rated texts] integers whose sum stays below 2**63.
         taus: [thresholds] in any order.
-        held: what each output must not see.
-        threads: number of threads, all cores by default; the result does not depend on it.
-        progress: called with the share of the work that is done.
+        work: what each output must not see, threads and progress.
     """
     n = len(outputs.lengths)
-    held = held or hide_nothing(n)
     counts = np.zeros((n, len(taus)), dtype=np.int64)
     sums = np.zeros_like(counts)
-    sorted_values = values[postings.order]
-    place = _place(postings, held)
+    thresholds = np.ascontiguousarray(taus, dtype=np.float64)
+    columns = _columns(outputs)
+    sorted_values, hidden = values[postings.order], _hidden(postings, work.held or hide_nothing(n))
 
     def task(block: _Block, begin: int, end: int) -> None:
+        own = sorted_values[block.begin : block.end]
         loops.sums_loop(
-            *_arguments(block, outputs, begin, end),
-            np.ascontiguousarray(taus, dtype=np.float64),
-            sorted_values[block.begin : block.end],
-            held.group,
-            held.starts,
-            place,
-            block.begin,
-            counts,
-            sums,
+            columns, block.arrays, begin, end, hidden, block.begin, thresholds, own, counts, sums
         )
 
-    _run(postings, n, task, threads, progress)
+    _run(postings, n, task, work)
     return Sums(counts, sums)
 
 
@@ -144,134 +171,83 @@ def weighted_sums(
     values: FloatArray,
     tau: float,
     power: float,
-    *,
-    held: Held | None = None,
-    threads: int | None = None,
-    progress: Progress | None = None,
+    work: Work = PLAIN,
 ) -> WeightedSums:
     """Sums over the neighbours, each weighing similarity**power; arguments as `neighbor_sums`.
 
     Floating-point sums run in the order of `postings.order`, whatever the threads.
     """
     n = len(outputs.lengths)
-    held = held or hide_nothing(n)
     result = WeightedSums(np.zeros(n, dtype=np.int64), np.zeros(n), np.zeros(n))
-    sorted_values = values[postings.order]
-    place = _place(postings, held)
+    columns = _columns(outputs)
+    sorted_values, hidden = values[postings.order], _hidden(postings, work.held or hide_nothing(n))
 
     def task(block: _Block, begin: int, end: int) -> None:
-        loops.weighted_loop(
-            *_arguments(block, outputs, begin, end),
-            tau,
-            power,
-            sorted_values[block.begin : block.end],
-            held.group,
-            held.starts,
-            place,
-            block.begin,
-            result.counts,
-            result.weights,
-            result.sums,
-        )
+        own, found = sorted_values[block.begin : block.end], (result.counts, result.weights)
+        where = (columns, block.arrays, begin, end, hidden, block.begin)
+        loops.weighted_loop(*where, tau, power, own, *found, result.sums)
 
-    _run(postings, n, task, threads, progress)
+    _run(postings, n, task, work)
     return result
 
 
 def similarities(
-    postings: Postings,
-    outputs: Features,
-    *,
-    symmetric: bool = False,
-    threads: int | None = None,
-    progress: Progress | None = None,
+    postings: Postings, outputs: Features, work: Work = PLAIN, *, symmetric: bool = False
 ) -> FloatArray:
-    """[outputs, rated texts] similarity of every pair; `symmetric` is the mean both ways."""
+    """[outputs, rated texts] similarity of every pair, -1 where an output must not see the text.
+
+    `symmetric` is the mean both ways.
+    """
+    columns = _columns(outputs)
     out = np.zeros((len(outputs.lengths), len(postings)))
 
     def task(block: _Block, begin: int, end: int) -> None:
         rows = postings.order[block.begin : block.end]
-        loops.similarities_loop(*_arguments(block, outputs, begin, end), symmetric, rows, out)
+        loops.similarities_loop(columns, block.arrays, begin, end, symmetric, rows, out)
 
-    _run(postings, len(out), task, threads, progress)
+    _run(postings, len(out), task, work)
+    if work.held is not None:
+        work.held.hide(out)
     return out
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Block:
-    """One block of rated texts, with the place of each of its features in the postings."""
+    """Rated texts `begin` to `end` in the order by length, as the loops read them."""
 
-    postings: Postings
     begin: int
     end: int
-    slots: npt.NDArray[np.int32]
-    bits: npt.NDArray[np.uint32]
+    arrays: tuple[object, ...]
 
 
 def _blocks(postings: Postings) -> Iterator[_Block]:
-    for number, begin in enumerate(range(0, len(postings), BLOCK)):
-        end = min(begin + BLOCK, len(postings))
-        entries = slice(postings.block_starts[number], postings.block_starts[number + 1])
-        slots = np.full(len(postings.common), -1, dtype=np.int32)
-        slots[postings.features[entries]] = np.arange(entries.start, entries.stop)
-        bits = np.ascontiguousarray(postings.bits[:, begin:end])
-        yield _Block(postings, begin, end, slots, bits)
+    p = postings
+    for number, begin in enumerate(range(0, len(p), BLOCK)):
+        end = min(begin + BLOCK, len(p))
+        entries = slice(p.block_starts[number], p.block_starts[number + 1])
+        slots = np.full(len(p.common), -1, dtype=np.int32)  # a feature's place among the postings
+        slots[p.features[entries]] = np.arange(entries.start, entries.stop)
+        bits = np.ascontiguousarray(p.bits[:, begin:end])
+        members = (p.feature_starts, p.members, p.common)
+        yield _Block(begin, end, (p.low, p.lengths[begin:end], slots, *members, bits, p.words))
 
 
-def _run(
-    postings: Postings,
-    n: int,
-    task: Callable[[_Block, int, int], None],
-    threads: int | None,
-    progress: Progress | None,
-) -> None:
+def _run(postings: Postings, n: int, task: Callable[[_Block, int, int], None], work: Work) -> None:
     """Runs the task for every block and every chunk of outputs; a chunk is one thread's."""
-    blocks = -(-len(postings) // BLOCK)
-    total, done = blocks * -(-n // CHUNK), 0
-    with ThreadPoolExecutor(threads or cores()) as pool:
-        for block in _blocks(postings):
-            chunks = [(begin, min(begin + CHUNK, n)) for begin in range(0, n, CHUNK)]
-            jobs = [pool.submit(task, block, *chunk) for chunk in chunks]
-            for job in as_completed(jobs):
-                job.result()
-                done += 1
-                if progress is not None:
-                    progress(done / total)
+    chunks = [(begin, min(begin + CHUNK, n)) for begin in range(0, n, CHUNK)]
+    rounds = ([partial(task, block, *chunk) for chunk in chunks] for block in _blocks(postings))
+    work.run(rounds, -(-len(postings) // BLOCK) * len(chunks))
 
 
-def cores() -> int:
-    """Number of processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
-def _place(postings: Postings, held: Held) -> IntArray:
-    """The held rated texts as places in the order by length, ascending within each group."""
+def _hidden(postings: Postings, held: Held) -> tuple[IntArray, IntArray, IntArray]:
+    """Group, starts and places of what is held, as places in the order by length, ascending."""
     rank = np.empty(len(postings), dtype=np.int64)
     rank[postings.order] = np.arange(len(postings))
     place = rank[held.places]
     group = np.repeat(np.arange(len(held.starts) - 1), np.diff(held.starts))
     place[held.starts[0] :] = place[held.starts[0] :][np.lexsort((place[held.starts[0] :], group))]
-    return place
+    return held.group, held.starts, place
 
 
-def _arguments(block: _Block, outputs: Features, begin: int, end: int) -> tuple[object, ...]:
-    """What every loop reads, in the order of their first parameters."""
-    p = block.postings
-    return (
-        outputs.ids,
-        outputs.weights,
-        outputs.starts,
-        outputs.lengths,
-        begin,
-        end,
-        p.low,
-        p.lengths[block.begin : block.end],
-        block.slots,
-        p.feature_starts,
-        p.members,
-        p.common,
-        block.bits,
-        p.words,
-    )
+def _columns(outputs: Features) -> tuple[npt.NDArray[np.integer], ...]:
+    return outputs.ids, outputs.weights, outputs.starts, outputs.lengths

@@ -156,14 +156,11 @@ def _value(source: str, place: int) -> tuple[str, int]:
 
 def _fault(source: str, place: int, what: str) -> InputError:
     here = source[place : place + 12] or "the end"
+    start = source if len(source) <= 60 else source[:57] + "..."
     return InputError(
-        f"'{_shortened(source)}' is no dialogue act: {what} at character {place + 1} ('{here}')",
+        f"'{start}' is no dialogue act: {what} at character {place + 1} ('{here}')",
         remedy="write acts as act(slot='value',slot=value), or slots as slot[value], slot[value]",
     )
-
-
-def _shortened(source: str) -> str:
-    return source if len(source) <= 60 else source[:57] + "..."
 
 
 def delexicalized(

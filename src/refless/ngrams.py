@@ -20,7 +20,7 @@ import numpy.typing as npt
 from refless.compiled import ngrams as loops
 from refless.errors import UsageError
 from refless.records import IntArray
-from refless.tokenize import IdArray, TokenIds, encode, vocabulary
+from refless.tokenize import IdArray, TokenIds, encode, learn_tokens
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,8 +90,7 @@ class Features:
 
 def learn(texts: Sequence[str], shape: Shape) -> tuple[Vocabulary, Features]:
     """The vocabulary of a pool's texts, and the texts as its features."""
-    tokens = vocabulary(texts, shape.tokenize)
-    encoded = encode(texts, shape.tokenize, tokens)
+    tokens, encoded = learn_tokens(texts, shape.tokenize)
     keys: list[IntArray] = []
     firsts: list[IntArray] = []
     parts: list[_Part] = []
@@ -111,8 +110,8 @@ def learn(texts: Sequence[str], shape: Shape) -> tuple[Vocabulary, Features]:
             feature = int(first[-1])
             firsts.append(first)
             parts.append(loops.part(level, encoded.starts, occurrence, first, clip=shape.clip))
-    vocabulary_ = Vocabulary(shape=shape, tokens=tokens, keys=tuple(keys), firsts=tuple(firsts))
-    return vocabulary_, _assembled(encoded, parts)
+    vocabulary = Vocabulary(shape=shape, tokens=tokens, keys=tuple(keys), firsts=tuple(firsts))
+    return vocabulary, _assembled(encoded, parts)
 
 
 def look_up(texts: Sequence[str], known: Vocabulary) -> Features:

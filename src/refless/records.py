@@ -5,9 +5,9 @@ An absent optional column is an empty tuple; a present one has one entry a text.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from typing import Literal
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Literal, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -23,13 +23,42 @@ Aggregate = Literal["mean", "median"]
 Scale = tuple[float, float]
 
 
+SHOWN = 3  # rows of a record that prints itself
+WIDTH = 60  # letters of a text in such a row
+
+_Entry = TypeVar("_Entry")
+
+
 class Columns:
-    """Columns of one length, which print as their number."""
+    """Columns of one length, which print as a summary and their first rows."""
 
     __slots__ = ()
 
+    def __len__(self) -> int:
+        raise NotImplementedError
+
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} of {len(self)}>"  # type: ignore[arg-type]
+        rows = [self._row(i) for i in range(min(len(self), SHOWN))]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows if row]
+        more = len(self) - SHOWN
+        head = f"{type(self).__name__}: {self._summary()}"
+        return "\n  ".join([head, *lines, *([f"... {more} more"] if lines and more > 0 else [])])
+
+    def _summary(self) -> str:
+        return _counted(len(self), "text")
+
+    def _row(self, i: int) -> tuple[str, ...]:  # noqa: ARG002 - of those that show rows
+        return ()
+
+
+def _counted(n: int, noun: str) -> str:
+    return f"{n} {noun}{'' if n == 1 else 's'}"
+
+
+def _clipped(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= WIDTH else f"{line[: WIDTH - 1]}…"
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -48,75 +77,134 @@ class Ratings:
     values: FloatArray
     annotators: tuple[str, ...] = ()
 
+    def of(self, rows: IntArray, n: int) -> Ratings:
+        """The ratings of some of n texts, which are numbered anew in the order given."""
+        place = np.full(n, -1, dtype=np.int64)
+        place[rows] = np.arange(len(rows))
+        text = place[self.text]
+        kept = text >= 0
+        return replace(
+            self, text=text[kept], annotator=self.annotator[kept], values=self.values[kept]
+        )
+
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True, repr=False)
-class RatedPool(Columns):
+class Texts(Columns):
+    """Texts, and where they come from; any sequence becomes a tuple.
+
+    Attributes:
+        ids: [n] unique names.
+        texts: [n] the texts.
+        sources: [n] what each text answers.
+        systems: [n] what wrote it.
+        items: [n] which texts belong together.
+        tasks: [n] what kind of text it is.
+
+    Raises:
+        UsageError: columns of different lengths.
+    """
+
+    ids: tuple[str, ...]
+    texts: tuple[str, ...]
+    sources: tuple[str, ...] = ()
+    systems: tuple[str, ...] = ()
+    items: tuple[str, ...] = ()
+    tasks: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name in COLUMNS:
+            column = getattr(self, name)
+            if not isinstance(column, tuple):
+                column = tuple(column)
+                object.__setattr__(self, name, column)
+            if len(column) != len(self.texts) and (column or name == "ids"):
+                raise UsageError(f"{len(self.texts)} texts but {len(column)} {name}")
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    def take(self, rows: IntArray | Sequence[int]) -> Self:
+        """These texts alone, in the order given (of rated texts, each at most once)."""
+        kept = {name: picked(column, rows) for name, column in columns_of(self).items()}
+        return replace(self, **kept, **self._more(np.asarray(rows, dtype=np.int64)))
+
+    def _more(self, rows: IntArray) -> dict[str, Any]:  # noqa: ARG002 - of those that have more
+        """The further columns of some rows."""
+        return {}
+
+    def _row(self, i: int) -> tuple[str, ...]:
+        return self.ids[i], _clipped(self.texts[i])
+
+
+COLUMNS = tuple(f.name for f in fields(Texts))
+
+
+def columns_of(texts: Texts) -> dict[str, Any]:
+    """The columns of texts by name, without what else is known of them."""
+    return {name: getattr(texts, name) for name in COLUMNS}
+
+
+def picked(column: tuple[_Entry, ...], rows: IntArray | Sequence[int]) -> tuple[_Entry, ...]:
+    """These entries of a column; an absent column stays absent."""
+    return tuple(column[i] for i in rows) if column else ()
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True, repr=False)
+class RatedPool(Texts):
     """Rated texts: what people have already judged (the papers' S).
 
     Attributes:
-        ids: [n] unique names of the texts.
-        texts: [n] the texts.
-        truth: [n] aggregate of each text's ratings; in [0, 1] with a scale, else in the raters'
+        human: [n] aggregate of each text's ratings; in [0, 1] with a scale, else in the raters'
             units.
-        ratings: the single ratings behind the truth.
+        ratings: the single ratings behind the human rating.
         scale: the ratings' lowest and highest value, or None.
-        aggregate: how a text's ratings become its truth.
+        aggregate: how a text's ratings become its human rating.
         named: whether the ids came from the user (else they count the texts).
         merged: whether, without ids, rows of one task, system, source and text are one text: an
             annotator column said who rated each row.
     """
 
-    ids: tuple[str, ...]
-    texts: tuple[str, ...]
-    truth: FloatArray
+    human: FloatArray
     ratings: Ratings
-    sources: tuple[str, ...] = ()
-    systems: tuple[str, ...] = ()
-    items: tuple[str, ...] = ()
-    tasks: tuple[str, ...] = ()
     scale: Scale | None = None
     aggregate: Aggregate = "mean"
     named: bool = False
     merged: bool = False
 
-    def __len__(self) -> int:
-        return len(self.texts)
+    def _more(self, rows: IntArray) -> dict[str, Any]:
+        return {"human": self.human[rows], "ratings": self.ratings.of(rows, len(self))}
+
+    def _summary(self) -> str:
+        scale = "" if self.scale is None else f" from {self.scale[0]:g} to {self.scale[1]:g}"
+        raters = _counted(len(self.ratings.annotators), "annotator")
+        rated = f"{_counted(len(self.ratings.values), 'rating')}{scale}"
+        by = f" by {raters}" if self.ratings.annotators else ""
+        return f"{_counted(len(self), 'text')}, {rated}{by}"
+
+    def _row(self, i: int) -> tuple[str, ...]:
+        return self.ids[i], f"{self.human[i]:.3g}", _clipped(self.texts[i])
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True, repr=False)
-class Outputs(Columns):
+class Outputs(Texts):
     """Texts to be judged.
 
     Attributes:
-        ids: [n] unique names.
-        texts: [n] the texts.
         references: [n] each output's own references, any number (for metrics).
         weights: [n] a weight for each of those references (for delta-BLEU).
         bad: [n] rows that could not be read and were kept as place holders, or empty.
     """
 
-    ids: tuple[str, ...]
-    texts: tuple[str, ...]
-    sources: tuple[str, ...] = ()
-    systems: tuple[str, ...] = ()
-    items: tuple[str, ...] = ()
-    tasks: tuple[str, ...] = ()
     references: tuple[tuple[str, ...], ...] = ()
     weights: tuple[tuple[float, ...], ...] = ()
     bad: tuple[bool, ...] = ()
 
-    def __post_init__(self) -> None:
-        for name in ("texts", "ids", "sources", "systems", "items", "tasks"):
-            column = getattr(self, name)
-            if not isinstance(column, tuple):
-                column = tuple(column)
-                object.__setattr__(self, name, column)
-            allowed = {len(self.texts), 0 if name != "ids" else len(self.texts)}
-            if len(column) not in allowed:
-                raise UsageError(f"{len(self.texts)} texts but {len(column)} {name}")
-
-    def __len__(self) -> int:
-        return len(self.texts)
+    def _more(self, rows: IntArray) -> dict[str, Any]:
+        return {
+            "references": picked(self.references, rows),
+            "weights": picked(self.weights, rows),
+            "bad": picked(self.bad, rows),
+        }
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True, repr=False)
@@ -125,10 +213,10 @@ class Estimates(Columns):
 
     Attributes:
         ids: [n] names of the outputs.
-        values: [n] estimates, in the units of the pool's truth; NaN where undefined.
+        values: [n] estimates, in the units of the pool's human rating; NaN where undefined.
         reasons: [n] why a value is undefined, "" where it is defined.
         support: [n] number of rated texts behind the estimate.
-        low, high: [n] interval for the truth of the text, NaN where there is none.
+        low, high: [n] interval for the human rating of the text, NaN where there is none.
         sd: [n] posterior standard deviation, or empty for an estimator that has none.
     """
 
@@ -139,6 +227,18 @@ class Estimates(Columns):
     low: FloatArray
     high: FloatArray
     sd: FloatArray = field(default_factory=lambda: np.zeros(0))
+
+    @classmethod
+    def joined(cls, ids: tuple[str, ...], parts: Iterable[tuple[IntArray, Estimates]]) -> Estimates:
+        """Estimates of some rows each as those of all; a row of no part has too few rated texts."""
+        n = len(ids)
+        values, low, high = (np.full(n, np.nan) for _ in range(3))
+        support, reasons = np.zeros(n, dtype=np.int64), np.full(n, "too-few", dtype=object)
+        for rows, found in parts:
+            values[rows], support[rows], reasons[rows] = found.values, found.support, found.reasons
+            low[rows], high[rows] = found.low, found.high
+        given = tuple(reasons.tolist())
+        return cls(ids=ids, values=values, reasons=given, support=support, low=low, high=high)
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -153,14 +253,24 @@ class Estimates(Columns):
         """Share of outputs with an estimate (definition 3.3); NaN without outputs."""
         return float(self.defined.mean()) if len(self) else float("nan")
 
+    def _summary(self) -> str:
+        return f"{_counted(len(self), 'text')}, {int(self.defined.sum())} with an estimate"
+
+    def _row(self, i: int) -> tuple[str, ...]:
+        if not self.defined[i]:
+            return self.ids[i], self.reasons[i], ""
+        low, high = self.low[i], self.high[i]
+        interval = "" if np.isnan(low) else f"[{low:.3g}, {high:.3g}]"
+        return self.ids[i], f"{self.values[i]:.3g}", interval
+
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True, repr=False)
 class Residuals(Columns):
-    """Truth minus held-out estimate of rated texts: what intervals are made of.
+    """Human rating minus held-out estimate of rated texts: what intervals are made of.
 
     Attributes:
         values: [m], finite; sources, systems: [m] of these texts, or empty.
-        ends: lowest and highest truth there is.
+        ends: lowest and highest human rating there is.
     """
 
     values: FloatArray
@@ -182,19 +292,15 @@ def residuals_in(pool: RatedPool, errors: FloatArray) -> Residuals:
     rows = np.flatnonzero(~np.isnan(errors))
     return Residuals(
         values=errors[rows],
-        sources=_picked(pool.sources, rows),
-        systems=_picked(pool.systems, rows),
+        sources=picked(pool.sources, rows),
+        systems=picked(pool.systems, rows),
         ends=ends_of(pool.scale),
     )
 
 
 def ends_of(scale: Scale | None) -> tuple[float, float]:
-    """Lowest and highest truth: those of a scale are 0 and 1, without one there are none."""
+    """Lowest and highest human rating: those of a scale are 0 and 1, without one there are none."""
     return (-np.inf, np.inf) if scale is None else (0.0, 1.0)
-
-
-def _picked(column: tuple[str, ...], rows: IntArray) -> tuple[str, ...]:
-    return tuple(column[i] for i in rows) if column else ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -202,7 +308,7 @@ class Neighbor:
     """One rated text in the evidence for one output.
 
     Attributes:
-        id, text, rating: the rated text and its truth.
+        id, text, rating: the rated text and its human rating.
         similarity: kernel value k(output, rated text).
         share: signed share of this text in the estimate.
         shared: longest n-grams that both texts hold, most telling first.
@@ -219,12 +325,12 @@ class Neighbor:
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True, repr=False)
-class Judged(Columns):
-    """Predictions beside human truth: what every study reads.
+class Predictions(Columns):
+    """Predictions beside human rating: what every study reads.
 
     Attributes:
         id: [n] names of the texts; item, group, task, system: [n] or empty.
-        human: [n] truth, finite.
+        human: [n] human rating, finite.
         predicted: [n] prediction, NaN where undefined.
         reason: [n] why a prediction is undefined, "" where it is defined.
     """
@@ -240,6 +346,17 @@ class Judged(Columns):
 
     def __len__(self) -> int:
         return len(self.id)
+
+    def take(self, rows: IntArray) -> Self:
+        """These texts alone, in the order given."""
+        names = ("id", "reason", "item", "group", "task", "system")
+        columns: dict[str, Any] = {name: picked(getattr(self, name), rows) for name in names}
+        return replace(self, **columns, human=self.human[rows], predicted=self.predicted[rows])
+
+    def _row(self, i: int) -> tuple[str, ...]:
+        none = f"no prediction ({self.reason[i]})"
+        found = none if np.isnan(self.predicted[i]) else f"predicted {self.predicted[i]:.3g}"
+        return self.id[i], f"rated {self.human[i]:.3g}", found
 
 
 def numbered(n: int) -> tuple[str, ...]:
@@ -260,39 +377,11 @@ def outputs_of(texts: Outputs | Sequence[str]) -> Outputs:
     return Outputs(ids=numbered(len(texts)), texts=tuple(texts))
 
 
-def as_outputs(pool: RatedPool) -> Outputs:
+def as_outputs(pool: Texts) -> Outputs:
     """The pool's own texts as outputs, for held-out evaluation."""
-    return Outputs(
-        ids=pool.ids,
-        texts=pool.texts,
-        sources=pool.sources,
-        systems=pool.systems,
-        items=pool.items,
-        tasks=pool.tasks,
-    )
+    return Outputs(**columns_of(pool))
 
 
 def take(pool: RatedPool, rows: IntArray) -> RatedPool:
     """The pool reduced to the given rows (unique), in the order given."""
-    place = np.full(len(pool), -1, dtype=np.int64)
-    place[rows] = np.arange(len(rows))
-    text = place[pool.ratings.text]
-    kept = text >= 0
-    ratings = replace(
-        pool.ratings,
-        text=text[kept],
-        annotator=pool.ratings.annotator[kept],
-        values=pool.ratings.values[kept],
-    )
-
-    return replace(
-        pool,
-        ids=_picked(pool.ids, rows),
-        texts=_picked(pool.texts, rows),
-        truth=pool.truth[rows],
-        ratings=ratings,
-        sources=_picked(pool.sources, rows),
-        systems=_picked(pool.systems, rows),
-        items=_picked(pool.items, rows),
-        tasks=_picked(pool.tasks, rows),
-    )
+    return pool.take(rows)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
 
 from refless.errors import UsageError
+from refless.spec import About
 
 Tokenize = Callable[[str], list[str]]
 IdArray = npt.NDArray[np.int32]
@@ -22,6 +23,7 @@ SACREBLEU = {  # our name -> sacrebleu's; the last three need extras of sacreble
     "ko-mecab": "ko-mecab",
 }
 TOKENIZERS = ("char", "words", *SACREBLEU)
+TOKENS = About("how texts are split", choices=TOKENIZERS)
 
 
 def tokenizer(name: str) -> Tokenize:
@@ -39,11 +41,8 @@ def tokenizer(name: str) -> Tokenize:
         return str.split
     if name not in SACREBLEU:
         raise UsageError(f"no tokenizer '{name}'; there are {', '.join(TOKENIZERS)}")
-    return partial(_split_with, _sacrebleu(name))
-
-
-def _split_with(split: Callable[[str], str], text: str) -> list[str]:
-    return split(text).split()
+    spaced = _sacrebleu(name)
+    return lambda text: spaced(text).split()
 
 
 def _sacrebleu(name: str) -> Callable[[str], str]:
@@ -76,17 +75,35 @@ class TokenIds:
         return np.diff(self.starts)
 
 
+def distinct(texts: Iterable[str]) -> tuple[list[str], npt.NDArray[np.int64]]:
+    """Each text once, and which of these every text is."""
+    place: dict[str, int] = {}
+    rows = np.array([place.setdefault(text, len(place)) for text in texts], dtype=np.int64)
+    return list(place), rows
+
+
 def code_points(text: str) -> npt.NDArray[np.uint32]:
     """The text's code points; lone surrogates pass."""
     return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4")
 
 
-def vocabulary(texts: Iterable[str], tokenize: str) -> tuple[str, ...]:
-    """All tokens of the texts, sorted: the same whatever the order of the texts."""
+def token_counts(texts: Sequence[str], tokenize: str) -> npt.NDArray[np.int64]:
+    """[texts] number of tokens."""
     if tokenize == "char":
-        return tuple(sorted(set().union(*map(set, _joined(texts)))))
+        return np.fromiter(map(len, texts), dtype=np.int64)
     split = tokenizer(tokenize)
-    return tuple(sorted({token for text in texts for token in split(text)}))
+    return np.array([len(split(text)) for text in texts], dtype=np.int64)
+
+
+def learn_tokens(texts: Sequence[str], tokenize: str) -> tuple[tuple[str, ...], TokenIds]:
+    """All tokens of the texts, sorted (whatever the order of the texts), and the texts in them."""
+    if tokenize == "char":
+        tokens = tuple(sorted(set().union(*map(set, _joined(texts)))))
+        return tokens, _encode_characters(texts, tokens)
+    split = tokenizer(tokenize)
+    rows = [split(text) for text in texts]
+    tokens = tuple(sorted(set(chain.from_iterable(rows))))
+    return tokens, _encode_rows(rows, tokens)
 
 
 def encode(texts: Iterable[str], tokenize: str, tokens: tuple[str, ...]) -> TokenIds:
@@ -94,9 +111,12 @@ def encode(texts: Iterable[str], tokenize: str, tokens: tuple[str, ...]) -> Toke
     if tokenize == "char":
         return _encode_characters(texts, tokens)
     split = tokenizer(tokenize)
+    return _encode_rows([split(text) for text in texts], tokens)
+
+
+def _encode_rows(rows: Sequence[list[str]], tokens: tuple[str, ...]) -> TokenIds:
     place = {token: i for i, token in enumerate(tokens)}
-    rows = [[place.get(token, -1) for token in split(text)] for text in texts]
-    flat = np.fromiter((i for row in rows for i in row), dtype=np.int32)
+    flat = np.fromiter((place.get(token, -1) for row in rows for token in row), dtype=np.int32)
     return TokenIds(flat, _starts([len(row) for row in rows]))
 
 

@@ -2,7 +2,7 @@
 
 import numba
 
-from refless.compiled.matching import SLACK
+from refless.compiled.matching import SLACK, add_weighted
 
 
 @numba.njit(cache=True, nogil=True)
@@ -23,10 +23,4 @@ def sums_loop(block, values, taus, begin, counts, sums):
 def weighted_loop(block, values, tau, power, begin, counts, weights, sums):
     """The same for one tau, with weights similarity**power; a weight of 0 does not count."""
     for i in range(len(block)):
-        for j in range(len(values)):
-            similarity = block[i, j]
-            weight = similarity**power if similarity > 0.0 else 0.0
-            if similarity >= tau - SLACK and weight > 0.0:
-                counts[begin + i] += 1
-                weights[begin + i] += weight
-                sums[begin + i] += weight * values[j]
+        add_weighted(block[i], values, tau, power, begin + i, counts, weights, sums)

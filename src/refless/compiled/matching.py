@@ -1,4 +1,11 @@
-"""The hot loop: match counts of one output with a block of rated texts, and what becomes of them."""
+"""The hot loop: match counts of one output with a block of rated texts, and what becomes of them.
+
+Arrays travel in three tuples, so that the loops cannot differ in their order:
+
+* outputs: ids, weights, starts, lengths;
+* block: low, lengths of the rated texts, slots, feature_starts, members, common, bits, words;
+* held: group, starts, place.
+"""
 
 import numba
 import numpy as np
@@ -74,11 +81,11 @@ def _needs(lengths, output, low, orders, tau, limit, need):
 
 
 @numba.njit(cache=True, nogil=True)
-def _count_packed(
-    ids, weights, starts, text, slots, feature_starts, members, common, bits, words, counters
-):
-    """Counts matches of three orders in 10 bits each."""
-    counters[:] = 0
+def _count_packed(outputs, block, text, products):
+    """Counts matches of three orders in 10 bits each, and multiplies them."""
+    ids, weights, starts, _ = outputs
+    _, rated, slots, feature_starts, members, common, bits, words = block
+    counters = np.zeros(len(rated), dtype=np.uint32)
     mask = np.zeros(len(bits), dtype=np.uint32)
     for k in range(PACKED_ORDERS):
         shift = np.uint32(10 * k)
@@ -100,6 +107,7 @@ def _count_packed(
                 row = bits[w]
                 for i in range(len(counters)):
                     counters[i] += _ones(row[i] & wanted) << shift
+    _unpack(counters, products)
 
 
 @numba.njit(cache=True, nogil=True)
@@ -111,10 +119,10 @@ def _unpack(counters, products):
 
 
 @numba.njit(cache=True, nogil=True)
-def _count_wide(
-    ids, weights, starts, text, slots, feature_starts, members, common, bits, words, products
-):
+def _count_wide(outputs, block, text, products):
     """Counts matches order by order and multiplies as it goes."""
+    ids, weights, starts, _ = outputs
+    _, _, slots, feature_starts, members, common, bits, words = block
     products[:] = 1.0
     counts = np.empty(len(products), dtype=np.uint32)
     mask = np.zeros(len(bits), dtype=np.uint32)
@@ -138,10 +146,16 @@ def _count_wide(
 
 
 @numba.njit(cache=True, nogil=True)
-def _fits(length, lengths, orders, weights):
+def _fits(outputs, block, text):
     """Whether packed counters can hold the matches of an output with this block."""
-    most = length if len(weights) else min(length, lengths[-1])
-    return orders == PACKED_ORDERS and most <= PACKED_MOST
+    _, weights, starts, lengths = outputs
+    most = lengths[text] if len(weights) else min(lengths[text], block[1][-1])
+    return len(starts) == PACKED_ORDERS and most <= PACKED_MOST
+
+
+@numba.njit(cache=True, nogil=True)
+def _too_short(outputs, block, text):
+    return outputs[3][text] < block[0] + len(outputs[2]) - 1
 
 
 @numba.njit(cache=True, nogil=True)
@@ -163,39 +177,30 @@ def _add_hits(products, need, values, begin, hidden, t, text, counts, sums):
 
 
 @numba.njit(cache=True, nogil=True)
-def _hidden(group, held_starts, place, text):
+def _hidden(held, text):
+    group, starts, place = held
     if group[text] < 0:
         return place[:0]
-    return place[held_starts[group[text]] : held_starts[group[text] + 1]]
+    return place[starts[group[text]] : starts[group[text] + 1]]
 
 
 @numba.njit(cache=True, nogil=True)
-def sums_loop(
-    ids, weights, starts, lengths, first, last, low, rated, slots, feature_starts, members, common,
-    bits, words, taus, values, group, held_starts, place, begin, counts, sums,
-):  # fmt: skip
-    orders = len(starts)
-    counters = np.empty(len(rated), dtype=np.uint32)
+def sums_loop(outputs, block, first, last, held, begin, taus, values, counts, sums):
+    """Adds to counts and sums [outputs, taus] what reaches tau in the block that starts there."""
+    low, rated, orders, lengths = block[0], block[1], len(outputs[2]), outputs[3]
     packed = np.empty(len(rated), dtype=np.uint32)
     packed_need = np.empty(len(rated), dtype=np.uint32)
     wide = np.empty(len(rated))
     wide_need = np.empty(len(rated))
     for text in range(first, last):
-        if lengths[text] < low + orders - 1:
+        if _too_short(outputs, block, text):
             continue
-        hidden = _hidden(group, held_starts, place, text)
-        fits = _fits(lengths[text], rated, orders, weights)
+        hidden = _hidden(held, text)
+        fits = _fits(outputs, block, text)
         if fits:
-            _count_packed(
-                ids, weights, starts, text, slots, feature_starts, members, common, bits, words,
-                counters,
-            )  # fmt: skip
-            _unpack(counters, packed)
+            _count_packed(outputs, block, text, packed)
         else:
-            _count_wide(
-                ids, weights, starts, text, slots, feature_starts, members, common, bits, words,
-                wide,
-            )  # fmt: skip
+            _count_wide(outputs, block, text, wide)
         for t in range(len(taus)):
             if fits:
                 _needs(rated, lengths[text], low, orders, taus[t], 4294967295.0, packed_need)
@@ -206,25 +211,15 @@ def sums_loop(
 
 
 @numba.njit(cache=True, nogil=True)
-def _row(
-    ids, weights, starts, length, text, low, rated, slots, feature_starts, members, common, bits,
-    words, symmetric, row,
-):  # fmt: skip
+def _row(outputs, block, text, symmetric, row):
     """Fills row[rated texts] with the similarities of one output, or their mean both ways."""
-    orders = len(starts)
-    if _fits(length, rated, orders, weights):
-        counters = np.empty(len(rated), dtype=np.uint32)
+    low, rated, orders, length = block[0], block[1], len(outputs[2]), outputs[3][text]
+    if _fits(outputs, block, text):
         packed = np.empty(len(rated), dtype=np.uint32)
-        _count_packed(
-            ids, weights, starts, text, slots, feature_starts, members, common, bits, words,
-            counters,
-        )  # fmt: skip
-        _unpack(counters, packed)
+        _count_packed(outputs, block, text, packed)
         row[:] = packed
     else:
-        _count_wide(
-            ids, weights, starts, text, slots, feature_starts, members, common, bits, words, row
-        )
+        _count_wide(outputs, block, text, row)
     if symmetric:
         _similar_both_ways(rated, length, low, orders, row)
         return
@@ -255,41 +250,39 @@ def _similar_both_ways(rated, length, low, orders, row):
 
 
 @numba.njit(cache=True, nogil=True)
-def weighted_loop(
-    ids, weights, starts, lengths, first, last, low, rated, slots, feature_starts, members, common,
-    bits, words, tau, power, values, group, held_starts, place, begin, counts, totals, sums,
-):  # fmt: skip
-    row = np.empty(len(rated))
-    for text in range(first, last):
-        if lengths[text] < low + len(starts) - 1:
-            continue
-        _row(
-            ids, weights, starts, lengths[text], text, low, rated, slots, feature_starts, members,
-            common, bits, words, False, row,
-        )  # fmt: skip
-        for hidden in _hidden(group, held_starts, place, text):
-            if 0 <= hidden - begin < len(row):
-                row[hidden - begin] = -1.0
-        for i in range(len(row)):
-            weight = row[i] ** power if row[i] > 0.0 else 0.0
-            if row[i] >= tau - SLACK and weight > 0.0:
-                counts[text] += 1
-                totals[text] += weight
-                sums[text] += weight * values[i]
+def add_weighted(row, values, tau, power, text, counts, totals, sums):
+    """Adds the neighbours of one output with weights similarity**power; 0 does not count."""
+    for i in range(len(row)):
+        weight = row[i] ** power if row[i] > 0.0 else 0.0
+        if row[i] >= tau - SLACK and weight > 0.0:
+            counts[text] += 1
+            totals[text] += weight
+            sums[text] += weight * values[i]
 
 
 @numba.njit(cache=True, nogil=True)
-def similarities_loop(
-    ids, weights, starts, lengths, first, last, low, rated, slots, feature_starts, members, common,
-    bits, words, symmetric, rows, out,
-):  # fmt: skip
-    row = np.empty(len(rated))
+def weighted_loop(
+    outputs, block, first, last, held, begin, tau, power, values, counts, totals, sums
+):
+    """The same as `sums_loop` for one tau, with weights similarity**power."""
+    row = np.empty(len(block[1]))
     for text in range(first, last):
-        if lengths[text] < low + len(starts) - 1:
+        if _too_short(outputs, block, text):
             continue
-        _row(
-            ids, weights, starts, lengths[text], text, low, rated, slots, feature_starts, members,
-            common, bits, words, symmetric, row,
-        )  # fmt: skip
+        _row(outputs, block, text, False, row)
+        for hidden in _hidden(held, text):
+            if 0 <= hidden - begin < len(row):
+                row[hidden - begin] = -1.0
+        add_weighted(row, values, tau, power, text, counts, totals, sums)
+
+
+@numba.njit(cache=True, nogil=True)
+def similarities_loop(outputs, block, first, last, symmetric, rows, out):
+    """Fills out[outputs, rows] with the similarities of the block."""
+    row = np.empty(len(block[1]))
+    for text in range(first, last):
+        if _too_short(outputs, block, text):
+            continue
+        _row(outputs, block, text, symmetric, row)
         for i in range(len(row)):
             out[text, rows[i]] = row[i]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
 
 import numpy as np
 
@@ -13,11 +13,13 @@ from refless import matching
 from refless.errors import UsageError
 from refless.kernels.dense import Dense, stretches
 from refless.kernels.weighing import Weighing, check_weighing, prepare_weighted
-from refless.matching import Held, Progress, Sums, WeightedSums
+from refless.matching import PLAIN, Sums, WeightedSums, Work
 from refless.ngrams import Features, Shape, Vocabulary, learn, look_up
 from refless.postings import Postings, postings_of
 from refless.records import FloatArray, IntArray
-from refless.tokenize import tokenizer
+from refless.similarities.bleu import gram_counts
+from refless.spec import About, check
+from refless.tokenize import TOKENS, token_counts, tokenizer
 
 
 def bleu_star(output: str, rated: str, shape: Shape | None = None) -> float:
@@ -31,7 +33,7 @@ def bleu_star(output: str, rated: str, shape: Shape | None = None) -> float:
     x, s = split(output), split(rated)
     product, grams = 1, 1
     for n in range(shape.low, shape.high + 1):
-        mine, theirs = _counts(x, n), _counts(s, n)
+        mine, theirs = gram_counts(x, n), gram_counts(s, n)
         limit = theirs if shape.clip else mine
         product *= sum(min(c, limit[g]) for g, c in mine.items() if g in theirs)
         grams *= max(0, len(x) - n + 1)
@@ -41,29 +43,42 @@ def bleu_star(output: str, rated: str, shape: Shape | None = None) -> float:
     return float(beta * (product / grams) ** (1.0 / shape.orders))
 
 
-def _counts(tokens: list[str], n: int) -> Counter[tuple[str, ...]]:
-    return Counter(tuple(tokens[i : i + n]) for i in range(len(tokens) - n + 1))
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BleuStar:
-    """BLEU* with its tokens, orders and clipping.
+    """BLEU*; by default, as published, of characters, and all n-grams count alike.
 
     Attributes:
-        shape: characters, orders 2 to 4, clipped by default, as published.
-        weighing: stop words and rarity; by default all n-grams count alike, as published.
+        tokenize: `char`, `words`, `13a`, `intl`, `zh`, `ja-mecab`, `ko-mecab`.
+        orders: lowest and highest n-gram order.
+        clip: whether each n-gram of the output is matched at most once, as in BLEU.
+        stop_words: `english` or a file with a word a line: n-grams of words that are made of these
+            only do not count.
+        rarity: whether rarer n-grams weigh more.
     """
 
-    shape: Shape = field(default_factory=Shape)
-    weighing: Weighing = field(default_factory=Weighing)
+    name: ClassVar[str] = "bleu*"
+    default_tau: ClassVar[float] = 0.08
+
+    tokenize: Annotated[str, TOKENS] = "char"
+    orders: Annotated[tuple[int, int], About("lowest and highest n-gram order")] = (2, 4)
+    clip: Annotated[bool, About("match each n-gram at most once, as in BLEU")] = True
+    stop_words: Annotated[str | None, About("words left out: english, or a file")] = None
+    rarity: Annotated[bool, About("rarer n-grams weigh more")] = False
 
     def __post_init__(self) -> None:
+        check(self)
         check_weighing(self.weighing, self.shape)
 
     @property
-    def default_tau(self) -> float:
-        """0.08 as published."""
-        return 0.08
+    def shape(self) -> Shape:
+        """What is counted."""
+        low, high = self.orders
+        return Shape(tokenize=self.tokenize, low=low, high=high, clip=self.clip)
+
+    @property
+    def weighing(self) -> Weighing:
+        """How n-grams count."""
+        return Weighing(stop_words=self.stop_words, rarity=self.rarity)
 
     def prepare(self, texts: Sequence[str]) -> PreparedBleu | Dense:
         """The postings of the rated texts; a slower way where n-grams do not count alike."""
@@ -99,78 +114,29 @@ class PreparedBleu:
 
     def lengths(self, texts: Sequence[str]) -> IntArray:
         """[texts] number of tokens."""
-        name = self.vocabulary.shape.tokenize
-        if name == "char":
-            return np.array([len(text) for text in texts], dtype=np.int64)
-        split = tokenizer(name)
-        return np.array([len(split(text)) for text in texts], dtype=np.int64)
+        return token_counts(texts, self.vocabulary.shape.tokenize)
 
     def shortest(self) -> int:
         """As many tokens as the highest order."""
         return self.vocabulary.shape.high
 
     def neighbor_sums(
-        self,
-        texts: Sequence[str],
-        values: IntArray,
-        taus: FloatArray,
-        *,
-        held: Held | None = None,
-        threads: int | None = None,
-        progress: Progress | None = None,
+        self, texts: Sequence[str], values: IntArray, taus: FloatArray, work: Work = PLAIN
     ) -> Sums:
         """See `matching.neighbor_sums`; a text of too few tokens has no neighbours at any tau."""
-        return matching.neighbor_sums(
-            self.postings,
-            self.features(texts),
-            values,
-            taus,
-            held=held,
-            threads=threads,
-            progress=progress,
-        )
+        return matching.neighbor_sums(self.postings, self.features(texts), values, taus, work)
 
     def weighted_sums(
-        self,
-        texts: Sequence[str],
-        values: FloatArray,
-        tau: float,
-        power: float,
-        *,
-        held: Held | None = None,
-        threads: int | None = None,
-        progress: Progress | None = None,
+        self, texts: Sequence[str], values: FloatArray, tau: float, power: float, work: Work = PLAIN
     ) -> WeightedSums:
         """See `matching.weighted_sums`."""
-        return matching.weighted_sums(
-            self.postings,
-            self.features(texts),
-            values,
-            tau,
-            power,
-            held=held,
-            threads=threads,
-            progress=progress,
-        )
+        return matching.weighted_sums(self.postings, self.features(texts), values, tau, power, work)
 
-    def similarities(
-        self,
-        texts: Sequence[str],
-        *,
-        threads: int | None = None,
-        progress: Progress | None = None,
-    ) -> FloatArray:
+    def similarities(self, texts: Sequence[str], work: Work = PLAIN) -> FloatArray:
         """[texts, rated texts] BLEU* of every pair."""
-        features = self.features(texts)
-        return matching.similarities(self.postings, features, threads=threads, progress=progress)
+        return matching.similarities(self.postings, self.features(texts), work)
 
-    def symmetric(
-        self,
-        texts: Sequence[str],
-        *,
-        threads: int | None = None,
-        progress: Progress | None = None,
-    ) -> FloatArray:
+    def symmetric(self, texts: Sequence[str], work: Work = PLAIN) -> FloatArray:
         """[texts, rated texts] mean of BLEU* both ways, (k(x, s) + k(s, x)) / 2, of every pair.
 
         Raises:
@@ -178,16 +144,9 @@ class PreparedBleu:
         """
         if not self.vocabulary.shape.clip:
             raise UsageError("BLEU* both ways needs clipping")
-        return matching.similarities(
-            self.postings,
-            self.features(texts),
-            symmetric=True,
-            threads=threads,
-            progress=progress,
-        )
+        return matching.similarities(self.postings, self.features(texts), work, symmetric=True)
 
     def shared(self, text: str, rated: str) -> tuple[str, ...]:
         """Stretches of tokens of at least the lowest order that both hold, longest first."""
         shape = self.vocabulary.shape
-        split, glue = tokenizer(shape.tokenize), "" if shape.tokenize == "char" else " "
-        return stretches(split(text), split(rated), shape.low, glue)
+        return stretches(text, rated, shape.tokenize, shape.low)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import ClassVar, Protocol
 
-from refless.matching import Held, Progress, Sums, WeightedSums
+from refless.matching import PLAIN, Sums, WeightedSums, Work
 from refless.records import FloatArray, IntArray
 
 
@@ -21,40 +21,19 @@ class Prepared(Protocol):
         ...
 
     def neighbor_sums(
-        self,
-        texts: Sequence[str],
-        values: IntArray,
-        taus: FloatArray,
-        *,
-        held: Held | None = None,
-        threads: int | None = None,
-        progress: Progress | None = None,
+        self, texts: Sequence[str], values: IntArray, taus: FloatArray, work: Work = PLAIN
     ) -> Sums:
         """Count and sum of values of the rated texts with similarity >= tau, for every tau."""
         ...
 
     def weighted_sums(
-        self,
-        texts: Sequence[str],
-        values: FloatArray,
-        tau: float,
-        power: float,
-        *,
-        held: Held | None = None,
-        threads: int | None = None,
-        progress: Progress | None = None,
+        self, texts: Sequence[str], values: FloatArray, tau: float, power: float, work: Work = PLAIN
     ) -> WeightedSums:
         """The same for one tau, each rated text weighing similarity**power."""
         ...
 
-    def similarities(
-        self,
-        texts: Sequence[str],
-        *,
-        threads: int | None = None,
-        progress: Progress | None = None,
-    ) -> FloatArray:
-        """[texts, rated texts] similarity of every pair."""
+    def similarities(self, texts: Sequence[str], work: Work = PLAIN) -> FloatArray:
+        """[texts, rated texts] similarity of every pair, -1 where a text must not see the other."""
         ...
 
     def shared(self, text: str, rated: str) -> tuple[str, ...]:
@@ -63,12 +42,15 @@ class Prepared(Protocol):
 
 
 class Kernel(Protocol):
-    """A similarity with its settings."""
+    """A similarity with its settings; parameters are dataclass fields, by keyword.
 
-    @property
-    def default_tau(self) -> float:
-        """The threshold that was published for it."""
-        ...
+    Attributes:
+        name: its name in KERNELS.
+        default_tau: the threshold that was published for it.
+    """
+
+    name: ClassVar[str]
+    default_tau: ClassVar[float]
 
     def prepare(self, texts: Sequence[str]) -> Prepared:
         """The kernel, ready to compare outputs with these rated texts."""

@@ -1,31 +1,19 @@
-"""ROUGE-L (Lin 2004) between an output and a rated text: F1 of their longest common subsequence."""
+"""ROUGE-L as a kernel: F1 of the longest common subsequence of an output and a rated text."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Annotated, ClassVar
 
 import numpy as np
 
 from refless.compiled import rouge as loops
-from refless.kernels.dense import Dense, Rows, stretches
-from refless.records import FloatArray, IntArray
-from refless.tokenize import TokenIds, encode, tokenizer, vocabulary
-
-
-def rouge_l(output: str, rated: str, tokenize: str = "words") -> float:
-    """ROUGE-L's F1, 2 LCS / (|x| + |s|), in [0, 1]; 0 where either text has no token.
-
-    The slow twin of the compiled loop.
-    """
-    from rapidfuzz.distance import LCSseq
-
-    split = tokenizer(tokenize)
-    x, s = split(output), split(rated)
-    if not x or not s:
-        return 0.0
-    return 2 * LCSseq.similarity(x, s) / (len(x) + len(s))
+from refless.kernels.dense import Dense, Rows
+from refless.records import FloatArray
+from refless.spec import check
+from refless.tokenize import TOKENS, TokenIds, encode, learn_tokens
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,22 +24,21 @@ class RougeL:
         tokenize: words split at white space, as the paper's numbers need it, or another tokenizer.
     """
 
-    tokenize: str = "words"
+    name: ClassVar[str] = "rouge-l"
+    default_tau: ClassVar[float] = 0.06
 
-    @property
-    def default_tau(self) -> float:
-        """0.06 as published."""
-        return 0.06
+    tokenize: Annotated[str, TOKENS] = "words"
+
+    def __post_init__(self) -> None:
+        check(self)
 
     def prepare(self, texts: Sequence[str]) -> Dense:
         """The rated texts as token ids."""
-        tokens = vocabulary(texts, self.tokenize)
-        rated = encode(texts, self.tokenize, tokens)
+        tokens, rated = learn_tokens(texts, self.tokenize)
         return Dense(
             size=len(texts),
             rows=partial(_rows, rated=rated, tokenize=self.tokenize, tokens=tokens),
-            count=partial(token_counts, tokenize=self.tokenize),
-            common=partial(shared_stretches, tokenize=self.tokenize),
+            tokenize=self.tokenize,
         )
 
     def settings(self) -> dict[str, object]:
@@ -69,15 +56,3 @@ def _rows(texts: Sequence[str], *, rated: TokenIds, tokenize: str, tokens: tuple
         return out
 
     return block
-
-
-def token_counts(texts: Sequence[str], *, tokenize: str) -> IntArray:
-    """[texts] number of tokens."""
-    split = tokenizer(tokenize)
-    return np.array([len(split(text)) for text in texts], dtype=np.int64)
-
-
-def shared_stretches(text: str, rated: str, *, tokenize: str) -> tuple[str, ...]:
-    """Stretches of tokens that both texts hold, longest first."""
-    split = tokenizer(tokenize)
-    return stretches(split(text), split(rated), 1, "" if tokenize == "char" else " ")

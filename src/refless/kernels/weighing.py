@@ -12,8 +12,6 @@ those that are held out from an output.
 
 from __future__ import annotations
 
-import math
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -21,12 +19,11 @@ from functools import partial
 import numpy as np
 
 from refless.errors import UsageError
-from refless.kernels.dense import Dense, Rows, stretches
-from refless.kernels.rouge import token_counts
+from refless.kernels.dense import Dense, Rows
 from refless.ngrams import Features, Shape, Vocabulary, learn
 from refless.records import BoolArray, FloatArray, IntArray
+from refless.similarities.bleu import brevity_penalty
 from refless.stopwords import stop_settings, stop_words
-from refless.tokenize import tokenizer
 
 Weigh = Callable[[Vocabulary, Features], FloatArray]
 
@@ -62,50 +59,16 @@ def check_weighing(weighing: Weighing, shape: Shape) -> None:
         raise UsageError("stop words are words: give a tokenizer of words too (tokenize words)")
 
 
-def weighted_bleu_star(
-    output: str, rated: str, pool: Sequence[str], shape: Shape, weighing: Weighing
-) -> float:
-    """BLEU* of an output against a rated text of a pool, in [0, 1]: the definition, spelled out.
-
-    The slow twin of `prepare_weighted`.
-    """
-    split, stop = tokenizer(shape.tokenize), weighing.words()
-    x, s, texts = split(output), split(rated), [split(text) for text in pool]
-    product = 1.0
-    for n in range(shape.low, shape.high + 1):
-        mine, theirs = _counts(x, n, stop), _counts(s, n, stop)
-        holding = Counter(g for text in texts for g in _counts(text, n, stop))
-        size = len(texts) + 1
-        weight = {g: math.log(size / (holding[g] + 1)) if weighing.rarity else 1.0 for g in mine}
-        limit = theirs if shape.clip else mine
-        matched = sum(weight[g] * min(c, limit[g]) for g, c in mine.items() if g in theirs)
-        total = sum(weight[g] * c for g, c in mine.items())
-        product *= matched / total if total > 0 else 0.0
-    beta = math.exp(min(0.0, 1.0 - len(s) / len(x))) if x else 0.0
-    return float(beta * product ** (1.0 / shape.orders))
-
-
-def _counts(tokens: list[str], n: int, stop: frozenset[str]) -> Counter[tuple[str, ...]]:
-    grams = (tuple(tokens[i : i + n]) for i in range(len(tokens) - n + 1))
-    return Counter(gram for gram in grams if not stop.issuperset(gram))
-
-
 def prepare_weighted(texts: Sequence[str], shape: Shape, weighing: Weighing) -> Dense:
     """The kernel against rated texts, through products of sparse matrices."""
     check_weighing(weighing, shape)
-    glue = "" if shape.tokenize == "char" else " "
     weigh = partial(_weights, rated=len(texts), stop=weighing.words(), rarity=weighing.rarity)
-
-    def common(text: str, rated: str) -> tuple[str, ...]:
-        split = tokenizer(shape.tokenize)
-        return stretches(split(text), split(rated), shape.low, glue)
-
     return Dense(
         size=len(texts),
         rows=partial(_rows, rated=tuple(texts), shape=shape, weigh=weigh),
-        count=partial(token_counts, tokenize=shape.tokenize),
-        common=common,
+        tokenize=shape.tokenize,
         least=shape.high,
+        stretch=shape.low,
     )
 
 
@@ -135,7 +98,7 @@ def _rows(texts: Sequence[str], *, rated: tuple[str, ...], shape: Shape, weigh: 
             matched = (weighed[begin:end] @ others).toarray()
             total = totals[begin:end, None]
             product *= np.divide(matched, total, out=np.zeros_like(matched), where=total > 0)
-        penalty = np.exp(np.minimum(0.0, 1.0 - s / np.maximum(x[begin:end, None], 1)))
+        penalty = brevity_penalty(x[begin:end, None], s)
         found: FloatArray = penalty * np.maximum(product, 0.0) ** (1.0 / shape.orders)
         return np.minimum(found, 1.0)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from refless.metrics.bertscore import BERTScore
 from refless.metrics.bleu import BLEU, SentenceBLEU
 from refless.metrics.cider import CIDEr, CIDErD
@@ -10,6 +12,7 @@ from refless.metrics.meteor import Meteor
 from refless.metrics.movers import Movers
 from refless.metrics.protocol import Metric, Scores
 from refless.metrics.rouge import RougeL
+from refless.spec import made
 
 METRICS: dict[str, type[Metric]] = {
     "bleu": BLEU,
@@ -22,6 +25,16 @@ METRICS: dict[str, type[Metric]] = {
     "bertscore": BERTScore,
     "movers": Movers,
 }
+
+
+def metric_of(metric: str | Metric) -> Metric:
+    """The metric that a specification names (`bleu:order=2,smooth=exp`); a metric passes through.
+
+    Raises:
+        UsageError: an unknown metric or parameter, or a value that cannot be honoured.
+    """
+    return cast("Metric", made(metric, METRICS, "metric"))
+
 
 __all__ = [
     "BLEU",
@@ -36,4 +49,5 @@ __all__ = [
     "RougeL",
     "Scores",
     "SentenceBLEU",
+    "metric_of",
 ]

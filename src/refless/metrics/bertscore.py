@@ -6,24 +6,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from itertools import chain
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 
 from refless.embed import Embedded, Encoder
 from refless.errors import MissingExtraError, UsageError
-from refless.kernels.bertscore import (
-    RANDOM,
-    Matched,
-    baseline_settings,
-    f_scores,
-    matched,
-    published_baseline,
-    random_baseline,
-)
 from refless.metrics.protocol import Scores, averaged, check_references
 from refless.records import FloatArray, Outputs
 from refless.signature import Signature
+from refless.similarities.bertscore import (
+    Matched,
+    baseline_of,
+    baseline_settings,
+    f_scores,
+    matched,
+)
+from refless.spec import About, check
 from refless.version import __version__
 
 
@@ -44,10 +43,13 @@ class BERTScore:
     name: ClassVar[str] = "bertscore"
     needs: ClassVar[tuple[str, ...]] = ("references", "model=DIR")
 
-    model: str | None = None
-    layer: int | None = None
-    idf: bool = False
-    baseline: str | None = None
+    model: Annotated[str | None, About("encoder: a folder or a name; needed")] = None
+    layer: Annotated[int | None, About("its hidden layer; none: the usual one", at_least=0)] = None
+    idf: Annotated[bool, About("rare tokens weigh more")] = False
+    baseline: Annotated[str | None, About("to rescale by: random, or a file")] = None
+
+    def __post_init__(self) -> None:
+        check(self)
 
     def score(self, outputs: Outputs) -> Scores:
         """Scores of the outputs; 0 (before rescaling) for one without tokens.
@@ -63,11 +65,11 @@ class BERTScore:
         texts = sorted({*outputs.texts, *references})  # one order, however the rows come
         place = {text: i for i, text in enumerate(texts)}
         embedded = encoder.embed(texts)
-        idf = _idf(embedded, [place[text] for text in references]) if self.idf else None
-        known = matched(embedded, idf)
+        rows = [place[text] for text in references]
+        known = matched(embedded, _idf(embedded, rows) if self.idf else None)
         pairs = zip(outputs.texts, outputs.references, strict=True)
         raw = [_best(known, place[x], sorted({place[s] for s in many})) for x, many in pairs]
-        base = self._base(known, [place[text] for text in references], encoder)
+        base = baseline_of(self.baseline, known, rows, encoder)
         return averaged((np.array(raw, dtype=np.float64) - base) / (1 - base))
 
     def _encoder(self) -> Encoder:
@@ -75,16 +77,9 @@ class BERTScore:
             raise UsageError("bertscore needs a model: the folder or the name of an encoder")
         return Encoder(model=self.model, layer=self.layer)
 
-    def _base(self, known: Matched, references: Sequence[int], encoder: Encoder) -> float:
-        if self.baseline is None:
-            return 0.0
-        if self.baseline == RANDOM:
-            return random_baseline(known, references)
-        return published_baseline(self.baseline, encoder.resolved_layer())
-
     def signature(self) -> Signature:
         """Everything that can change the scores."""
-        base = {"baseline": None} if self.baseline is None else baseline_settings(self.baseline)
+        base = baseline_settings(self.baseline)
         settings = {**self._encoder().settings(), "idf": self.idf, **base}
         return Signature(self.name).plus(**settings, v=__version__)
 

@@ -4,26 +4,30 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 
 from refless.errors import UsageError
 from refless.metrics.counting import Counting, statistics
-from refless.metrics.protocol import Scores, averaged, check_references
-from refless.metrics.smoothing import Smoothing, bleu_of_sums
+from refless.metrics.protocol import Metric, Scores, averaged, check_references
 from refless.records import FloatArray, Outputs
 from refless.signature import Signature
-from refless.tokenize import tokenizer
+from refless.similarities.bleu import SMOOTHINGS, Smoothing, bleu_of_sums
+from refless.spec import About, check
+from refless.tokenize import TOKENS, tokenizer
 from refless.version import __version__
 
 HIGHEST_ORDER = 100
+ORDER = About("highest n-gram order", at_least=1, at_most=HIGHEST_ORDER)
+CASE = About("ignore case")
+SMOOTH = About("smoothing", choices=tuple(SMOOTHINGS))
 
 
 @dataclass(frozen=True, kw_only=True)
-class BLEU:
+class BLEU(Metric):
     """Corpus BLEU, 0 to 100, equal to sacrebleu's; a segment is scored with the same settings.
 
     Attributes:
@@ -38,15 +42,16 @@ class BLEU:
     name: ClassVar[str] = "bleu"
     needs: ClassVar[tuple[str, ...]] = ("references",)
 
-    order: int = 4
-    tokenize: str = "13a"
-    lowercase: bool = False
-    smooth: str = "exp"
-    value: float | None = None
-    effective_order: bool = False
+    order: Annotated[int, ORDER] = 4
+    tokenize: Annotated[str, TOKENS] = "13a"
+    lowercase: Annotated[bool, CASE] = False
+    smooth: Annotated[str, SMOOTH] = "exp"
+    value: Annotated[float | None, About("what floor puts, and add-k adds", above=0)] = None
+    effective_order: Annotated[bool, About("leave out orders too long for the output")] = False
 
     def __post_init__(self) -> None:
-        check_counting(self.order, self.tokenize)
+        check(self)
+        tokenizer(self.tokenize)
         self._smoothing()
 
     def score(self, outputs: Outputs) -> Scores:
@@ -56,17 +61,12 @@ class BLEU:
             InputError: an output without references, or references in another shape.
         """
         check_references(outputs)
-        counts = statistics(unweighted(outputs), self._counting())
+        counts = statistics(replace(outputs, weights=()), self._counting())
         return scores_of(counts, partial(bleu_of_sums, smoothing=self._smoothing()))
 
     def signature(self) -> Signature:
         """Everything that can change the scores."""
         return signature_of(self.name, self._counting(), self._smoothing()).plus(v=__version__)
-
-    @classmethod
-    def missing(cls) -> str:
-        """Nothing."""
-        return ""
 
     def _counting(self) -> Counting:
         return Counting(order=self.order, tokenize=self.tokenize, lowercase=self.lowercase)
@@ -89,12 +89,10 @@ class SentenceBLEU(BLEU):
 
     name: ClassVar[str] = "sbleu"
 
-    smooth: str = "add-k"
-    brevity: str = "plain"
+    smooth: Annotated[str, SMOOTH] = "add-k"
+    brevity: Annotated[str, About("brevity penalty", choices=("plain", "smoothed"))] = "plain"
 
     def __post_init__(self) -> None:
-        if self.brevity not in {"plain", "smoothed"}:
-            raise UsageError(f"brevity must be plain or smoothed, got '{self.brevity}'")
         if self.smooth == "coco" and self.brevity == "smoothed":
             raise UsageError("coco-caption's BLEU has no smoothed brevity penalty")
         super().__post_init__()
@@ -117,26 +115,11 @@ class SentenceBLEU(BLEU):
         )
 
 
-def check_counting(order: int, tokenize: str) -> None:
-    """Raises UsageError for an order or a tokenizer that there is not."""
-    if not 1 <= order <= HIGHEST_ORDER:
-        raise UsageError(f"order must be from 1 to {HIGHEST_ORDER}, got {order}")
-    tokenizer(tokenize)
-
-
-def unweighted(outputs: Outputs) -> Outputs:
-    """The outputs with every reference worth the same."""
-    return Outputs(ids=outputs.ids, texts=outputs.texts, references=outputs.references)
-
-
 def scores_of(counts: FloatArray, combine: Callable[[FloatArray], FloatArray]) -> Scores:
     """Scores out of statistics [n, k]; the corpus score does not depend on the order of rows."""
     sums = np.array([math.fsum(column) for column in counts.T.tolist()])
     return Scores(
-        segments=combine(counts),
-        corpus=float(combine(sums)),
-        statistics=counts,
-        combine=combine,
+        segments=combine(counts), corpus=float(combine(sums)), statistics=counts, combine=combine
     )
 
 

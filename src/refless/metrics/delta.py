@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 
-from refless.errors import InputError, UsageError
+from refless.errors import InputError
 from refless.metrics.bleu import BLEU, scores_of, signature_of
 from refless.metrics.counting import Counting, statistics
-from refless.metrics.protocol import Scores, check_weights, take_outputs
-from refless.metrics.smoothing import bleu_of_sums
+from refless.metrics.protocol import Scores, check_weights
 from refless.records import Outputs
 from refless.signature import Signature
+from refless.similarities.bleu import bleu_of_sums
+from refless.spec import About
 from refless.version import __version__
 
 VARIANTS = ("equation", "code")
@@ -40,13 +41,8 @@ class DeltaBLEU(BLEU):
     name: ClassVar[str] = "delta-bleu"
     needs: ClassVar[tuple[str, ...]] = ("references", "weights")
 
-    variant: str = "equation"
-    drop_unweighted: bool = False
-
-    def __post_init__(self) -> None:
-        if self.variant not in VARIANTS:
-            raise UsageError(f"variant must be equation or code, got '{self.variant}'")
-        super().__post_init__()
+    variant: Annotated[str, About("of the weighted counts", choices=VARIANTS)] = "equation"
+    drop_unweighted: Annotated[bool, About("drop outputs without a positive weight")] = False
 
     def score(self, outputs: Outputs) -> Scores:
         """Scores of the outputs against their weighted references.
@@ -60,7 +56,7 @@ class DeltaBLEU(BLEU):
         if not rows or (len(rows) < len(outputs) and not self.drop_unweighted):
             raise _no_positive_weight(outputs, len(outputs) - len(rows))
         counts = np.zeros((len(outputs), 2 + 2 * self.order))
-        counts[rows] = statistics(take_outputs(outputs, rows), self._counting())
+        counts[rows] = statistics(outputs.take(rows), self._counting())
         scores = scores_of(counts, partial(bleu_of_sums, smoothing=self._smoothing()))
         segments = np.full(len(outputs), np.nan)
         segments[rows] = scores.segments[rows]

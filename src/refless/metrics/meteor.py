@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
-import numpy as np
-
-from refless.errors import RefLessError, UsageError
-from refless.kernels.meteor import (
-    Implementation,
-    implementation,
-    meteor_score,
-    meteor_statistics,
-    nltk_meteor,
-    settings_of,
-)
+from refless.errors import RefLessError
 from refless.metrics.protocol import Scores, averaged, check_references
 from refless.records import Outputs
 from refless.signature import Signature
+from refless.similarities.meteor import (
+    Implementation,
+    implementation,
+    meteor,
+    meteor_score,
+    meteor_statistics,
+    settings_of,
+)
+from refless.spec import About, check
 from refless.version import __version__
 
 
@@ -36,11 +35,12 @@ class Meteor:
     name: ClassVar[str] = "meteor"
     needs: ClassVar[tuple[str, ...]] = ("references",)
 
-    implementation: Implementation | None = None
+    implementation: Annotated[
+        Implementation | None, About("which METEOR; none: what is there, the jar first")
+    ] = None
 
     def __post_init__(self) -> None:
-        if self.implementation not in {None, "jar", "nltk"}:
-            raise UsageError(f"implementation must be jar or nltk, got '{self.implementation}'")
+        check(self)
 
     def score(self, outputs: Outputs) -> Scores:
         """Scores of the outputs.
@@ -51,8 +51,7 @@ class Meteor:
         """
         check_references(outputs)
         if implementation(self.implementation) == "nltk":
-            pairs = zip(outputs.texts, outputs.references, strict=True)
-            return averaged(np.array([nltk_meteor(text, known) for text, known in pairs]))
+            return averaged(meteor(outputs.texts, outputs.references, "nltk"))
         counts = meteor_statistics(outputs.texts, outputs.references)
         return Scores(
             segments=meteor_score(counts),

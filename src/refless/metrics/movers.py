@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
 from itertools import chain
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from refless.errors import MissingExtraError, UsageError
 from refless.metrics.protocol import Scores, averaged, check_references
 from refless.records import FloatArray, Outputs
 from refless.signature import Signature
+from refless.spec import About, check
 from refless.stopwords import ENGLISH, stop_settings, stop_words
 from refless.version import __version__
 
@@ -47,15 +48,16 @@ class Movers:
     name: ClassVar[str] = "movers"
     needs: ClassVar[tuple[str, ...]] = ("references", "vectors=FILE or model=DIR")
 
-    variant: str = "wms"
-    vectors: str | None = None
-    model: str | None = None
-    layer: int | None = None
-    stop_words: str | None = None
+    variant: Annotated[str, About("words, sentences or both move", choices=VARIANTS)] = "wms"
+    vectors: Annotated[str | None, About("a file of word vectors in text form")] = None
+    model: Annotated[str | None, About("or an encoder: a folder or a name")] = None
+    layer: Annotated[int | None, About("its hidden layer; none: the usual one", at_least=0)] = None
+    stop_words: Annotated[
+        str | None, About("words left out with vectors: english, a file, or (none)")
+    ] = None
 
     def __post_init__(self) -> None:
-        if self.variant not in VARIANTS:
-            raise UsageError(f"variant must be {', '.join(VARIANTS)}, got '{self.variant}'")
+        check(self)
         if self.vectors is not None and self.model is not None:
             raise UsageError("movers takes word vectors or a model, not both")
         if self.model is None and self.layer is not None:
@@ -74,7 +76,7 @@ class Movers:
         check_references(outputs)
         bags = self._bags(sorted({*outputs.texts, *chain.from_iterable(outputs.references)}))
         found = [
-            np.fmax.reduce([_similar(bags[text], bags[known]) for known in set(references)])
+            np.fmax.reduce([np.exp(-movers_distance(bags[text], bags[x])) for x in set(references)])
             for text, references in zip(outputs.texts, outputs.references, strict=True)
         ]
         return averaged(np.array(found, dtype=np.float64))
@@ -151,10 +153,6 @@ def movers_distance(first: Bag, second: Bag) -> float:
     from scipy.spatial.distance import cdist
 
     return float(emd2(a, b, cdist(x, s)))
-
-
-def _similar(first: Bag, second: Bag) -> float:
-    return float(np.exp(-movers_distance(first, second)))
 
 
 def _words(sentence: str, *, left_out: frozenset[str]) -> list[str]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
 import numpy as np
 
 from refless.errors import InputError
-from refless.records import FloatArray, IntArray, Outputs
+from refless.records import FloatArray, Outputs
 from refless.signature import Signature
 
 Combine = Callable[[FloatArray], FloatArray]
@@ -56,7 +56,7 @@ class Metric(Protocol):
     @classmethod
     def missing(cls) -> str:
         """What has to be installed first; "" if nothing."""
-        ...
+        return ""
 
 
 def averaged(segments: FloatArray) -> Scores:
@@ -155,24 +155,3 @@ def notes(outputs: Outputs) -> tuple[str, ...]:
     if n and 2 * copies >= n:
         return (f"{copies} of {n} outputs are among their own references",)
     return ()
-
-
-def take_outputs(outputs: Outputs, rows: IntArray | Sequence[int]) -> Outputs:
-    """The outputs reduced to the given rows, in the order given."""
-    columns = (
-        "ids",
-        "texts",
-        "sources",
-        "systems",
-        "items",
-        "tasks",
-        "references",
-        "weights",
-        "bad",
-    )
-    kept = {
-        name: tuple(column[i] for i in rows)
-        for name in columns
-        if (column := getattr(outputs, name))
-    }
-    return replace(outputs, **kept)

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 
 from refless.errors import UsageError
-from refless.metrics.protocol import Scores, averaged, check_references
+from refless.metrics.bleu import CASE
+from refless.metrics.protocol import Metric, Scores, averaged, check_references
 from refless.records import Outputs
 from refless.signature import Signature
-from refless.tokenize import tokenizer
+from refless.similarities.rouge import common
+from refless.spec import About, check
+from refless.tokenize import TOKENS, tokenizer
 from refless.version import __version__
 
 VARIANTS = ("f1", "coco")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RougeL:
+class RougeL(Metric):
     """ROUGE-L in [0, 1]; the corpus score is the mean over outputs.
 
     Attributes:
@@ -34,19 +36,16 @@ class RougeL:
     name: ClassVar[str] = "rouge-l"
     needs: ClassVar[tuple[str, ...]] = ("references",)
 
-    tokenize: str = "words"
-    lowercase: bool = False
-    variant: str = "f1"
-    beta: float | None = None
+    tokenize: Annotated[str, TOKENS] = "words"
+    lowercase: Annotated[bool, CASE] = False
+    variant: Annotated[str, About("which ROUGE-L", choices=VARIANTS)] = "f1"
+    beta: Annotated[float | None, About("weight of recall in coco", at_least=0)] = None
 
     def __post_init__(self) -> None:
+        check(self)
         tokenizer(self.tokenize)
-        if self.variant not in VARIANTS:
-            raise UsageError(f"variant must be f1 or coco, got '{self.variant}'")
         if self.beta is not None and self.variant != "coco":
             raise UsageError("beta goes with variant coco; F1 weighs precision and recall alike")
-        if not 0 <= self._beta < math.inf:
-            raise UsageError(f"beta must be 0 or more, got {self.beta}")
 
     @property
     def _beta(self) -> float:
@@ -75,12 +74,10 @@ class RougeL:
         return averaged(np.array(found, dtype=np.float64))
 
     def _segment(self, output: list[str], references: Sequence[list[str]]) -> float:
-        from rapidfuzz.distance import LCSseq
-
         shares = [
-            (common / len(output), common / len(known))
+            (length / len(output), length / len(known))
             for known in references
-            if output and known and (common := LCSseq.similarity(output, known))
+            if output and known and (length := common(output, known))
         ]
         if not shares:
             return 0.0
@@ -98,8 +95,3 @@ class RougeL:
         if self.variant == "coco":
             signed = signed.plus(beta=self._beta)
         return signed.plus(v=__version__)
-
-    @classmethod
-    def missing(cls) -> str:
-        """Nothing."""
-        return ""

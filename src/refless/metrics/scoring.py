@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
 
-from refless.metrics.protocol import Metric, Scores, take_outputs
+from refless.metrics.protocol import Metric, Scores
 from refless.records import BoolArray, FloatArray, IntArray, Outputs
 from refless.signature import Signature
 from refless.stats.intervals import UNDEFINED, Interval, percentile_interval
@@ -19,13 +20,14 @@ class Corpus:
 
     Attributes:
         score: NaN without outputs that could be scored.
-        interval: 95 %, from a bootstrap that re-sums statistics; outputs of one item are drawn
-            together. NaN where the metric has no statistics or there are fewer than two items.
+        score_interval: 95 %, from a bootstrap that re-sums statistics; outputs of one item are
+            drawn together. NaN where the metric has no statistics or there are fewer than two
+            items.
         n, n_scored: how many outputs there are, and how many count.
     """
 
     score: float
-    interval: Interval
+    score_interval: Interval
     n: int
     n_scored: int
 
@@ -57,55 +59,34 @@ def run(
     """
     good = np.array([not bad for bad in outputs.bad] or [True] * len(outputs), dtype=bool)
     rows = np.flatnonzero(good)
-    kept = outputs if good.all() else take_outputs(outputs, rows)
+    kept = outputs if good.all() else outputs.take(rows)
     scores = metric.score(kept)
     segments = np.full(len(outputs), np.nan)
     segments[rows] = scores.segments
-    systems = np.array(kept.systems, dtype=object)
-    everywhere = np.array(outputs.systems, dtype=object)
-    everything = np.ones(len(kept), dtype=bool)
+
+    def corpus(chosen: BoolArray, n: int) -> Corpus:
+        """The chosen rows' score: their statistics summed, or scored anew where there are none."""
+        some = np.flatnonzero(chosen & ~np.isnan(scores.segments))
+        score, interval = float("nan"), UNDEFINED
+        if len(some) == len(kept):
+            score = scores.corpus
+        elif len(some) and scores.statistics is not None and scores.combine is not None:
+            score = float(scores.combine(np.sort(scores.statistics[some], axis=0).sum(axis=0)))
+        elif len(some):
+            score = metric.score(kept.take(some)).corpus
+        if scores.statistics is not None and len(some):
+            items = np.array(kept.items, dtype=object)[some] if kept.items else None
+            interval = interval_of(scores, some, items, seed, resamples)
+        return Corpus(score=score, score_interval=interval, n=n, n_scored=len(some))
+
+    systems, everywhere = np.array(kept.systems, dtype=object), Counter(outputs.systems)
     return Run(
         label=label,
         signature=metric.signature().plus(ci=f"boot-{resamples}", seed=seed),
         segments=segments,
-        overall=_corpus(metric, kept, scores, everything, len(outputs), seed, resamples),
-        systems={
-            name: _corpus(
-                metric,
-                kept,
-                scores,
-                systems == name,
-                int((everywhere == name).sum()),
-                seed,
-                resamples,
-            )
-            for name in sorted({*outputs.systems})
-        },
+        overall=corpus(np.ones(len(kept), dtype=bool), len(outputs)),
+        systems={name: corpus(systems == name, n) for name, n in sorted(everywhere.items())},
     )
-
-
-def _corpus(
-    metric: Metric,
-    outputs: Outputs,
-    scores: Scores,
-    chosen: BoolArray,
-    n: int,
-    seed: int,
-    resamples: int,
-) -> Corpus:
-    """The score of chosen rows: their statistics summed, or scored anew where there are none."""
-    rows = np.flatnonzero(chosen & ~np.isnan(scores.segments))
-    score, interval = float("nan"), UNDEFINED
-    if len(rows) == len(outputs):
-        score = scores.corpus
-    elif len(rows) and scores.statistics is not None and scores.combine is not None:
-        score = float(scores.combine(np.sort(scores.statistics[rows], axis=0).sum(axis=0)))
-    elif len(rows):
-        score = metric.score(take_outputs(outputs, rows)).corpus
-    if scores.statistics is not None and len(rows):
-        items = np.array(outputs.items, dtype=object)[rows] if outputs.items else None
-        interval = interval_of(scores, rows, items, seed, resamples)
-    return Corpus(score=score, interval=interval, n=n, n_scored=len(rows))
 
 
 def interval_of(

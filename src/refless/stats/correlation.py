@@ -45,9 +45,9 @@ def kendall(x: FloatArray, y: FloatArray) -> float:
 
 
 def auc(human: FloatArray, predicted: FloatArray) -> float:
-    """Chance that a row of the higher truth is predicted above one of the lower, ties one half.
+    """Chance that a row of the higher rating is predicted above one of the lower, ties one half.
 
-    NaN unless the truth has exactly two values.
+    NaN unless the human rating has exactly two values.
     """
     if len(np.unique(human)) != 2:
         return NAN

@@ -1,4 +1,4 @@
-"""How far predictions lie from the truth, in the truth's units."""
+"""How far predictions lie from the human rating, in the human rating's units."""
 
 from __future__ import annotations
 
@@ -10,11 +10,6 @@ from refless.records import FloatArray
 def mse(human: FloatArray, predicted: FloatArray) -> float:
     """Mean squared error of [n] predictions; NaN without rows."""
     return float(np.square(predicted - human).mean()) if len(human) else float("nan")
-
-
-def rmse(human: FloatArray, predicted: FloatArray) -> float:
-    """Root of the mean squared error; NaN without rows."""
-    return float(np.sqrt(mse(human, predicted)))
 
 
 def mae(human: FloatArray, predicted: FloatArray) -> float:

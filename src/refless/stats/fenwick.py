@@ -67,8 +67,13 @@ def _preceding(weights: FloatArray, x: IntArray, y: IntArray, n_codes: int) -> F
 
 
 @_compiled
-def _balances(weights: FloatArray, x: IntArray, y: IntArray, n_codes: int) -> FloatArray:
-    """[b] sums over all ordered pairs, one for each line of weights."""
+def balances(weights: FloatArray, x: IntArray, y: IntArray, n_codes: int) -> FloatArray:
+    """[b] concordant minus discordant ordered pairs when row i stands weights[b, i] times.
+
+    Args:
+        weights: [b, n] whole numbers, columns in the order of `sorted_codes`.
+        x, y: [n] codes in that order; n_codes: number of y's codes.
+    """
     sums = np.zeros(len(weights))
     for line in range(len(weights)):
         balance = _preceding(weights[line], x, y, n_codes)
@@ -88,15 +93,6 @@ def concordance(x: FloatArray, y: FloatArray) -> IntArray:
     result = np.empty(len(x), dtype=np.int64)
     result[order] = balance.astype(np.int64)
     return result
-
-
-def balances(weights: FloatArray, x_codes: IntArray, y_codes: IntArray, n_codes: int) -> FloatArray:
-    """[b] concordant minus discordant ordered pairs when row i stands weights[b, i] times.
-
-    Args:
-        weights: [b, n] whole numbers, columns in the order of `sorted_codes`.
-    """
-    return _balances(weights, x_codes, y_codes, n_codes)
 
 
 def sorted_codes(x: FloatArray, y: FloatArray) -> tuple[IntArray, IntArray, IntArray, int]:

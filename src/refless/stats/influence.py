@@ -52,7 +52,7 @@ def kendall(human: FloatArray, predicted: FloatArray) -> FloatArray:
 
 
 def auc(human: FloatArray, predicted: FloatArray) -> FloatArray:
-    """[n] influences on the area under the ROC curve; the truth has exactly two values."""
+    """[n] influences on the area under the ROC curve; the human rating has exactly two values."""
     above = human == human.max()
     n_above, n_below = int(above.sum()), int((~above).sum())
     beaten = _raised(-predicted, (~above).astype(np.float64)) / n_below

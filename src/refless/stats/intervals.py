@@ -96,7 +96,7 @@ def mean_interval(
 
     Args:
         estimates: [n] estimates, finite.
-        residuals: [m] truth minus held-out estimate of rated texts, finite.
+        residuals: [m] human rating minus held-out estimate of rated texts, finite.
         together: what rows that belong together do.
 
     Undefined without estimates or with fewer than two residuals.
@@ -125,7 +125,7 @@ def mean_interval(
 
 
 def conformal_radius(residuals: FloatArray, level: float = LEVEL) -> float:
-    """Half-width of a split-conformal interval: it holds a new text's truth with chance `level`.
+    """Half-width of a split-conformal interval: it holds a new text's rating with chance `level`.
 
     The ceil((m + 1) level)-th smallest of m absolute held-out residuals, finite, in any order;
     NaN where m is too small for the level (below 19 for 0.95).

@@ -13,7 +13,7 @@ from refless.stats.weighted import Prepare
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """One measure of [n] predictions against [n] truths.
+    """One measure of [n] predictions against [n] human ratings.
 
     Attributes:
         value: the measure; NaN where it is undefined.

@@ -27,13 +27,13 @@ class Intraclass:
         k: raters a text; their effective number where it varies (then the first form only).
     """
 
-    single_1: float
-    single_2: float
-    single_3: float
-    mean_1: float
-    mean_2: float
-    mean_3: float
-    k: float
+    single_1: float = NAN
+    single_2: float = NAN
+    single_3: float = NAN
+    mean_1: float = NAN
+    mean_2: float = NAN
+    mean_3: float = NAN
+    k: float = NAN
 
 
 def krippendorff(ratings: FloatArray, level: Level = "interval") -> float:
@@ -79,9 +79,7 @@ def intraclass(ratings: FloatArray, *, same_raters: bool = True) -> Intraclass:
     k = known.sum(axis=0)
     n, total = len(k), int(k.sum())
     if n < 2 or total - n < 1:
-        return Intraclass(
-            single_1=NAN, single_2=NAN, single_3=NAN, mean_1=NAN, mean_2=NAN, mean_3=NAN, k=NAN
-        )
+        return Intraclass()
     filled = np.where(known, ratings, 0.0)
     means = filled.sum(axis=0) / k
     grand = filled.sum() / total

@@ -81,7 +81,7 @@ def kendall(human: FloatArray, predicted: FloatArray) -> OfWeights:
 
 
 def auc(human: FloatArray, predicted: FloatArray) -> OfWeights:
-    """Area under the ROC curve; NaN everywhere unless the truth has exactly two values."""
+    """Area under the ROC curve; NaN everywhere unless the human rating has exactly two values."""
     if len(np.unique(human)) != 2:
         return lambda weights: np.full(len(weights), np.nan)
     above = human == human.max()

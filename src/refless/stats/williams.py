@@ -14,16 +14,16 @@ class Williams:
     """The test of r(human, first) = r(human, second).
 
     Attributes:
-        t: above 0 where the first correlation is larger; NaN where undefined.
         freedom: degrees of freedom, n - 3.
+        t: above 0 where the first correlation is larger; NaN where undefined.
         p: two-sided.
         p_greater: one-sided, of the first being no larger than the second.
     """
 
-    t: float
     freedom: int
-    p: float
-    p_greater: float
+    t: float = NAN
+    p: float = NAN
+    p_greater: float = NAN
 
 
 def williams(first: float, second: float, between: float, n: int) -> Williams:
@@ -44,7 +44,7 @@ def williams(first: float, second: float, between: float, n: int) -> Williams:
     known = not any(map(math.isnan, (first, second, between)))
     below = _below(first, second, between, n) if known and freedom > 0 else NAN
     if not below > 0:
-        return Williams(t=NAN, freedom=freedom, p=NAN, p_greater=NAN)
+        return Williams(freedom=freedom)
     t = (first - second) * math.sqrt((n - 1) * (1 + between) / below)
     from scipy.special import stdtr
 

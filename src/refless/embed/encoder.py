@@ -1,27 +1,24 @@
-"""Texts to vectors, each distinct text once, by an encoder or a file of word vectors.
+"""An encoder of Hugging Face's transformers; nothing is ever downloaded.
 
-Nothing is ever downloaded: an encoder is a folder, or a name that is in Hugging Face's cache.
+It is a folder, or a name that is in Hugging Face's cache.
 """
 
 from __future__ import annotations
 
-import gzip
-import hashlib
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from refless.errors import InputError, MissingExtraError, UsageError
+from refless.embed.digests import folder_digest, stamp
+from refless.embed.embedded import Embedded, VectorArray
+from refless.errors import MissingExtraError, UsageError
 from refless.matching import Progress
-from refless.records import BoolArray, FloatArray, IntArray
-
-VectorArray = npt.NDArray[np.float32]
+from refless.tokenize import distinct
 
 MODULES = {"Transformer", "Pooling", "Normalize"}  # of sentence-transformers that are known here
 REMEMBERED = 50_000  # most texts whose vectors stay in memory, for estimators that read them again
@@ -44,32 +41,7 @@ LAYERS = {  # the layers of BERTScore's own release (Zhang et al. 2020), by the 
     "deberta-xlarge-mnli": 40,
 }
 
-
 _SENTENCES: dict[tuple[str, tuple[int, int], int], dict[str, VectorArray]] = {}
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Embedded:
-    """Token vectors of the distinct texts among some texts.
-
-    Attributes:
-        rows: [texts] which distinct text each text is.
-        starts: [distinct texts + 1] distinct text i has the tokens `starts[i]:starts[i + 1]`.
-        vectors: [tokens, dimensions].
-        ids: [tokens] ids of the tokens in the vocabulary of the model.
-        special: [tokens] whether it is a mark of the model's own ([CLS], [SEP]).
-    """
-
-    rows: IntArray
-    starts: IntArray
-    vectors: VectorArray
-    ids: IntArray
-    special: BoolArray
-
-    def of(self, text: int) -> slice:
-        """Where the tokens of a text are."""
-        row = self.rows[text]
-        return slice(int(self.starts[row]), int(self.starts[row + 1]))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,15 +64,15 @@ class Encoder:
             MissingExtraError: torch or transformers is not installed.
             UsageError: no such model here, or no such layer.
         """
-        distinct, rows = _distinct(texts)
+        once, rows = distinct(texts)
         tokenizer, network = _loaded(str(folder_of(self.model)))
         layer = self.resolved_layer()
-        ids = _token_ids(tokenizer, network, distinct)
+        ids = _token_ids(tokenizer, network, once)
         marks = set(tokenizer.all_special_ids)
         starts = np.cumsum([0, *map(len, ids)])
         flat = np.array([i for row in ids for i in row], dtype=np.int64)
         vectors = np.zeros((len(flat), network.config.hidden_size), dtype=np.float32)
-        for i, states in _states(tokenizer, network, ids, distinct, layer):
+        for i, states in _states(tokenizer, network, ids, once, layer):
             vectors[starts[i] : starts[i + 1]] = states
         special = np.isin(flat, list(marks - {tokenizer.unk_token_id}))
         return Embedded(rows=rows, starts=starts, vectors=vectors, ids=flat, special=special)
@@ -118,7 +90,7 @@ class Encoder:
         folder = folder_of(self.model)
         tokenizer, network = _loaded(str(folder))
         layer, first = self.resolved_layer(), self.pooling() == "cls"
-        known = _SENTENCES.setdefault((str(folder), _stamp(folder), layer), {})
+        known = _SENTENCES.setdefault((str(folder), stamp(folder), layer), {})
         new = [text for text in dict.fromkeys(texts) if text not in known]
         ids = _token_ids(tokenizer, network, new, _most_tokens(folder))
         for done, (i, states) in enumerate(_states(tokenizer, network, ids, new, layer), 1):
@@ -155,7 +127,7 @@ class Encoder:
 
     def resolved_layer(self) -> int:
         """The layer in force."""
-        most = _layers(str(folder_of(self.model)))
+        most = int(_loaded(str(folder_of(self.model)))[1].config.num_hidden_layers)
         layer = LAYERS.get(model_name(self.model), most) if self.layer is None else self.layer
         if not 0 <= layer <= most:
             raise UsageError(f"layer {layer} of '{self.model}' does not exist; there are 0-{most}")
@@ -164,7 +136,7 @@ class Encoder:
     def settings(self) -> dict[str, object]:
         """What belongs in a signature: name, content and layer."""
         folder = folder_of(self.model)
-        name, sha = model_name(self.model), _digest_of_folder(str(folder), _stamp(folder))
+        name, sha = model_name(self.model), folder_digest(str(folder), stamp(folder))
         return {"model": name, "sha": sha, "layer": self.resolved_layer()}
 
 
@@ -212,10 +184,6 @@ def _loaded(folder: str) -> tuple[Any, Any]:
     except (OSError, ValueError) as broken:
         raise UsageError(f"'{folder}' holds no encoder that can be loaded: {broken}") from broken
     return tokenizer, network.eval()
-
-
-def _layers(folder: str) -> int:
-    return int(_loaded(folder)[1].config.num_hidden_layers)
 
 
 def _json(path: Path) -> Any:  # noqa: ANN401 - whatever a model says
@@ -284,143 +252,3 @@ def _hidden(network: Any, ids: Sequence[list[int]], pad: int, layer: int) -> Vec
         states = network(tokens, attention_mask=mask, output_hidden_states=True).hidden_states
     found: VectorArray = states[layer].numpy()
     return found
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WordVectors:
-    """A file of word vectors in text form: a word and its numbers a line, maybe gzipped.
-
-    A first line of two numbers (word2vec's) is skipped. A word that the file lacks is looked for
-    in lower case, and left out if that is not there either.
-
-    Attributes:
-        path: the file.
-    """
-
-    path: str
-
-    def embed(self, texts: Sequence[str], split: Callable[[str], list[str]]) -> Embedded:
-        """Vectors of the texts' words; only the words that occur are kept in memory.
-
-        Raises:
-            InputError: the file cannot be read, or a line of it is no word vector.
-        """
-        distinct, rows = _distinct(texts)
-        words = [split(text) for text in distinct]
-        wanted = {form for row in words for word in row for form in (word, word.lower())}
-        known = self._read(wanted)
-        place = {word: i for i, word in enumerate(sorted(known))}
-        ids = [[place[form] for word in row if (form := _form(word, place))] for row in words]
-        flat = np.array([i for row in ids for i in row], dtype=np.int64)
-        table = np.array([known[word] for word in place], dtype=np.float32)
-        return Embedded(
-            rows=rows,
-            starts=np.cumsum([0, *map(len, ids)]),
-            vectors=table[flat] if place else np.zeros((0, 1), dtype=np.float32),
-            ids=flat,
-            special=np.zeros(len(flat), dtype=np.bool_),
-        )
-
-    def size(self) -> int:
-        """Numbers of a vector.
-
-        Raises:
-            InputError: the file cannot be read, or holds no vector.
-        """
-        with _opened(Path(self.path)) as lines:
-            for number, line in enumerate(lines, 1):
-                parts = line.split()
-                if not _counts(parts, number):
-                    if len(parts) < 2:
-                        raise self._bad(number, f"{max(0, len(parts) - 1)} numbers after the word")
-                    return len(parts) - 1
-        raise self._bad(1, "no vector")
-
-    def settings(self) -> dict[str, object]:
-        """What belongs in a signature: name and content."""
-        return {"vectors": Path(self.path).name, "sha": file_digest(self.path)}
-
-    def _read(self, wanted: set[str]) -> dict[str, FloatArray]:
-        found: dict[str, FloatArray] = {}
-        size = 0
-        with _opened(Path(self.path)) as lines:
-            for number, line in enumerate(lines, 1):
-                parts = line.rstrip("\r\n ").split(" ")
-                if _counts(parts, number):
-                    continue
-                size = size or len(parts) - 1
-                word = " ".join(parts[:-size]) if size else ""
-                if size == 0 or len(parts) <= size:
-                    raise self._bad(number, f"{len(parts) - 1} numbers after the word")
-                if word in wanted and word not in found:
-                    found[word] = self._numbers(parts[-size:], number)
-        return found
-
-    def _numbers(self, parts: list[str], line: int) -> FloatArray:
-        try:
-            vector = np.array(parts, dtype=np.float64)
-        except ValueError as wrong:
-            raise self._bad(line, "something that is no number") from wrong
-        if not np.isfinite(vector).all():
-            raise self._bad(line, "a number that is not finite")
-        return vector
-
-    def _bad(self, line: int, found: str) -> InputError:
-        remedy = "give a file of word vectors in text form: a word and its numbers, by spaces"
-        return InputError(f"found {found}", remedy=remedy, path=self.path, line=line)
-
-
-def _counts(parts: Sequence[str], line: int) -> bool:
-    """Whether this is word2vec's first line: how many words and how many numbers a word."""
-    return line == 1 and len(parts) == 2 and all(part.isdecimal() for part in parts)
-
-
-def _form(word: str, place: dict[str, int]) -> str:
-    return word if word in place else word.lower() if word.lower() in place else ""
-
-
-def _opened(path: Path) -> IO[str]:
-    _check_file(path)
-    if path.suffix == ".gz":
-        return gzip.open(path, "rt", encoding="utf-8", errors="replace")
-    return path.open(encoding="utf-8", errors="replace", newline="\n")
-
-
-def file_digest(path: str) -> str:
-    """Twelve hexadecimal digits of a file's content, computed once."""
-    _check_file(Path(path))
-    return _digest_of_file(path, _stamp(Path(path)))
-
-
-def _check_file(path: Path) -> None:
-    if not path.is_file():
-        raise InputError("no such file", path=str(path), remedy="name a file that is there")
-
-
-def _distinct(texts: Sequence[str]) -> tuple[list[str], IntArray]:
-    place: dict[str, int] = {}
-    rows = np.array([place.setdefault(text, len(place)) for text in texts], dtype=np.int64)
-    return list(place), rows
-
-
-def _stamp(path: Path) -> tuple[int, int]:
-    """What changes when a file or a folder does: digests are kept until then."""
-    files = sorted(path.iterdir()) if path.is_dir() else [path]
-    found = [file.stat() for file in files]
-    return sum(s.st_size for s in found), max((s.st_mtime_ns for s in found), default=0)
-
-
-@cache
-def _digest_of_file(path: str, stamp: tuple[int, int]) -> str:  # noqa: ARG001 - part of the key
-    with Path(path).open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()[:12]
-
-
-@cache
-def _digest_of_folder(path: str, stamp: tuple[int, int]) -> str:
-    """Of everything that an encoder is made of: weights, vocabulary, configuration."""
-    digest = hashlib.sha256()
-    for file in sorted(Path(path).iterdir()):
-        if file.is_file() and file.suffix in {".json", ".txt", ".model", ".safetensors", ".bin"}:
-            digest.update(f"{file.name} {_digest_of_file(str(file), stamp)}\n".encode())
-    return digest.hexdigest()[:12]

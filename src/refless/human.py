@@ -1,4 +1,4 @@
-"""The truth of rated texts, in exact arithmetic: ties stay ties whatever the order of rows.
+"""The human rating of rated texts, in exact arithmetic: ties stay ties whatever the order of rows.
 
 A rating such as 4.8 is read as the decimal it is written as. Sums are integers; the one division
 comes last, then the scale.
@@ -31,8 +31,8 @@ EXACT = 2**53  # integers up to here are floats without loss
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ExactTruth:
-    """Each text's truth as numerator / denominator, in the raters' units.
+class ExactRatings:
+    """Each text's human rating as numerator / denominator, in the raters' units.
 
     Attributes:
         numerators: [n] integers; any sum of them is exact.
@@ -59,11 +59,11 @@ def decimals_of(values: FloatArray) -> int | None:
     return None
 
 
-def exact_truth(ratings: Ratings, n: int, aggregate: Aggregate = "mean") -> ExactTruth:
+def exact_ratings(ratings: Ratings, n: int, aggregate: Aggregate = "mean") -> ExactRatings:
     """The aggregate of each of n texts' ratings as integers over one denominator.
 
     Where the numbers leave no room for that (more than six decimals, or sums beyond 2**53), the
-    truths are rounded to a fixed point, which keeps every sum independent of its order.
+    human ratings are rounded to a fixed point, which keeps every sum independent of its order.
     """
     if aggregate not in {"mean", "median"}:
         raise UsageError(f"aggregate must be 'mean' or 'median', got '{aggregate}'")
@@ -77,7 +77,7 @@ def exact_truth(ratings: Ratings, n: int, aggregate: Aggregate = "mean") -> Exac
     common = math.lcm(*map(int, np.unique(counts)))
     peak = int(np.abs(sums // counts).max(initial=0)) + 1
     if max(peak, unit) * common * n < EXACT:
-        return ExactTruth(sums * (common // counts), common * unit)
+        return ExactRatings(sums * (common // counts), common * unit)
     return _fixed_point(sums / (counts * unit))  # one division each: ties are still ties
 
 
@@ -112,12 +112,12 @@ def _middle(values: FloatArray | IntArray, text: IntArray, n: int) -> tuple[IntA
     return order[start + (counts - 1) // 2], order[start + counts // 2]
 
 
-def _fixed_point(values: FloatArray) -> ExactTruth:
+def _fixed_point(values: FloatArray) -> ExactRatings:
     peak = max(float(np.abs(values).max(initial=0.0)), 1e-300) * max(len(values), 1)
     if peak >= EXACT:
         raise UsageError("ratings are too large to be summed exactly; divide them by their unit")
     unit = 2 ** min(max(0, 52 - math.ceil(math.log2(peak))), 1000)  # stays a finite float
-    return ExactTruth(np.rint(values * unit).astype(np.int64), unit)
+    return ExactRatings(np.rint(values * unit).astype(np.int64), unit)
 
 
 def scaled(values: FloatArray, scale: Scale | None) -> FloatArray:
@@ -136,11 +136,11 @@ def check_scale(scale: Scale | None) -> None:
         raise UsageError(f"--scale needs two numbers, the lower first, got {scale[0]} {scale[1]}")
 
 
-def truth_of(
+def human_ratings(
     ratings: Ratings, n: int, *, scale: Scale | None = None, aggregate: Aggregate = "mean"
 ) -> FloatArray:
-    """[n] truths: the aggregate of each text's ratings, scaled. Every text needs a rating."""
-    exact = exact_truth(ratings, n, aggregate)
+    """[n] ratings: the aggregate of each text's ratings, scaled. Every text needs a rating."""
+    exact = exact_ratings(ratings, n, aggregate)
     return scaled(exact.means(exact.numerators, np.ones(n, dtype=np.int64)), scale)
 
 
@@ -148,7 +148,7 @@ def pool_of(
     texts: RatedPool | Sequence[str],
     ratings: Sequence[float] | Sequence[Sequence[float]] | FloatArray | None = None,
     *,
-    ids: Sequence[str] | None = None,
+    ids: Sequence[object] | None = None,
     sources: Sequence[str] = (),
     systems: Sequence[str] = (),
     items: Sequence[str] = (),
@@ -157,7 +157,7 @@ def pool_of(
     scale: Scale | None = None,
     aggregate: Aggregate = "mean",
 ) -> RatedPool:
-    """A rated pool from plain lists; a pool passes through.
+    """A rated pool from columns: lists, arrays or those of a data frame; a pool passes through.
 
     Args:
         texts: n texts.
@@ -174,34 +174,44 @@ def pool_of(
         if ratings is not None:
             raise UsageError("a RatedPool has its own ratings; do not pass others beside it")
         return texts
+    if isinstance(texts, Mapping) or hasattr(texts, "columns"):
+        raise UsageError("pool_of takes one column as the texts; read_pool reads a whole table")
     if isinstance(texts, str) or ratings is None or isinstance(ratings, Mapping):
         raise UsageError("a list of texts and a list of ratings are needed")
     ratings = ratings.to_numpy() if hasattr(ratings, "to_numpy") else ratings  # data frames
     check_scale(scale)
-    columns = {"ratings": ratings, "ids": ids, "sources": sources, "systems": systems}
-    for name, column in {**columns, "items": items, "tasks": tasks}.items():
-        if column is not None and len(column) not in (0, len(texts)):
+    names = {"ids": () if ids is None else ids, "sources": sources, "systems": systems}
+    columns = {
+        name: tuple(map(_name, column))
+        for name, column in {**names, "items": items, "tasks": tasks}.items()
+    }
+    for name, column in {"ratings": ratings, **columns}.items():
+        if len(column) != len(texts) and (len(column) > 0 or name == "ratings"):
             raise UsageError(f"{len(texts)} texts but {len(column)} {name}")
     for number, text in enumerate(texts, 1):
         if not isinstance(text, str):
-            raise UsageError(f"text {number} is no string: {text!r}")
-    if len(ratings) != len(texts):
-        raise UsageError(f"{len(texts)} texts but {len(ratings)} ratings")
-    if ids is not None and len(set(ids)) != len(ids):
+            raise UsageError(f"text {number} is not a string: {text!r}")
+    if len(set(columns["ids"])) != len(columns["ids"]):
         raise UsageError("ids must be unique")
     flat = _flat(ratings, scale, annotators)
+    named = bool(columns["ids"])
+    columns["ids"] = columns["ids"] or numbered(len(texts))
     return RatedPool(
-        ids=tuple(ids) if ids else numbered(len(texts)),
+        **columns,
         texts=tuple(texts),
-        truth=truth_of(flat, len(texts), scale=scale, aggregate=aggregate),
+        human=human_ratings(flat, len(texts), scale=scale, aggregate=aggregate),
         ratings=flat,
-        sources=tuple(sources),
-        systems=tuple(systems),
-        items=tuple(items),
-        tasks=tuple(tasks),
         scale=scale,
         aggregate=aggregate,
-        named=bool(ids),
+        named=named,
+        merged=False,
+    )
+
+
+def _name(value: object) -> str:
+    """An id, a source ... as a string; None and NaN, a data frame's blanks, are ""."""
+    return (
+        value if isinstance(value, str) else "" if value is None or value != value else str(value)
     )
 
 
@@ -281,7 +291,7 @@ def fingerprint(pool: RatedPool) -> str:
         for entry in column:
             raw = entry.encode("utf-8", "surrogatepass")
             digest.update(b"%d:" % len(raw) + raw)
-    digest.update(pool.truth.astype("<f8").tobytes())
+    digest.update(pool.human.astype("<f8").tobytes())
     ratings = pool.ratings
     order = np.lexsort((ratings.values, ratings.annotator, ratings.text))
     used, annotator = np.unique(ratings.annotator[order], return_inverse=True)

@@ -1,18 +1,20 @@
-"""Statistics -> BLEU, with every smoothing; arrays in, arrays out.
+"""BLEU's arithmetic: n-gram counts of tokens, brevity penalty, statistics -> BLEU.
 
-`none`, `floor`, `add-k` and `exp` are sacrebleu's (Chen & Cherry 2014, methods 0 to 3); `coco` is
-what coco-caption computes: constants so tiny that they only keep logarithms finite.
+Of the smoothings `none`, `floor`, `add-k` and `exp` are sacrebleu's (Chen & Cherry 2014, methods 0
+to 3); `coco` is what coco-caption computes: constants so tiny that they only keep logs finite.
 """
 
 from __future__ import annotations
 
 import math
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from refless.errors import UsageError
-from refless.records import FloatArray
+from refless.records import FloatArray, IntArray
 
 SMOOTHINGS: dict[str, float | None] = {  # name -> its default value
     "exp": None,
@@ -58,6 +60,14 @@ class Smoothing:
         return SMOOTHINGS[self.name] if self.value is None else self.value
 
 
+def gram_counts(
+    tokens: Sequence[str], n: int, left_out: frozenset[str] = frozenset()
+) -> Counter[tuple[str, ...]]:
+    """How often each n-gram occurs, without those that are made of left-out tokens only."""
+    grams = (tuple(tokens[i : i + n]) for i in range(len(tokens) - n + 1))
+    return Counter(gram for gram in grams if not left_out.issuperset(gram))
+
+
 def bleu_of_sums(sums: FloatArray, smoothing: Smoothing) -> FloatArray:
     """[...] BLEU, 0 to 100, out of sums of statistics [..., 2 + 2 * order].
 
@@ -89,7 +99,7 @@ def precisions_of_sums(sums: FloatArray, smoothing: Smoothing) -> FloatArray:
     return np.asarray(np.where((matched > 0).any(axis=-1, keepdims=True), 100 * np.exp(logs), 0.0))
 
 
-def brevity_penalty(length: FloatArray, reference: FloatArray) -> FloatArray:
+def brevity_penalty(length: FloatArray | IntArray, reference: FloatArray | IntArray) -> FloatArray:
     """exp(1 - reference / length) for shorter outputs, else 1 (equation 2); 0 for empty ones."""
     with np.errstate(divide="ignore", invalid="ignore"):
         short = np.where(length > 0, np.exp(1 - reference / length), 0.0)
