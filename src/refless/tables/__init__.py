@@ -1,10 +1,12 @@
-"""Files -> records: JSONL, CSV, TSV, Parquet and plain text, with every check of outside data."""
+"""Rows from anywhere -> records: files and data frames, with every check of outside data."""
 
+from refless.tables.both import read_both
 from refless.tables.columns import ALIASES, Columns
+from refless.tables.memory import Rows
 from refless.tables.outputs import OutputsRead, read_outputs
-from refless.tables.pools import PoolRead, read_pool
+from refless.tables.pools import PoolRead, check_made_with, read_pool
 from refless.tables.ratings import parse_rating_map
-from refless.tables.reading import Reading
+from refless.tables.reading import Reading, scale_of
 from refless.tables.scored import ScoredRead, read_scored
 from refless.tables.writing import write_atomic
 
@@ -14,10 +16,14 @@ __all__ = [
     "OutputsRead",
     "PoolRead",
     "Reading",
+    "Rows",
     "ScoredRead",
+    "check_made_with",
     "parse_rating_map",
+    "read_both",
     "read_outputs",
     "read_pool",
     "read_scored",
+    "scale_of",
     "write_atomic",
 ]

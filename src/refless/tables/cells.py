@@ -1,6 +1,6 @@
 """Checks of single values: texts, names, references, weights.
 
-The errors raised here name no place; whoever knows file and line adds it.
+The errors raised here name no place; whoever knows the row adds it.
 """
 
 from __future__ import annotations
@@ -19,24 +19,21 @@ def text_of_cell(value: object) -> str:
     Raises:
         InputError: no text, something that is not a string, a NUL, a lone surrogate.
     """
-    if type(value) is str:
-        if value.isascii():
-            if "\0" not in value:
-                return value
-        elif "\0" not in value and not _lone_surrogate(value):
-            return value
+    if isinstance(value, str) and value.isascii() and "\0" not in value:
+        return value
     if value is None:
         raise InputError("no text", remedy='give the row a text; an empty one is ""')
     if not isinstance(value, str):
-        raise InputError(f"{shown(value)} is no string", remedy="texts must be strings")
+        raise InputError(f"{shown(value)} is not a string", remedy="texts must be strings")
     if "\0" in value:
         raise InputError(
             f"a NUL character (position {value.index(chr(0)) + 1})", remedy="remove it"
         )
-    surrogate = _lone_surrogate(value)
-    if surrogate:
-        found = f"a lone surrogate \\u{ord(surrogate):04x}: half of a character"
-        raise InputError(found, remedy="write the character whole or remove it")
+    try:
+        value.encode()
+    except UnicodeEncodeError as fault:
+        found = f"a lone surrogate \\u{ord(value[fault.start]):04x}: half of a character"
+        raise InputError(found, remedy="write the character whole or remove it") from fault
     return value
 
 
@@ -53,7 +50,7 @@ def name_of_cell(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, list | dict | tuple):
-        raise InputError(f"{shown(value)} is no name", remedy="names must be strings or numbers")
+        raise InputError(f"{shown(value)} is not a name", remedy="names must be strings or numbers")
     return str(value)
 
 
@@ -64,7 +61,7 @@ def source_of_cell(value: object) -> str:
         InputError: a NUL or a lone surrogate.
     """
     if isinstance(value, list | dict):
-        return text_of_cell(json.dumps(value, ensure_ascii=False, sort_keys=True))
+        return text_of_cell(json.dumps(value, ensure_ascii=False, sort_keys=True, default=str))
     return name_of_cell(value)
 
 
@@ -98,11 +95,11 @@ def weights_of_cell(value: object, n_references: int) -> tuple[float, ...]:
         weights = tuple(float(one) for one in values)
     except (TypeError, ValueError) as fault:
         raise InputError(
-            f"{shown(value)} holds no weights", remedy="weights are numbers"
+            f"{shown(value)} is not a list of weights", remedy="weights are numbers"
         ) from fault
     if len(weights) != n_references:
-        found = f"{len(weights)} weights for {n_references} references"
-        raise InputError(found, remedy="give one weight a reference")
+        found = f"{counted(len(weights), 'weight')} for {counted(n_references, 'reference')}"
+        raise InputError(found, remedy="give each reference one weight")
     for weight in weights:
         if not (math.isfinite(weight) and -1 <= weight <= 1):
             remedy = "weights go from -1 to 1: (r - 3) / 2 for ratings r of 1 to 5"
@@ -110,16 +107,12 @@ def weights_of_cell(value: object, n_references: int) -> tuple[float, ...]:
     return weights
 
 
+def counted(n: int, noun: str) -> str:
+    """`1 row`, `2 rows`."""
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+
+
 def shown(value: object, limit: int = 40) -> str:
     """A value for a message: short and printable."""
     text = repr(value)
     return text if len(text) <= limit else f"{text[:limit]}..."
-
-
-def _lone_surrogate(text: str) -> str | None:
-    """The first lone surrogate of a text, or None."""
-    try:
-        text.encode()
-    except UnicodeEncodeError as fault:
-        return text[fault.start]
-    return None

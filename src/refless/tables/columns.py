@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from itertools import combinations
+from typing import Any
 
 from refless.errors import InputError, UsageError
 
@@ -26,9 +29,13 @@ ALIASES: dict[str, tuple[str, ...]] = {
 SHARED = ("text", "id", "item", "source", "system", "task", "group")
 POOL_ROLES = (*SHARED, "rating", "annotator")
 OUTPUT_ROLES = (*SHARED, "reference", "weight")
-SCORED_ROLES = (*POOL_ROLES, "score", "reference", "weight")
+BOTH_ROLES = (*POOL_ROLES, "reference", "weight")
+SCORED_ROLES = (*BOTH_ROLES, "score")
 HUSE_ROLES = (*POOL_ROLES, "logprob", "length", "label")
+Keep = Callable[[str], bool]
 NEEDED = ("text", "rating")
+SEVERAL = ("rating", "reference", "score")  # roles that several columns, or a pattern, may have
+PLACES = ("id", "item", "source", "system", "task")  # one column may be several of these
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +43,8 @@ class Columns:
     """The user's column flags; None or () looks for the aliases.
 
     Several rating columns mean one annotator a column, several reference columns one reference a
-    column. `group` and `score` (of another tool) have no alias. Roles that a kind of file does not
+    column; a pattern such as `rater*` names all that match. `group` and `score` (of another tool)
+    have no alias. Roles that a kind of file does not
     have (ratings of outputs, references of a rated pool) are not looked up there, so that one set
     of flags serves both.
     """
@@ -84,32 +92,25 @@ def flagged(columns: Columns, role: str) -> tuple[str, ...]:
 
 def check_columns(columns: Columns, roles: Sequence[str]) -> None:
     """Raises UsageError for flags that contradict each other."""
-    for role in ("rating", "reference", "score"):
+    for role in SEVERAL:
         names = flagged(columns, role)
         if len(set(names)) != len(names):
-            raise UsageError(f"--{role}-column names one column twice: {', '.join(names)}")
+            raise UsageError(f"--{role}-column names a column twice: {', '.join(names)}")
     if "annotator" in roles and len(columns.rating) > 1 and columns.annotator is not None:
         raise UsageError(
-            "several --rating-column mean one annotator a column; drop --annotator-column"
+            "with several --rating-column each column is an annotator; drop --annotator-column"
         )
 
 
-class Wanted:
+def wanted(columns: Columns, roles: Sequence[str]) -> Keep:
     """Tells which of a file's columns may play a role, so that no others are kept."""
-
-    def __init__(self, columns: Columns, roles: Sequence[str]) -> None:
-        flags = [flagged(columns, role) for role in roles]
-        self._names = {name for names in flags for name in names}
-        self._folded = {
-            alias
-            for role, names in zip(roles, flags, strict=True)
-            if not names
-            for alias in ALIASES.get(role, ())
-        }
-
-    def __call__(self, name: str) -> bool:
-        """Whether to keep the column of this name."""
-        return name in self._names or name.casefold() in self._folded
+    flags = {role: flagged(columns, role) for role in roles}
+    named = {name for names in flags.values() for name in names}
+    folded = {alias for role in roles if not flags[role] for alias in ALIASES.get(role, ())}
+    patterns = [name for role in SEVERAL for name in flags.get(role, ()) if _is_pattern(name)]
+    return lambda name: (
+        name in named or name.casefold() in folded or any(_matches(name, one) for one in patterns)
+    )
 
 
 def roles_of(
@@ -131,6 +132,7 @@ def roles_of(
     Raises:
         InputError: a flag that names no column, two candidates for one role, a needed one missing.
     """
+    columns = _expanded(columns, roles, seen, path)
     taken: dict[str, tuple[str, ...]] = {}
     said = []
     for role in roles:
@@ -138,37 +140,93 @@ def roles_of(
         if names:
             _check_seen(names, role, seen, path)
         elif role != "annotator" or len(taken.get("rating", ())) < 2:
-            free = [name for name in seen if name not in _flagged_elsewhere(columns, roles, role)]
-            names = _by_alias(role, free, path)
+            names = _found(columns, roles, role, seen, path)
             said += [f"{role} from '{name}'" for name in names]
         if names:
             taken[role] = names
     for role in needed:
         if role in roles and role not in taken:
-            raise _missing(role, seen, path)
+            raise missing(role, seen, path)
     _check_one_role(taken, columns, path)
     _check_weight(taken, columns, path)
     return Roles(columns=taken, notes=(f"{path}: {', '.join(said)}",) if said else ())
 
 
-def _flagged_elsewhere(columns: Columns, roles: Sequence[str], role: str) -> set[str]:
-    """Columns that flags give to other roles: no alias takes these."""
-    return {name for other in roles if other != role for name in flagged(columns, other)}
+def missing(role: str, seen: Sequence[str], path: str, more: str = "") -> InputError:
+    """The error where no column has a needed role; `more` is another remedy."""
+    found = f"no column for the {role}: none is called {', '.join(ALIASES[role])}"
+    remedy = f"name it with --{role}-column"
+    if role == "rating":
+        remedy += " (repeat it, or give a pattern such as 'rater*', for one annotator a column)"
+    return InputError(found, path=path, remedy=f"{remedy}{more}; the columns are {listed(seen)}")
+
+
+def _is_pattern(name: str) -> bool:
+    return "*" in name or "?" in name
+
+
+def _matches(name: str, pattern: str) -> bool:
+    """As in a shell, but that brackets are brackets."""
+    return fnmatchcase(name, pattern.replace("[", "[[]"))
+
+
+def _expanded(columns: Columns, roles: Sequence[str], seen: Sequence[str], path: str) -> Columns:
+    """The flags with the columns that each pattern stands for, in file order."""
+    names = {role: flagged(columns, role) for role in SEVERAL if role in roles}
+    if not any(_is_pattern(name) for of_role in names.values() for name in of_role):
+        return columns
+    for role, given in names.items():
+        each = [_columns_of(name, role, seen, path) for name in given]
+        names[role] = tuple(dict.fromkeys(name for found in each for name in found))
+    columns = replace(columns, **dict[str, Any](names))
+    check_columns(columns, roles)
+    return columns
+
+
+def _columns_of(name: str, role: str, seen: Sequence[str], path: str) -> Sequence[str]:
+    """The columns that a flag's word stands for: itself, or what matches where it is a pattern."""
+    if name in seen or not _is_pattern(name):
+        return (name,)
+    found = [one for one in seen if _matches(one, name)]
+    if not found:
+        raise InputError(
+            f"no column matches '{name}' ({_flag(role)})",
+            path=path,
+            remedy=f"the columns are {listed(seen)}",
+        )
+    return found
+
+
+def _flag(role: str) -> str:
+    return "--group" if role == "group" else f"--{role}-column"
+
+
+def _found(
+    columns: Columns, roles: Sequence[str], role: str, seen: Sequence[str], path: str
+) -> tuple[str, ...]:
+    """The column with an alias of the role: of those that no flag names, else of shared ones.
+
+    The group may be any column, and one column may say in several ways where a text belongs.
+    """
+    shared = ("group", *PLACES) if role in PLACES else ("group",)
+    named = {other: flagged(columns, other) for other in roles if other != role}
+    taken = {name for names in named.values() for name in names}
+    alone = {name for other, names in named.items() if other not in shared for name in names}
+    free = _by_alias(role, [name for name in seen if name not in taken], path)
+    return free or _by_alias(role, [name for name in seen if name not in alone], path)
 
 
 def _check_one_role(taken: dict[str, tuple[str, ...]], columns: Columns, path: str) -> None:
     """Raises InputError for a column that two roles would take by their aliases."""
     found = [
-        (role, n) for role, names in taken.items() for n in names if not flagged(columns, role)
+        (n, role) for role, names in taken.items() for n in names if not flagged(columns, role)
     ]
-    for i, (role, name) in enumerate(found):
-        for other, same in found[:i]:
-            if name == same:
-                raise InputError(
-                    f"column '{name}' could be the {other} and the {role}",
-                    path=path,
-                    remedy=f"name the right ones with --{other}-column and --{role}-column",
-                )
+    for (name, other), (same, role) in combinations(found, 2):
+        if name == same:
+            remedy = f"name the right ones with --{other}-column and --{role}-column"
+            raise InputError(
+                f"column '{name}' could be the {other} and the {role}", path=path, remedy=remedy
+            )
 
 
 def _by_alias(role: str, seen: Sequence[str], path: str) -> tuple[str, ...]:
@@ -192,18 +250,10 @@ def _check_seen(names: Iterable[str], role: str, seen: Sequence[str], path: str)
         near = folded or difflib.get_close_matches(name, seen, n=1)
         remedy = f"did you mean '{near[0]}'? The columns" if near else "the columns"
         raise InputError(
-            f"there is no column '{name}' (--{role}-column)",
+            f"there is no column '{name}' ({_flag(role)})",
             path=path,
             remedy=f"{remedy} are {listed(seen)}",
         )
-
-
-def _missing(role: str, seen: Sequence[str], path: str) -> InputError:
-    return InputError(
-        f"no column for the {role}: it has none of the names {', '.join(ALIASES[role])}",
-        path=path,
-        remedy=f"name it with --{role}-column; the columns are {listed(seen)}",
-    )
 
 
 def _check_weight(taken: dict[str, tuple[str, ...]], columns: Columns, path: str) -> None:

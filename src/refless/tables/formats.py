@@ -1,4 +1,4 @@
-"""JSONL, CSV, TSV, Parquet and plain text -> rows with line numbers. FORMATS is the table."""
+"""JSONL, CSV, TSV, Parquet and plain text -> rows with line numbers; FORMATS is the list."""
 
 from __future__ import annotations
 
@@ -9,12 +9,22 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from pathlib import Path, PurePath
+from pathlib import PurePath
 
 import msgspec
 
 from refless.errors import InputError, MissingExtraError, UsageError
-from refless.tables.streams import check_encoding, head_of, opened, raw_of, starts_with, text_of
+from refless.tables.columns import Keep
+from refless.tables.reading import Reading
+from refless.tables.streams import (
+    Place,
+    check_encoding,
+    head_of,
+    opened,
+    raw_of,
+    starts_with,
+    text_of,
+)
 
 Row = dict[str, object]
 Numbered = tuple[int, Row | InputError]
@@ -35,68 +45,32 @@ _json_row = msgspec.json.Decoder().decode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
-    """A file and how to read it.
-
-    Attributes:
-        path: as the user wrote it, `-` for standard input.
-        raw: its bytes (standard input) or its path.
-        encoding: of its text.
-        quoting: whether quotes are read; None is the format's habit (CSV yes, TSV no).
-        text_column: name of the one column of plain text.
-        keep: tells the columns that are wanted (Parquet reads no others).
-    """
-
-    path: str
-    raw: bytes | Path
-    encoding: str = "utf-8"
-    quoting: bool | None = None
-    text_column: str = "text"
-    keep: Callable[[str], bool] = bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
     """The rows of a file, read as they are asked for.
 
     Attributes:
         columns: names in the header, empty for JSONL, whose rows name their own.
         rows: line (counted from 1, where the row starts) and row, or what is wrong with it.
+        lines: whether rows stand on lines; else they are counted.
     """
 
     columns: tuple[str, ...]
     rows: Iterator[Numbered]
+    lines: bool = True
 
 
-def table_of(place: Place, format_: str | None = None) -> AbstractContextManager[Table]:
-    """The table of a file, open while the context lasts; faults of its bytes are InputErrors."""
-    return FORMATS[format_ or format_of(place)](place)
+def table_of(path: str, reading: Reading, keep: Keep) -> AbstractContextManager[Table]:
+    """The table of a file, open while the context lasts; faults of its bytes are InputErrors.
 
-
-def place_of(
-    path: str,
-    *,
-    encoding: str,
-    quoting: bool | None,
-    text_column: str,
-    keep: Callable[[str], bool],
-) -> Place:
-    """A file, checked to be there and not empty."""
-    check_encoding(encoding)
-    return Place(
-        path=path,
-        raw=raw_of(path),
-        encoding=encoding,
-        quoting=quoting,
-        text_column=text_column,
-        keep=keep,
-    )
-
-
-def check_format(format_: str | None) -> None:
-    """Raises UsageError for a format that is not in the table."""
-    if format_ is not None and format_ not in FORMATS:
-        raise UsageError(f"no format '{format_}'; there are {', '.join(FORMATS)}")
+    Raises:
+        InputError: a file that is not there, is empty, or holds something else.
+        UsageError: an unknown format or encoding.
+    """
+    if reading.format is not None and reading.format not in FORMATS:
+        raise UsageError(f"no format '{reading.format}'; there are {', '.join(FORMATS)}")
+    check_encoding(reading.encoding)
+    place = Place(path=path, raw=raw_of(path), reading=reading, keep=keep)
+    return FORMATS[reading.format or format_of(place)](place)
 
 
 def format_of(place: Place) -> str:
@@ -104,17 +78,14 @@ def format_of(place: Place) -> str:
     ending = PurePath(place.path.removesuffix(".gz")).suffix.lower()
     if ending in ENDINGS:
         return ENDINGS[ending]
-    if starts_with(place.raw, place.path, b"PAR1"):
+    if starts_with(place, b"PAR1"):
         return "parquet"
-    return _sniffed(head_of(place.raw, place.path, place.encoding).lstrip(), place.path)
-
-
-def _sniffed(head: str, path: str) -> str:
+    head = head_of(place).lstrip()
     if head.startswith("{"):
         return "jsonl"
     if head.startswith("["):
         remedy = "write one object a line (JSONL): jq -c '.[]' FILE"
-        raise InputError("this is a JSON array", path=path, line=1, remedy=remedy)
+        raise InputError("this is a JSON array", path=place.path, line=1, remedy=remedy)
     header = head.partition("\n")[0]
     if "\t" in header:
         return "tsv"
@@ -134,7 +105,7 @@ def long_cells() -> Iterator[None]:
 
 @contextmanager
 def _jsonl(place: Place) -> Iterator[Table]:
-    with text_of(place.raw, place.path, place.encoding, newline=None) as lines:
+    with text_of(place) as lines:
         yield Table(columns=(), rows=_objects(lines, place.path))
 
 
@@ -164,17 +135,18 @@ def _slow_object(line: str, path: str, number: int) -> object:
         if "\0" in line:
             found = f"a NUL character (position {line.index(chr(0)) + 1})"
         elif isinstance(fault, json.JSONDecodeError):
-            found = f"no JSON: {fault.msg} (position {fault.colno})"
+            found = f"not JSON: {fault.msg} (position {fault.colno})"
         else:
-            found = f"no JSON that can be read: {fault}"
+            found = f"not JSON that can be read: {fault}"
         return InputError(found, path=path, line=number, remedy="write one JSON object a line")
 
 
 def _csv(place: Place) -> AbstractContextManager[Table]:
-    delimiter = delimiter_of(head_of(place.raw, place.path, place.encoding))
-    if place.quoting is False:
-        return _split_cells(place, delimiter)
-    return _quoted_cells(place, delimiter)
+    return _cells(place, delimiter_of(head_of(place)), quoted=place.reading.quoting is not False)
+
+
+def _tsv(place: Place) -> AbstractContextManager[Table]:
+    return _cells(place, "\t", quoted=bool(place.reading.quoting))
 
 
 def delimiter_of(head: str) -> str:
@@ -192,25 +164,15 @@ def delimiter_of(head: str) -> str:
     return max(alike or DELIMITERS, key=bare.count)
 
 
-def _tsv(place: Place) -> AbstractContextManager[Table]:
-    if place.quoting:
-        return _quoted_cells(place, "\t")
-    return _split_cells(place, "\t")
-
-
 @contextmanager
-def _split_cells(place: Place, delimiter: str) -> Iterator[Table]:
-    """Cells cut at every delimiter; quotes are characters like any other."""
-    with text_of(place.raw, place.path, place.encoding, newline=None) as lines:
-        rows = ((n, line.rstrip("\n").split(delimiter)) for n, line in enumerate(lines, 1))
+def _cells(place: Place, delimiter: str, *, quoted: bool) -> Iterator[Table]:
+    """Cells as in RFC 4180, or without quotes cut at every delimiter."""
+    with text_of(place, newline="" if quoted else None) as lines:
+        if quoted:
+            rows = _csv_rows(lines, delimiter, place.path)
+        else:
+            rows = ((n, line.rstrip("\n").split(delimiter)) for n, line in enumerate(lines, 1))
         yield _headed(rows, place.path)
-
-
-@contextmanager
-def _quoted_cells(place: Place, delimiter: str) -> Iterator[Table]:
-    """Cells as in RFC 4180: quoted ones may hold delimiters, line ends and doubled quotes."""
-    with text_of(place.raw, place.path, place.encoding, newline="") as lines:
-        yield _headed(_csv_rows(lines, delimiter, place.path), place.path)
 
 
 def _csv_rows(
@@ -228,7 +190,7 @@ def _csv_rows(
                 found, remedy = "a quote opened in this row never closes", "close or double it"
                 raise InputError(found, path=path, line=start, remedy=remedy) from fault
             remedy = "double the quotes inside quoted cells, or pass --no-quoting"
-            yield start, InputError(f"no CSV: {fault}", path=path, line=start, remedy=remedy)
+            yield start, InputError(f"not CSV: {fault}", path=path, line=start, remedy=remedy)
         else:
             if cells:
                 yield start, cells
@@ -279,8 +241,8 @@ def _named_cells(
 
 @contextmanager
 def _text(place: Place) -> Iterator[Table]:
-    name = place.text_column
-    with text_of(place.raw, place.path, place.encoding, newline=None) as lines:
+    name = place.reading.columns.text or "text"
+    with text_of(place) as lines:
         rows: Iterator[Numbered] = (
             (number, {name: line.rstrip("\n").removeprefix("\ufeff" if number == 1 else "")})
             for number, line in enumerate(lines, 1)
@@ -294,14 +256,15 @@ def _parquet(place: Place) -> Iterator[Table]:
         from pyarrow import ArrowInvalid, parquet
     except ImportError as fault:
         raise MissingExtraError("Parquet", "parquet") from fault
-    with opened(place.raw, place.path) as stream:
+    with opened(place) as stream:
         try:
             file = parquet.ParquetFile(stream)
             names = tuple(map(str, file.schema_arrow.names))
-            yield Table(columns=names, rows=_parquet_rows(file, [*filter(place.keep, names)]))
+            rows = _parquet_rows(file, [*filter(place.keep, names)])
+            yield Table(columns=names, rows=rows, lines=False)
         except ArrowInvalid as fault:
             reason = re.sub(r"\s+", " ", str(fault))
-            raise InputError(f"no Parquet: {reason}", path=place.path) from fault
+            raise InputError(f"not Parquet: {reason}", path=place.path) from fault
 
 
 def _parquet_rows(file: object, columns: list[str]) -> Iterator[Numbered]:

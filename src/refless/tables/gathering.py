@@ -1,137 +1,135 @@
-"""Rows of several files -> columns of values in memory, each row with its file and line."""
+"""Rows of files or of memory -> columns of values, each row with its place."""
 
 from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from itertools import chain, islice
+from typing import NamedTuple
 
 from refless.errors import InputError
-from refless.tables.columns import Wanted
-from refless.tables.formats import (
-    Numbered,
-    Row,
-    check_format,
-    long_cells,
-    place_of,
-    table_of,
-)
+from refless.tables.columns import Keep
+from refless.tables.formats import Numbered, Row, Table, long_cells, table_of
+from refless.tables.memory import paths_of, table_in_memory
+from refless.tables.reading import Reading
 
 _CHUNK = 8192
 _MEMO = 1 << 15
 ERRORS_KEPT = 20
 
 
+class Part(NamedTuple):
+    """Where the rows of one file begin: its first row, its name, and whether it has lines."""
+
+    first: int
+    name: str
+    lines: bool
+
+
 @dataclass(slots=True, eq=False, kw_only=True)
 class Gathered:
-    """The wanted columns of all files.
+    """The wanted columns of all files, or of what lies in memory.
 
     Attributes:
+        skip_bad: whether bad rows are remembered; else the first is raised.
+        bad: what was found in each bad row.
+        errors: the errors of the first of them.
         columns: name -> [n] values as the format gives them; None where a row has none.
-        lines: [n] line on which the row starts, counted from 1 in its own file.
-        starts: first row and path of each file.
+        lines: [n] line on which the row starts, or its number, counted from 1 in its own file.
+        parts: where each file's rows begin.
         seen: names of all columns, in file order, wanted or not.
     """
 
+    skip_bad: bool
+    bad: dict[int, str] = field(default_factory=dict)
+    errors: dict[int, InputError] = field(default_factory=dict)
     columns: dict[str, list[object]] = field(default_factory=dict)
     lines: array[int] = field(default_factory=lambda: array("q"))
-    starts: list[tuple[int, str]] = field(default_factory=list)
+    parts: list[Part] = field(default_factory=list)
     seen: dict[str, None] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.lines)
 
-    def place(self, row: int) -> tuple[str, int]:
-        """The file and line of a row."""
-        file = bisect_right(self.starts, row, key=lambda start: start[0]) - 1
-        return self.starts[file][1], self.lines[row]
+    @property
+    def name(self) -> str:
+        """What was read, for messages."""
+        return ", ".join(part.name for part in self.parts)
 
-    def column(self, name: str | None) -> list[object] | None:
-        """[n] the values of a column, or None where there is no such role."""
-        return None if name is None else self.columns[name]
+    def part(self, row: int) -> Part:
+        """The file of a row."""
+        return self.parts[bisect_right(self.parts, row, key=lambda part: part.first) - 1]
 
+    def place(self, row: int, beside: int) -> str:
+        """`line 3` or `row 3`, with the file where another row is not in it."""
+        _, name, lines = part = self.part(row)
+        place = f"{'line' if lines else 'row'} {self.lines[row]}"
+        return place if part is self.part(beside) else f"{name}, {place}"
 
-@dataclass(slots=True, eq=False, kw_only=True)
-class Faults:
-    """The bad rows: the first is raised, or under `skip_bad` all are remembered.
+    def fault(self, row: int, found: str, remedy: str, column: str | None = None) -> InputError:
+        """An error with the row's own place."""
+        _, name, lines = self.part(row)
+        place = {"line" if lines else "row": self.lines[row]}
+        return InputError(found, remedy=remedy, path=name, column=column, **place)
 
-    Attributes:
-        skip_bad: whether to remember instead of raise.
-        rows: numbers of the bad rows.
-        errors: what was wrong with the first of them.
-        kinds: how often each thing was found.
-    """
-
-    skip_bad: bool
-    rows: set[int] = field(default_factory=set)
-    errors: list[InputError] = field(default_factory=list)
-    kinds: Counter[str] = field(default_factory=Counter)
+    def refuse(self, row: int, found: str, remedy: str, column: str | None = None) -> None:
+        """Raises for a bad row, or remembers it; the first fault of a row counts."""
+        if row not in self.bad:
+            self.add(row, self.fault(row, found, remedy, column))
 
     def add(self, row: int, error: InputError) -> None:
-        """Raises the error, or remembers it under `skip_bad`."""
+        """The same with an error that has its place."""
         if not self.skip_bad:
             raise error
-        if row not in self.rows:
-            self.rows.add(row)
-            self.kinds[error.found] += 1
-            if len(self.errors) < ERRORS_KEPT:
-                self.errors.append(error)
+        self.bad[row] = error.found
+        if len(self.errors) < ERRORS_KEPT:
+            self.errors[row] = error
 
 
-def bad_row(
-    table: Gathered, row: int, found: str, remedy: str, column: str | None = None
-) -> InputError:
-    """An error with the row's own file and line."""
-    path, line = table.place(row)
-    return InputError(found, remedy=remedy, path=path, line=line, column=column)
+def gather(rows: object, keep: Keep, reading: Reading) -> Gathered:
+    """The wanted columns of the rows, files one after the other.
 
-
-def gather(
-    paths: Sequence[str],
-    wanted: Wanted,
-    faults: Faults,
-    *,
-    format_: str | None,
-    encoding: str,
-    quoting: bool | None,
-    text_column: str,
-) -> Gathered:
-    """The wanted columns of the files, one after the other.
-
-    Rows that cannot be parsed keep a place without values and go to `faults`.
+    Rows that cannot be parsed keep a place without values and are bad.
 
     Raises:
         InputError: a file that cannot be read or has no rows; a bad row unless they are skipped.
-        UsageError: no files, an unknown format or encoding.
+        UsageError: no files, something that holds no rows, an unknown format or encoding.
     """
-    check_format(format_)
-    table = Gathered()
+    table = Gathered(skip_bad=reading.skip_bad)
     memos: dict[str, dict[object, object] | None] = {}
     with long_cells():
-        for path in paths:
-            place = place_of(
-                path, encoding=encoding, quoting=quoting, text_column=text_column, keep=wanted
-            )
+        for name, opened in _tables(rows, keep, reading):
             first = len(table)
-            table.starts.append((first, path))
-            with table_of(place, format_) as source:
+            with opened as source:
+                table.parts.append(Part(first, name, source.lines))
                 table.seen.update(dict.fromkeys(source.columns))
-                for name in filter(wanted, source.columns):
-                    table.columns.setdefault(name, [None] * first)
-                _extend(table, source.rows, wanted, faults, memos)
+                for column in filter(keep, source.columns):
+                    table.columns.setdefault(column, [None] * first)
+                _extend(table, source.rows, keep, memos)
             if len(table) == first:
-                raise InputError("there are no rows", path=path, remedy="give a file with rows")
+                raise InputError("there are no rows", path=name, remedy="at least one is needed")
     return table
+
+
+def _tables(
+    rows: object, keep: Keep, reading: Reading
+) -> Iterator[tuple[str, AbstractContextManager[Table]]]:
+    """The name of each file, or of what lies in memory, and its rows."""
+    paths = paths_of(rows)
+    if paths is None:
+        name, table = table_in_memory(rows, keep)
+        yield name, nullcontext(table)
+    for path in paths or ():
+        yield path, table_of(path, reading, keep)
 
 
 def _extend(
     table: Gathered,
     rows: Iterator[Numbered],
-    wanted: Wanted,
-    faults: Faults,
+    keep: Keep,
     memos: dict[str, dict[object, object] | None],
 ) -> None:
     """Turns rows into columns, some thousand rows at a time."""
@@ -141,12 +139,12 @@ def _extend(
         for row, (line, content) in enumerate(chunk, first):
             table.lines.append(line)
             if isinstance(content, InputError):
-                faults.add(row, content)
+                table.add(row, content)
                 content = {}
             good.append(content)
         for name in dict.fromkeys(chain.from_iterable(good)):
             table.seen.setdefault(name)
-            if wanted(name):
+            if keep(name):
                 table.columns.setdefault(name, [None] * first)
         for name, column in table.columns.items():
             values = [row.get(name) for row in good]

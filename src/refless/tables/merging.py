@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from refless.errors import InputError
 from refless.records import IntArray
 from refless.tables.gathering import Gathered
 
@@ -27,12 +26,19 @@ class Merged:
     first: Sequence[int]
 
 
-def merged(rows: Sequence[int], keys: Iterable[Hashable] | None) -> Merged:
-    """Rows with equal keys as one text; without keys every row is its own."""
+def merged(rows: Sequence[int], keys: Sequence[Hashable] | None) -> Merged:
+    """The rows with equal keys as one text; without keys every row is its own.
+
+    Args:
+        rows: [m] numbers of rows.
+        keys: [n of table] what makes rows one text.
+    """
     if keys is None:
         return Merged(rows=rows, text=np.arange(len(rows), dtype=np.int64), first=rows)
     index: dict[Hashable, int] = {}
-    text = np.fromiter((index.setdefault(key, len(index)) for key in keys), np.int64, len(rows))
+    text = np.fromiter(
+        (index.setdefault(keys[row], len(index)) for row in rows), np.int64, len(rows)
+    )
     _, places = np.unique(text, return_index=True)
     return Merged(rows=rows, text=text, first=[rows[i] for i in places])
 
@@ -50,7 +56,7 @@ def check_agreement(
         ids: [n of table] id of each row, where ids made the rows one text.
 
     Raises:
-        InputError: naming both lines.
+        InputError: naming both rows.
     """
     if len(groups.first) == len(groups.rows):
         return
@@ -61,18 +67,7 @@ def check_agreement(
         for row, first in zip(groups.rows, firsts, strict=True):
             if column[row] != column[first]:
                 who = "one text" if ids is None else f"id '{ids[row]}'"
-                raise _disagreement(table, first, row, who, role)
-
-
-def _disagreement(table: Gathered, first: int, row: int, who: str, role: str) -> InputError:
-    path, line = table.place(row)
-    other_path, other_line = table.place(first)
-    where = f"line {other_line}" if path == other_path else f"{other_path}, line {other_line}"
-    found = f"{who} has two {plural(role)}: here and on {where}"
-    remedy = f"give each text its own id, or make the {plural(role)} equal"
-    return InputError(found, path=path, line=line, remedy=remedy)
-
-
-def plural(role: str) -> str:
-    """A role's name for more than one."""
-    return role if role.endswith("s") else f"{role}s"
+                roles = role if role.endswith("s") else f"{role}s"
+                found = f"{who} has two {roles}: here and on {table.place(first, beside=row)}"
+                remedy = f"give each text its own id, or make the {roles} equal"
+                raise table.fault(row, found, remedy)

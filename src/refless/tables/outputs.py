@@ -1,124 +1,105 @@
-"""Files -> outputs."""
+"""Rows -> outputs."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from os import PathLike
+from typing import Any
 
 from refless.errors import InputError
-from refless.records import Outputs, numbered
+from refless.records import Outputs, RatedPool, as_outputs
 from refless.tables.cells import references_of_cells, weights_of_cell
-from refless.tables.columns import OUTPUT_ROLES
-from refless.tables.gathering import bad_row
-from refless.tables.merging import Merged, merged
-from refless.tables.reading import (
+from refless.tables.checking import (
     NEEDED,
     Checked,
-    Reading,
+    Read,
+    about,
     agree,
     checked,
     merged_note,
-    picked,
-    skipped_note,
+    said,
 )
-
-_PLAIN = Reading()
+from refless.tables.columns import OUTPUT_ROLES
+from refless.tables.memory import Rows
+from refless.tables.merging import Merged, merged
+from refless.tables.reading import PLAIN, Reading
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class OutputsRead:
-    """Outputs and what there is to say about how they were read; attributes as in PoolRead."""
+class OutputsRead(Read):
+    """Outputs and what there is to say about how they were read."""
 
     outputs: Outputs
-    notes: tuple[str, ...] = ()
-    skipped: tuple[InputError, ...] = ()
-    n_skipped: int = 0
-    group: tuple[str, ...] = ()
 
 
-def read_outputs(paths: Sequence[str | PathLike[str]], reading: Reading = _PLAIN) -> OutputsRead:
-    """The outputs in files, one after the other; `-` is standard input.
+def read_outputs(rows: Rows, reading: Reading = PLAIN) -> OutputsRead:
+    """The outputs in rows from anywhere; Outputs pass through, a RatedPool gives its texts.
 
     Rows with one id and equal contents are one output. Under `skip_bad` a bad row keeps its place
     with the text "" and `bad` set.
 
+    Args:
+        rows: as for `read_pool`.
+        reading: which column is what and how to read files.
+
     Raises:
         InputError, UsageError, MissingExtraError: as `read_pool`.
     """
-    rows = checked(paths, reading, OUTPUT_ROLES)
-    references, weights = references_of(rows)
-    everything = range(len(rows.table))
-    for row in rows.faults.rows:
-        rows.texts[row] = ""
-        _name_bad_row(rows, row)
-    groups = merged(everything, rows.names.get("id"))
-    more: dict[str, Sequence[object]] = {"references": references} if references else {}
-    agree(rows, groups, {**more, **({"weights": weights} if weights else {})})
-    return OutputsRead(
-        outputs=_outputs(rows, groups, references, weights),
-        notes=(
-            *rows.roles.notes,
-            *merged_note(rows, groups),
-            *skipped_note(rows.faults, "kept as empty place holders"),
-        ),
-        skipped=tuple(rows.faults.errors),
-        n_skipped=len(rows.faults.rows),
-        group=picked(rows.names, "group", groups),
-    )
+    if isinstance(rows, RatedPool | Outputs):
+        return OutputsRead(outputs=as_outputs(rows) if isinstance(rows, RatedPool) else rows)
+    table = checked(rows, reading, OUTPUT_ROLES)
+    return outputs_of_rows(table, range(len(table.table)), table.roles.notes)
 
 
-def _outputs(
-    rows: Checked,
-    groups: Merged,
-    references: Sequence[tuple[str, ...]],
-    weights: Sequence[tuple[float, ...]],
-) -> Outputs:
-    sources = picked(rows.names, "source", groups)
-    bad = rows.faults.rows
+def outputs_of_rows(rows: Checked, chosen: Sequence[int], notes: Sequence[str]) -> OutputsRead:
+    """The outputs on the chosen rows; raises as `read_outputs`."""
+    references = references_of(rows, chosen)
+    bad = [row for row in chosen if row in rows.table.bad]
+    if bad:
+        rows = _with_place_holders(rows, bad)
+    groups = merged(chosen, rows.names.get("id"))
+    agree(rows, groups, references)
     outputs = Outputs(
-        ids=picked(rows.names, "id", groups) or numbered(len(groups.first)),
-        texts=tuple(rows.texts[row] for row in groups.first),
-        sources=sources,
-        systems=picked(rows.names, "system", groups),
-        items=picked(rows.names, "item", groups) or sources,
-        tasks=picked(rows.names, "task", groups),
-        references=tuple(references[row] for row in groups.first) if references else (),
-        weights=tuple(weights[row] for row in groups.first) if weights else (),
+        **about(rows, groups),
+        **of_texts(references, groups),
+        bad=tuple(row in rows.table.bad for row in groups.first) if bad else (),
     )
-    return replace(outputs, bad=tuple(row in bad for row in groups.first)) if bad else outputs
+    notes = (*notes, *merged_note(rows, groups))
+    return OutputsRead(
+        outputs=outputs, **said(rows, groups, notes, bad, "kept as empty place holders")
+    )
 
 
-def references_of(rows: Checked) -> tuple[list[tuple[str, ...]], list[tuple[float, ...]]]:
-    """Each row's references and their weights; empty lists where there are no such columns."""
-    columns = [rows.table.columns[name] for name in rows.roles.all("reference")]
-    weight = rows.table.column(rows.roles.one("weight"))
-    references: list[tuple[str, ...]] = []
-    weights: list[tuple[float, ...]] = []
-    name = None
-    for row in range(len(rows.table)) if columns else ():
-        texts: tuple[str, ...] = ()
-        numbers: tuple[float, ...] = ()
+def references_of(rows: Checked, chosen: Sequence[int]) -> dict[str, list[tuple[Any, ...]]]:
+    """[n of table] the references and weights on the chosen rows, where there are such columns."""
+    names, weight_name = rows.roles.all("reference"), rows.roles.one("weight")
+    columns = [rows.table.columns[name] for name in names]
+    roles = ("references", "weights") if weight_name else ("references",) if names else ()
+    found: dict[str, list[tuple[Any, ...]]] = {role: [()] * len(rows.table) for role in roles}
+    for row in chosen if names else ():
+        name = names[0]
         try:
-            name = rows.roles.all("reference")[0]
             texts = references_of_cells([column[row] for column in columns])
-            if weight is not None:
-                name = rows.roles.one("weight")
-                numbers = weights_of_cell(weight[row], len(texts))
+            if weight_name is not None:
+                name = weight_name
+                found["weights"][row] = weights_of_cell(rows.table.columns[name][row], len(texts))
+            found["references"][row] = texts
         except InputError as fault:
-            texts = ()
-            if row not in rows.faults.rows:
-                error = bad_row(rows.table, row, fault.found, fault.remedy, name)
-                rows.faults.add(row, error)
-        references.append(texts)
-        if weight is not None:
-            weights.append(numbers)
-    return references, weights
+            rows.table.refuse(row, fault.found, fault.remedy, name)
+    return found
 
 
-def _name_bad_row(rows: Checked, row: int) -> None:
-    """A bad row without an id is named by its place; the place also stands for its item."""
-    path, line = rows.table.place(row)
-    for role in NEEDED:
-        if role in rows.names and not rows.names[role][row]:
-            rows.names[role][row] = f"{path}:{line}"
+def of_texts(columns: Mapping[str, Sequence[Any]], groups: Merged) -> dict[str, Any]:
+    """Columns by row as columns by text."""
+    return {name: tuple(column[row] for row in groups.first) for name, column in columns.items()}
+
+
+def _with_place_holders(rows: Checked, bad: Sequence[int]) -> Checked:
+    """Bad rows without texts; their place stands for an id or item that they lack."""
+    texts = [*rows.texts]
+    needed = {role: [*rows.names[role]] for role in NEEDED if role in rows.names}
+    for row in bad:
+        texts[row] = ""
+        for column in needed.values():
+            column[row] = column[row] or f"{rows.table.part(row).name}:{rows.table.lines[row]}"
+    return replace(rows, texts=texts, names={**rows.names, **needed})

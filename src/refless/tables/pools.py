@@ -1,226 +1,257 @@
-"""Files -> rated pools."""
+"""Rows -> rated pools."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from os import PathLike
+from itertools import chain
+from types import MappingProxyType
+from typing import NamedTuple
 
 import numpy as np
 
-from refless.errors import InputError
-from refless.records import RatedPool, Ratings, Scale, numbered
+from refless.errors import InputError, UsageError
+from refless.human import check_scale, human_ratings
+from refless.records import RatedPool, Ratings, Scale
+from refless.tables.cells import counted
+from refless.tables.checking import Checked, Read, about, agree, checked, merged_note, said
 from refless.tables.columns import POOL_ROLES
-from refless.tables.gathering import bad_row
+from refless.tables.memory import Rows
 from refless.tables.merging import Merged, merged
 from refless.tables.ratings import (
-    Numerals,
+    Words,
     comma_note,
-    numerals_of,
+    not_understood,
     rating_of,
     spelled,
-    words_error,
+    without_blanks,
+    words_fault,
+    words_of,
 )
-from refless.tables.reading import (
-    Checked,
-    Reading,
-    agree,
-    checked,
-    merged_note,
-    names_of,
-    picked,
-    skipped_note,
-)
-from refless.truth import check_scale, truth_of
+from refless.tables.reading import PLAIN, Reading
 
 Spelled = list[float | str | None]
+Keys = Sequence[Hashable] | None
 PAIR_SCALE = (0.0, 1.0)  # of words that speak for themselves, such as up and down
-_PLAIN = Reading()
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class PoolRead:
-    """A rated pool and what there is to say about how it was read.
-
-    Attributes:
-        pool: the rated texts.
-        notes: sentences for standard error.
-        skipped: what was wrong with the first bad rows.
-        n_skipped: number of bad rows.
-        group: [n] values of the group column, or empty.
-    """
+class PoolRead(Read):
+    """A rated pool and what there is to say about how it was read."""
 
     pool: RatedPool
-    notes: tuple[str, ...] = ()
-    skipped: tuple[InputError, ...] = ()
-    n_skipped: int = 0
-    group: tuple[str, ...] = ()
 
 
-def read_pool(paths: Sequence[str | PathLike[str]], reading: Reading = _PLAIN) -> PoolRead:
-    """The rated texts in files, one after the other; `-` is standard input.
+class Rated(NamedTuple):
+    """Rated texts, which rows make which of them, and rows of texts that nobody rated."""
+
+    read: PoolRead
+    groups: Merged
+    others: Sequence[int]
+
+
+def read_pool(rows: Rows, reading: Reading = PLAIN) -> PoolRead:
+    """The rated texts in rows from anywhere; a RatedPool passes through.
 
     Rows merge into one text on an id or, where an annotator column exists and no id, on task,
-    system, source and text; otherwise one row is one text. Texts keep the order of the files.
+    system, source and text; otherwise one row is one text. Texts keep the order of the rows.
+    Rows without a rating are left out, as long as any row has one.
+
+    Args:
+        rows: files (`-` is standard input), one after the other, a data frame, a mapping of
+            columns or a list of dicts.
+        reading: which column is what, the scale and how to read files.
 
     Raises:
-        InputError: what docs/errors.md lists, with file, line and column.
+        InputError: what docs/errors.md lists, with its place and column.
         UsageError: settings that cannot be honoured.
         MissingExtraError: Parquet without pyarrow.
     """
-    names = names_of(paths)
-    return pool_of_rows(checked(names, reading, POOL_ROLES), names, reading)[0]
+    if isinstance(rows, RatedPool):
+        check_made_with(rows, reading)
+        return PoolRead(pool=rows)
+    return rated_of(checked(rows, reading, POOL_ROLES), reading).read
 
 
-def pool_of_rows(rows: Checked, paths: Sequence[str], reading: Reading) -> tuple[PoolRead, Merged]:
-    """The rated pool of checked rows, and which rows make which text; raises as `read_pool`."""
+def check_made_with(pool: RatedPool, reading: Reading, what: str = "rated pool") -> None:
+    """Raises UsageError where rated texts were made with other settings than are asked for."""
+    if reading.scale is not None and reading.scale != pool.scale:
+        scale = "no --scale" if pool.scale is None else "--scale {:g} {:g}".format(*pool.scale)
+        raise UsageError(f"the {what} was made with {scale}; leave --scale out, or make another")
+    if reading.aggregate not in {"mean", pool.aggregate}:
+        raise UsageError(f"the {what} was made with --aggregate {pool.aggregate}; make another")
+    if reading.columns.group is not None:
+        raise UsageError(f"the {what} has no column '{reading.columns.group}' to group by")
+
+
+def rated_of(
+    rows: Checked,
+    reading: Reading,
+    more: Mapping[str, Sequence[object]] = MappingProxyType({}),
+    *,
+    both: bool = False,
+) -> Rated:
+    """The rated texts of checked rows; raises as `read_pool`.
+
+    Args:
+        more: further columns that rows of one text must agree on.
+        both: whether rows without a rating are outputs, which answer for their own faults.
+    """
     check_scale(reading.scale)
-    spellings, numerals = _spellings(rows, reading)
-    if reading.scale is None and reading.rating_map is None and numerals.words:
+    spellings, words, notes = _spellings(rows, reading)
+    if reading.scale is None and reading.rating_map is None and words:
         reading = replace(reading, scale=PAIR_SCALE)
-    values = _values(rows, spellings, numerals, reading.scale)
-    columns = rows.roles.all("rating")
-    commas = comma_note(cell for name in columns for cell in rows.table.columns[name])
-    kept = [row for row in range(len(rows.table)) if row not in rows.faults.rows]
+    rated = _rated(rows, spellings, both=both)
+    values = {
+        name: _values(rows, name, column, words, reading.scale)
+        for name, column in spellings.items()
+    }
+    bad = rows.table.bad
+    good = [row for row in range(len(rated)) if row not in bad] if bad else range(len(rated))
+    kept = good if all(rated) else [row for row in good if rated[row]]
     if not kept:
-        raise InputError("no usable row is left", path=paths[0], remedy=str(rows.faults.errors[0]))
-    groups = merged(kept, _pool_keys(rows, kept))
-    agree(rows, groups, {})
+        first = next(iter(rows.table.errors.values()))
+        raise InputError("no usable row is left", path=rows.table.name, remedy=str(first))
+    keys = _pool_keys(rows)
+    groups = merged(good, keys)
+    agree(rows, groups, more)
+    groups = groups if kept is good else merged(kept, keys)
     ratings, nameless = _ratings(rows, groups, values)
-    pool = _pool(rows, groups, ratings, reading)
-    notes = (*rows.roles.notes, *numerals.notes, *commas, *merged_note(rows, groups), *nameless)
-    read = PoolRead(
-        pool=pool,
-        notes=(*notes, *skipped_note(rows.faults, "skipped")),
-        skipped=tuple(rows.faults.errors),
-        n_skipped=len(rows.faults.rows),
-        group=picked(rows.names, "group", groups),
+    unrated = len(good) - len(kept)
+    left = (
+        f"{unrated} of {counted(len(rated), 'row')} {'has' if unrated == 1 else 'have'} no rating"
     )
-    return read, groups
+    left = f"{left}: {'these are the outputs' if both else 'left out of the rated texts'}"
+    notes = (*rows.roles.notes, *notes, *([left] if unrated else []))
+    notes = (*notes, *merged_note(rows, groups), *nameless)
+    told = said(rows, groups, notes, [row for row in bad if rated[row] or not both], "skipped")
+    read = PoolRead(pool=_pool(rows, groups, ratings, reading), **told)
+    return Rated(read=read, groups=groups, others=_others(rated, groups, keys))
 
 
-def _spellings(rows: Checked, reading: Reading) -> tuple[dict[str, Spelled], Numerals]:
-    """Every rating cell as a number or a word, by column, and what the words mean."""
-    columns = rows.roles.all("rating")
-    cells = {name: [*map(spelled, rows.table.columns[name])] for name in columns}
-    everything = [value for column in cells.values() for value in column]
-    numerals = numerals_of(everything, reading.rating_map)
-    if numerals is None:
-        if reading.skip_bad and any(isinstance(value, float) for value in everything):
-            return cells, Numerals(words={})
-        raise _unknown_words(rows, cells, {})
-    if not reading.skip_bad and {v for v in everything if isinstance(v, str)} - {*numerals.words}:
-        raise _unknown_words(rows, cells, numerals.words)
-    return cells, numerals
+def _spellings(rows: Checked, reading: Reading) -> tuple[dict[str, Spelled], Words, Sequence[str]]:
+    """Every rating cell as a number or a word, by column, what the words mean, and notes.
 
-
-def _unknown_words(
-    rows: Checked, cells: Mapping[str, Spelled], known: Mapping[float | str, float]
-) -> InputError:
-    """The error for all words without a meaning, at the first of them."""
-    found = [
-        (row, name, value)
-        for name, column in cells.items()
-        for row, value in enumerate(column)
-        if isinstance(value, str) and value not in known
+    Raises:
+        InputError: words without a meaning; under `skip_bad` numbers beside them may do.
+    """
+    columns = {name: rows.table.columns[name] for name in rows.roles.all("rating")}
+    blanks: Counter[str] = Counter()
+    cells: dict[str, Spelled] = {}
+    for name, column in columns.items():
+        cells[name], met = without_blanks([*map(spelled, column)], column, reading.rating_map)
+        blanks += met
+    found = {*chain.from_iterable(cells.values())}
+    words, notes = words_of(found, reading.rating_map)
+    unknown = not_understood(
+        sorted(value for value in found if isinstance(value, str) and value not in words),
+        reading.rating_map,
+    )
+    rated = reading.rating_map is not None or any(isinstance(value, float) for value in found)
+    if unknown and not (reading.skip_bad and rated):
+        places = (
+            (c.index(word), name) for name, c in cells.items() for word in unknown if word in c
+        )
+        row, column_name = min(places)
+        raise rows.table.fault(row, *words_fault(unknown), column_name)
+    told = [
+        f"{counted(n, 'rating cell')} '{word}' {'is' if n == 1 else 'are'} read as blank"
+        for word, n in blanks.items()
     ]
-    row, name, _ = min(found)
-    path, line = rows.table.place(row)
-    return words_error(sorted({word for _, _, word in found}), path, line, name)
+    return cells, words, (*notes, *comma_note(chain.from_iterable(columns.values())), *told)
+
+
+def _rated(rows: Checked, cells: Mapping[str, Spelled], *, both: bool) -> list[bool]:
+    """[n of table] whether a row has a rating; where none has, every row is bad."""
+    rated = [False] * len(rows.table)
+    for column in cells.values():
+        rated = [known or cell is not None for known, cell in zip(rated, column, strict=True)]
+    if both and not any(rated):
+        remedy = "rate some of them, or give the rated texts with --rated"
+        raise InputError("no text has a rating", path=rows.table.name, remedy=remedy)
+    if not any(rated):
+        only = next(iter(cells)) if len(cells) == 1 else None
+        for row in range(len(rated)):
+            rows.table.refuse(row, "no rating", "rate the text or drop the row", only)
+    return rated
 
 
 def _values(
-    rows: Checked, cells: Mapping[str, Spelled], numerals: Numerals, scale: Scale | None
-) -> dict[str, list[float | None]]:
-    """Each rating column as finite numbers on the scale, None where a cell is blank."""
-    table, faults = rows.table, rows.faults
-    values: dict[str, list[float | None]] = {}
-    rated = bytearray(len(table))
-    for name, column in cells.items():
-        numbers: list[float | None] = []
-        for row, value in enumerate(column):
-            number = None
-            if value is not None:
-                rated[row] = True
-                try:
-                    number = rating_of(value, numerals.words, scale)
-                except InputError as fault:
-                    if row not in faults.rows:
-                        faults.add(row, bad_row(table, row, fault.found, fault.remedy, name))
-            numbers.append(number)
-        values[name] = numbers
-    only = next(iter(cells)) if len(cells) == 1 else None
-    for row in range(len(table)):
-        if not rated[row] and row not in faults.rows:
-            faults.add(row, bad_row(table, row, "no rating", "rate the text or drop the row", only))
-    return values
+    rows: Checked, name: str, column: Spelled, words: Words, scale: Scale | None
+) -> list[float | None]:
+    """A rating column as finite numbers on the scale, None where a cell is blank or bad."""
+    numbers: dict[float | str | None, float | None] = {None: None}
+    faults: dict[float | str | None, InputError] = {}
+    for value in {value for value in column if value is not None}:
+        try:
+            numbers[value] = rating_of(value, words, scale)
+        except InputError as fault:
+            numbers[value], faults[value] = None, fault
+    for row, cell in enumerate(column) if faults else ():
+        if error := faults.get(cell):
+            rows.table.refuse(row, error.found, error.remedy, name)
+    return [numbers[cell] for cell in column]
 
 
-def _pool_keys(rows: Checked, kept: Sequence[int]) -> Iterable[Hashable] | None:
+def _pool_keys(rows: Checked) -> Keys:
     """What makes rows one text: the id, else with annotators task, system, source and text."""
     names = rows.names
     if "id" in names:
-        ids = names["id"]
-        return (ids[row] for row in kept)
+        return names["id"]
     if "annotator" not in names:
         return None
     source = names.get("source", names.get("item"))
     parts = [part for part in (names.get("task"), names.get("system"), source) if part is not None]
-    return ((*(part[row] for part in parts), rows.texts[row]) for row in kept)
+    return list(zip(*parts, rows.texts, strict=True))
+
+
+def _others(rated: Sequence[bool], groups: Merged, keys: Keys) -> list[int]:
+    """The rows without a rating, but for those of texts that another row rates."""
+    alone = [row for row, known in enumerate(rated) if not known]
+    if keys is None:
+        return alone
+    taken = {keys[row] for row in groups.first}
+    return [row for row in alone if keys[row] not in taken]
 
 
 def _ratings(
     rows: Checked, groups: Merged, values: Mapping[str, Sequence[float | None]]
 ) -> tuple[Ratings, tuple[str, ...]]:
-    """The single ratings in file order, and a note on ratings whose annotator is not named."""
-    if len(values) > 1:
-        return _by_column(groups, values), ()
-    (column,) = values.values()
-    numbers = np.array([column[row] for row in groups.rows], dtype=np.float64)
-    if "annotator" not in rows.names:
-        nobody = np.zeros_like(groups.text)
-        return Ratings(text=groups.text, annotator=nobody, values=numbers), ()
+    """The single ratings in the order of rows, and a note on annotators.
+
+    Several columns are one annotator each, and a blank cell there is no rating.
+    """
+    columns = tuple(sorted(values))
+    grid = np.array([values[name] for name in columns], np.float64)[:, [*groups.rows]].T
+    place, annotator = np.nonzero(~np.isnan(grid))
+    ratings = Ratings(
+        text=groups.text[place],
+        annotator=annotator.astype(np.int64),
+        values=grid[place, annotator],
+        annotators=columns if len(columns) > 1 else (),
+    )
+    if len(columns) > 1 or "annotator" not in rows.names:
+        return ratings, ()
     who = [rows.names["annotator"][row] for row in groups.rows]
     names = tuple(sorted(set(who)))
     number = {name: i for i, name in enumerate(names)}
     annotator = np.fromiter((number[name] for name in who), np.int64, len(who))
-    nameless = who.count("")
-    ratings = Ratings(text=groups.text, annotator=annotator, values=numbers, annotators=names)
-    again = 0 if nameless else len(who) - len({*zip(groups.text.tolist(), who, strict=True)})
-    twice = f"{again} ratings are a second one of the same text by the same annotator; all count"
-    notes = {
-        f"{nameless} ratings name no annotator; they count as one annotator's": nameless,
-        twice: again,
-    }
-    return ratings, tuple(note for note, count in notes.items() if count)
-
-
-def _by_column(groups: Merged, values: Mapping[str, Sequence[float | None]]) -> Ratings:
-    """One annotator a column; a blank cell is no rating."""
-    names = tuple(sorted(values))
-    grid = np.array([[values[name][row] for name in names] for row in groups.rows], np.float64)
-    place, annotator = np.nonzero(~np.isnan(grid))
-    return Ratings(
-        text=groups.text[place],
-        annotator=annotator.astype(np.int64),
-        values=grid[place, annotator],
-        annotators=names,
-    )
+    ratings = replace(ratings, annotator=annotator, annotators=names)
+    if nameless := who.count(""):
+        told = f"{counted(nameless, 'rating')} without an annotator count as one annotator's"
+        return ratings, (told,)
+    again = len(who) - len({*zip(groups.text.tolist(), who, strict=True)})
+    told = f"{counted(again, 'time')} an annotator rated the same text again; every rating counts"
+    return ratings, (told,) if again else ()
 
 
 def _pool(rows: Checked, groups: Merged, ratings: Ratings, reading: Reading) -> RatedPool:
     n = len(groups.first)
-    truth = truth_of(ratings, n, scale=reading.scale, aggregate=reading.aggregate)
-    sources = picked(rows.names, "source", groups)
     return RatedPool(
-        ids=picked(rows.names, "id", groups) or numbered(n),
-        texts=tuple(rows.texts[row] for row in groups.first),
-        truth=truth,
+        **about(rows, groups),
+        human=human_ratings(ratings, n, scale=reading.scale, aggregate=reading.aggregate),
         ratings=ratings,
-        sources=sources,
-        systems=picked(rows.names, "system", groups),
-        items=picked(rows.names, "item", groups) or sources,
-        tasks=picked(rows.names, "task", groups),
         scale=reading.scale,
         aggregate=reading.aggregate,
         named="id" in rows.names,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from decimal import Decimal
 from numbers import Real
 
@@ -20,24 +20,12 @@ PAIRS: tuple[tuple[str, str], ...] = (  # words for 1 and for 0, case-folded
     ("\N{THUMBS UP SIGN}", "\N{THUMBS DOWN SIGN}"),
     ("good", "bad"),
 )
+Words = Mapping[float | str, float]  # folded word (or number of the user's map) -> number
+BLANKS = frozenset({"n/a", "#n/a", "na", "nan", "null", "none", "-", "--", "?"})
 _SKIN_TONES_AND_VARIANTS = dict.fromkeys((*range(0x1F3FB, 0x1F400), 0xFE0E, 0xFE0F))
 _WORDS_SHOWN = 10
 _DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+,(\d{1,2}|\d{4,})\s*")
 _THREE_DIGITS = re.compile(r"[+-]?\d+,\d{3}")  # 4,125: a little over 4, or four thousand?
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Numerals:
-    """What the words of the rating columns mean.
-
-    Attributes:
-        words: spelling (folded word, or number of the user's map) -> number; empty where every
-            rating is a numeral.
-        notes: which words were mapped without being asked.
-    """
-
-    words: Mapping[float | str, float]
-    notes: tuple[str, ...] = ()
 
 
 def parse_rating_map(text: str) -> dict[str, float]:
@@ -64,22 +52,45 @@ def folded(word: str) -> str:
 
 
 def spelled(value: object) -> float | str | None:
-    """A rating cell as a number (also NaN or infinite), else as a word; None if it is blank."""
+    """A rating cell as a number (also infinite), else as a word; None if it is empty.
+
+    NaN is the word "nan".
+    """
     if value is None:
         return None
     if type(value) is float:
-        return value
+        return value if value == value else "nan"
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int | Decimal | Real):
         try:
-            return float(value)
+            number = float(value)
         except OverflowError:
             return math.inf
+        return number if number == number else "nan"
     if not isinstance(value, str):
         return shown(value)
-    number = _number(value)
-    return number if number is not None else (folded(value) or None)
+    read = _number(value)
+    return read if read is not None else (folded(value) or None)
+
+
+def without_blanks(
+    spellings: Sequence[float | str | None],
+    cells: Sequence[object],
+    rating_map: Mapping[str, float] | None,
+) -> tuple[list[float | str | None], Counter[str]]:
+    """A column's spellings with None for words such as N/A, and how often each was met.
+
+    Args:
+        spellings: the column's cells, spelled.
+        cells: the cells as they stand.
+        rating_map: the user's words, which are no blanks.
+    """
+    blank = BLANKS.difference(map(spelled, rating_map or ()))
+    if blank.isdisjoint(spellings):
+        return [*spellings], Counter()
+    met = (str(cell).strip() for cell, word in zip(cells, spellings, strict=True) if word in blank)
+    return [None if word in blank else word for word in spellings], Counter(met)
 
 
 def comma_note(cells: Iterable[object]) -> tuple[str, ...]:
@@ -94,55 +105,54 @@ def _number(text: str) -> float | None:
     if _DECIMAL_COMMA.fullmatch(text):
         text = text.replace(",", ".")
     try:
-        return None if "_" in text else float(text)
+        number = float(text)
     except ValueError:
         return None
+    return None if "_" in text or number != number else number
 
 
-def numerals_of(
-    spellings: Iterable[float | str | None], rating_map: Mapping[str, float] | None
-) -> Numerals | None:
-    """The meaning of the words in all rating columns together.
+def words_of(
+    spellings: Collection[float | str | None], rating_map: Mapping[str, float] | None
+) -> tuple[Words, tuple[str, ...]]:
+    """What the words of all rating columns together mean, and a note where nobody said so.
 
     Args:
-        spellings: every rating cell, spelled.
-        rating_map: the user's words; None looks for a pair that speaks for itself.
-
-    Returns:
-        None where words were found that mean nothing known.
+        spellings: the different rating cells, spelled.
+        rating_map: the user's words (or numbers); None looks for a pair that speaks for itself.
     """
     if rating_map is not None:
         given = {spelled(word): float(value) for word, value in rating_map.items()}
-        return Numerals(words={word: value for word, value in given.items() if word is not None})
-    words: set[str] = set()
-    numbers = False
-    for value in spellings:
-        if isinstance(value, str):
-            words.add(value)
-        elif value is not None:
-            numbers = True
-    if not words:
-        return Numerals(words={})
+        return {word: value for word, value in given.items() if word is not None}, ()
+    found = {value for value in spellings if value is not None}
     for high, low in PAIRS:
-        if words <= {high, low} and not numbers:
-            note = f"ratings: '{high}' -> 1, '{low}' -> 0; scale 0 to 1"
-            return Numerals(words={high: 1.0, low: 0.0}, notes=(note,))
-    return None
+        if found and found <= {high, low}:
+            note = f"ratings: '{high}' is 1, '{low}' is 0, on a scale from 0 to 1"
+            return {high: 1.0, low: 0.0}, (note,)
+    return {}, ()
 
 
-def words_error(words: Sequence[str], path: str, line: int, column: str) -> InputError:
-    """The error for ratings that are neither numbers nor known words."""
+def not_understood(words: Sequence[str], rating_map: Mapping[str, float] | None) -> Sequence[str]:
+    """Of words without a number, those of no pair; all of them where each is of some pair.
+
+    Args:
+        words: what has no number.
+        rating_map: the user's words, which leave none to pairs.
+    """
+    paired = {word for pair in PAIRS for word in pair} if rating_map is None else set()
+    return [word for word in words if word not in paired] or words
+
+
+def words_fault(words: Sequence[str]) -> tuple[str, str]:
+    """What to say of ratings that are neither numbers nor known words, and the remedy."""
     more = f" and {len(words) - _WORDS_SHOWN} more" if len(words) > _WORDS_SHOWN else ""
-    found = "ratings that are not numbers: " + ", ".join(
-        repr(word) for word in words[:_WORDS_SHOWN]
-    )
-    remedy = "say what they mean with --rating-map, such as up=1,down=0"
+    listed = ", ".join(map(repr, words[:_WORDS_SHOWN]))
+    remedy = "say what all rating words mean with --rating-map, such as up=1,down=0"
     if any(map(_THREE_DIGITS.fullmatch, words)):
         remedy = "write decimals with a point: a comma before three digits may mean thousands"
-    return InputError(found + more, path=path, line=line, column=column, remedy=remedy)
+    return f"ratings that are not numbers: {listed}{more}", remedy
 
 
-def rating_of(value: float | str, words: Mapping[float | str, float], scale: Scale | None) -> float:
+def rating_of(value: float | str, words: Words, scale: Scale | None) -> float:
     """A spelled rating as a finite number on the scale.
 
     Raises:
@@ -156,5 +166,5 @@ def rating_of(value: float | str, words: Mapping[float | str, float], scale: Sca
         raise InputError(f"rating {value} is not finite", remedy="correct or drop it")
     if scale is not None and not scale[0] <= value <= scale[1]:
         found = f"rating {value:g} is outside the scale {scale[0]:g} to {scale[1]:g}"
-        raise InputError(found, remedy="correct it or --scale")
+        raise InputError(found, remedy="correct it or change --scale")
     return value

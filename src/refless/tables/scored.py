@@ -1,4 +1,4 @@
-"""Files -> rated texts with columns of scores, and with references where there are any."""
+"""Rows -> rated texts with columns of scores, and with references where there are any."""
 
 from __future__ import annotations
 
@@ -7,22 +7,21 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from refless.errors import InputError
+from refless.errors import InputError, UsageError
 from refless.records import FloatArray, Outputs, RatedPool, as_outputs
+from refless.tables.checking import Checked, checked, picked
 from refless.tables.columns import SCORED_ROLES
-from refless.tables.gathering import bad_row
-from refless.tables.merging import Merged, check_agreement
-from refless.tables.outputs import references_of
-from refless.tables.pools import pool_of_rows
-from refless.tables.ratings import spelled
-from refless.tables.reading import Checked, Reading, checked, picked
+from refless.tables.memory import Rows
+from refless.tables.outputs import of_texts, references_of
+from refless.tables.pools import PoolRead, rated_of
+from refless.tables.ratings import BLANKS, spelled
+from refless.tables.reading import PLAIN, Reading
 
 NUMBERS = ("logprob", "length")
-_PLAIN = Reading()
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class ScoredRead:
+class ScoredRead(PoolRead):
     """Rated texts with scores, and what there is to say about how they were read.
 
     Attributes:
@@ -32,25 +31,19 @@ class ScoredRead:
         numbers: by role (`logprob`, `length`), the same, where there is such a column.
         labels: [n] values of the label column, or empty.
         texts: whether the files have texts.
-        notes, skipped, n_skipped, group: as in PoolRead.
     """
 
-    pool: RatedPool
     outputs: Outputs
     scores: dict[str, FloatArray]
     texts: bool
     numbers: dict[str, FloatArray]
     labels: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-    skipped: tuple[InputError, ...] = ()
-    n_skipped: int = 0
-    group: tuple[str, ...] = ()
 
 
 def read_scored(
-    paths: Sequence[str], reading: Reading = _PLAIN, roles: Sequence[str] = SCORED_ROLES
+    rows: Rows, reading: Reading = PLAIN, roles: Sequence[str] = SCORED_ROLES
 ) -> ScoredRead:
-    """The rated texts in files with their columns of scores; no text column is needed.
+    """The rated texts in rows from anywhere with their columns of scores; texts are not needed.
 
     Rows of one text must agree in their scores. Without a text column an annotator column needs an
     id column beside it, as nothing else says which rows are one text.
@@ -58,28 +51,33 @@ def read_scored(
     Raises:
         InputError, UsageError, MissingExtraError: as `read_pool`; a score that is no number.
     """
-    rows = checked(paths, reading, roles, ("rating",))
-    if "text" not in rows.roles.columns and "annotator" in rows.names and "id" not in rows.names:
+    if isinstance(rows, RatedPool | Outputs):
+        raise UsageError(f"{type(rows).__name__} has no columns of scores; give rows that have")
+    table = checked(rows, reading, roles, ("rating",))
+    named = table.roles
+    if "text" not in named.columns and "annotator" in table.names and "id" not in table.names:
         raise InputError(
-            "annotators, but neither texts nor ids: which rows are one text?",
-            path=paths[0],
+            "there are annotators, but neither texts nor ids to tell which rows are one text",
+            path=table.table.name,
             remedy="name a column with --id-column or --text-column",
         )
-    of_roles = {role: name for role in NUMBERS if (name := rows.roles.one(role)) is not None}
-    wanted = dict.fromkeys((*rows.roles.all("score"), *of_roles.values()))
-    columns = {name: _numbers(rows, name) for name in wanted}
-    references, weights = references_of(rows)
-    read, groups = pool_of_rows(rows, paths, reading)
-    labels = {"label": rows.names["label"]} if "label" in rows.names else {}
-    check_agreement(rows.table, groups, {**columns, **labels}, rows.names.get("id"))
-    floats = {name: _floats(column, groups) for name, column in columns.items()}
+    of_roles = {role: name for role in NUMBERS if (name := named.one(role)) is not None}
+    wanted = dict.fromkeys((*named.all("score"), *of_roles.values()))
+    columns = {name: _numbers(table, name) for name in wanted}
+    references = references_of(table, range(len(table.table)))
+    rated = rated_of(table, reading, columns)
+    read, groups = rated.read, rated.groups
+    floats = {
+        name: np.array([column[row] for row in groups.first], dtype=np.float64)
+        for name, column in columns.items()
+    }
     return ScoredRead(
         pool=read.pool,
-        outputs=_outputs(read.pool, groups, references, weights),
-        scores={name: floats[name] for name in rows.roles.all("score")},
-        texts="text" in rows.roles.columns,
+        outputs=replace(as_outputs(read.pool), **of_texts(references, groups)),
+        scores={name: floats[name] for name in named.all("score")},
+        texts="text" in named.columns,
         numbers={role: floats[name] for role, name in of_roles.items()},
-        labels=picked(rows.names, "label", groups),
+        labels=picked(table, "label", groups),
         notes=read.notes,
         skipped=read.skipped,
         n_skipped=read.n_skipped,
@@ -92,29 +90,9 @@ def _numbers(rows: Checked, name: str) -> list[float | None]:
     numbers: list[float | None] = []
     for row, cell in enumerate(rows.table.columns[name]):
         value = spelled(cell)
-        if isinstance(value, str) and value in {"nan", "na", "null", "none"}:
-            value = None
         number = value if isinstance(value, float) and np.isfinite(value) else None
-        if number is None and value is not None and value == value and row not in rows.faults.rows:
+        if number is None and value is not None and value not in BLANKS:
             remedy = "scores are finite numbers; leave the cell blank where there is none"
-            rows.faults.add(row, bad_row(rows.table, row, f"score {cell!r}", remedy, name))
+            rows.table.refuse(row, f"score {cell!r} is not a number", remedy, name)
         numbers.append(number)
     return numbers
-
-
-def _floats(column: Sequence[float | None], groups: Merged) -> FloatArray:
-    values = (column[row] for row in groups.first)
-    return np.array([np.nan if v is None else v for v in values], dtype=np.float64)
-
-
-def _outputs(
-    pool: RatedPool,
-    groups: Merged,
-    references: Sequence[tuple[str, ...]],
-    weights: Sequence[tuple[float, ...]],
-) -> Outputs:
-    return replace(
-        as_outputs(pool),
-        references=tuple(references[row] for row in groups.first) if references else (),
-        weights=tuple(weights[row] for row in groups.first) if weights else (),
-    )

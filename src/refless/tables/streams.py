@@ -5,19 +5,42 @@ from __future__ import annotations
 import codecs
 import gzip
 import io
+import os
 import sys
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from textwrap import shorten
 from typing import BinaryIO, cast
 
 from refless.errors import InputError, UsageError
+from refless.tables.columns import Keep
+from refless.tables.reading import Reading
 
 STDIN = "-"
+TEXTS_ALONE = "texts alone are given as {'text': [...]}"
 _HEAD = 1 << 16
 _GZIP = b"\x1f\x8b"
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """A file and how to read it.
+
+    Attributes:
+        path: as the user wrote it, `-` for standard input.
+        raw: its bytes (standard input) or its path.
+        reading: the settings.
+        keep: tells the columns that are wanted (Parquet reads no others).
+    """
+
+    path: str
+    raw: bytes | Path
+    reading: Reading
+    keep: Keep
 
 
 def raw_of(path: str) -> bytes | Path:
@@ -32,10 +55,13 @@ def raw_of(path: str) -> bytes | Path:
             raise InputError("standard input is empty", path=path, remedy="pipe rows into it")
         return raw
     file = Path(path)
-    if file.is_dir():
+    if os.path.isdir(path):  # noqa: PTH112 - a text too long for a name is no error here
         raise InputError("this is a directory", path=path, remedy="name the files in it")
-    if not file.exists():
-        raise InputError("no such file", path=path, remedy="check the spelling and the folder")
+    if not os.path.exists(path):  # noqa: PTH110
+        remedy = "check the spelling and the folder"
+        if len(path.split()) > 1 or not file.suffix:
+            remedy += f" ({TEXTS_ALONE})"
+        raise InputError("no such file", path=shorten(path, 80, placeholder="..."), remedy=remedy)
     piped = None if file.is_file() else file.read_bytes()
     if piped == b"" or (piped is None and file.stat().st_size == 0):
         raise InputError("the file is empty", path=path, remedy="give a file with rows")
@@ -43,22 +69,20 @@ def raw_of(path: str) -> bytes | Path:
 
 
 @contextmanager
-def opened(raw: bytes | Path, path: str) -> Iterator[BinaryIO]:
+def opened(place: Place) -> Iterator[BinaryIO]:
     """The bytes of a file, unpacked where they are gzip (known by content, not by name).
 
     Raises:
         InputError: an unreadable file, a `.gz` that is not gzip, truncated or damaged gzip.
     """
+    raw, path = place.raw, place.path
     try:
         with io.BytesIO(raw) if isinstance(raw, bytes) else raw.open("rb") as packed:
             magic = packed.read(2)
             packed.seek(0)
             if magic != _GZIP and path.endswith(".gz"):
-                raise InputError(
-                    "the name ends in .gz but this is not gzip",
-                    path=path,
-                    remedy="rename the file or compress it",
-                )
+                found, remedy = "the name ends in .gz but this is not gzip", "rename or compress it"
+                raise InputError(found, path=path, remedy=remedy)
             if magic != _GZIP:
                 yield packed
                 return
@@ -82,9 +106,7 @@ def check_encoding(encoding: str) -> None:
 
 
 @contextmanager
-def text_of(
-    raw: bytes | Path, path: str, encoding: str, *, newline: str | None
-) -> Iterator[io.TextIOWrapper]:
+def text_of(place: Place, *, newline: str | None = None) -> Iterator[io.TextIOWrapper]:
     r"""The decoded text of a file, without its byte order mark.
 
     Iterating it splits at \n, \r\n and lone \r, and nowhere else (not at U+2028 or U+0085).
@@ -95,38 +117,38 @@ def text_of(
     Raises:
         InputError: bytes that are not in the encoding, with their place and the likely encoding.
     """
-    utf8 = codecs.lookup(encoding).name == "utf-8"
+    utf8 = codecs.lookup(place.reading.encoding).name == "utf-8"
     if utf8:
-        _refuse_utf16(raw, path)
+        _refuse_utf16(place)
     try:
-        with opened(raw, path) as stream:
-            real = "utf-8-sig" if utf8 else encoding
+        with opened(place) as stream:
+            real = "utf-8-sig" if utf8 else place.reading.encoding
             with io.TextIOWrapper(stream, encoding=real, newline=newline) as text:
                 yield text
     except UnicodeError as fault:
-        raise _located(raw, path, encoding, fault) from fault
+        raise _located(place, fault) from fault
 
 
-def head_of(raw: bytes | Path, path: str, encoding: str) -> str:
+def head_of(place: Place) -> str:
     """The first characters of a file, to tell its format by."""
-    with text_of(raw, path, encoding, newline=None) as text:
+    with text_of(place) as text:
         return text.read(_HEAD).removeprefix("\ufeff")
 
 
-def starts_with(raw: bytes | Path, path: str, magic: bytes) -> bool:
+def starts_with(place: Place, magic: bytes) -> bool:
     """Whether a file's (unpacked) bytes begin with a magic number."""
-    with opened(raw, path) as stream:
+    with opened(place) as stream:
         return stream.read(len(magic)) == magic
 
 
-def _refuse_utf16(raw: bytes | Path, path: str) -> None:
+def _refuse_utf16(place: Place) -> None:
     """Tells UTF-16, which can pass for UTF-8 with NULs, before it is read as something else."""
-    with opened(raw, path) as stream:
+    with opened(place) as stream:
         head = stream.read(4096)
     likely = _wide_encoding(head)
     if likely is not None:
         remedy = f"if it is {likely}, pass --encoding {likely}"
-        raise InputError("this is not UTF-8", path=path, line=1, remedy=remedy)
+        raise InputError("this is not UTF-8", path=place.path, line=1, remedy=remedy)
 
 
 def _wide_encoding(head: bytes) -> str | None:
@@ -138,21 +160,21 @@ def _wide_encoding(head: bytes) -> str | None:
     return "utf-16-le" if odd > even else "utf-16-be"
 
 
-def _located(raw: bytes | Path, path: str, encoding: str, fault: UnicodeError) -> InputError:
+def _located(place: Place, fault: UnicodeError) -> InputError:
     """The error for undecodable bytes: line and byte offset where lines can be told as bytes."""
-    name = codecs.lookup(encoding).name
+    path, name = place.path, codecs.lookup(place.reading.encoding).name
     if name.startswith(("utf-16", "utf-32")):
         remedy = "check --encoding; without it UTF-8 is read"
         return InputError(f"this is not {name} ({fault})", path=path, remedy=remedy)
     offset, line = 0, 1
-    with opened(raw, path) as stream:
+    with opened(place) as stream:
         for chunk in stream:
             try:
                 chunk.decode(name)
-            except UnicodeDecodeError as place:
-                line += _line_ends(chunk[: place.start])
-                bad = chunk[place.start]
-                found = f"byte 0x{bad:02x} at offset {offset + place.start} is not {name}"
+            except UnicodeDecodeError as bad:
+                line += _line_ends(chunk[: bad.start])
+                byte = f"byte 0x{chunk[bad.start]:02x} at offset {offset + bad.start}"
+                found = f"{byte} is not {name}"
                 return InputError(found, path=path, line=line, remedy=_advice(name, chunk))
             line += _line_ends(chunk)
             offset += len(chunk)

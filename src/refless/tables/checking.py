@@ -1,0 +1,161 @@
+"""Rows whose texts and names are checked, and what the records made of them share."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from refless.errors import InputError
+from refless.records import numbered
+from refless.tables.cells import counted, name_of_cell, source_of_cell, text_of_cell
+from refless.tables.columns import NEEDED as NEEDED_COLUMNS
+from refless.tables.columns import Roles, check_columns, roles_of, wanted
+from refless.tables.gathering import Gathered, gather
+from refless.tables.merging import Merged, check_agreement
+from refless.tables.reading import Reading
+
+KINDS_SHOWN = 3  # things found in bad rows that a note counts
+NAME_ROLES = ("id", "item", "source", "system", "task", "annotator", "group", "label")
+NEEDED = ("id", "item")  # where there is such a column, every row must fill it
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Read:
+    """What there is to say about how rows were read.
+
+    Attributes:
+        notes: sentences for standard error.
+        skipped: what was wrong with the first bad rows.
+        n_skipped: number of bad rows.
+        group: [n] values of the group column, or empty.
+    """
+
+    notes: tuple[str, ...] = ()
+    skipped: tuple[InputError, ...] = ()
+    n_skipped: int = 0
+    group: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Checked:
+    """Columns of checked values by row; bad rows hold place holders.
+
+    Attributes:
+        table: the rows as they were gathered, with the bad ones among them.
+        roles: which column plays which role.
+        texts: [n of table] texts, "" where none are needed or there.
+        names: role -> [n of table] ids, sources, systems, annotators ...
+    """
+
+    table: Gathered
+    roles: Roles
+    texts: list[str]
+    names: dict[str, list[str]]
+
+
+def checked(
+    rows: object,
+    reading: Reading,
+    roles: Sequence[str],
+    needed: Sequence[str] = NEEDED_COLUMNS,
+) -> Checked:
+    """The rows of files or of memory with texts and names checked."""
+    check_columns(reading.columns, roles)
+    table = gather(rows, wanted(reading.columns, roles), reading)
+    taken = roles_of(reading.columns, roles, tuple(table.seen), table.name, needed)
+    names = {
+        role: _cells(table, column, source_of_cell if role == "source" else name_of_cell)
+        for role in NAME_ROLES
+        if (column := taken.one(role)) is not None
+    }
+    for role in NEEDED:
+        _check_filled(table, names.get(role, ()), role, taken.one(role))
+    text = taken.one("text")
+    texts = [""] * len(table) if text is None else _cells(table, text, text_of_cell)
+    return Checked(table=table, roles=taken, texts=texts, names=names)
+
+
+def _cells(table: Gathered, column: str, check: Callable[[object], str]) -> list[str]:
+    """The values of a column as strings; rows that fail the check are bad."""
+    cells = table.columns[column]
+    if {*map(type, cells)} == {str} and _pass({*cells}, check):
+        return cast("list[str]", cells)
+    values: list[str] = []
+    for row, value in enumerate(cells):
+        try:
+            values.append(check(value))
+        except InputError as fault:
+            values.append("")
+            table.refuse(row, fault.found, fault.remedy, column)
+    return values
+
+
+def _pass(strings: Iterable[object], check: Callable[[object], str]) -> bool:
+    """Whether all strings pass a check (which leaves a good string as it is)."""
+    try:
+        for string in strings:
+            check(string)
+    except InputError:
+        return False
+    return True
+
+
+def _check_filled(table: Gathered, values: Sequence[str], role: str, column: str | None) -> None:
+    for row, value in enumerate(values) if "" in values else ():
+        if not value:
+            remedy = f"give every row its {role}, or drop the column"
+            table.refuse(row, f"no {role}", remedy, column)
+
+
+def agree(rows: Checked, groups: Merged, more: Mapping[str, Sequence[object]]) -> None:
+    """Raises InputError for rows of one text that differ in what is about the text."""
+    of_text = ("source", "system", "item", "task", "group", "label")
+    names = {role: rows.names[role] for role in of_text if role in rows.names}
+    check_agreement(rows.table, groups, {"text": rows.texts, **names, **more}, rows.names.get("id"))
+
+
+def about(rows: Checked, groups: Merged) -> dict[str, Any]:
+    """The columns that rated pools and outputs share; texts without ids are counted.
+
+    Where there are no items the sources stand in for them.
+    """
+    sources = picked(rows, "source", groups)
+    return {
+        "ids": picked(rows, "id", groups) or numbered(len(groups.first)),
+        "texts": tuple(rows.texts[row] for row in groups.first),
+        "sources": sources,
+        "systems": picked(rows, "system", groups),
+        "items": picked(rows, "item", groups) or sources,
+        "tasks": picked(rows, "task", groups),
+    }
+
+
+def picked(rows: Checked, role: str, groups: Merged) -> tuple[str, ...]:
+    """[n] a role's value for each text, or empty where there is no such column."""
+    column = rows.names.get(role)
+    return () if column is None else tuple(column[row] for row in groups.first)
+
+
+def merged_note(rows: Checked, groups: Merged) -> tuple[str, ...]:
+    """How many rows are how many texts, where some were merged."""
+    n, m = len(groups.first), len(groups.rows)
+    on = "id" if "id" in rows.names else "task, system, source and text"
+    return (f"{m} rows merged into {counted(n, 'text')} on {on}",) if n < m else ()
+
+
+def said(
+    rows: Checked, groups: Merged, notes: Sequence[str], bad: Sequence[int], what: str
+) -> dict[str, Any]:
+    """What a `Read` has to say: the notes and what became of the bad rows."""
+    kinds = Counter(rows.table.bad[row] for row in bad).most_common()
+    told = [f"{n} {found}" for found, n in kinds[:KINDS_SHOWN]]
+    told += ["..."] if len(kinds) > KINDS_SHOWN else []
+    of_bad = (f"{counted(len(bad), 'bad row')} {what}: {', '.join(told)}",) if bad else ()
+    return {
+        "notes": (*notes, *of_bad),
+        "skipped": tuple(rows.table.errors[row] for row in bad if row in rows.table.errors),
+        "n_skipped": len(bad),
+        "group": picked(rows, "group", groups),
+    }

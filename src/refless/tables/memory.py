@@ -1,0 +1,142 @@
+"""What may be read: files, and rows that lie in memory already."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import count
+from os import PathLike, fspath
+from typing import Any, Protocol, TypeAlias, cast
+
+import numpy as np
+
+from refless.errors import InputError, UsageError
+from refless.records import Outputs, RatedPool
+from refless.tables.columns import Keep
+from refless.tables.formats import Numbered, Table
+from refless.tables.streams import TEXTS_ALONE
+
+FRAME, COLUMNS, ROWS = "the data frame", "the columns", "the rows"
+_PLAIN = {str, int, bool, type(None)}
+_ABSENT = ("NAType", "NaTType")  # pandas.NA and pandas.NaT
+_SHORT_FLOATS = {"float16", "float32", "halffloat", "float"}  # as numpy, pandas, polars, Arrow say
+
+
+class Frame(Protocol):
+    """A data frame (pandas, polars, Arrow): columns by their names, listed in an attribute."""
+
+    def __getitem__(self, name: Any, /) -> Any:  # noqa: ANN401
+        """The column of a name."""
+        ...
+
+
+Rows: TypeAlias = (
+    str
+    | PathLike[str]
+    | Sequence[str | PathLike[str]]
+    | Frame
+    | Mapping[str, Sequence[object]]
+    | Sequence[Mapping[str, object]]
+    | RatedPool
+    | Outputs
+)
+
+
+def paths_of(rows: object) -> list[str] | None:
+    """The files' names, or None for rows in memory; `-` is standard input.
+
+    Raises:
+        UsageError: an empty list, standard input twice.
+    """
+    given = [rows] if isinstance(rows, str | PathLike) else rows
+    if not isinstance(given, list | tuple):
+        return None
+    if not given:
+        raise UsageError("there is nothing to read: the list of files or rows is empty")
+    paths = [fspath(path) for path in given if isinstance(path, str | PathLike)]
+    if len(paths) != len(given):
+        return None
+    if paths.count("-") > 1:
+        raise UsageError("standard input can be read only once")
+    return paths
+
+
+def table_in_memory(rows: object, keep: Keep) -> tuple[str, Table]:
+    """What rows in memory are called in messages, and the rows.
+
+    Args:
+        rows: a data frame, a mapping of columns or a list of mappings; it is not changed.
+        keep: tells the columns to read.
+
+    Raises:
+        InputError: columns of different lengths, two columns of one name.
+        UsageError: anything else.
+    """
+    names = getattr(rows, "column_names", getattr(rows, "columns", None))
+    if isinstance(rows, Mapping):
+        return COLUMNS, _table_of_columns(rows, list(rows), keep, COLUMNS)
+    if names is not None and not callable(names):
+        return FRAME, _table_of_columns(cast("Frame", rows), list(names), keep, FRAME)
+    if isinstance(rows, list | tuple):
+        return ROWS, Table(columns=(), rows=_objects(rows), lines=False)
+    raise UsageError(
+        "rows are files, a data frame, a mapping of columns or a list of dicts, "
+        f"not {type(rows).__name__}; {TEXTS_ALONE}"
+    )
+
+
+def _table_of_columns(rows: Frame, names: list[object], keep: Keep, what: str) -> Table:
+    texts = [str(name) for name in names]
+    for name in texts:
+        if texts.count(name) > 1:
+            found = f"there are two columns '{name}'"
+            raise InputError(found, path=what, remedy="rename one of them")
+    needed = {*filter(keep, texts)} or {*texts[:1]}  # without any, rows could not be counted
+    columns = {t: rows[name] for t, name in zip(texts, names, strict=True) if t in needed}
+    for name, column in columns.items():
+        if isinstance(column, str) or not hasattr(column, "__iter__"):
+            found = f"{type(column).__name__} where a column is needed"
+            raise InputError(found, path=what, column=name, remedy="give a list of values")
+        columns[name] = _cells(column)
+    lengths = {len(column): name for name, column in columns.items()}
+    if len(lengths) > 1:
+        told = ", ".join(f"'{name}' has {n}" for n, name in sorted(lengths.items()))
+        raise InputError(f"columns of different lengths: {told}", path=what)
+    cells = zip(*columns.values(), strict=True)
+    numbered = ((n, dict(zip(columns, row, strict=True))) for n, row in enumerate(cells, 1))
+    return Table(columns=tuple(texts), rows=numbered, lines=False)
+
+
+def _cells(column: Iterable[object]) -> list[object]:
+    """The values of a column as Python's own; a missing one is None."""
+    short = str(getattr(column, "dtype", getattr(column, "type", ""))).lower() in _SHORT_FLOATS
+    methods = ("to_pylist", "tolist", "to_list")  # Arrow, numpy and pandas, polars
+    read = next((getattr(column, name) for name in methods if hasattr(column, name)), None)
+    values = list(column) if read is None else read()
+    if short:  # 4.8 in 32 bits is 4.800000190734863 in 64
+        values = [np.float32(v) if isinstance(v, float) else v for v in values]
+    return values if {*map(type, values)} <= _PLAIN else [*map(_cell, values)]
+
+
+def _objects(rows: Sequence[object]) -> Iterator[Numbered]:
+    for number, row in zip(count(1), rows, strict=False):
+        if isinstance(row, Mapping):
+            yield number, {str(name): _cell(value) for name, value in row.items()}
+        else:
+            found = f"a {type(row).__name__} where a dict is needed"
+            remedy = 'give one dict a row: {"text": ..., "rating": ...}'
+            yield number, InputError(found, path=ROWS, row=number, remedy=remedy)
+
+
+def _cell(value: object) -> object:
+    """A cell as JSON would have it; NaN, NaT and NA are None."""
+    if type(value) in _PLAIN:
+        return value
+    if isinstance(value, np.float16 | np.float32):
+        value = float(str(value))
+    elif isinstance(value, np.generic | np.ndarray):
+        value = value.tolist()
+    if isinstance(value, float):
+        return None if value != value else value
+    if isinstance(value, tuple):
+        return list(value)
+    return None if type(value).__name__ in _ABSENT else value
