@@ -1,17 +1,62 @@
-"""Estimators of quality that need no reference."""
+"""Estimators of quality that need no reference. ESTIMATORS is the registry, by name."""
 
 from __future__ import annotations
 
+from typing import cast
+
 from refless.estimators.explanation import Explanation
-from refless.estimators.kriging import Kriging
+from refless.estimators.gp import GaussianProcess
 from refless.estimators.neighbors import BLEUNeighbors
 from refless.estimators.protocol import Estimator
 from refless.estimators.ratpred import RatPred
+from refless.estimators.scorer import Comparison, Scorer, Sweep
+from refless.index import RatedIndex
+from refless.records import Estimates, IntArray, RatedPool
+from refless.spec import made
 
-ESTIMATORS: dict[str, type[BLEUNeighbors | Kriging | RatPred]] = {
+ESTIMATORS: dict[str, type[Estimator]] = {
     "bleu-neighbors": BLEUNeighbors,
-    "kriging": Kriging,
+    "gp": GaussianProcess,
     "ratpred": RatPred,
 }
 
-__all__ = ["ESTIMATORS", "BLEUNeighbors", "Estimator", "Explanation", "Kriging", "RatPred"]
+
+def estimator_of(estimator: str | Estimator) -> Estimator:
+    """The estimator that a specification names (`gp:max_sd=0.2`); an estimator passes through.
+
+    Raises:
+        UsageError: an unknown estimator or parameter, or a value that cannot be honoured.
+    """
+    return cast("Estimator", made(estimator, ESTIMATORS, "estimator"))
+
+
+def held_out(
+    estimator: str | Scorer, pool: RatedPool | RatedIndex, groups: IntArray | None = None
+) -> Estimates:
+    """Each text of a pool judged by the others outside its group; the estimator stays as it is.
+
+    Args:
+        estimator: its parameters are used; it need not be fitted, and is not fitted here.
+        pool: the rated texts.
+        groups: [n] group numbers from 0; by default each text is a group of its own.
+
+    Raises:
+        UsageError: groups that are not one number from 0 a text, or a trained model.
+    """
+    scorer = estimator_of(estimator) if isinstance(estimator, str) else estimator
+    return scorer.held_out(pool, groups)
+
+
+__all__ = [
+    "ESTIMATORS",
+    "BLEUNeighbors",
+    "Comparison",
+    "Estimator",
+    "Explanation",
+    "GaussianProcess",
+    "RatPred",
+    "Scorer",
+    "Sweep",
+    "estimator_of",
+    "held_out",
+]

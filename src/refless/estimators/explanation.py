@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from refless.records import Neighbor, Reason
+import numpy as np
+
+from refless.records import FloatArray, IntArray, Neighbor, RatedPool, Reason
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,3 +28,32 @@ class Explanation:
     support: int
     size: int
     neighbors: tuple[Neighbor, ...]
+
+
+def evidence(
+    rated: RatedPool,
+    rows: IntArray,
+    similarities: FloatArray,
+    shares: FloatArray,
+    shared: Callable[[str], tuple[str, ...]],
+) -> tuple[Neighbor, ...]:
+    """Some of the rated texts as evidence, in the order given.
+
+    Args:
+        rated: the rated texts; rows: which of them.
+        similarities, shares: of these rows.
+        shared: what a rated text has in common with the output.
+    """
+    counts = np.bincount(rated.ratings.text, minlength=len(rated))
+    return tuple(
+        Neighbor(
+            id=rated.ids[i],
+            text=rated.texts[i],
+            rating=float(rated.human[i]),
+            similarity=float(similarity),
+            share=float(share),
+            shared=shared(rated.texts[i]),
+            n_ratings=int(counts[i]),
+        )
+        for i, similarity, share in zip(rows, similarities, shares, strict=True)
+    )

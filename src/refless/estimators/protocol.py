@@ -1,71 +1,185 @@
-"""What every estimator offers; the constructor stores parameters only, by keyword."""
+"""What every estimator offers, in the way of scikit-learn."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import fields
-from typing import Any, Protocol, Self
+from dataclasses import dataclass, fields, replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from refless.errors import UsageError
 from refless.estimators.explanation import Explanation
+from refless.estimators.given import Given, outputs_in, rated_given
+from refless.estimators.scorer import Comparison, Scorer
+from refless.human import canonical_order, fingerprint
 from refless.index import RatedIndex
+from refless.kernels.bleu import PreparedBleu
 from refless.matching import Progress
-from refless.records import Estimates, IntArray, Outputs, RatedPool, Residuals, take
+from refless.ngrams import Shape
+from refless.records import (
+    FloatArray,
+    IntArray,
+    Outputs,
+    RatedPool,
+    Residuals,
+    take,
+)
 from refless.signature import Signature
+from refless.spec import About, made, nested
 from refless.stats.clusters import numbered
+from refless.stats.correlation import spearman
 
 FEWEST_SOURCES = 20  # sources among rated texts by which errors on new ones can be told
+SUBSAMPLE = About("share of the rated texts drawn, with the seed", above=0, at_most=1)
+SEED = About("of what is drawn", at_least=0)
+THREADS = About("threads; none: all cores", at_least=1)
+USE_SOURCE = About("read sources where the rated texts have them")
+FOLDS = About("folds of held-out evaluation", at_least=2)
 
 
-class Estimator(Protocol):
-    """Learns from a rated pool, gives an estimate for an output, needs no reference."""
+@dataclass(frozen=True, slots=True, eq=False)
+class _Fitted:
+    """What was learned, and the parameters that went into it."""
 
-    progress: Progress | None
+    learned: Any  # one frozen object
+    parameters: object
+
+
+class Estimator(Scorer):
+    """Learns from rated texts, gives an estimate for an output, needs no reference.
+
+    Subclasses are dataclasses whose fields are the parameters, by keyword; the constructor checks
+    and stores them. What `fit` learns is one frozen object.
+    """
+
+    _later: ClassVar[frozenset[str]] = frozenset()  # parameters that are heeded after fit
+    _fitted: _Fitted | None = None
+    subsample: float
+    seed: int
 
     def fit(
         self,
-        pool: RatedPool | RatedIndex | Sequence[str],
-        ratings: Sequence[float] | None = None,
+        X: RatedPool | RatedIndex | Given,  # noqa: N803 - scikit-learn's name
+        y: Sequence[float] | Sequence[Sequence[float]] | FloatArray | None = None,
+        *,
+        sources: Sequence[str] = (),
     ) -> Self:
-        """Learns from a pool, a saved index, or texts and their ratings."""
-        ...
+        """Learns from rated texts.
+
+        Args:
+            X: a pool, a saved index, texts, or anything with a column `text` (and `source`).
+            y: [n] ratings, or lists of ratings; None for a pool or an index, which have their own.
+            sources: [n] what the texts answer, where X is texts.
+
+        Raises:
+            UsageError: ratings missing or given twice, or lengths that differ.
+        """
+        given = rated_given(X, y, sources)
+        self._fitted = _Fitted(self._learn(given), self._learned_with())
+        return self
+
+    @abstractmethod
+    def _learn(self, given: RatedPool | RatedIndex) -> object:
+        """What is learned from rated texts, with the texts in use as `rated`."""
 
     @property
     def rated(self) -> RatedPool:
-        """The rated texts in use, in canonical order."""
-        ...
+        """The rated texts in use, in canonical order, after sub-sampling."""
+        found: RatedPool = self._state().rated
+        return found
 
-    def predict(self, outputs: Outputs | Sequence[str]) -> Estimates:
-        """An estimate, or a reason why there is none, for each output."""
-        ...
+    def drawn(self, pool: RatedPool) -> RatedPool:
+        """What `rated` would be if fitted to this pool."""
+        return subsampled(take(pool, canonical_order(pool)), self.subsample, self.seed)
 
-    def held_out(self, pool: RatedPool | RatedIndex, groups: IntArray | None = None) -> Estimates:
-        """Each text of the pool judged by the others outside its group."""
-        ...
-
+    @abstractmethod
     def residuals(self) -> Residuals:
-        """Truth minus held-out estimate of fitted texts; what intervals are made of."""
-        ...
+        """Human rating minus held-out estimate of fitted texts; what intervals are made of."""
 
+    @abstractmethod
     def explain(
         self, output: str | Outputs, *, hide: str | None = None, most: int | None = None
     ) -> Explanation:
-        """The rated texts behind one estimate."""
-        ...
+        """The rated texts behind one estimate.
 
-    def signature(self) -> Signature:
-        """Everything that can change the estimates."""
-        ...
+        Args:
+            output: a text, or Outputs of length 1 (with its source where the pool has sources).
+            hide: id of a rated text to hold out (the output itself, when it comes from the pool).
+            most: how many rated texts to return.
 
+        Raises:
+            UsageError: more than one output.
+        """
 
-class Parameters:
-    """scikit-learn's way with parameters, for estimators that are dataclasses."""
+    def similarity(self, rated: RatedPool) -> Comparison:
+        """How it sees texts beside these rated ones; here BLEU* both ways."""
+        both_ways = PreparedBleu.build(rated.texts, self._shape()).symmetric
+        return Comparison(similarities=both_ways, least=0.0, name="bleu* both ways")
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002 - scikit-learn's own signature
-        """The constructor's arguments and their values."""
-        return {f.name: getattr(self, f.name) for f in fields(self) if f.init}  # type: ignore[arg-type]
+    def _shape(self) -> Shape:
+        """The n-grams of that BLEU*."""
+        return Shape()
+
+    def fitted_to(self, pool: RatedPool) -> Self:
+        """A copy of this estimator, fitted to the pool."""
+        return self.clone().fit(pool)
+
+    def _without(self, name: str) -> Self:
+        """A copy that has learned from its rated texts without this one."""
+        kept = np.array([i for i, other in enumerate(self.rated.ids) if other != name])
+        other = self.clone().set_params(subsample=1.0)
+        return other.fit(take(self.rated, kept.astype(np.int64)))
+
+    def score(self, X: RatedPool | Outputs | Given, y: Sequence[float] | FloatArray) -> float:  # noqa: N803
+        """Spearman's correlation of estimates and ratings; NaN where undefined.
+
+        Args:
+            X: as of `predict`; texts without an estimate are left out.
+            y: [n] mean ratings.
+        """
+        found, human = self.predict(X), np.asarray(y, dtype=np.float64)
+        known = ~np.isnan(found)
+        return spearman(human[known], found[known])
+
+    def _state(self) -> Any:  # noqa: ANN401 - what `_learn` of the same class gave
+        """What was learned.
+
+        Raises:
+            UsageError: before `fit`, or after a parameter was changed that it reads.
+        """
+        if self._fitted is None:
+            raise UsageError("fit a rated pool first")
+        if self._fitted.parameters != self._learned_with():
+            raise UsageError("parameters have changed since fit; fit the rated pool again")
+        return self._fitted.learned
+
+    def _learned_with(self) -> object:
+        """The parameters that `fit` reads."""
+        every = self.get_params(deep=False)
+        return {name: value for name, value in every.items() if name not in self._later}
+
+    def _with_pool(self, signed: Signature, pool: RatedPool, digest: str = "") -> Signature:
+        """A signature with the rated texts behind it: what they are, and which are drawn."""
+        digest = digest or fingerprint(take(pool, canonical_order(pool)))
+        signed = signed.plus(scale=pool.scale, aggregate=pool.aggregate, sub=self.subsample)
+        if self.subsample < 1.0:
+            signed = signed.plus(subseed=self.seed)
+        return signed.plus(pool=digest, size=len(pool))
+
+    def _told(self, begin: float, end: float = 1.0) -> Progress | None:
+        """Progress of a part of the work, from one share of the whole to another."""
+        show = self.progress
+        return None if show is None else lambda share: show(begin + (end - begin) * share)
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The constructor's arguments and their values; `kernel__orders` is the kernel's own."""
+        own = {f.name: getattr(self, f.name) for f in fields(self) if f.init}  # type: ignore[arg-type]
+        for name, registry in nested(type(self)).items() if deep else ():
+            thing = made(own[name], registry, name)
+            own |= {f"{name}__{f.name}": getattr(thing, f.name) for f in fields(thing)}
+        return own
 
     def set_params(self, **parameters: Any) -> Self:  # noqa: ANN401 - any parameter of any estimator
         """Changes parameters in place, checked as the constructor checks them.
@@ -73,20 +187,56 @@ class Parameters:
         Raises:
             UsageError: a name that is no parameter, or a value that cannot be honoured.
         """
-        known = self.get_params()
+        known, own = self.get_params(), self.get_params(deep=False)
         for name in parameters:
             if name not in known:
                 raise UsageError(
                     f"{type(self).__name__} has no parameter '{name}'; it has {', '.join(known)}"
                 )
-        type(self)(**{**known, **parameters})
-        for name, value in parameters.items():
+        own |= {name: value for name, value in parameters.items() if name in own}
+        for name, registry in nested(type(self)).items():
+            begin = f"{name}__"
+            inner = {k.removeprefix(begin): v for k, v in parameters.items() if k.startswith(begin)}
+            if inner:
+                own[name] = replace(made(own[name], registry, name), **inner)
+        type(self)(**own)
+        for name, value in own.items():
             setattr(self, name, value)
         return self
 
     def clone(self) -> Self:
         """An unfitted copy with the same parameters."""
-        return type(self)(**self.get_params())
+        return type(self)(**self.get_params(deep=False))
+
+    def __repr__(self) -> str:
+        made = ((f, getattr(self, f.name)) for f in fields(self))  # type: ignore[arg-type]
+        pairs = (f"{f.name}={value!r}" for f, value in made if value != f.default)
+        return f"{type(self).__name__}({', '.join(pairs)})"
+
+    def __sklearn_tags__(self) -> Any:  # noqa: ANN401 - scikit-learn, which calls this, is optional
+        from sklearn.utils import InputTags, RegressorTags, Tags, TargetTags
+
+        return Tags(
+            estimator_type="regressor",
+            target_tags=TargetTags(required=True),
+            regressor_tags=RegressorTags(),
+            input_tags=InputTags(one_d_array=True, two_d_array=False, string=True),
+        )
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return self._fitted is not None
+
+
+def one_output(output: str | Outputs) -> Outputs:
+    """The output that is to be explained.
+
+    Raises:
+        UsageError: more than one.
+    """
+    outputs = outputs_in([output] if isinstance(output, str) else output)
+    if len(outputs) != 1:
+        raise UsageError("explain takes one output at a time")
+    return outputs
 
 
 def subsampled(ordered: RatedPool, share: float, seed: int) -> RatedPool:
@@ -96,6 +246,12 @@ def subsampled(ordered: RatedPool, share: float, seed: int) -> RatedPool:
     size = max(1, round(share * len(ordered)))
     rng = np.random.default_rng(seed)
     return take(ordered, np.sort(rng.choice(len(ordered), size, replace=False)))
+
+
+def rows_in(pool: RatedPool, some: RatedPool) -> IntArray:
+    """[some] row of each of some of a pool's texts in the pool."""
+    row = {name: i for i, name in enumerate(pool.ids)}
+    return np.array([row[name] for name in some.ids], dtype=np.int64)
 
 
 def group_numbers(pool: RatedPool, groups: IntArray | None) -> IntArray:

@@ -2,29 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Protocol, Self
-
 import numpy as np
 
-from refless.estimators.kriging.data import folds_of
-from refless.estimators.protocol import group_numbers
+from refless.estimators.gp.data import folds_of
+from refless.estimators.protocol import Estimator, group_numbers
+from refless.human import canonical_order
 from refless.matching import Progress
-from refless.records import Estimates, IntArray, Outputs, RatedPool, Reason, as_outputs, take
-from refless.truth import canonical_order
-
-
-class Refitted(Protocol):
-    """What is asked of an estimator that is fitted anew for each fold."""
-
-    progress: Progress | None
-
-    def clone(self) -> Self: ...
-    def fit(self, pool: RatedPool) -> object: ...
-    def predict(self, outputs: Outputs) -> Estimates: ...
+from refless.records import Estimates, IntArray, RatedPool, as_outputs, take
 
 
 def grouped_refits(
-    estimator: Refitted, pool: RatedPool, groups: IntArray | None, folds: int
+    estimator: Estimator, pool: RatedPool, groups: IntArray | None, folds: int
 ) -> Estimates:
     """Each text judged by an estimator fitted to the folds without its group, in the pool's order.
 
@@ -41,28 +29,15 @@ def grouped_refits(
     folds = min(folds, len(np.unique(numbers)))
     fold = np.empty(len(pool), dtype=np.int64)
     fold[order] = folds_of(numbers[order], max(folds, 1))
-    n = len(pool)
-    values, low, high = (np.full(n, np.nan) for _ in range(3))
-    support = np.zeros(n, dtype=np.int64)
-    reasons: list[Reason] = ["too-few"] * n
-    for number in range(folds if folds > 1 else 0):
+
+    def refitted(number: int) -> tuple[IntArray, Estimates]:
         inside, outside = np.flatnonzero(fold == number), np.flatnonzero(fold != number)
         one = estimator.clone()
         one.progress = _share(estimator.progress, number, folds)
         one.fit(take(pool, outside))
-        found = one.predict(as_outputs(take(pool, inside)))
-        values[inside], support[inside] = found.values, found.support
-        low[inside], high[inside] = found.low, found.high
-        for row, reason in zip(inside, found.reasons, strict=True):
-            reasons[int(row)] = reason
-    return Estimates(
-        ids=pool.ids,
-        values=values,
-        reasons=tuple(reasons),
-        support=support,
-        low=low,
-        high=high,
-    )
+        return inside, one.estimate(as_outputs(take(pool, inside)))
+
+    return Estimates.joined(pool.ids, map(refitted, range(folds if folds > 1 else 0)))
 
 
 def _share(progress: Progress | None, number: int, folds: int) -> Progress | None:

@@ -12,8 +12,7 @@ import numpy.typing as npt
 from refless.records import FloatArray, IntArray
 
 TokenArray = npt.NDArray[np.int32]
-GOLDEN = (5**0.5 - 1) / 2
-MIXING = 2.0  # tokens by which lengths are blurred, so that batches differ from pass to pass
+MIXING = 2.0  # tokens by which lengths are blurred, so that batches differ from epoch to epoch
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -52,26 +51,24 @@ def padded(rows: Sequence[Sequence[int]]) -> TokenArray:
     return whole
 
 
-def ordered_batches(
-    text_lengths: IntArray,
-    count: int,
+def epoch_batches(
+    lengths: IntArray,
+    size: int,
     rng: np.random.Generator,
     sources: IntArray | None = None,
-) -> IntArray:
-    """[count, rows] one pass: batches of texts of about one length, in the order of visits.
+) -> list[IntArray]:
+    """The rows of each batch of one epoch, in the order of visits: texts of about one length.
 
-    Short and long batches alternate evenly (steps of the golden ratio through the lengths), so
-    that members trained side by side, each in its own order, read texts of like length at a time.
-    Batches differ by at most one row; -1 fills up the smaller ones. With `sources` (numbers from
-    0) texts of one source stay together, at their mean length.
+    Args:
+        lengths: [n] tokens of the texts.
+        size: most rows of a batch; batches differ by at most one row.
+        rng: draws the order of batches, and which texts of about one length are together.
+        sources: [n] numbers from 0; with them texts of one source stay together, at their mean
+            length.
     """
-    keys = own = text_lengths + MIXING * rng.random(len(text_lengths))
+    keys = own = lengths + MIXING * rng.random(len(lengths))
     if sources is not None:
-        means = np.bincount(sources, text_lengths) / np.maximum(np.bincount(sources), 1)
+        means = np.bincount(sources, lengths) / np.maximum(np.bincount(sources), 1)
         keys = (means + MIXING * rng.random(len(means)))[sources]
-    batches = np.array_split(np.lexsort((own, keys)), count)
-    rows = np.full((count, len(batches[0])), -1, dtype=np.int64)
-    place = np.argsort(np.argsort((np.arange(count) * GOLDEN) % 1.0))
-    for visit, which in enumerate(place):
-        rows[visit, : len(batches[which])] = batches[which]
-    return rows
+    batches = np.array_split(np.lexsort((own, keys)), max(1, -(-len(lengths) // size)))
+    return [batches[i] for i in rng.permutation(len(batches))]

@@ -5,87 +5,80 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
-from refless.estimators.ratpred.progress import Member, Pass, State
+from refless.estimators.ratpred.network import Network
+from refless.estimators.ratpred.progress import Epoch, State, TrainingData
 from refless.estimators.ratpred.settings import Settings
 
-if TYPE_CHECKING:
-    from refless.estimators.ratpred.network import Parameters
-    from refless.estimators.ratpred.steps import Runner
 
-
+@dataclass(frozen=True, slots=True)
 class Store:
-    """A folder with the state of one run; a folder of other data or settings is not read."""
+    """A folder with the state of one run; one of other data or settings is not read."""
 
-    def __init__(
-        self,
-        folder: Path,
-        members: Sequence[Member],
-        settings: Settings,
-        levels: Sequence[float] = (),
+    folder: Path
+    data: TrainingData
+    settings: Settings
+    levels: Sequence[float] = ()
+
+    def keep(
+        self, network: Network, best: dict[str, Tensor], adam: torch.optim.Adam, state: State
     ) -> None:
-        self.folder, self.key = folder, _key(members, settings, levels)
-
-    def keep(self, runner: Runner, best: Parameters, state: State) -> None:
         """Writes the state, whole or not at all: the JSON file, renamed last, names the other."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        tables = {f"now.{name}": value.detach() for name, value in runner.parameters.items()}
+        tables = {f"now.{name}": value for name, value in network.state_dict().items()}
         tables |= {f"best.{name}": value for name, value in best.items()}
-        tables |= _adam(runner)
-        name = f"pass{state.number}.safetensors"
+        for name, value in network.named_parameters():
+            parts = adam.state[value].items()
+            tables |= {f"adam.{name}.{part}": table for part, table in parts}
+        name = f"epoch{state.number}.safetensors"
         save_file({key: value.contiguous() for key, value in tables.items()}, self.folder / name)
-        kept = {"key": self.key, "file": name, "state": asdict(state)}
+        kept = {"key": self._key(), "file": name, "state": asdict(state)}
         fresh = self.folder / "state.json.new"
         fresh.write_text(json.dumps(kept), encoding="utf-8")
         fresh.replace(self.folder / "state.json")
-        for old in self.folder.glob("pass*.safetensors"):
+        for old in self.folder.glob("epoch*.safetensors"):
             if old.name != name:
                 old.unlink()
 
-    def restored(self, runner: Runner, best: Parameters) -> State | None:
+    def restored(
+        self, network: Network, best: dict[str, Tensor], adam: torch.optim.Adam
+    ) -> State | None:
         """The state that was kept, its tables copied into place; None where there is none."""
         path = self.folder / "state.json"
         if not path.exists():
             return None
         kept = json.loads(path.read_text(encoding="utf-8"))
-        if kept["key"] != self.key:
+        if kept["key"] != self._key():
             return None
-        tables = load_file(self.folder / kept["file"], device=runner.device)
-        with torch.no_grad():
-            for name, value in runner.parameters.items():
-                value.copy_(tables[f"now.{name}"])
-                best[name].copy_(tables[f"best.{name}"])
-            for name, table in _adam(runner).items():
-                table.copy_(tables[name])
-        curve = [Pass(**told) for told in kept["state"].pop("curve")]
-        return State(**kept["state"], curve=curve)
+        device = str(next(network.parameters()).device)
+        tables = load_file(self.folder / kept["file"], device=device)
+        network.load_state_dict({name: tables[f"now.{name}"] for name in best})
+        best.update({name: tables[f"best.{name}"] for name in best})
+        for name, value in network.named_parameters():
+            start = f"adam.{name}."
+            adam.state[value] = {
+                key.removeprefix(start): table
+                for key, table in tables.items()
+                if key.startswith(start)
+            }
+        history = [Epoch(**told) for told in kept["state"].pop("history")]
+        return State(**kept["state"], history=history)
 
-
-def _adam(runner: Runner) -> dict[str, Tensor]:
-    """Adam's own tables by name."""
-    return {
-        f"adam.{part}.{name}": table
-        for name, value in runner.parameters.items()
-        for part, table in runner.adam.state[value].items()
-    }
-
-
-def _key(members: Sequence[Member], settings: Settings, levels: Sequence[float]) -> str:
-    """What a run depends on."""
-    digest = hashlib.sha256(repr((settings, [*levels])).encode())
-    for member in members:
-        digest.update(repr((member.seed, sorted(member.sizes.items()))).encode())
-        for part in (member.rated, member.development, member.synthetic):
+    def _key(self) -> str:
+        """What a run depends on."""
+        data = self.data
+        digest = hashlib.sha256(repr((self.settings, [*self.levels])).encode())
+        digest.update(repr((data.seed, sorted(data.sizes.items()))).encode())
+        for part in (data.rated, data.validation, data.synthetic):
             if part is not None:
                 for table in (part.source, part.text, part.y):
                     digest.update(repr(table.shape).encode() + table.tobytes())
-        for side, table in sorted((member.vectors or {}).items()):
-            digest.update(side.encode() + table.tobytes())
-    return digest.hexdigest()
+        for side, vectors in sorted(data.vectors.items()):
+            digest.update(side.encode() + vectors.tobytes())
+        return digest.hexdigest()

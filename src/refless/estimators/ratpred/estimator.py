@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Self
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
 from refless.embed import file_digest
 from refless.errors import MissingExtraError, UsageError
 from refless.estimators.explanation import Explanation
-from refless.estimators.protocol import Parameters, subsampled
+from refless.estimators.given import outputs_in
+from refless.estimators.protocol import (
+    FOLDS,
+    SEED,
+    SUBSAMPLE,
+    THREADS,
+    USE_SOURCE,
+    Estimator,
+    one_output,
+)
 from refless.estimators.ratpred.model import Model, load
-from refless.estimators.ratpred.progress import Pass
 from refless.estimators.ratpred.reading import SLOTS, Pair, reader_of
 from refless.estimators.ratpred.settings import Settings
 from refless.estimators.refits import grouped_refits
+from refless.human import canonical_order, fingerprint, pool_of
 from refless.index import RatedIndex, rated_in
-from refless.matching import Progress
 from refless.records import (
     Estimates,
     FloatArray,
@@ -29,95 +36,85 @@ from refless.records import (
     Reason,
     Residuals,
     ends_of,
-    outputs_of,
     take,
 )
 from refless.signature import Signature
+from refless.spec import About
 from refless.stats.intervals import conformal_radius
-from refless.truth import canonical_order, fingerprint, pool_of
 from refless.version import __version__
 
-FEWEST = 20  # rated texts for a network and its development part
+FEWEST = 20  # rated texts for a network and for the choice of its epoch
+DEVICE = About("cpu or cuda; none: an accelerator where there is one")
+KEPT = ("scale", "aggregate", "pool", "size")  # what a signature says of the rated texts
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Fitted:
+class _Learned:
     """What `fit` learns; `rated` are the texts in use, canonically, `model` None for too few."""
 
     rated: RatedPool
     model: Model | None
-    settings: dict[str, object]
-    fingerprint: str
-    residuals: FloatArray | None = None
+    about: dict[str, Any]
 
 
-@dataclass(kw_only=True)
-class RatPred(Parameters):
+@dataclass(kw_only=True, repr=False)
+class RatPred(Estimator, Settings):
     """Two recurrent encoders, of source and text, and fully connected layers (Dusek et al. 2017).
 
     Sources that are dialogue acts (`inform(name='x',food=y)`) are read as triples, and values of
     their slots are replaced by placeholders in source and text; other sources are read as words.
+    Published are clipped and rounded estimates that are not calibrated.
 
     Attributes:
         model: a folder made by `save` or `refless train`; `fit` then trains nothing.
-        use_source: read sources where the rated texts have them.
-        slots: slots whose values are delexicalised; () is the lexicalised variant.
-        errors: make errors in the rated texts for the first passes (setup 2).
-        references: pairs (source, text) of people, taken for perfect, in the first passes.
-        vectors: a file of word vectors in text form, with which words begin that have one.
-        settings: size of the network and schedule.
-        members: networks from different seeds, whose mean is the estimate.
-        development: share of the rated texts that chooses the pass to keep.
-        levelled: bring estimates to the level of the ratings, by a line on the texts kept aside.
-        bounded: clip estimates to the ratings' range.
-        rounded: round them to the ratings' precision. Published are clipped and rounded estimates
-            that are not levelled; rounding costs correlation.
-        folds: of held-out evaluation, each with networks of its own.
-        subsample: share of the pool used in this evaluation, drawn with `seed`.
-        seed: of everything that is drawn.
-        threads: CPU threads, torch's own number by default; last digits depend on it.
-        device: `cpu`, `cuda`, or None for an accelerator where there is one.
-        checkpoint: folder in which training is kept, so that a stopped one goes on.
+        slots: slots whose values become placeholders; () reads all words as they are.
+        synthetic_errors: learn from rated texts with errors too, in the first epochs (setup 2).
+        references: pairs (source, text) of people, taken for perfect, in these epochs.
+        ensemble_size: networks from different seeds, whose mean is the estimate.
+        calibrated: bring estimates to the level of the ratings, by a line on the texts of the
+            validation split.
+        threads: torch's own number by default; last digits depend on it.
     """
 
-    model: str | None = None
-    use_source: bool = True
-    slots: tuple[str, ...] = tuple(sorted(SLOTS))
-    errors: bool = True
+    model: Annotated[str | None, About("a folder made by refless train")] = None
+    use_source: Annotated[bool, USE_SOURCE] = True
+    slots: Annotated[tuple[str, ...], About("slots whose values become placeholders")] = tuple(
+        sorted(SLOTS)
+    )
+    synthetic_errors: Annotated[bool, About("learn from texts with errors made on purpose")] = True
     references: tuple[tuple[str, str], ...] = ()
-    vectors: str | None = None
-    settings: Settings = field(default_factory=Settings)
-    members: int = 1
-    development: float = 0.25
-    levelled: bool = True
-    bounded: bool = True
-    rounded: bool = False
-    folds: int = 5
-    subsample: float = 1.0
-    seed: int = 0
-    threads: int | None = None
-    device: str | None = None
-    checkpoint: str | None = None
-    progress: Progress | None = field(default=None, repr=False, compare=False)
-    _fitted: _Fitted | None = field(default=None, init=False, repr=False, compare=False)
+    vectors: Annotated[
+        str | None, About("file of word vectors, with which words begin that have one")
+    ] = None
+    ensemble_size: Annotated[int, About("networks whose mean is the estimate", at_least=1)] = 1
+    validation_split: Annotated[
+        float, About("share of the rated texts that chooses the epoch", above=0, at_most=0.5)
+    ] = 0.25
+    calibrated: Annotated[bool, About("bring estimates to the level of the ratings")] = True
+    clipped: Annotated[bool, About("clip estimates to the range of the ratings")] = True
+    rounded: Annotated[bool, About("round them to the steps of the ratings")] = False
+    folds: Annotated[int, FOLDS] = 5
+    subsample: Annotated[float, SUBSAMPLE] = 1.0
+    seed: Annotated[int, SEED] = 0
+    threads: Annotated[int | None, THREADS] = None
+    device: Annotated[str | None, DEVICE] = None
+    checkpoint: Annotated[
+        str | None, About("folder in which training is kept, so that a stopped one goes on")
+    ] = None
 
-    def __post_init__(self) -> None:
-        checks = {
-            "members must be 1 or more": self.members >= 1,
-            "development must lie in (0, 0.5]": 0 < self.development <= 0.5,
-            "folds must be 2 or more": self.folds >= 2,
-            "subsample must lie in (0, 1]": 0.0 < self.subsample <= 1.0,
-            "threads must be 1 or more": self.threads is None or self.threads >= 1,
-            "seed must be 0 or more": self.seed >= 0,
-        }
-        for rule, holds in checks.items():
-            if not holds:
-                raise UsageError(rule)
+    _later: ClassVar = frozenset(
+        {"calibrated", "clipped", "rounded", "folds", "threads", "checkpoint"}
+    )
 
     @property
-    def rated(self) -> RatedPool:
-        """The rated texts in use, in canonical order, after sub-sampling."""
-        return self._state().rated
+    def title(self) -> str:
+        """`RatPred`."""
+        return "RatPred"
+
+    @property
+    def settings(self) -> Settings:
+        """The network and its schedule."""
+        return Settings(**{f.name: getattr(self, f.name) for f in fields(Settings)})
 
     @property
     def trained(self) -> Model:
@@ -126,16 +123,12 @@ class RatPred(Parameters):
         Raises:
             UsageError: too few rated texts for one.
         """
-        model = self._state().model
-        if model is None:
+        state: _Learned = self._state()
+        if state.model is None:
             raise UsageError(f"RatPred needs {FEWEST} rated texts with words or more")
-        return model
+        return state.model
 
-    def fit(
-        self,
-        pool: RatedPool | RatedIndex | Sequence[str],
-        ratings: Sequence[float] | None = None,
-    ) -> Self:
+    def _learn(self, given: RatedPool | RatedIndex) -> _Learned:
         """Trains on rated texts, or loads `model`, which has been trained already.
 
         Raises:
@@ -143,16 +136,18 @@ class RatPred(Parameters):
             InputError: a source that begins as dialogue acts do and is none, with its position.
         """
         _check_torch(self.threads)
-        given = rated_in(pool, ratings)
-        ordered = take(given, canonical_order(given))
-        rated = subsampled(ordered, self.subsample, self.seed)
-        model = self._trained(rated) if self.model is None else self._loaded(given)
-        self._fitted = _Fitted(rated, model, self._learned_with(), fingerprint(ordered))
-        return self
+        pool = rated_in(given)
+        if self.model is not None:
+            model = self._loaded(pool)
+            return _Learned(self.drawn(pool), model, model.about)
+        about = self._about(pool)
+        return _Learned(self.drawn(pool), self._trained(self.drawn(pool), about), about)
 
-    def empty_pool(self) -> RatedPool:
+    def from_model(self) -> RatedPool | None:
         """No rated texts, on the scale of `model`: with it `fit` needs no others."""
-        about = load(self.model or "").about
+        if self.model is None:
+            return None
+        about = load(self.model).about
         scale = about["scale"] and (about["scale"][0], about["scale"][1])
         return pool_of([], [], scale=scale, aggregate=about["aggregate"])
 
@@ -167,67 +162,67 @@ class RatPred(Parameters):
             )
         return model
 
-    def _trained(self, rated: RatedPool) -> Model | None:
+    def _about(self, pool: RatedPool) -> dict[str, Any]:
+        """What a model trained on a pool says of itself."""
+        rated = self.drawn(pool)
+        return {
+            "pool": fingerprint(take(pool, canonical_order(pool))),
+            "size": len(rated),
+            "scale": pool.scale,
+            "aggregate": pool.aggregate,
+            "sources": self.use_source and len(set(rated.sources)) > 1,
+            "signature": str(self._signed()),
+        }
+
+    def _trained(self, rated: RatedPool, about: dict[str, Any]) -> Model | None:
         from refless.estimators.ratpred.fitting import Material, Plan, modelled
 
-        sources = rated.sources if self.use_source and len(set(rated.sources)) > 1 else ()
+        sources = rated.sources if about["sources"] else ()
         reader = reader_of(sources, frozenset(self.slots))
         read = reader.pairs(sources, rated.texts)
         rows = np.array([i for i, pair in enumerate(read) if pair.text], dtype=np.int64)
         if len(rows) < FEWEST:
             return None
-        truth = rated.truth[rows]
-        scale = (0.0, 1.0) if rated.scale is not None else (truth.min(), truth.max())
+        human = rated.human[rows]
+        scale = (0.0, 1.0) if rated.scale is not None else (human.min(), human.max())
         people = [(s if sources else "", t) for s, t in self.references]
+        more = reader.pairs([s for s, _ in people], [t for _, t in people])
         material = Material(
             pairs=[read[i] for i in rows],
-            ratings=truth,
+            ratings=human,
             names=[(sources[i] if sources else "", rated.texts[i]) for i in rows],
-            references=[
-                p for p in reader.pairs([s for s, _ in people], [t for _, t in people]) if p.text
-            ],
+            references=[pair for pair in more if pair.text],
             scale=(float(scale[0]), float(scale[1])),
-            errors=self.errors,
+            synthetic_errors=self.synthetic_errors,
             vectors=self.vectors,
         )
         plan = Plan(
             settings=self.settings,
-            members=self.members,
-            development=self.development,
+            ensemble_size=self.ensemble_size,
+            validation_split=self.validation_split,
             seed=self.seed,
             device=self.device or _best_device(),
-            levelled=self.levelled,
-            bounded=self.bounded,
+            calibrated=self.calibrated,
+            clipped=self.clipped,
             rounded=self.rounded,
         )
-        about = {
-            "pool": fingerprint(rated),
-            "size": len(rated),
-            "scale": rated.scale,
-            "aggregate": rated.aggregate,
-            "sources": bool(sources),
-            "signature": str(self._signed(Signature("ratpred"))),
-        }
         kept = Path(self.checkpoint) if self.checkpoint is not None else None
-        return modelled(material, reader, plan, about, tell=self._teller(), checkpoint=kept)
+        return modelled(material, reader, plan, about, progress=self.progress, checkpoint=kept)
 
-    def _teller(self) -> _Teller | None:
-        return None if self.progress is None else _Teller(self.progress, self)
-
-    def predict(self, outputs: Outputs | Sequence[str]) -> Estimates:
-        """Each output's rating, with an interval from the errors on the development texts.
+    def estimate(self, X: Any) -> Estimates:  # noqa: ANN401, N803 - outputs or texts, see `given`
+        """Each output's rating, with an interval from the errors on the validation texts.
 
         Raises:
             UsageError: rated texts with sources and outputs without.
         """
-        outputs, state = outputs_of(outputs), self._state()
+        outputs, state = outputs_in(X), self._state()
         values = np.full(len(outputs), np.nan)
         if state.model is not None:
             pairs = self._pairs(outputs, state.model)
             rows = [i for i, pair in enumerate(pairs) if pair.text]
             y = state.model.predict([pairs[i] for i in rows])
             values[rows] = state.model.range.rating(
-                y, levelled=self.levelled, bounded=self.bounded, rounded=self.rounded
+                y, calibrated=self.calibrated, clipped=self.clipped, rounded=self.rounded
             )
         return self._answer(outputs, values)
 
@@ -235,37 +230,28 @@ class RatPred(Parameters):
         if model.about["sources"] and not outputs.sources:
             raise UsageError(
                 "the rated texts have sources and the outputs have none: give the outputs' "
-                "sources too, or train without (use_source=False, --ignore-source)"
+                "sources too, or train without (ratpred:use_source=no)"
             )
         sources = outputs.sources if model.about["sources"] else ()
         return model.reader.pairs(sources, outputs.texts)
 
     def held_out(self, pool: RatedPool | RatedIndex, groups: IntArray | None = None) -> Estimates:
-        """Each text judged by networks trained on the folds without its group.
+        """Each text estimated by networks trained on the folds without its group.
 
         Raises:
             UsageError: a trained model, which has seen the texts.
         """
         if self.model is not None:
-            raise UsageError("a trained model has seen its texts; leave --model out to validate")
-        given = rated_in(pool)
-        self._fitted = None
-        found = grouped_refits(self, given, groups, self.folds)
-        ordered = take(given, canonical_order(given))
-        errors = np.sort((given.truth - found.values)[found.defined])
-        rated = subsampled(ordered, self.subsample, self.seed)
-        self._fitted = _Fitted(rated, None, self._learned_with(), fingerprint(ordered), errors)
-        return found
+            raise UsageError("a trained model has seen its texts; leave model= out to validate")
+        return grouped_refits(self, rated_in(pool), groups, self.folds)
 
     def residuals(self) -> Residuals:
-        """Truth minus estimate: held out after `held_out`, else of the development texts.
+        """Human rating minus estimate of the validation texts.
 
-        The development texts have chosen the pass, so the latter are a little too small.
+        These have chosen the epoch, so residuals are a little too small.
         """
-        state = self._state()
-        if state.residuals is not None:
-            return Residuals(values=state.residuals)
-        return Residuals(values=np.zeros(0) if state.model is None else state.model.residuals)
+        model = self._state().model
+        return Residuals(values=np.zeros(0) if model is None else model.residuals)
 
     def _answer(self, outputs: Outputs, values: FloatArray) -> Estimates:
         state = self._state()
@@ -273,12 +259,11 @@ class RatPred(Parameters):
         values = np.where([reason == "" for reason in reasons], values, np.nan)
         radius = conformal_radius(self.residuals().values)
         ends = ends_of(state.rated.scale)
-        size = len(state.rated) if state.model is None else state.model.about["size"]
         return Estimates(
             ids=outputs.ids,
             values=values,
             reasons=reasons,
-            support=np.where(np.isnan(values), 0, size).astype(np.int64),
+            support=np.where(np.isnan(values), 0, state.about["size"]).astype(np.int64),
             low=np.clip(values - radius, *ends),
             high=np.clip(values + radius, *ends),
         )
@@ -297,15 +282,10 @@ class RatPred(Parameters):
             hide: id of a rated text to hold out, by training without it.
             most: without effect here.
         """
-        outputs = outputs_of([output] if isinstance(output, str) else output)
-        if len(outputs) != 1:
-            raise UsageError("explain takes one output at a time")
-        rated = self.rated
+        outputs, rated = one_output(output), self.rated
         if hide is not None and hide in rated.ids and self.model is None:
-            kept = np.array([i for i, name in enumerate(rated.ids) if name != hide])
-            other = self.clone().set_params(subsample=1.0)
-            return other.fit(take(rated, kept)).explain(outputs)
-        found = self.predict(outputs)
+            return self._without(hide).explain(outputs)
+        found = self.estimate(outputs)
         return Explanation(
             estimate=float(found.values[0]),
             low=float(found.low[0]),
@@ -320,78 +300,44 @@ class RatPred(Parameters):
         """Writes the trained model to a folder: safetensors and JSON."""
         self.trained.save(Path(folder))
 
-    def _learned_with(self) -> dict[str, object]:
-        """The parameters that `fit` reads."""
-        later = {"levelled", "bounded", "rounded", "folds", "threads", "progress", "checkpoint"}
-        return {name: value for name, value in self.get_params().items() if name not in later}
-
-    def _state(self) -> _Fitted:
-        if self._fitted is None:
-            raise UsageError("fit a rated pool first")
-        if self._fitted.settings != self._learned_with():
-            raise UsageError("parameters have changed since fit; fit the rated pool again")
-        return self._fitted
-
-    def signature(self) -> Signature:
-        """Parameters, and once fitted the pool; of a trained model, what made it."""
-        if self._fitted is not None and self._fitted.model is not None:
-            about = self._fitted.model.about
-            signed = Signature.parse(about["signature"])
-            scale, aggregate = about["scale"], about["aggregate"]
-            known = {"pool": about["pool"], "size": about["size"]}
-        else:
-            signed = self._signed(Signature("ratpred"))
-            state = self._fitted
-            if state is None:
-                return self._applied(signed).plus(v=__version__)
-            scale, aggregate = state.rated.scale, state.rated.aggregate
-            known = {"pool": state.fingerprint, "size": len(state.rated)}
-        signed = self._applied(signed).plus(scale=scale, aggregate=aggregate)
-        return signed.plus(**known, v=__version__)
-
-    def _signed(self, signed: Signature) -> Signature:
-        """What training depends on."""
-        digest = fingerprint(
-            pool_of(
-                [t for _, t in self.references],
-                [0.0] * len(self.references),
-                sources=[s for s, _ in self.references],
-            )
+    def signature(self, pool: RatedPool | RatedIndex | None = None) -> Signature:
+        """Parameters and, fitted or with a pool, the rated texts; of a model, what made it."""
+        about = None
+        if self._fitted is not None and (pool is None or self.model is not None):
+            about = self._fitted.learned.about
+        elif self.model is not None:
+            about = load(self.model).about
+        elif pool is not None:
+            about = self._about(rated_in(pool))
+        signed = self._signed() if about is None else Signature.parse(about["signature"])
+        signed = signed.plus(
+            calibrated=self.calibrated,
+            clipped=self.clipped,
+            rounded=self.rounded,
+            folds=self.folds,
         )
-        references = f"{len(self.references)}-{digest}" if self.references else None
+        if about is not None:
+            signed = signed.plus(**{name: about[name] for name in KEPT})
+        return signed.plus(v=__version__)
+
+    def _signed(self) -> Signature:
+        """What training depends on."""
+        people = self.references
+        texts, sources = [text for _, text in people], [source for source, _ in people]
+        digest = fingerprint(pool_of(texts, [0.0] * len(people), sources=sources))
         slots = "default" if set(self.slots) == SLOTS else tuple(sorted(self.slots))
-        return signed.plus(
+        return Signature("ratpred").plus(
             source=self.use_source,
             delex=slots or None,
-            errors=self.errors,
-            references=references,
+            synthetic_errors=self.synthetic_errors,
+            references=f"{len(people)}-{digest}" if people else None,
             vectors=file_digest(self.vectors)[:8] if self.vectors else None,
             **asdict(self.settings),
-            members=self.members,
-            dev=self.development,
+            ensemble_size=self.ensemble_size,
+            validation_split=self.validation_split,
             sub=self.subsample,
             seed=self.seed,
         )
-
-    def _applied(self, signed: Signature) -> Signature:
-        """What estimates depend on besides."""
-        return signed.plus(
-            levelled=self.levelled, bounded=self.bounded, rounded=self.rounded, folds=self.folds
-        )
-
-
-@dataclass(slots=True)
-class _Teller:
-    """Passes of training as a share of the most passes there can be."""
-
-    progress: Progress
-    estimator: RatPred
-
-    def __call__(self, told: Pass) -> None:
-        settings = self.estimator.settings
-        made = self.estimator.errors or bool(self.estimator.references)
-        most = settings.passes + (settings.synthetic_passes if made else 0)
-        self.progress(told.number / most)
 
 
 def _reason(outputs: Outputs, i: int, value: float) -> Reason:

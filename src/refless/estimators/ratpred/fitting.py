@@ -5,20 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from refless.embed import WordVectors
 from refless.errors import UsageError
-from refless.estimators.kriging.data import folds_of
+from refless.estimators.gp.data import folds_of
 from refless.estimators.ratpred.batches import Encoded
 from refless.estimators.ratpred.model import Model, Range
-from refless.estimators.ratpred.progress import Member, Pass
+from refless.estimators.ratpred.progress import Epoch, TrainingData
 from refless.estimators.ratpred.reading import Dictionary, Pair, Reader
 from refless.estimators.ratpred.settings import Settings
 from refless.estimators.ratpred.synthesis import Likert, dictionary_of, synthetic
+from refless.matching import Progress
 from refless.records import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from refless.estimators.ratpred.network import Network
 
 STEPS = 5.0  # an error costs a fifth of the scale: one point of 1..6
 
@@ -28,11 +32,11 @@ class Material:
     """What a model is made of.
 
     Attributes:
-        pairs: [n] tokens of the rated texts, none without tokens; ratings: [n] their truth.
-        names: [n] what each text is; equal ones are on one side of the development split.
+        pairs: [n] tokens of the rated texts, none without tokens; ratings: [n] their human rating.
+        names: [n] what each text is; equal ones are on one side of the validation split.
         references: pairs that nobody rated and that are taken for perfect.
         scale: lowest and highest possible rating, for what errors cost.
-        errors: whether errors are made in the texts, for the first passes.
+        synthetic_errors: whether errors are made in the texts, for the first epochs.
         vectors: a file of vectors that words begin with.
     """
 
@@ -41,7 +45,7 @@ class Material:
     names: Sequence[Hashable]
     references: Sequence[Pair]
     scale: tuple[float, float]
-    errors: bool
+    synthetic_errors: bool
     vectors: str | None = None
 
 
@@ -50,17 +54,17 @@ class Plan:
     """How a model is made: its size and schedule, seeds, the share kept for model selection."""
 
     settings: Settings
-    members: int
-    development: float
+    ensemble_size: int
+    validation_split: float
     seed: int
     device: str
-    levelled: bool
-    bounded: bool
+    calibrated: bool
+    clipped: bool
     rounded: bool
 
 
-def development_rows(names: Sequence[Hashable], share: float) -> IntArray:
-    """Rows that choose the pass to keep; rows of one name are on one side."""
+def validation_rows(names: Sequence[Hashable], share: float) -> IntArray:
+    """Rows that choose the epoch to keep; rows of one name are on one side."""
     return np.flatnonzero(named_folds(names, max(2, round(1 / share))) == 0)
 
 
@@ -76,7 +80,7 @@ def modelled(
     plan: Plan,
     about: dict[str, Any],
     *,
-    tell: Callable[[Pass], None] | None = None,
+    progress: Progress | None = None,
     checkpoint: Path | None = None,
 ) -> Model:
     """Trains the networks of a model.
@@ -86,70 +90,108 @@ def modelled(
         reader: how it was read, and how outputs will be.
         plan: everything else that counts.
         about: kept with the model.
-        tell: called after each pass of each member.
+        progress: told the share of the epochs that are done.
         checkpoint: folder from which a stopped run goes on.
     """
-    from refless.estimators.ratpred.training import train
-
-    apart = development_rows(material.names, plan.development)
+    apart = validation_rows(material.names, plan.validation_split)
     inside = np.setdiff1d(np.arange(len(material.pairs)), apart)
     span = Range.of(material.ratings[inside])
-    pairs = [material.pairs[i] for i in inside]
     made = [_made(material, inside, seed) for seed in _seeds(plan)]
-    names = Dictionary.of([*pairs, *(pair for some, _ in made for pair in some)])
+    synthetic = [pair for some, _ in made for pair in some]
+    names = Dictionary.of([*(material.pairs[i] for i in inside), *synthetic])
+    lessons = _lessons(material, inside, apart, made, names, span, plan)
+    levels = span.levels(plan.settings.target)
+    networks, history = _ensemble(lessons, plan, levels, progress, checkpoint)
+    model = Model(
+        networks=networks,
+        settings=plan.settings,
+        reader=reader,
+        dictionary=names,
+        range=span,
+        validation=np.zeros((2, 0)),
+        about=about,
+        history=history,
+    )
+    y = model.predict([material.pairs[i] for i in apart])
+    human = material.ratings[apart]
+    span = span.calibrated(y, human)
+    values = span.rating(y, calibrated=plan.calibrated, clipped=plan.clipped, rounded=plan.rounded)
+    return replace(model, range=span, validation=np.stack([human, values]))
+
+
+def _lessons(
+    material: Material,
+    inside: IntArray,
+    apart: IntArray,
+    made: Sequence[tuple[list[Pair], FloatArray]],
+    names: Dictionary,
+    span: Range,
+    plan: Plan,
+) -> list[TrainingData]:
+    """What each network learns from: the same ratings, synthetic pairs of its own."""
 
     def encoded(some: Sequence[Pair], ratings: FloatArray) -> Encoded:
         return names.encoded(some, (ratings - span.offset) / span.unit)
 
-    rated = encoded(pairs, material.ratings[inside])
-    chosen = [material.pairs[i] for i in apart]
-    development = encoded(chosen, material.ratings[apart])
+    pairs, ratings = [material.pairs[i] for i in inside], material.ratings[inside]
+    rated = encoded(pairs, ratings)
+    validation = encoded([material.pairs[i] for i in apart], material.ratings[apart])
     vectors = _vectors(material.vectors, names, plan.settings)
-    levels = span.levels(plan.settings.target)
-    members = [
-        Member(
+    return [
+        TrainingData(
             seed=seed,
             rated=rated,
-            development=development,
-            synthetic=encoded([*pairs, *some], np.concatenate([material.ratings[inside], ratings]))
+            validation=validation,
+            synthetic=encoded([*pairs, *some], np.concatenate([ratings, lowered]))
             if some
             else None,
             sizes=names.sizes,
             vectors=vectors,
         )
-        for seed, (some, ratings) in zip(_seeds(plan), made, strict=True)
+        for seed, (some, lowered) in zip(_seeds(plan), made, strict=True)
     ]
-    best, state = train(
-        members,
-        plan.settings,
-        device=plan.device,
-        tell=tell,
-        checkpoint=checkpoint,
-        levels=levels,
-    )
-    model = Model(
-        parameters={name: value.cpu() for name, value in best.items()},
-        settings=plan.settings,
-        reader=reader,
-        dictionary=names,
-        range=span,
-        development=np.zeros((2, 0)),
-        about=about,
-        curve=tuple(map(_line, state.curve)),
-    )
-    y = model.predict(chosen)
-    truth = material.ratings[apart]
-    span = span.levelled(y, truth)
-    values = span.rating(y, levelled=plan.levelled, bounded=plan.bounded, rounded=plan.rounded)
-    return replace(model, range=span, development=np.stack([truth, values]))
 
 
-def _vectors(
-    path: str | None, names: Dictionary, settings: Settings
-) -> dict[str, FloatArray] | None:
+def _ensemble(
+    lessons: Sequence[TrainingData],
+    plan: Plan,
+    levels: Sequence[float],
+    progress: Progress | None,
+    checkpoint: Path | None,
+) -> tuple[tuple[Network, ...], tuple[dict[str, Any], ...]]:
+    """The networks, trained one after the other, and a line for each epoch of each."""
+    from refless.estimators.ratpred.training import train
+
+    networks, history = [], []
+    for i, data in enumerate(lessons):
+        network, state = train(
+            data,
+            plan.settings,
+            device=plan.device,
+            tell=_teller(progress, data, plan, i),
+            checkpoint=checkpoint and checkpoint / f"network{i + 1}",
+            levels=levels,
+        )
+        networks.append(network.cpu())
+        history += [_line(i, told) for told in state.history]
+    return tuple(networks), tuple(history)
+
+
+def _teller(
+    progress: Progress | None, data: TrainingData, plan: Plan, place: int
+) -> Callable[[Epoch], None] | None:
+    """Tells epochs as a share of the most that all networks can go through."""
+    if progress is None:
+        return None
+    settings = plan.settings
+    most = settings.epochs + (settings.synthetic_epochs if data.synthetic is not None else 0)
+    return lambda told: progress((place + told.number / most) / plan.ensemble_size)
+
+
+def _vectors(path: str | None, names: Dictionary, settings: Settings) -> dict[str, FloatArray]:
     """For each side the vectors that its words begin with, NaN for words without."""
     if path is None:
-        return None
+        return {}
     found = {}
     for side, size in names.sizes.items():
         words: tuple[str, ...] = getattr(names, side)
@@ -167,21 +209,22 @@ def _vectors(
     return found
 
 
-def _line(told: Pass) -> dict[str, Any]:
-    """A pass as JSON can say it: what is undefined is null."""
-    return {name: None if value != value else value for name, value in asdict(told).items()}
+def _line(place: int, told: Epoch) -> dict[str, Any]:
+    """A epoch of one network as JSON can say it: what is undefined is null."""
+    line = {name: None if value != value else value for name, value in asdict(told).items()}
+    return {"network": place, **line}
 
 
 def _seeds(plan: Plan) -> list[int]:
-    """Each member's own seed."""
-    drawn = [np.random.SeedSequence([plan.seed, i]) for i in range(plan.members)]
+    """Each network's own seed."""
+    drawn = [np.random.SeedSequence([plan.seed, i]) for i in range(plan.ensemble_size)]
     return [int(sequence.generate_state(1)[0]) for sequence in drawn]
 
 
 def _made(material: Material, inside: IntArray, seed: int) -> tuple[list[Pair], FloatArray]:
     """Synthetic pairs with their ratings: errors in rated texts; references, and errors in them."""
     best = [material.scale[1]] * len(material.references)
-    if not material.errors:
+    if not material.synthetic_errors:
         return list(material.references), np.array(best)
     pairs = [material.pairs[i] for i in inside]
     words = dictionary_of([pair.text for pair in pairs])

@@ -17,9 +17,9 @@ from refless.records import FloatArray
 from refless.version import __version__
 
 if TYPE_CHECKING:
-    from refless.estimators.ratpred.network import Parameters
+    from refless.estimators.ratpred.network import Network
 
-FORMAT = 1
+FORMAT = 2
 MOST_LEVELS = 101
 WEIGHTS, DESCRIPTION = "model.safetensors", "model.json"
 
@@ -55,12 +55,12 @@ class Range:
             precision=_precision(ordered),
         )
 
-    def levelled(self, y: FloatArray, ratings: FloatArray) -> Range:
+    def calibrated(self, y: FloatArray, ratings: FloatArray) -> Range:
         """With the line of least squares from predictions to ratings of the same texts.
 
-        The pass that is kept has the best correlations, whatever its level: one of the passes with
-        made errors, most of whose ratings are low, judges too low. A line that falls becomes the
-        mean; without two different predictions only the level is moved.
+        The epoch that is kept has the best correlations, whatever its level: after an epoch with
+        synthetic errors, most of whose ratings are low, estimates are too low. A line that falls
+        becomes the mean; without two different predictions only the level is moved.
         """
         wanted = (ratings - self.offset) / self.unit
         if len(y) == 0:
@@ -71,10 +71,12 @@ class Range:
             slope = max(0.0, float(((y - y.mean()) * (wanted - wanted.mean())).sum()) / spread)
         return replace(self, start=float(wanted.mean() - slope * y.mean()), slope=slope)
 
-    def rating(self, y: FloatArray, *, levelled: bool, bounded: bool, rounded: bool) -> FloatArray:
+    def rating(
+        self, y: FloatArray, *, calibrated: bool, clipped: bool, rounded: bool
+    ) -> FloatArray:
         """Predictions in the units of the ratings; clipped and rounded is published (section 2)."""
-        values = self.offset + self.unit * (self.start + self.slope * y if levelled else y)
-        if bounded:
+        values = self.offset + self.unit * (self.start + self.slope * y if calibrated else y)
+        if clipped:
             values = np.clip(values, self.low, self.high)
         if rounded and self.precision is not None:
             values = self.low + np.rint((values - self.low) / self.precision) * self.precision
@@ -113,38 +115,33 @@ class Model:
     """Trained networks, whose mean is the estimate.
 
     Attributes:
-        parameters: of all members, stacked.
-        development: [2, n] truth and estimate of the texts that chose the passes to keep.
+        networks: one or more, on the CPU.
+        validation: [2, n] human rating and estimate of the texts that chose the epochs to keep.
         about: the signature of the training, the pool's fingerprint, size, scale and aggregate.
-        curve: one mapping a member and pass.
+        history: one mapping a network and epoch.
     """
 
-    parameters: Parameters
+    networks: tuple[Network, ...]
     settings: Settings
     reader: Reader
     dictionary: Dictionary
     range: Range
-    development: FloatArray
+    validation: FloatArray
     about: dict[str, Any]
-    curve: tuple[dict[str, Any], ...] = field(default=())
+    history: tuple[dict[str, Any], ...] = field(default=())
 
     @property
     def residuals(self) -> FloatArray:
-        """[development texts] truth minus estimate, sorted."""
-        return np.sort(self.development[0] - self.development[1])
+        """[validation texts] human rating minus estimate, sorted."""
+        return np.sort(self.validation[0] - self.validation[1])
 
-    def predict(self, pairs: Sequence[Pair], device: str = "cpu") -> FloatArray:
-        """[n] mean standardised prediction of the members, each different pair computed once."""
-        from refless.estimators.ratpred.training import estimates
+    def predict(self, pairs: Sequence[Pair]) -> FloatArray:
+        """[n] mean standardised prediction of the networks, each different pair computed once."""
+        from refless.estimators.ratpred.training import predictions
 
-        if not pairs:
-            return np.zeros(0)
         known = {pair: place for place, pair in enumerate(dict.fromkeys(pairs))}
         encoded = self.dictionary.encoded(list(known))
-        members = len(next(iter(self.parameters.values())))
-        levels = self.range.levels(self.settings.target)
-        found = estimates(self.parameters, [encoded] * members, self.settings, device, levels)
-        mean = np.mean(found, axis=0)
+        mean = np.mean([predictions(network, encoded) for network in self.networks], axis=0)
         return np.asarray(mean[[known[pair] for pair in pairs]])
 
     def save(self, folder: Path) -> None:
@@ -153,7 +150,9 @@ class Model:
 
         folder.mkdir(parents=True, exist_ok=True)
         tables = {
-            name: value.detach().cpu().contiguous() for name, value in self.parameters.items()
+            f"{i}.{name}": value.contiguous()
+            for i, network in enumerate(self.networks)
+            for name, value in network.state_dict().items()
         }
         described = {
             "format": FORMAT,
@@ -162,9 +161,9 @@ class Model:
             "reader": {"acts": self.reader.acts, "slots": sorted(self.reader.slots)},
             "dictionary": asdict(self.dictionary),
             "range": asdict(self.range),
-            "development": self.development.tolist(),
+            "validation": self.validation.tolist(),
             "about": self.about,
-            "curve": self.curve,
+            "history": self.history,
         }
         (folder / DESCRIPTION).unlink(missing_ok=True)  # half a model is none
         save_file(tables, folder / WEIGHTS)
@@ -208,22 +207,38 @@ def load(folder: str | Path) -> Model:
 
 
 def _described(path: Path, described: dict[str, Any]) -> Model:
+    settings, reader = Settings(**described["settings"]), described["reader"]
+    names = Dictionary(*(tuple(described["dictionary"][side]) for side in ("source", "text")))
+    span = Range(**described["range"])
+    return Model(
+        networks=_networks(path / WEIGHTS, names, settings, span.levels(settings.target)),
+        settings=settings,
+        reader=Reader(acts=reader["acts"], slots=frozenset(reader["slots"])),
+        dictionary=names,
+        range=span,
+        validation=np.array(described["validation"]).reshape(2, -1),
+        about=described["about"],
+        history=tuple(described["history"]),
+    )
+
+
+def _networks(
+    path: Path, names: Dictionary, settings: Settings, levels: Sequence[float]
+) -> tuple[Network, ...]:
+    """The networks in a file; ValueError for one that is damaged or of other sizes."""
     from safetensors import SafetensorError
     from safetensors.torch import load_file
 
+    from refless.estimators.ratpred.network import Network
+
     try:
-        tables = load_file(path / WEIGHTS)
-    except SafetensorError as fault:
+        tables = load_file(path)
+        found = []
+        for i in range(1 + max(int(name.partition(".")[0]) for name in tables)):
+            network, start = Network.empty(names.sizes, settings, levels), f"{i}."
+            own = {n.removeprefix(start): t for n, t in tables.items() if n.startswith(start)}
+            network.load_state_dict(own)
+            found.append(network)
+    except (SafetensorError, RuntimeError) as fault:
         raise ValueError(str(fault)) from fault
-    names = described["dictionary"]
-    reader = described["reader"]
-    return Model(
-        parameters=tables,
-        settings=Settings(**described["settings"]),
-        reader=Reader(acts=reader["acts"], slots=frozenset(reader["slots"])),
-        dictionary=Dictionary(tuple(names["source"]), tuple(names["text"])),
-        range=Range(**described["range"]),
-        development=np.array(described["development"]).reshape(2, -1),
-        about=described["about"],
-        curve=tuple(described["curve"]),
-    )
+    return tuple(found)

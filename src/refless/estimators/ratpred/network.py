@@ -1,99 +1,194 @@
-"""The network: two encoders, fully connected tanh layers, a linear output (sections 2 and 3.4).
-
-Several networks (members) are computed at once: every parameter and every batch begins with the
-member it belongs to, and no number of one member depends on another.
-"""
+"""The network: two encoders, fully connected tanh layers, a linear output (sections 2 and 3.4)."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Self
 
+import numpy as np
 import torch
 from torch import Tensor
+from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence
 
-from refless.estimators.ratpred.packed import product
+from refless.estimators.ratpred import targets
+from refless.estimators.ratpred.batches import Encoded, TokenArray
 from refless.estimators.ratpred.settings import Settings
+from refless.records import FloatArray, IntArray
 
-Parameters = dict[str, Tensor]
-SIDES = ("source", "text")
+WINDOW = 3  # tokens that a convolution sees at a time
+RECURRENT = {"gru": torch.nn.GRU, "lstm": torch.nn.LSTM}
+Drop = Callable[[Tensor], Tensor]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sequences:
+    """Token ids [b, t], 0 after the end of a sequence, and lengths [b], which stay on the CPU."""
+
+    tokens: Tensor
+    lengths: Tensor
+
+    @classmethod
+    def of(cls, rows: TokenArray, device: str) -> Self:
+        """Rows of ids, cut after the longest."""
+        lengths = (rows > 0).sum(axis=1)
+        cut = rows[:, : lengths.max()].astype(np.int64)
+        return cls(torch.from_numpy(cut).to(device), torch.from_numpy(lengths))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Batch:
-    """Token ids [m, t, b], 0 after the end of a sequence, for both sides; in order of time."""
+    """Sources and texts that are computed together."""
 
-    source: Tensor
-    text: Tensor
+    source: Sequences
+    text: Sequences
+
+    @classmethod
+    def of(cls, data: Encoded, rows: IntArray, device: str) -> Self:
+        """Some rows of the data."""
+        return cls(*(Sequences.of(side[rows], device) for side in (data.source, data.text)))
 
 
-Encode = Callable[[Parameters, str, Tensor], Tensor]  # side, tokens [m, t, b] -> [m, b, encoded]
-WINDOW = 3  # tokens that a convolution sees at a time
+class Recurrent(torch.nn.Module):
+    """The last states of a GRU or an LSTM, in one direction or both."""
+
+    def __init__(self, words: int, settings: Settings) -> None:
+        super().__init__()
+        self.embedding = torch.nn.Embedding(words, settings.embedding, padding_idx=0)
+        self.cell = RECURRENT[settings.cell](
+            settings.embedding, settings.hidden, bidirectional=settings.bidirectional
+        )
+
+    def forward(self, sequences: Sequences, drop: Drop) -> Tensor:
+        """[b, encoded] of tokens whose vectors go through `drop`."""
+        packed = pack_padded_sequence(sequences.tokens.t(), sequences.lengths, enforce_sorted=False)
+        vectors = PackedSequence(drop(self.embedding(packed.data)), *packed[1:])
+        last = self.cell(vectors)[1]
+        return torch.cat(list(last[0] if isinstance(last, tuple) else last), dim=-1)
 
 
-def initial(
-    sizes: dict[str, int], settings: Settings, generator: torch.Generator, outputs: int = 1
-) -> Parameters:
-    """One member's parameters, without the member axis; `outputs` numbers at the end.
+class Convolution(torch.nn.Module):
+    """Windows of three tokens; of each feature the highest value over the sequence, 0 at least."""
 
-    Embeddings are uniform with variance 1, matrices Glorot's; the unknown word's vector is 0, so
-    that a word never seen says nothing. The paper does not tell how it begins.
+    def __init__(self, words: int, settings: Settings) -> None:
+        super().__init__()
+        self.embedding = torch.nn.Embedding(words, settings.embedding, padding_idx=0)
+        self.cell = torch.nn.Conv1d(
+            settings.embedding, settings.hidden, WINDOW, padding=WINDOW // 2
+        )
+
+    def forward(self, sequences: Sequences, drop: Drop) -> Tensor:
+        """[b, encoded] of tokens whose vectors go through `drop`."""
+        vectors = drop(self.embedding(sequences.tokens)).transpose(1, 2)
+        inside = (sequences.tokens > 0)[:, None]
+        features: Tensor = self.cell(vectors).relu() * inside
+        return features.amax(dim=2)
+
+
+class Network(torch.nn.Module):
+    """From tokens to ratings.
+
+    Args:
+        sizes: entries in the dictionary of each side.
+        settings: sizes of the network and what it ends in.
+        levels: the ratings that there can be, ascending and standardised, for targets that
+            classify.
     """
-    wide, state = settings.embedding, settings.hidden
 
-    def uniform(bound: float, *shape: int) -> Tensor:
-        return (torch.rand(*shape, generator=generator) * 2 - 1) * bound
+    def __init__(
+        self, sizes: Mapping[str, int], settings: Settings, levels: Sequence[float] = ()
+    ) -> None:
+        super().__init__()
+        self.settings = settings
+        encoder = Convolution if settings.cell == "cnn" else Recurrent
+        width = 2 * settings.encoded
+        self.source, self.text = (encoder(sizes[side], settings) for side in ("source", "text"))
+        self.layers = torch.nn.ModuleList(
+            torch.nn.Linear(width, width) for _ in range(settings.layers)
+        )
+        self.output = torch.nn.Linear(width, targets.outputs(settings.target, len(levels)))
+        self.register_buffer("levels", torch.tensor([*levels]), persistent=False)
+        self.levels: Tensor
 
-    def glorot(rows: int, columns: int) -> Tensor:
-        return uniform(math.sqrt(6 / (rows + columns)), rows, columns)
+    @classmethod
+    def empty(
+        cls, sizes: Mapping[str, int], settings: Settings, levels: Sequence[float] = ()
+    ) -> Self:
+        """With parameters that have no values yet; torch's own random numbers are left alone."""
+        with torch.random.fork_rng(devices=[]):
+            return cls(sizes, settings, levels)
 
-    found: Parameters = {}
-    for side in SIDES:
-        table = uniform(math.sqrt(3), sizes[side], wide)
-        table[:2] = 0.0  # the end of a sequence, and the unknown word
-        found[f"{side}.embedding"] = table
-        for name in settings.directions:
-            for part, rows, gates in _parts(settings):
-                blocks = [glorot(rows, state) for _ in range(gates)]
-                found[f"{side}.{name}.{part}"] = torch.cat(blocks, dim=1)
-                found[f"{side}.{name}.{part}_bias"] = torch.zeros(1, gates * state)
-    width = 2 * settings.encoded
-    for layer in range(settings.layers):
-        found[f"layer{layer}.weight"] = glorot(width, width)
-        found[f"layer{layer}.bias"] = torch.zeros(1, width)
-    found["output.weight"] = glorot(width, outputs)
-    found["output.bias"] = torch.zeros(1, outputs)
-    return found
+    def forward(self, batch: Batch, drop: Drop) -> Tensor:
+        """[b, outputs] what the network ends in; products may be taken in bfloat16."""
+        with torch.autocast(
+            batch.text.tokens.device.type, torch.bfloat16, enabled=self.settings.bfloat16
+        ):
+            ends = [self.source(batch.source, drop), self.text(batch.text, drop)]
+            value = torch.cat(ends, dim=-1)
+            for layer in self.layers:
+                value = layer(value).tanh()
+        found: Tensor = self.output(value.float())
+        return found
 
+    def loss(self, batch: Batch, y: Tensor, drop: Drop) -> Tensor:
+        """The batch's mean loss, to which that of wrongly ranked pairs is added."""
+        target, ranking = self.settings.target, self.settings.ranking
+        values = self(batch, drop)
+        loss = targets.losses(values, y, target, self.levels).mean()
+        if ranking:
+            found = targets.estimates(values, target, self.levels)
+            loss = loss + ranking * targets.misranked(found, y, batch.source.tokens)
+        return loss
 
-def _parts(settings: Settings) -> list[tuple[str, int, int]]:
-    """Matrices of an encoder: name, rows, gates."""
-    if settings.unit == "cnn":
-        return [("input", WINDOW * settings.embedding, 1)]
-    gates = {"gru": 3, "lstm": 4}[settings.unit]
-    return [("input", settings.embedding, gates), ("state", settings.hidden, gates)]
-
-
-def stacked(members: list[Parameters]) -> Parameters:
-    """Parameters of several members in one; shorter tables of embeddings are filled with 0."""
-    found = {}
-    for name in members[0]:
-        parts = [member[name] for member in members]
-        rows = max(part.shape[0] for part in parts)
-        whole = torch.zeros(len(parts), rows, *parts[0].shape[1:])
-        for i, part in enumerate(parts):
-            whole[i, : part.shape[0]] = part
-        found[name] = whole
-    return found
+    def estimates(self, batch: Batch) -> FloatArray:
+        """[b] standardised ratings, nothing dropped."""
+        with torch.inference_mode():
+            values = self(batch, _unchanged)
+            found = targets.estimates(values, self.settings.target, self.levels)
+        return np.asarray(found.cpu().numpy(), dtype=np.float64)
 
 
-def forward(p: Parameters, batch: Batch, settings: Settings, encode: Encode) -> Tensor:
-    """[m, b, outputs] what the network ends in; `targets.estimates` makes ratings of it."""
-    ends = [encode(p, "source", batch.source), encode(p, "text", batch.text)]
-    value = torch.cat(ends, dim=-1)
-    narrow = settings.narrow and value.device.type == "cpu"
-    for layer in range(settings.layers):
-        weighted = product(value, p[f"layer{layer}.weight"], narrow)
-        value = (weighted + p[f"layer{layer}.bias"]).tanh()
-    return torch.baddbmm(p["output.bias"], value, p["output.weight"])
+def _unchanged(vectors: Tensor) -> Tensor:
+    return vectors
+
+
+def dropping(share: float, generator: torch.Generator) -> Drop:
+    """Drops a share of the numbers, and makes the others larger by as much."""
+
+    def drop(vectors: Tensor) -> Tensor:
+        kept = torch.empty_like(vectors).bernoulli_(1 - share, generator=generator)
+        return vectors * kept.div_(1 - share)
+
+    return drop
+
+
+def initialise(network: Network, seed: int, vectors: Mapping[str, FloatArray]) -> None:
+    """Draws a network's first parameters.
+
+    Embeddings are uniform with variance 1, matrices Glorot's, biases 0; the unknown word's vector
+    is 0, so that a word never seen says nothing. The paper does not tell how it begins.
+
+    Args:
+        network: on the CPU.
+        seed: of what is drawn.
+        vectors: for each side [entries, e] vectors that words begin with, NaN for the others.
+    """
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for name, value in network.named_parameters():
+            if "bias" in name:
+                value.zero_()
+            elif "embedding" in name:
+                value.uniform_(-math.sqrt(3), math.sqrt(3), generator=generator)
+                value[:2] = 0.0  # the end of a sequence, and the unknown word
+            else:
+                size = network.settings.hidden if "cell" in name else len(value)
+                gates = torch.split(value, size)
+                for gate in gates:
+                    bound = math.sqrt(6 / (gate[0].numel() + len(gate)))
+                    gate.uniform_(-bound, bound, generator=generator)
+        for side, table in vectors.items():
+            known = np.flatnonzero(~np.isnan(table).any(axis=1))
+            weight = network.get_parameter(f"{side}.embedding.weight")
+            weight[torch.from_numpy(known)] = torch.from_numpy(table[known]).to(weight.dtype)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -10,29 +11,29 @@ from refless.records import FloatArray
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Member:
-    """One network's data.
+class TrainingData:
+    """What one network learns from.
 
     Attributes:
-        rated: what it learns from; development: what chooses the pass to keep.
-        synthetic: all data of the first passes, the rated included; None without made errors.
+        seed: of what is drawn.
+        rated: rated texts; validation: those that choose the epoch to keep.
+        synthetic: all data of the first epochs, the rated included; None without synthetic errors.
         sizes: entries in the dictionary of each side.
         vectors: for each side [entries, e] vectors that words begin with, NaN for the others.
     """
 
     seed: int
     rated: Encoded
-    development: Encoded
+    validation: Encoded
     synthetic: Encoded | None
-    sizes: dict[str, int]
-    vectors: Mapping[str, FloatArray] | None = None
+    sizes: Mapping[str, int]
+    vectors: Mapping[str, FloatArray] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pass:
-    """What one pass did to one member; correlations are NaN where undefined."""
+class Epoch:
+    """What one epoch did; correlations are NaN where undefined."""
 
-    member: int
     number: int
     synthetic: bool
     loss: float
@@ -41,15 +42,14 @@ class Pass:
     best: bool
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True)
 class State:
-    """How training stands: for each member its best score and the pass of it, from 0.
+    """How training stands: the best score and the epoch of it, from 0.
 
-    `number` passes are done; `curve` tells of each.
+    `number` epochs are done; `history` tells of each.
     """
 
-    best: list[float]
-    best_number: list[int]
-    stopped: list[bool]
+    best: float = -math.inf
+    best_epoch: int = 0
     number: int = 0
-    curve: list[Pass] = field(default_factory=list)
+    history: list[Epoch] = field(default_factory=list)

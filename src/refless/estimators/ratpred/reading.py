@@ -26,7 +26,7 @@ Tokens = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A source and a text as tokens; a text without tokens cannot be judged."""
+    """A source and a text as tokens; a text without tokens has no estimate."""
 
     source: Tokens
     text: Tokens

@@ -18,7 +18,7 @@ def outputs(target: str, levels: int) -> int:
 
 
 def estimates(values: Tensor, target: str, levels: Tensor) -> Tensor:
-    """[m, b] ratings out of the network's last numbers [m, b, outputs]; levels [k] ascend."""
+    """[b] ratings out of the network's last numbers [b, outputs]; levels [k] ascend."""
     if target == "number":
         return values[..., 0]
     chances = values.sigmoid()
@@ -28,7 +28,7 @@ def estimates(values: Tensor, target: str, levels: Tensor) -> Tensor:
 
 
 def losses(values: Tensor, y: Tensor, target: str, levels: Tensor) -> Tensor:
-    """[m, b] squared errors, or the sum of the classifiers' cross-entropies."""
+    """[b] squared errors, or the sum of the classifiers' cross-entropies."""
     if target == "number":
         return (values[..., 0] - y).square()
     if target == "ordered":
@@ -40,15 +40,14 @@ def losses(values: Tensor, y: Tensor, target: str, levels: Tensor) -> Tensor:
     return binary_cross_entropy_with_logits(values, right, reduction="none").sum(dim=-1)
 
 
-def misranked(found: Tensor, y: Tensor, there: Tensor, source: Tensor) -> Tensor:
-    """[m] mean logistic loss over pairs of rows with one source and different ratings; 0 of none.
+def misranked(found: Tensor, y: Tensor, source: Tensor) -> Tensor:
+    """Mean logistic loss over pairs of rows with one source and different ratings; 0 of none.
 
     Args:
-        found, y: [m, b] estimates and ratings.
-        there: [m, b] whether a row is one.
-        source: [m, t, b] its source's tokens.
+        found, y: [b] estimates and ratings.
+        source: [b, t] each row's source as tokens.
     """
-    same = (source[:, :, :, None] == source[:, :, None, :]).all(dim=1)
-    better = same & (y[:, :, None] > y[:, None, :]) & there[:, :, None] & there[:, None, :]
-    loss = softplus(found[:, None, :] - found[:, :, None]) * better
-    return loss.sum(dim=(1, 2)) / better.sum(dim=(1, 2)).clamp(min=1)
+    same = (source[:, None] == source[None]).all(dim=2)
+    better = same & (y[:, None] > y[None])
+    loss = softplus(found[None] - found[:, None]) * better
+    return loss.sum() / better.sum().clamp(min=1)

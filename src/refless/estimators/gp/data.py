@@ -1,15 +1,14 @@
-"""A rated pool as kriging reads it: ratings of mean 0 and variance 1, their noise, folds."""
+"""A rated pool as the GP reads it: ratings of mean 0 and variance 1, their noise, folds."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from refless.embed import Encoder
-from refless.estimators.kriging.acts import mostly_acts
-from refless.estimators.kriging.components import (
+from refless.estimators.gp.acts import mostly_acts
+from refless.estimators.gp.components import (
     ACTS,
     MEANING,
     SOURCE,
@@ -19,10 +18,9 @@ from refless.estimators.kriging.components import (
     inputs_of,
 )
 from refless.estimators.protocol import subsampled
-from refless.index import RatedIndex, rated_in
+from refless.human import canonical_order, fingerprint
 from refless.matching import Progress
 from refless.records import FloatArray, IntArray, Outputs, RatedPool, take
-from refless.truth import canonical_order, fingerprint
 
 FEWEST = 5  # rated texts for a model
 
@@ -34,8 +32,8 @@ class Data:
     Attributes:
         pool: as given; rated: in canonical order, sub-sampled.
         inputs: what the kernels read of the rated texts; names: the kernels.
-        y: [n] truth as (truth - offset) / unit.
-        noise: [n] variance of each text's truth as an average of few ratings, over unit**2.
+        y: [n] human rating as (human rating - offset) / unit.
+        noise: [n] variance of each text's human rating as an average of few ratings, over unit**2.
         encoder: what gives texts their vectors, or None.
     """
 
@@ -52,9 +50,9 @@ class Data:
 
     def in_units_of(self, rows: IntArray) -> Data:
         """The same texts with offset, unit and noise as these rated texts alone have them."""
-        offset, unit = _units(self.rated.truth[rows])
+        offset, unit = _units(self.rated.human[rows])
         noise = rating_noise(self.rated, rows) / unit**2
-        y = (self.rated.truth - offset) / unit
+        y = (self.rated.human - offset) / unit
         return replace(self, y=y, offset=offset, unit=unit, noise=noise)
 
     def inputs_of(self, outputs: Outputs, progress: Progress | None = None) -> Inputs:
@@ -74,15 +72,8 @@ class Data:
         )
 
 
-def rows_of(data: Data) -> IntArray:
-    """[rated] row of each rated text in the pool as given."""
-    row = {name: i for i, name in enumerate(data.pool.ids)}
-    return np.array([row[name] for name in data.rated.ids], dtype=np.int64)
-
-
 def read(
-    pool: RatedPool | RatedIndex | Sequence[str],
-    ratings: Sequence[float] | None,
+    pool: RatedPool,
     *,
     use_source: bool,
     encoder: Encoder | None,
@@ -91,22 +82,19 @@ def read(
     groups: IntArray | None = None,
     progress: Progress | None = None,
 ) -> Data:
-    """A pool, a saved index, or texts and ratings, in canonical order and sub-sampled."""
-    given = rated_in(pool, ratings)
-    ordered = take(given, canonical_order(given, groups))
+    """A pool in canonical order and sub-sampled, as numbers."""
+    ordered = take(pool, canonical_order(pool, groups))
     rated = subsampled(ordered, subsample, seed)
-    sources = rated.sources if use_source and len(set(rated.sources)) > 1 else ()
-    acts = mostly_acts(sources)
-    names = (*TEXT, *(SOURCE if sources else ()), *(ACTS if acts else ()))
-    if encoder is not None:
-        names += (*MEANING, *(SOURCE_MEANING if sources else ()))
-    offset, unit = _units(rated.truth)
+    names = kernels_of(rated, use_source=use_source, encoder=encoder)
+    sources = rated.sources if SOURCE[0] in names else ()
+    acts = ACTS[0] in names
+    offset, unit = _units(rated.human)
     return Data(
-        pool=given,
+        pool=pool,
         rated=rated,
         inputs=inputs_of(rated.texts, sources, acts=acts, encoder=encoder, progress=progress),
         names=names,
-        y=(rated.truth - offset) / unit,
+        y=(rated.human - offset) / unit,
         offset=offset,
         unit=unit,
         noise=rating_noise(rated) / unit**2,
@@ -115,11 +103,20 @@ def read(
     )
 
 
-def _units(truth: FloatArray) -> tuple[float, float]:
+def kernels_of(rated: RatedPool, *, use_source: bool, encoder: Encoder | None) -> tuple[str, ...]:
+    """Names of the kernels that rated texts ask for."""
+    sources = rated.sources if use_source and len(set(rated.sources)) > 1 else ()
+    names = (*TEXT, *(SOURCE if sources else ()), *(ACTS if mostly_acts(sources) else ()))
+    if encoder is not None:
+        names += (*MEANING, *(SOURCE_MEANING if sources else ()))
+    return names
+
+
+def _units(human: FloatArray) -> tuple[float, float]:
     """Mean and standard deviation, 1 where there is none to speak of."""
-    if len(truth) == 0:
+    if len(human) == 0:
         return 0.0, 1.0
-    ordered = np.sort(truth)
+    ordered = np.sort(human)
     mean, spread = float(ordered.mean()), float(ordered.std())
     return mean, spread if spread > 1e-12 * max(1.0, abs(mean)) else 1.0
 

@@ -1,4 +1,4 @@
-"""Ordinary kriging through inducing points (FITC, Snelson and Ghahramani 2006).
+"""Ordinary the Gaussian process through inducing points (FITC, Snelson and Ghahramani 2006).
 
 The covariance of n ratings is taken as phi phi' + diag(d): phi = K_nm L^-T with L L' = K_mm, and d
 what the m inducing points leave of each text's variance, with nugget and noise. Memory n m.
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from refless.estimators.kriging.exact import Factor, leave_out
+from refless.estimators.gp.exact import Factor, leave_out
 from refless.records import FloatArray, IntArray
 
 

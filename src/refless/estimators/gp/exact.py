@@ -1,4 +1,4 @@
-"""Ordinary kriging with every rated text: means, variances, shares, exact leave-group-out."""
+"""Ordinary the GP with every rated text: means, variances, shares, exact leave-group-out."""
 
 from __future__ import annotations
 

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from refless.embed import Encoder, VectorArray
-from refless.estimators.kriging.acts import features
+from refless.estimators.gp.acts import features
 from refless.kernels.bleu import PreparedBleu
-from refless.matching import Progress
+from refless.matching import Progress, Work
 from refless.meaning import masked, overlap, words
 from refless.ngrams import Shape
 from refless.records import FloatArray, IntArray
@@ -129,7 +129,7 @@ class _Bleu:
         return inputs.masked if self.of_masked else inputs.texts
 
     def against(self, inputs: Inputs) -> FloatArray:
-        return self.prepared.symmetric(self._texts(inputs), threads=self.threads)
+        return self.prepared.symmetric(self._texts(inputs), Work(threads=self.threads))
 
     def diagonal(self, inputs: Inputs) -> FloatArray:
         lengths = self.prepared.lengths(self._texts(inputs))

@@ -1,0 +1,74 @@
+"""What estimators are given: pools, indexes, outputs, texts, or anything with a column `text`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from refless.errors import UsageError
+from refless.human import pool_of
+from refless.index import RatedIndex
+from refless.records import FloatArray, Outputs, RatedPool, as_outputs, numbered
+
+Given = Any  # texts as a list or an array, or what has columns (pandas, polars, pyarrow, a dict)
+
+
+def rated_given(
+    given: RatedPool | RatedIndex | Given,
+    ratings: Sequence[float] | Sequence[Sequence[float]] | FloatArray | None,
+    sources: Sequence[str] = (),
+) -> RatedPool | RatedIndex:
+    """The rated texts to learn from.
+
+    Raises:
+        UsageError: ratings missing or given twice, or lengths that differ.
+    """
+    if isinstance(given, RatedIndex):
+        if ratings is not None:
+            raise UsageError("a saved index has its own ratings; do not pass others beside it")
+        return given
+    if isinstance(given, RatedPool):
+        return pool_of(given, ratings)
+    texts, found = columns_in(given)
+    if len(found) and len(sources):
+        raise UsageError("there is a column 'source' already; do not pass sources beside it")
+    return pool_of(texts, ratings, sources=tuple(sources) or found)
+
+
+def outputs_in(given: Outputs | RatedPool | Given) -> Outputs:
+    """The texts to be scored; raises as `columns_in` does."""
+    if isinstance(given, Outputs):
+        return given
+    if isinstance(given, RatedPool):
+        return as_outputs(given)
+    texts, sources = columns_in(given)
+    return Outputs(ids=numbered(len(texts)), texts=texts, sources=sources)
+
+
+def columns_in(given: Given) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The texts and the sources, or (), of a list or array of texts, or of what has columns.
+
+    Raises:
+        UsageError: columns, and none of them is called `text`; or a bare string, which would be
+            read letter by letter.
+    """
+    names = given.keys() if isinstance(given, Mapping) else getattr(given, "columns", None)
+    names = getattr(given, "column_names", names)
+    if isinstance(given, str):
+        raise UsageError("a list of texts is needed, got one string; wrap it in a list")
+    if names is None:
+        return _strings(given, "text"), ()
+    if "text" not in names:
+        raise UsageError(f"a column 'text' is needed; there are {', '.join(map(str, names))}")
+    sources = given["source"] if "source" in names else ()
+    return _strings(given["text"], "text"), _strings(sources, "source", missing="")
+
+
+def _strings(column: Any, what: str, missing: str | None = None) -> tuple[str, ...]:  # noqa: ANN401 - of any library
+    found = tuple(column.to_pylist() if hasattr(column, "to_pylist") else column)
+    if missing is not None:
+        found = tuple(missing if entry is None or entry != entry else entry for entry in found)
+    for number, entry in enumerate(found, 1):
+        if not isinstance(entry, str):
+            raise UsageError(f"{what} {number} is not a string: {entry!r}")
+    return found

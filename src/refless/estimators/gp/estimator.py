@@ -1,0 +1,329 @@
+"""The Gaussian process: what an output's rating should be, given how alike it is to rated texts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar
+
+import numpy as np
+
+from refless.embed import Encoder
+from refless.errors import UsageError
+from refless.estimators.explanation import Explanation
+from refless.estimators.given import outputs_in
+from refless.estimators.gp.data import FEWEST, Data, kernels_of, read
+from refless.estimators.gp.model import Method, Model, conditioned, estimated, shares, tuned
+from refless.estimators.gp.nested import nested
+from refless.estimators.gp.threads import calm
+from refless.estimators.protocol import (
+    FOLDS,
+    SEED,
+    SUBSAMPLE,
+    THREADS,
+    USE_SOURCE,
+    Estimator,
+    calibration_groups,
+    group_numbers,
+    one_output,
+    rows_in,
+)
+from refless.index import RatedIndex, rated_in
+from refless.ngrams import Shape
+from refless.records import (
+    Estimates,
+    FloatArray,
+    IntArray,
+    Outputs,
+    RatedPool,
+    Reason,
+    Residuals,
+    as_outputs,
+    ends_of,
+    residuals_in,
+)
+from refless.signature import Signature
+from refless.spec import About, check
+from refless.stats.intervals import conformal_radius
+from refless.tokenize import TOKENS
+from refless.version import __version__
+
+ROUNDING = 1e-9  # a share of 0.57 of 100 outputs is 57 of them
+READING = 0.5  # share of the work that is an encoder's, as progress is told
+SIZE = 10  # the least that sizes can be set to
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Learned:
+    """What `fit` learns; no model of fewer than five rated texts.
+
+    Attributes:
+        errors: [n] human rating minus estimate of the rated texts without their sources; in
+            standard deviations.
+    """
+
+    data: Data
+    model: Model | None
+    errors: FloatArray
+    standardized: FloatArray
+
+    @property
+    def rated(self) -> RatedPool:
+        """The rated texts in use."""
+        return self.data.rated
+
+
+@dataclass(kw_only=True, repr=False)
+class GaussianProcess(Estimator):
+    """Gaussian-process regression on a sum of kernels, with a standard deviation for each estimate.
+
+    The kernels are BLEU* both ways, TF-IDF of words, and length; where there are sources, also
+    TF-IDF of the source, BLEU* of the text with the source's words masked, and the share of words
+    taken from the source; where these are dialogue acts, also TF-IDF of words and pairs of words
+    with placeholders for values, of slots, and of values left out. An encoder adds how near the
+    vectors of texts and of sources are, and the cosine of a text and its source. What each is
+    worth, and how much belongs to single texts, is found by restricted marginal likelihood.
+
+    Attributes:
+        use_source: read sources where the rated texts have them.
+        encoder: what gives texts and sources their vectors: a folder, or a name in Hugging Face's
+            cache; best one made for sentences.
+        layer: its hidden layer; None for the usual one.
+        max_sd: no estimate where the standard deviation is larger (in units of the human rating).
+        target_coverage: estimates for this share of the outputs only, the most certain ones.
+        orders, tokenize: of BLEU*, which is clipped: only then is it the same both ways.
+        tune_on: most rated texts that the likelihood is computed on, drawn canonically.
+        exact_up_to: rated texts beyond which inducing points are used.
+        inducing: how many.
+        folds: folds of held-out evaluation in which amplitudes are chosen anew.
+        subsample: share of the pool used in this evaluation, drawn with `seed`.
+        seed: seed of the sub-sampling.
+        threads: number of threads of BLEU*; no result depends on it.
+    """
+
+    use_source: Annotated[bool, USE_SOURCE] = True
+    encoder: Annotated[str | None, About("adds vectors of texts: a folder or a name")] = None
+    layer: Annotated[int | None, About("its hidden layer; none: the usual one", at_least=0)] = None
+    max_sd: Annotated[float | None, About("no estimate with a larger deviation", above=0)] = None
+    target_coverage: Annotated[
+        float | None, About("estimate only this share, the most certain", above=0, at_most=1)
+    ] = None
+    orders: Annotated[tuple[int, int], About("lowest and highest n-gram order of BLEU*")] = (2, 4)
+    tokenize: Annotated[str, TOKENS] = "char"
+    tune_on: Annotated[int, About("most rated texts for the likelihood", at_least=SIZE)] = 1_000
+    exact_up_to: Annotated[int, About("more rated texts: inducing points", at_least=SIZE)] = 5_000
+    inducing: Annotated[int, About("how many inducing points", at_least=SIZE)] = 1_000
+    folds: Annotated[int, FOLDS] = 5
+    subsample: Annotated[float, SUBSAMPLE] = 1.0
+    seed: Annotated[int, SEED] = 0
+    threads: Annotated[int | None, THREADS] = None
+
+    _later: ClassVar = frozenset({"max_sd", "target_coverage", "folds", "threads"})
+
+    def __post_init__(self) -> None:
+        check(self)
+        if self.layer is not None and self.encoder is None:
+            raise UsageError("layer goes with an encoder")
+        self._shape()
+
+    def _shape(self) -> Shape:
+        low, high = self.orders
+        return Shape(tokenize=self.tokenize, low=low, high=high)
+
+    def _encoder(self) -> Encoder | None:
+        return None if self.encoder is None else Encoder(model=self.encoder, layer=self.layer)
+
+    def _method(self) -> Method:
+        return Method(
+            shape=self._shape(),
+            tune_on=self.tune_on,
+            exact_up_to=self.exact_up_to,
+            inducing=self.inducing,
+            threads=self.threads,
+        )
+
+    @property
+    def title(self) -> str:
+        """`the Gaussian process`."""
+        return "the Gaussian process"
+
+    def _learn(self, given: RatedPool | RatedIndex) -> _Learned:
+        """Reads the rated texts, chooses the amplitudes, conditions on the ratings."""
+        data = self._read(rated_in(given))
+        if len(data.y) < FEWEST:
+            return _Learned(data, None, np.zeros(0), np.zeros(0))
+        with calm(len(data.y)):
+            amplitudes = tuned(data, np.arange(len(data.y)), self._method())
+            model = conditioned(data, amplitudes, self._method())
+            means, variances = model.posterior.held_out(calibration_groups(data.rated))
+        errors = data.y - means
+        return _Learned(data, model, errors * data.unit, errors / np.sqrt(variances))
+
+    def _read(self, pool: RatedPool, groups: IntArray | None = None) -> Data:
+        return read(
+            pool,
+            use_source=self.use_source,
+            encoder=self._encoder(),
+            subsample=self.subsample,
+            seed=self.seed,
+            groups=groups,
+            progress=self._told(0.0, READING),
+        )
+
+    def estimate(self, X: Any) -> Estimates:  # noqa: ANN401, N803 - outputs or texts, see `given`
+        """Mean and standard deviation of each output's rating, with an interval.
+
+        The interval is as many standard deviations wide as hold 95 % of the rated texts when each
+        is left out (conformal).
+
+        Raises:
+            UsageError: rated texts with sources and outputs without.
+        """
+        return self._estimated(outputs_in(X), self.target_coverage)
+
+    def _estimated(self, outputs: Outputs, share: float | None) -> Estimates:
+        state: _Learned = self._state()
+        data, model = state.data, state.model
+        if data.inputs.sources and not outputs.sources:
+            raise UsageError(
+                "the rated texts have sources and the outputs have none: give the outputs' sources "
+                "too (a column, or explain's --source), or leave the sources unread "
+                "(gp:use_source=no)"
+            )
+        y, variances = np.full(len(outputs), np.nan), np.full(len(outputs), np.nan)
+        if model is not None:
+            inputs = data.inputs_of(outputs, self._told(0.0, READING))
+            told = self._told(READING if data.encoder else 0.0)
+            y, variances = estimated(data, model, inputs, told)
+        values, sd = data.offset + data.unit * y, data.unit * np.sqrt(variances)
+        support = np.full(len(outputs), len(data.rated))
+        return self._answer(data, outputs, values, sd, state.standardized, support, share)
+
+    def held_out(self, pool: RatedPool | RatedIndex, groups: IntArray | None = None) -> Estimates:
+        """Each text judged by the others outside its group, in closed form.
+
+        Amplitudes are chosen without it too: in `folds` folds of whole groups, each fold's texts
+        are judged with the amplitudes that the other folds ask for. Texts that a sub-sample
+        leaves out are judged by its texts in the other folds.
+        """
+        given = rated_in(pool)
+        numbers = group_numbers(given, groups)
+        data = self._read(given, numbers)
+        told = self._told(READING if data.encoder else 0.0)
+        with calm(len(data.y)):
+            values, sd = nested(data, numbers, self.folds, self._method(), told)
+        errors = (given.human - values) / sd
+        hidden = np.bincount(
+            numbers[rows_in(data.pool, data.rated)], minlength=int(numbers.max(initial=0)) + 1
+        )
+        support, share = len(data.rated) - hidden[numbers], self.target_coverage
+        known = errors[~np.isnan(errors)]
+        return self._answer(data, as_outputs(given), values, sd, known, support, share)
+
+    def _answer(
+        self,
+        data: Data,
+        outputs: Outputs,
+        values: FloatArray,
+        sd: FloatArray,
+        errors: FloatArray,
+        support: IntArray,
+        share: float | None,
+    ) -> Estimates:
+        """The estimates with reasons and with intervals that stay on the scale."""
+        radius = conformal_radius(errors) if len(errors) else np.nan
+        ends = ends_of(data.rated.scale)
+        values = np.clip(values, *ends)
+        reasons = self._reasons(outputs, values, sd, share)
+        undefined = np.array([reason != "" for reason in reasons], dtype=np.bool_)
+        values = np.where(undefined, np.nan, values)
+        return Estimates(
+            ids=outputs.ids,
+            values=values,
+            reasons=reasons,
+            support=np.where(undefined, 0, support).astype(np.int64),
+            low=np.clip(values - radius * sd, *ends),
+            high=np.clip(values + radius * sd, *ends),
+            sd=np.where(undefined, np.nan, sd),
+        )
+
+    def _reasons(
+        self, outputs: Outputs, values: FloatArray, sd: FloatArray, share: float | None
+    ) -> tuple[Reason, ...]:
+        reasons: list[Reason] = []
+        for i, text in enumerate(outputs.texts):
+            if outputs.bad and outputs.bad[i]:
+                reasons.append("bad-row")
+            elif not text.strip():
+                reasons.append("empty")
+            elif np.isnan(values[i]):
+                reasons.append("too-few")
+            elif self.max_sd is not None and sd[i] > self.max_sd:
+                reasons.append("too-uncertain")
+            else:
+                reasons.append("")
+        if share is not None:
+            known = [i for i, reason in enumerate(reasons) if not reason]
+            known.sort(key=lambda i: (sd[i], outputs.texts[i], outputs.ids[i]))
+            for i in known[int(np.ceil(share * len(reasons) - ROUNDING)) :]:
+                reasons[i] = "too-uncertain"
+        return tuple(reasons)
+
+    def residuals(self) -> Residuals:
+        """Human rating minus estimate of the rated texts, each held out with its source.
+
+        With fewer than 20 sources each is held out alone.
+        """
+        state: _Learned = self._state()
+        if state.model is None:
+            return Residuals(values=np.zeros(0))
+        return residuals_in(state.data.rated, state.errors)
+
+    def explain(
+        self, output: str | Outputs, *, hide: str | None = None, most: int | None = None
+    ) -> Explanation:
+        """Each rated text's share in one estimate, the largest first, with its sign."""
+        outputs = one_output(output)
+        if hide is not None and hide in self.rated.ids:
+            return self._without(hide).explain(outputs, most=most)
+        found = self._estimated(outputs, share=None)  # a share is a rule about many outputs
+        state: _Learned = self._state()
+        data, model = state.data, state.model
+        inputs = data.inputs_of(outputs)
+        return Explanation(
+            estimate=float(found.values[0]),
+            low=float(found.low[0]),
+            high=float(found.high[0]),
+            reason=found.reasons[0],
+            support=int(found.support[0]),
+            size=len(data.rated),
+            neighbors=shares(data, model, inputs, self._shape(), most) if model else (),
+        )
+
+    def signature(self, pool: RatedPool | RatedIndex | None = None) -> Signature:
+        """Parameters and, fitted or with a pool, the rated texts and kernels.
+
+        They settle the amplitudes.
+        """
+        shape, encoder = self._shape(), self._encoder()
+        signed = Signature("gp").plus(
+            tok=shape.tokenize,
+            n=f"{shape.low}-{shape.high}",
+            source=self.use_source,
+            maxsd=self.max_sd,
+            cover=self.target_coverage,
+            tune=self.tune_on,
+            exact=self.exact_up_to,
+            inducing=self.inducing,
+            folds=self.folds,
+        )
+        if encoder is not None:
+            signed = signed.plus(**encoder.settings(), pooling=encoder.pooling())
+        if pool is not None:
+            given = rated_in(pool)
+            drawn = self.drawn(given)
+            names = kernels_of(drawn, use_source=self.use_source, encoder=encoder)
+            signed = self._with_pool(signed.plus(k=names), given)
+        elif self._fitted is not None:
+            data: Data = self._fitted.learned.data
+            signed = self._with_pool(signed.plus(k=data.names), data.pool, data.fingerprint)
+        return signed.plus(v=__version__)

@@ -1,0 +1,123 @@
+"""Kernels with their amplitudes, conditioned on the ratings; estimates and shares out of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from refless.estimators.explanation import evidence
+from refless.estimators.gp.components import (
+    Component,
+    Inputs,
+    components_of,
+    diagonal,
+    weighted,
+)
+from refless.estimators.gp.data import Data
+from refless.estimators.gp.exact import Exact, exact
+from refless.estimators.gp.inducing import Inducing, inducing
+from refless.estimators.gp.likelihood import Amplitudes, fitted_amplitudes
+from refless.estimators.gp.threads import calm
+from refless.kernels.bleu import PreparedBleu
+from refless.matching import Progress
+from refless.ngrams import Shape
+from refless.records import FloatArray, IntArray, Neighbor
+
+ROWS = 1_024  # outputs estimated at a time
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Model:
+    """Kernels with their amplitudes, conditioned on the ratings."""
+
+    amplitudes: Amplitudes
+    components: tuple[Component, ...]
+    posterior: Exact | Inducing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Method:
+    """How a model is learned: the n-grams of BLEU*, and sizes; see `GaussianProcess`."""
+
+    shape: Shape
+    tune_on: int
+    exact_up_to: int
+    inducing: int
+    threads: int | None = None
+
+
+def tuned(data: Data, rows: IntArray, method: Method) -> Amplitudes:
+    """Amplitudes from these rated texts, or from a part of them."""
+    if len(rows) > method.tune_on:
+        rng = np.random.default_rng(0)
+        rows = np.sort(rng.choice(rows, method.tune_on, replace=False))
+    some = data.inputs.take(rows)
+    components = components_of(data.names, data.inputs, some, method.shape, method.threads)
+    kernels = [component.against(some) for component in components]
+    with calm(len(rows)):
+        return fitted_amplitudes(kernels, data.y[rows], data.noise[rows])
+
+
+def conditioned(data: Data, amplitudes: Amplitudes, method: Method) -> Model:
+    """The process given all ratings, through inducing points where there are too many."""
+    n, anchors = len(data.y), data.inputs
+    many = n > method.exact_up_to
+    if many:
+        rows = np.sort(np.random.default_rng(1).choice(n, min(method.inducing, n), replace=False))
+        anchors = data.inputs.take(rows)
+    components = components_of(data.names, data.inputs, anchors, method.shape, method.threads)
+    cross = weighted(components, amplitudes.weights, data.inputs)
+    noise = data.noise + amplitudes.nugget
+    if many:
+        prior = diagonal(components, amplitudes.weights, data.inputs)
+        posterior: Exact | Inducing = inducing(cross[rows], cross, prior, noise, data.y)
+    else:
+        posterior = _exact_or_shifted(cross, noise, data.y)
+    return Model(amplitudes, components, posterior)
+
+
+def _exact_or_shifted(kernel: FloatArray, noise: FloatArray, y: FloatArray) -> Exact:
+    """Exact the GP; a kernel that is indefinite beyond its noise gets the shift it lacks."""
+    from scipy.linalg import LinAlgError, eigvalsh
+
+    try:
+        return exact(kernel.copy(), noise, y)
+    except LinAlgError:
+        lowest = float(eigvalsh(kernel, subset_by_index=[0, 0])[0])
+        return exact(kernel, noise - 1.01 * lowest, y)
+
+
+def estimated(
+    data: Data, model: Model, inputs: Inputs, told: Progress | None = None
+) -> tuple[FloatArray, FloatArray]:
+    """[n] means and variances of ratings, in units of y."""
+    values, variances = np.empty(len(inputs)), np.empty(len(inputs))
+    weights = model.amplitudes.weights
+    own = model.amplitudes.nugget + float(np.median(data.noise))
+    for begin in range(0, len(inputs), ROWS):
+        rows = slice(begin, min(begin + ROWS, len(inputs)))
+        part = inputs.take(range(rows.start, rows.stop))
+        cross = weighted(model.components, weights, part)
+        prior = diagonal(model.components, weights, part)
+        values[rows], spread = model.posterior.predict(cross, prior)
+        variances[rows] = np.maximum(spread, 0.0) + own
+        if told is not None:
+            told(rows.stop / len(inputs))
+    return values, variances
+
+
+def shares(
+    data: Data, model: Model, inputs: Inputs, shape: Shape, most: int | None
+) -> tuple[Neighbor, ...]:
+    """The rated texts with the largest shares in the estimate of one output, with their signs."""
+    weights = model.amplitudes.weights
+    share = model.posterior.shares(weighted(model.components, weights, inputs))[0]
+    best = np.lexsort((np.array(data.rated.ids), -np.abs(share)))[:most]
+    chosen = data.inputs.take(best)
+    near = components_of(data.names, data.inputs, chosen, shape)
+    prior = diagonal(near, weights, inputs)[0] * diagonal(near, weights, chosen)
+    alike = weighted(near, weights, inputs)[0] / np.sqrt(np.maximum(prior, 1e-300))
+    shared = partial(PreparedBleu.build(chosen.texts, shape).shared, inputs.texts[0])
+    return evidence(data.rated, best, alike, share[best], shared)

@@ -1,0 +1,164 @@
+"""The rule of BLEU Neighbors on rated texts that a kernel has read: pure functions.
+
+N(x) = {s in S : k(x, s) >= tau}; the estimate is the mean rating over N, defined if and only if
+a <= |N| <= b |S| (definition 3.2 and equation 3). Else it is NaN with a reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+import numpy as np
+
+from refless.compiled.matching import SLACK
+from refless.estimators.explanation import evidence
+from refless.estimators.scorer import Within
+from refless.human import ExactRatings, exact_ratings, scaled
+from refless.kernels import Prepared
+from refless.matching import Held, Progress, Work
+from refless.records import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    Neighbor,
+    Outputs,
+    RatedPool,
+    Reason,
+    Residuals,
+)
+
+ROUNDING = 1e-9  # b |S| is real-valued: 0.57 * 100 admits 57
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """Who is a neighbour, how much it weighs, and how many are enough and not too many.
+
+    Attributes:
+        tau: least similarity; least, most: a and b.
+        power: neighbours weigh similarity**power; None for all alike.
+        threads: of the matching; no result depends on it.
+    """
+
+    tau: float
+    least: int
+    most: float
+    power: float | None
+    threads: int | None = None
+
+    def admits(self, support: IntArray, sizes: IntArray) -> BoolArray:
+        """[n] whether so many neighbours out of so many rated texts give an estimate."""
+        enough = support >= max(1, self.least)
+        return np.asarray(enough & (support <= self.most * sizes + ROUNDING))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Neighborhood:
+    """Rated texts that a kernel has read.
+
+    Attributes:
+        pool: as given; rated: in canonical order, sub-sampled (S).
+        fingerprint: of the pool's content.
+        residuals: those of signatures that were asked for.
+    """
+
+    pool: RatedPool
+    rated: RatedPool
+    prepared: Prepared
+    fingerprint: str
+    human: ExactRatings
+    residuals: dict[str, Residuals] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls, pool: RatedPool, rated: RatedPool, prepared: Prepared, fingerprint: str
+    ) -> Neighborhood:
+        """The rated texts with their exact human ratings."""
+        human = exact_ratings(rated.ratings, len(rated), rated.aggregate)
+        return cls(pool, rated, prepared, fingerprint, human)
+
+    def means(
+        self,
+        texts: Sequence[str],
+        taus: FloatArray,
+        rule: Rule,
+        held: Held | None,
+        progress: Progress | None = None,
+    ) -> tuple[FloatArray, IntArray]:
+        """[texts, taus] mean human rating of the neighbours, and how many there are.
+
+        One matching pass for all taus, or one each where neighbours weigh by similarity.
+        """
+        human, work = self.human, Work(held=held, threads=rule.threads, progress=progress)
+        if rule.power is None:
+            sums = self.prepared.neighbor_sums(texts, human.numerators, taus, work)
+            return scaled(human.means(sums.sums, sums.counts), self.rated.scale), sums.counts
+        ratings = human.numerators / human.denominator
+        found = [
+            self.prepared.weighted_sums(texts, ratings, tau, rule.power, work)
+            for tau in taus.tolist()
+        ]
+        with np.errstate(invalid="ignore"):
+            means = np.stack([one.sums / one.weights for one in found], axis=1)
+        ends = ratings.min(initial=np.inf), ratings.max(initial=-np.inf)
+        means = np.clip(means, *ends)  # rounding must not leave the ratings' range
+        return scaled(means, self.rated.scale), np.stack([one.counts for one in found], axis=1)
+
+    def reasons(
+        self, outputs: Outputs, rule: Rule, support: IntArray, sizes: IntArray
+    ) -> tuple[Reason, ...]:
+        """[n] why there is no estimate out of so many neighbours among so many rated texts."""
+        lengths = self.prepared.lengths(outputs.texts)
+        rules: tuple[tuple[BoolArray, Reason], ...] = (
+            (np.array(outputs.bad or [False] * len(outputs), dtype=np.bool_), "bad-row"),
+            (lengths == 0, "empty"),
+            (lengths < self.prepared.shortest(), "too-short"),
+            (support < max(1, rule.least), "too-few"),
+            (~rule.admits(support, sizes), "too-many"),
+        )
+        which = np.select([holds for holds, _ in rules], range(len(rules)), default=len(rules))
+        names: tuple[Reason, ...] = (*(name for _, name in rules), "")
+        return tuple(names[i] for i in which)
+
+    def neighbors(
+        self, text: str, row: FloatArray, rule: Rule, most: int | None
+    ) -> tuple[Neighbor, ...]:
+        """The neighbours of a text with these similarities, most similar first, with shares."""
+        rated = self.rated
+        weight = np.maximum(row, 0.0) ** (rule.power or 0.0)
+        weight[row < max(rule.tau - SLACK, 0.0)] = 0.0
+        inside = np.flatnonzero(weight > 0.0)
+        ids = np.array([rated.ids[i] for i in inside], dtype=object)
+        best = inside[np.lexsort((ids.astype(str), -row[inside]))] if len(inside) else inside
+        share = weight[best] / weight.sum()
+        shared, kept = partial(self.prepared.shared, text), best[:most]
+        return evidence(rated, kept, row[kept], share[:most], shared)
+
+    def among_themselves(self, groups: IntArray, rule: Rule) -> Within:
+        """Rows of the rated texts -> held-out estimates, out of one table of similarities."""
+        texts, exact = self.rated.texts, self.human
+        similar = self.prepared.similarities(texts, Work(threads=rule.threads))
+        near = (similar >= rule.tau - SLACK) & (groups[:, None] != groups)
+        near &= ~(self.prepared.lengths(texts) < self.prepared.shortest())[:, None]
+        weight = np.where(near, np.maximum(similar, 0.0) ** (rule.power or 0.0), 0.0)
+
+        def predict(rows: IntArray) -> FloatArray:
+            part = np.ix_(rows, rows)
+            support, weights = near[part].sum(axis=1), weight[part]
+            # Whole numbers below 2**53, so that no order of summing matters; weights are no such.
+            sums = weights @ exact.numerators[rows].astype(np.float64)
+            of_group = np.unique(groups[rows], return_inverse=True, return_counts=True)
+            sizes = len(rows) - of_group[2][of_group[1]]
+            with np.errstate(invalid="ignore", divide="ignore"):
+                means = sums / (weights.sum(axis=1) * float(exact.denominator))
+            return np.where(rule.admits(support, sizes), scaled(means, self.rated.scale), np.nan)
+
+        return predict
+
+
+def group_sizes(rated_groups: IntArray, groups: IntArray) -> IntArray:
+    """[outputs] how many rated texts each must not see; -1 is no group."""
+    sizes = np.bincount(rated_groups[rated_groups >= 0], minlength=int(groups.max(initial=0)) + 1)
+    return np.where(groups >= 0, sizes[groups], 0).astype(np.int64)

@@ -1,0 +1,134 @@
+"""What gives texts scores, and what studies may ask of it: an estimator, or given scores."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from refless.estimators.given import Given
+from refless.index import RatedIndex
+from refless.matching import Progress
+from refless.records import Estimates, FloatArray, IntArray, Outputs, RatedPool, take
+from refless.signature import Signature
+
+Grid = tuple[FloatArray, IntArray, FloatArray]
+Within = Callable[[IntArray], FloatArray]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """How an estimator sees texts: similarities, and from which one on it calls texts near."""
+
+    similarities: Callable[[Sequence[str]], FloatArray]  # [texts, rated texts]
+    least: float
+    name: str
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Sweep:
+    """Held-out estimates at many thresholds of abstention.
+
+    Attributes:
+        axes: what the three thresholds are called; "" for one that there is not.
+        grid: the values along each.
+        at: place along each axis -> [n] estimates, NaN where undefined.
+        setting: the thresholds in force; NaN where there is none.
+        settings: what a signature says of thresholds that are swept over.
+    """
+
+    axes: tuple[str, str, str]
+    grid: Grid
+    at: Callable[[int, int, int], FloatArray]
+    setting: tuple[float, float, float] = (np.nan, np.nan, np.nan)
+    settings: Mapping[str, object] = field(default_factory=dict)
+
+
+class Scorer(ABC):
+    """What gives texts scores: an estimator, or scores that are given.
+
+    Attributes:
+        progress: called with the share of the work that is done, or None.
+    """
+
+    progress: Progress | None = None
+
+    @property
+    @abstractmethod
+    def title(self) -> str:
+        """What people call it."""
+
+    @abstractmethod
+    def estimate(self, X: Outputs | Given) -> Estimates:  # noqa: N803 - scikit-learn's name
+        """An estimate, or a reason why there is none, for each output."""
+
+    @abstractmethod
+    def held_out(self, pool: RatedPool | RatedIndex, groups: IntArray | None = None) -> Estimates:
+        """Each text of the pool judged by the others outside its group; nothing is fitted."""
+
+    @abstractmethod
+    def signature(self, pool: RatedPool | RatedIndex | None = None) -> Signature:
+        """Everything that can change the estimates.
+
+        Args:
+            pool: rated texts, as whose estimator it signs without being fitted to them.
+        """
+
+    @abstractmethod
+    def fitted_to(self, pool: RatedPool) -> Scorer:
+        """A scorer that has learned from these rated texts; this one stays as it is."""
+
+    def predict(self, X: Outputs | Given) -> FloatArray:  # noqa: N803
+        """[n] the estimates as numbers, NaN where undefined."""
+        return self.estimate(X).values
+
+    @property
+    def threshold(self) -> float:
+        """The least similarity of a neighbour; NaN where there is no such thing."""
+        return float("nan")
+
+    def from_model(self) -> RatedPool | None:
+        """What stands for the rated texts where a trained model needs none, or None."""
+        return None
+
+    def sweep(
+        self,
+        pool: RatedPool,
+        groups: IntArray,
+        taus: Sequence[float],  # noqa: ARG002 - of neighbours
+        min_neighbors: Sequence[int],  # noqa: ARG002
+        max_fractions: Sequence[float],  # noqa: ARG002
+    ) -> Sweep:
+        """Held-out estimates at many thresholds: of the standard deviation, where there is one.
+
+        The thresholds are those that leave 10 %, 20 % ... 100 % of the estimates.
+
+        Args:
+            pool: the rated texts; groups: [n] what is held out together.
+            taus, min_neighbors, max_fractions: the grid, for an estimator with neighbours.
+        """
+        found = self.held_out(pool, groups)
+        known = found.sd[~np.isnan(found.sd)]
+        largest = np.array([np.inf])
+        if len(known):
+            largest = np.unique(np.quantile(known, np.arange(1, 11) / 10, method="higher"))
+
+        def at(i: int, *_: int) -> FloatArray:
+            return np.where(found.sd <= largest[i], found.values, np.nan)
+
+        return Sweep(
+            axes=("max_sd", "", ""),
+            grid=(largest, np.zeros(1, dtype=np.int64), np.ones(1)),
+            at=at if len(found.sd) else lambda *_: found.values,
+        )
+
+    def within(self, pool: RatedPool, groups: IntArray) -> Within:
+        """Rows of the pool -> held-out estimates of these among themselves."""
+
+        def refitted(rows: IntArray) -> FloatArray:
+            codes = np.unique(groups[rows], return_inverse=True)[1].astype(np.int64)
+            return self.held_out(take(pool, rows), codes).values
+
+        return refitted
