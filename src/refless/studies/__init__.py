@@ -1,1 +1,1 @@
-"""Studies: what predictions and annotators are worth, measured against human truth."""
+"""Studies: what predictions and annotators are worth, measured against human rating."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from refless.nouns import counted
 from refless.records import Estimates, Outputs
 
 LIMIT = 1 / 3  # above this share without an estimate, it is the first thing to say
@@ -41,7 +42,7 @@ class Abstention:
         """Why so few have an estimate, for people."""
         start = f"{100 * self.share:.0f} % of the texts have no estimate: "
         length = f"your texts average {self.mean_length:,.0f} characters"
-        few = f"{self.near:.1f} of {self.rated} rated texts on average, too few to go by"
+        few = f"{self.near:.1f} of {counted(self.rated, 'rated text')} on average, too few to go by"
         if math.isnan(tau):
             few = "fewer rated texts than a model needs"
         causes = {
@@ -52,7 +53,7 @@ class Abstention:
             if math.isnan(tau)
             else f"{length}; those without an estimate pass tau {tau:g} with {few}.",
             "too-short": f"{length}, most fewer tokens than the highest n-gram order; "
-            "--orders can lower it.",
+            "bleu*:orders=1-2 lowers it.",
             "empty": "most of them are empty.",
             "bad-row": "most of their rows could not be read.",
         }

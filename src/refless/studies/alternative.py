@@ -9,14 +9,14 @@ wins about as often, give or take the advantage epsilon that people keep for the
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from refless.human import human_ratings
 from refless.records import BoolArray, FloatArray, IntArray, RatedPool
 from refless.stats.corrections import benjamini_yekutieli
 from refless.studies.annotators import cells_of
-from refless.truth import truth_of
 
 EPSILON = 0.1  # the paper's choice for crowd workers; 0.2 for experts, whose time costs more
 LEVEL = 0.05
@@ -41,8 +41,8 @@ class Contest:
     n: int
     advantage: float
     p: float
-    p_corrected: float
-    won: bool
+    p_corrected: float = math.nan
+    won: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,12 +81,12 @@ def alternative_test(
 
     Args:
         pool: the rated texts, with named annotators; three or more to mean anything.
-        predicted: [n] predictions in the units of the pool's truth, made without the text's own
+        predicted: [n] predictions in the units of the pool's rating, made without the text's own
             ratings; NaN where undefined.
     """
     cells, who, text = cells_of(pool.ratings, len(pool))
     names = pool.ratings.annotators
-    values = truth_of(cells, len(who), scale=pool.scale) if len(who) else np.zeros(0)
+    values = human_ratings(cells, len(who), scale=pool.scale) if len(who) else np.zeros(0)
     mine, theirs, known = _distances(text, values, predicted)
     contests = [
         _contest(name, mine[rows], theirs[rows], epsilon)
@@ -95,14 +95,7 @@ def alternative_test(
     ]
     corrected = benjamini_yekutieli(np.array([one.p for one in contests]))
     done = tuple(
-        Contest(
-            name=one.name,
-            n=one.n,
-            advantage=one.advantage,
-            p=one.p,
-            p_corrected=float(p),
-            won=bool(p < LEVEL),
-        )
+        replace(one, p_corrected=float(p), won=bool(p < LEVEL))
         for one, p in zip(contests, corrected, strict=True)
     )
     return _outcome(done, epsilon, len(names))
@@ -160,8 +153,6 @@ def _contest(name: str, mine: FloatArray, theirs: FloatArray, epsilon: float) ->
         n=len(gap),
         advantage=float(won.mean()),
         p=_p_less(gap, epsilon) if len(gap) >= FEWEST_TEXTS else math.nan,
-        p_corrected=math.nan,
-        won=False,
     )
 
 

@@ -1,22 +1,22 @@
-"""The human yardstick: each annotator against the truth (BLEU Neighbors, section 5.1).
+"""The human yardstick: each annotator against the human rating (BLEU Neighbors, section 5.1).
 
-As published, the truth includes the annotator who is compared with it, which flatters people. With
+As published, the rating includes the annotator who is compared with it, which flatters people. With
 `leave_out` it is the others' ratings only, which is how an estimator is compared with them.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
+from refless.human import human_ratings
 from refless.records import FloatArray, IntArray, RatedPool, Ratings
-from refless.stats.correlation import kendall, pearson, spearman
-from refless.stats.deviations import mae, mse
-from refless.truth import truth_of
+from refless.stats.intervals import UNDEFINED, Interval, percentile_interval
+from refless.stats.measures import MEASURES
+from refless.stats.resampling import RESAMPLES
 
 ERRORS = ("mse", "mae")  # the lowest is best
 CORRELATIONS = ("pearson", "spearman", "kendall")  # the highest is best
@@ -25,7 +25,7 @@ FEWEST = 10  # texts by which an annotator is judged: of two or three any order 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Annotator:
-    """One annotator against the truth of the n texts that this one rated."""
+    """One annotator against the human rating of the n texts that this one rated."""
 
     name: str
     n: int
@@ -38,7 +38,7 @@ class Annotator:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Annotators:
-    """All annotators of a pool against its truth.
+    """All annotators of a pool against its human rating.
 
     Attributes:
         n: number of annotators.
@@ -64,14 +64,14 @@ class Annotators:
 def annotators(pool: RatedPool, *, leave_out: bool = False) -> Annotators | None:
     """The yardstick of a pool, or None where it does not name two annotators who rated.
 
-    Several ratings of one text by one annotator count as their mean. Scores and truths are exact,
+    Several ratings of one text by one annotator count as their mean. Scores and ratings are exact,
     so that ties stay ties; both are scaled by the pool's scale. Annotators of fewer than `FEWEST`
     texts are left out where two others are left.
 
     Args:
         pool: the rated texts.
-        leave_out: compare each annotator with the truth of the others' ratings, on the texts that
-            others rated too; else with the truth of all, as published.
+        leave_out: compare each annotator with the rating of the others' ratings, on the texts that
+            others rated too; else with the human rating of all, as published.
     """
     if len(pool.ratings.annotators) < 2:
         return None
@@ -94,45 +94,30 @@ def annotators(pool: RatedPool, *, leave_out: bool = False) -> Annotators | None
     )
 
 
-def as_dict(yardstick: Annotators) -> dict[str, object]:
-    """The yardstick under the names of the JSON output; NaN becomes None."""
-    average = {
-        **yardstick.average,
-        "spearman_undefined_as_zero": yardstick.spearman_undefined_as_zero,
-        "n_undefined": yardstick.n_undefined,
-    }
-    return {
-        "n": yardstick.n,
-        "n_few": yardstick.n_few,
-        "average": _plain(average),
-        "best": _plain(yardstick.best),
-    }
-
-
 class Column(NamedTuple):
-    """One annotator's texts: their rows in the pool, their truth, what this one gave."""
+    """One annotator's texts: their rows in the pool, their human rating, what this one gave."""
 
     name: str
     rows: IntArray
-    truth: FloatArray
+    human: FloatArray
     scores: FloatArray
 
 
 def columns_of(pool: RatedPool, *, leave_out: bool) -> Iterator[Column]:
     """The column of each annotator who rated, in the order of names."""
     cells, who, text = cells_of(pool.ratings, len(pool))
-    scores = truth_of(cells, len(who), scale=pool.scale)
-    truth = _truth_of_others(pool, who, text) if leave_out else pool.truth[text]
+    scores = human_ratings(cells, len(who), scale=pool.scale)
+    human = _without_own(pool, who, text) if leave_out else pool.human[text]
     starts = np.searchsorted(who, np.arange(len(pool.ratings.annotators) + 1))
     for number, name in enumerate(pool.ratings.annotators):
         rated = slice(starts[number], starts[number + 1])
-        known = ~np.isnan(truth[rated])
+        known = ~np.isnan(human[rated])
         if known.any():
-            yield Column(name, text[rated][known], truth[rated][known], scores[rated][known])
+            yield Column(name, text[rated][known], human[rated][known], scores[rated][known])
 
 
-def _truth_of_others(pool: RatedPool, who: IntArray, text: IntArray) -> FloatArray:
-    """[cells] truth of each cell's text without its annotator; NaN where nobody else rated it."""
+def _without_own(pool: RatedPool, who: IntArray, text: IntArray) -> FloatArray:
+    """[cells] rating of each cell's text without its annotator; NaN where nobody else rated it."""
     ratings = pool.ratings
     order = np.argsort(ratings.text, kind="stable")
     counts = np.bincount(ratings.text, minlength=len(pool))
@@ -142,15 +127,13 @@ def _truth_of_others(pool: RatedPool, who: IntArray, text: IntArray) -> FloatArr
     rating = order[starts[text[cell]] + place]
     others = ratings.annotator[rating] != who[cell]
     left, number = np.unique(cell[others], return_inverse=True)
-    truth = np.full(len(who), np.nan)
+    human = np.full(len(who), np.nan)
     if len(left):
         mine = Ratings(
-            text=number,
-            annotator=np.zeros_like(number),
-            values=ratings.values[rating[others]],
+            text=number, annotator=np.zeros_like(number), values=ratings.values[rating[others]]
         )
-        truth[left] = truth_of(mine, len(left), scale=pool.scale, aggregate=pool.aggregate)
-    return truth
+        human[left] = human_ratings(mine, len(left), scale=pool.scale, aggregate=pool.aggregate)
+    return human
 
 
 def cells_of(ratings: Ratings, n: int) -> tuple[Ratings, IntArray, IntArray]:
@@ -162,18 +145,30 @@ def cells_of(ratings: Ratings, n: int) -> tuple[Ratings, IntArray, IntArray]:
 
 
 def _annotator(column: Column) -> Annotator:
-    name, _, truth, scores = column
-    order = np.lexsort((scores, truth))  # sums then do not depend on the order of texts
-    truth, scores = truth[order], scores[order]
+    who, _, human, scores = column
+    order = np.lexsort((scores, human))  # sums then do not depend on the order of texts
+    human, scores = human[order], scores[order]
     return Annotator(
-        name=name,
-        n=len(truth),
-        mse=mse(truth, scores),
-        mae=mae(truth, scores),
-        pearson=pearson(truth, scores),
-        spearman=spearman(truth, scores),
-        kendall=kendall(truth, scores),
+        name=who,
+        n=len(human),
+        **{name: MEASURES[name].value(human, scores) for name in (*ERRORS, *CORRELATIONS)},
     )
+
+
+def annotator_interval(people: Annotators | None, measure: str, seed: int = 0) -> Interval:
+    """95 % interval of the average annotator's measure: a bootstrap over annotators."""
+    if people is None:
+        return UNDEFINED
+    return over_annotators(_column(people.per_annotator, measure), seed)
+
+
+def over_annotators(values: FloatArray, seed: int = 0) -> Interval:
+    """95 % interval of the mean of one number an annotator; undefined ones (NaN) are left out."""
+    values = np.sort(values[~np.isnan(values)])
+    if len(values) < 2:
+        return UNDEFINED
+    drawn = np.random.default_rng(seed).integers(len(values), size=(RESAMPLES, len(values)))
+    return percentile_interval(values[drawn].mean(axis=1))
 
 
 def _column(each: tuple[Annotator, ...], name: str) -> FloatArray:
@@ -188,7 +183,3 @@ def _best(name: str, column: FloatArray) -> float:
     if len(column) == 0:
         return float("nan")
     return float(column.min() if name in ERRORS else column.max())
-
-
-def _plain(values: dict[str, float]) -> dict[str, float | None]:
-    return {name: None if math.isnan(value) else value for name, value in values.items()}

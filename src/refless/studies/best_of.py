@@ -94,8 +94,8 @@ def best_of(
 ) -> BestOf:
     """The best output of each item; the order of rows decides between equal estimates only.
 
-    `chosen` and `difference` take the estimates at their word. The highest of several noisy ones is
-    too kind to what is chosen (the winner's curse); estimates drawn further towards the mean than
+    `chosen` and `difference` take the estimates at their word. The highest of several noisy ones
+    tends to be too high (the winner's curse); estimates drawn further towards the mean than
     their noise asks for promise too little. No interval here knows of either: what choosing is
     worth in ratings, `reranking` tells.
 
@@ -106,7 +106,7 @@ def best_of(
     Args:
         outputs: the texts that were judged, with items or sources.
         estimates: one for each.
-        residuals: truth minus held-out estimate of rated texts.
+        residuals: human rating minus held-out estimate of rated texts.
         by: what the outputs to choose from have in common, `item` or `source`.
         fallback_below: items whose best estimate is lower fall back, in the estimates' units.
         seed: of the bootstrap behind the intervals.
@@ -124,7 +124,7 @@ def best_of(
         rng = np.random.default_rng(seed)
         return Mean(
             mean=_average(values),
-            interval=mean_interval(values, noise, rng, resamples),
+            mean_interval=mean_interval(values, noise, rng, resamples),
             n=len(found),
             n_scored=len(values),
         )
@@ -138,16 +138,12 @@ def best_of(
         chosen=mean_of(best, errors),
         random=mean_of(best - short, errors),
         difference=gain.mean,
-        difference_interval=gain.interval,
+        difference_interval=gain.mean_interval,
     )
 
 
 def choices(
-    outputs: Outputs,
-    estimates: Estimates,
-    *,
-    by: str = "item",
-    fallback_below: float | None = None,
+    outputs: Outputs, estimates: Estimates, *, by: str = "item", fallback_below: float | None = None
 ) -> tuple[Choice, ...]:
     """What to use for each item; no intervals, so quick enough for every request.
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from refless.records import FloatArray, IntArray, Judged
+from refless.records import FloatArray, IntArray, Predictions
 from refless.stats.correlation import correlation_p, is_constant, kendall_p
 from refless.stats.intervals import Interval
 from refless.stats.jackknife import jackknife
@@ -25,10 +26,10 @@ class Agreement:
     Attributes:
         n, n_scored: number of texts, and of those with a prediction: all measures are over them.
         coverage: n_scored / n.
-        mse, mae: in the squared units and the units of the truth.
-        auc: NaN unless the truth has exactly two values.
-        intervals: 95 % interval of each measure, by its name.
-        p_values: two-sided, of the correlations, taking texts for independent.
+        mse, mae: in the squared units and the units of the human rating.
+        auc: NaN unless the human rating has exactly two values.
+        mse_interval and the like: 95 % interval of each measure.
+        pearson_p, spearman_p, kendall_p: two-sided, taking texts for independent.
         reasons: how often each reason of abstention occurs.
         undefined: why a measure is NaN, by its name.
         interval_method: what made the intervals: `boot-1000` or `jackknife`; for the signature.
@@ -38,20 +39,32 @@ class Agreement:
     n_scored: int
     coverage: float
     mse: float
+    mse_interval: Interval
     mae: float
+    mae_interval: Interval
     pearson: float
+    pearson_interval: Interval
+    pearson_p: float
     spearman: float
+    spearman_interval: Interval
+    spearman_p: float
     kendall: float
+    kendall_interval: Interval
+    kendall_p: float
     auc: float
-    intervals: dict[str, Interval]
-    p_values: dict[str, float]
+    auc_interval: Interval
     reasons: dict[str, int]
     undefined: dict[str, str]
     interval_method: str
 
+    def interval_of(self, measure: str) -> Interval:
+        """The 95 % interval of a measure, by its name."""
+        ends: Interval = getattr(self, f"{measure}_interval")
+        return ends
 
-def agreement(judged: Judged, *, seed: int = 0, resamples: int = RESAMPLES) -> Agreement:
-    """The agreement of predictions with the truth; the order of rows does not matter.
+
+def agreement(judged: Predictions, *, seed: int = 0, resamples: int = RESAMPLES) -> Agreement:
+    """The agreement of predictions with the human rating; the order of rows does not matter.
 
     Intervals come from a bootstrap over texts, or over whole groups where `judged.group` is
     given; beyond 20,000 predicted texts from the infinitesimal jackknife, which is its limit.
@@ -66,40 +79,24 @@ def agreement(judged: Judged, *, seed: int = 0, resamples: int = RESAMPLES) -> A
         )
     else:
         intervals = jackknife(MEASURES, human, predicted, clusters=clusters)
+    measured: dict[str, Any] = {f"{name}_interval": ends for name, ends in intervals.items()}
+    measured |= values
     return Agreement(
         n=n,
         n_scored=n_scored,
         coverage=n_scored / n if n else float("nan"),
-        **values,
-        intervals=intervals,
-        p_values={
-            "pearson": correlation_p(values["pearson"], n_scored),
-            "spearman": correlation_p(values["spearman"], n_scored),
-            "kendall": kendall_p(human, predicted),
-        },
+        **measured,
+        pearson_p=correlation_p(values["pearson"], n_scored),
+        spearman_p=correlation_p(values["spearman"], n_scored),
+        kendall_p=kendall_p(human, predicted),
         reasons=_reasons(judged),
         undefined=_undefined(values, human, predicted, binary=len(np.unique(judged.human)) == 2),
         interval_method=f"boot-{resamples}" if resampled else "jackknife",
     )
 
 
-def as_dict(a: Agreement) -> dict[str, object]:
-    """The agreement under the names of the JSON output; NaN becomes None."""
-    result: dict[str, object] = {"n": a.n, "n_scored": a.n_scored, "coverage": _plain(a.coverage)}
-    for name in MEASURES:
-        value: float = getattr(a, name)
-        if name == "auc" and math.isnan(value):
-            continue
-        result[name] = _plain(value)
-        low, high = a.intervals[name]
-        result[f"{name}_interval"] = [_plain(low), _plain(high)]
-        if name in a.p_values:
-            result[f"{name}_p"] = _plain(a.p_values[name])
-    return {**result, "reasons": dict(a.reasons), "undefined": dict(a.undefined)}
-
-
-def _canonical(judged: Judged) -> tuple[FloatArray, FloatArray, IntArray | None]:
-    """Truth, prediction and group code of the predicted texts, in an order of their own.
+def _canonical(judged: Predictions) -> tuple[FloatArray, FloatArray, IntArray | None]:
+    """Human rating, prediction and group code of the predicted texts, in an order of their own.
 
     Sorted by all three, so rows that tie are interchangeable and resampling cannot tell them apart.
     """
@@ -114,7 +111,7 @@ def _canonical(judged: Judged) -> tuple[FloatArray, FloatArray, IntArray | None]
     return human[order], predicted[order], clusters[order]
 
 
-def _reasons(judged: Judged) -> dict[str, int]:
+def _reasons(judged: Predictions) -> dict[str, int]:
     missing = np.flatnonzero(np.isnan(judged.predicted))
     counts = Counter(judged.reason[i] or "undefined" for i in missing)
     return dict(sorted(counts.items()))
@@ -136,7 +133,3 @@ def _undefined(
     else:
         why = "it is beyond floating-point numbers"
     return {name: why for name in missing if name != "auc" or binary}
-
-
-def _plain(value: float) -> float | None:
-    return None if math.isnan(value) else value

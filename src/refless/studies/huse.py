@@ -139,10 +139,7 @@ def _intervals(
     if resamples < 1:
         return [UNDEFINED] * len(values)
     table = np.stack(values, axis=1)
-    drawn = [(w[:, :, None] * table).sum(axis=1) / n for w in _blocks(n, resamples, rng)]
+    blocks = weights_of(n, resamples=resamples, rng=rng)
+    drawn = [(weights[:, :, None] * table).sum(axis=1) / n for weights in blocks]
     means = np.concatenate(drawn)
     return [percentile_interval(means[:, i]) for i in range(len(values))]
-
-
-def _blocks(n: int, resamples: int, rng: np.random.Generator) -> list[FloatArray]:
-    return list(weights_of(n, resamples=resamples, rng=rng))

@@ -3,37 +3,27 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from refless.compiled.matching import SLACK
 from refless.errors import UsageError
-from refless.estimators.neighbors import ROUNDING, BLEUNeighbors
-from refless.records import BoolArray, FloatArray, IntArray, RatedPool, take
+from refless.estimators import Scorer
+from refless.records import FloatArray, IntArray, RatedPool
 from refless.signature import Signature
-from refless.stats import correlation, deviations
 from refless.stats.intervals import UNDEFINED, Interval, percentile_interval
-from refless.studies.judging import Judge, canonical, signed
-from refless.studies.neighbors import kernel_in
-from refless.truth import exact_truth, scaled
+from refless.stats.measures import MEASURES
+from refless.studies.judging import canonical, signed
 
 REPETITIONS = 20
 MORE = 100
 STEPS = 10
 FEWEST_TEXTS = 10  # the smallest subset, and the fewest estimates that are correlated
 FEWEST_SIZES = 3  # of the upper half, for a forecast
-DENSE_TEXTS = 5_000  # up to here all similarities are held at once: 200 MB
 RESAMPLES = 1_000
-MEASURES: dict[str, Callable[[FloatArray, FloatArray], float]] = {
-    "spearman": correlation.spearman,
-    "pearson": correlation.pearson,
-    "mse": deviations.mse,
-}
-RANGES = {"spearman": (-1, 1), "pearson": (-1, 1), "mse": (0, np.inf), "coverage": (0, 1)}
-
-_Predict = Callable[[IntArray], FloatArray]
+DRAWN = ("spearman", "pearson", "mse")
+RANGES = {**{name: (MEASURES[name].low, MEASURES[name].high) for name in DRAWN}, "coverage": (0, 1)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,10 +39,10 @@ class Forecast:
     """
 
     size: int
-    value: float
-    interval: Interval
-    gain: float
-    gain_interval: Interval
+    value: float = math.nan
+    interval: Interval = UNDEFINED
+    gain: float = math.nan
+    gain_interval: Interval = UNDEFINED
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -81,7 +71,7 @@ class LearningCurve:
 
 
 def learning_curve(
-    judge: Judge,
+    scorer: Scorer,
     pool: RatedPool,
     labels: Sequence[str] = (),
     *,
@@ -98,7 +88,7 @@ def learning_curve(
     anew for every subset.
 
     Args:
-        judge: an estimator or given scores.
+        scorer: an estimator or given scores.
         pool: the rated texts.
         labels: [n] groups that are held out together; each text alone without them.
         group: what they are, for the signature.
@@ -112,15 +102,15 @@ def learning_curve(
     """
     if repetitions < 2 or any(not 2 <= size <= len(pool) for size in sizes):
         raise UsageError("a learning curve needs 2 repetitions and sizes from 2 to the whole pool")
-    pool, held, truth = canonical(pool, labels)
+    pool, held, human = canonical(pool, labels)
     steps = _sizes(len(pool)) if not sizes else np.unique([*sizes, len(pool)]).astype(np.int64)
-    predict = _predictor(judge, pool, held)
-    values = {name: np.full((len(steps), repetitions), np.nan) for name in (*MEASURES, "coverage")}
+    predict = scorer.within(pool, held)
+    values = {name: np.full((len(steps), repetitions), np.nan) for name in RANGES}
     rng = np.random.default_rng(seed)
     for i, size in enumerate(steps.tolist()):
         for j in range(repetitions if size < len(pool) else 1):
             rows = np.sort(rng.choice(len(pool), size, replace=False))
-            for name, value in _measured(truth[rows], predict(rows)).items():
+            for name, value in _measured(human[rows], predict(rows)).items():
                 values[name][i, j:] = value
     both = {name: _mean_and_sd(table) for name, table in values.items()}
     return LearningCurve(
@@ -131,7 +121,7 @@ def learning_curve(
         sd={name: sd for name, (_, sd) in both.items()},
         forecast={n: _forecast(n, steps, table, more, seed) for n, table in values.items()},
         more=more,
-        signature=signed(judge, pool, group, subsets=repetitions, seed=seed),
+        signature=signed(scorer, pool, group, subsets=repetitions, seed=seed),
     )
 
 
@@ -140,9 +130,9 @@ def _sizes(n: int) -> IntArray:
     return np.unique(np.clip(steps, min(FEWEST_TEXTS, n), n))
 
 
-def _measured(truth: FloatArray, predicted: FloatArray) -> dict[str, float]:
+def _measured(human: FloatArray, predicted: FloatArray) -> dict[str, float]:
     known = ~np.isnan(predicted)
-    measures = {name: of(truth[known], predicted[known]) for name, of in MEASURES.items()}
+    measures = {name: MEASURES[name].value(human[known], predicted[known]) for name in DRAWN}
     if known.sum() < FEWEST_TEXTS:
         measures |= dict.fromkeys(("spearman", "pearson"), math.nan)
     return {**measures, "coverage": float(known.mean())}
@@ -163,50 +153,6 @@ def _mean_and_sd(table: FloatArray) -> tuple[FloatArray, FloatArray]:
         )
 
 
-def _predictor(judge: Judge, pool: RatedPool, held: IntArray) -> _Predict:
-    """Rows of the pool -> held-out estimates among them."""
-    neighbors = isinstance(judge, BLEUNeighbors) and judge.subsample == 1.0
-    if neighbors and len(pool) <= DENSE_TEXTS:
-        return _masked(judge, pool, held)  # type: ignore[arg-type]
-
-    def refitted(rows: IntArray) -> FloatArray:
-        codes = np.unique(held[rows], return_inverse=True)[1].astype(np.int64)
-        return judge.held_out(take(pool, rows), codes).values
-
-    return refitted
-
-
-def _masked(judge: BLEUNeighbors, pool: RatedPool, held: IntArray) -> _Predict:
-    """The rule of BLEU Neighbors on parts of one table of similarities."""
-    similar = kernel_in(judge).prepare(pool.texts).similarities(pool.texts, threads=judge.threads)
-    exact = exact_truth(pool.ratings, len(pool), pool.aggregate)
-    near = (similar >= judge.threshold - SLACK) & (held[:, None] != held)
-    near &= ~_too_short(judge, pool)[:, None]
-    weighted = judge.weights == "kernel"
-    power = judge.power if weighted else 0.0
-    weight = np.where(near, np.maximum(similar, 0.0) ** power, 0.0)
-    least = max(1, judge.min_neighbors)
-
-    def predict(rows: IntArray) -> FloatArray:
-        part = np.ix_(rows, rows)
-        count, weights = near[part].sum(axis=1), weight[part]
-        # Whole numbers below 2**53, so that no order of summing matters; weights are no such.
-        sums = weights @ exact.numerators[rows].astype(np.float64)
-        of_group = np.unique(held[rows], return_inverse=True, return_counts=True)
-        size = len(rows) - of_group[2][of_group[1]]
-        defined = (count >= least) & (count <= judge.max_fraction * size + ROUNDING)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            means = sums / (weights.sum(axis=1) * float(exact.denominator))
-        return np.where(defined, scaled(means, pool.scale), np.nan)
-
-    return predict
-
-
-def _too_short(judge: BLEUNeighbors, pool: RatedPool) -> BoolArray:
-    prepared = kernel_in(judge).prepare(pool.texts[:1])
-    return np.asarray(prepared.lengths(pool.texts) < prepared.shortest())
-
-
 def _forecast(name: str, sizes: IntArray, table: FloatArray, more: int, seed: int) -> Forecast:
     """The line of a measure on 1/sqrt(size) through the upper half of sizes, prolonged.
 
@@ -217,10 +163,7 @@ def _forecast(name: str, sizes: IntArray, table: FloatArray, more: int, seed: in
     x, values = 1 / np.sqrt(sizes[half]), table[half]
     goal = int(sizes[-1]) + more
     if half.sum() < FEWEST_SIZES or np.isnan(values).any():
-        nothing = math.nan
-        return Forecast(
-            size=goal, value=nothing, interval=UNDEFINED, gain=nothing, gain_interval=UNDEFINED
-        )
+        return Forecast(size=goal)
     rng = np.random.default_rng(seed)
     drawn = rng.integers(values.shape[1], size=(RESAMPLES, *values.shape))
     means = np.take_along_axis(values[None], drawn, axis=2).mean(axis=2)

@@ -11,18 +11,18 @@ import numpy as np
 
 from refless.errors import UsageError
 from refless.metrics.protocol import Scores
-from refless.records import BoolArray, FloatArray, IntArray, Judged
-from refless.stats import correlation
+from refless.records import BoolArray, FloatArray, IntArray, Predictions
 from refless.stats.clusters import numbered
 from refless.stats.corrections import holm
 from refless.stats.intervals import Interval, percentile_interval
+from refless.stats.measures import MEASURES
 from refless.stats.pairs import pairwise_accuracy, tie_threshold
 from refless.stats.permutation import PERMUTATIONS, Measure, permutation_p
 from refless.stats.resampling import RESAMPLES
 from refless.stats.williams import williams
 from refless.studies.held_out import agreement
 from refless.studies.reranking import several
-from refless.studies.systems import CORRELATIONS, VALUES, gap_interval, system_table
+from refless.studies.systems import gap_interval, system_table
 from refless.studies.validation import codes
 
 LEVEL = 0.05
@@ -36,8 +36,8 @@ class Agreeing:
 
     Attributes:
         name: of the metric.
-        n: rows that it scored.
-        pearson, spearman, kendall: correlations; intervals: 95 %, by name.
+        n_scored: rows that it scored.
+        pearson, spearman, kendall: correlations, with 95 % intervals.
         accuracy: share of pairs that it orders as people do, ties included.
         tie_threshold: difference up to which its scores best tie where people do.
         tie_accuracy: accuracy with that threshold, chosen on the same rows.
@@ -45,15 +45,22 @@ class Agreeing:
     """
 
     name: str
-    n: int
+    n_scored: int
     pearson: float
+    pearson_interval: Interval
     spearman: float
+    spearman_interval: Interval
     kendall: float
-    intervals: dict[str, Interval]
+    kendall_interval: Interval
     accuracy: float
     tie_threshold: float
     tie_accuracy: float
-    undefined: str
+    undefined: str = ""
+
+    def interval_of(self, measure: str) -> Interval:
+        """The 95 % interval of a correlation, by its name."""
+        ends: Interval = getattr(self, f"{measure}_interval")
+        return ends
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +71,7 @@ class Comparison:
         first, second: names; the first has the larger correlation or comes first by name.
         n: those rows.
         difference: of the correlations, first minus second.
-        interval: 95 %, paired.
+        difference_interval: 95 %, paired.
         williams_t, williams_p: Williams' test, two-sided.
         permutation_p: paired permutation test, two-sided.
         williams_p_holm, permutation_p_holm: the same after Holm, over all pairs of the level.
@@ -75,13 +82,13 @@ class Comparison:
     second: str
     n: int
     difference: float
-    interval: Interval
+    difference_interval: Interval
     williams_t: float
     williams_p: float
-    williams_p_holm: float
     permutation_p: float
-    permutation_p_holm: float
-    better: bool
+    williams_p_holm: float = math.nan
+    permutation_p_holm: float = math.nan
+    better: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -98,11 +105,11 @@ class Level:
     """
 
     name: str
-    n: int
-    metrics: tuple[Agreeing, ...]
-    comparisons: tuple[Comparison, ...]
-    best: tuple[str, ...]
-    undefined: str
+    n: int = 0
+    metrics: tuple[Agreeing, ...] = ()
+    comparisons: tuple[Comparison, ...] = ()
+    best: tuple[str, ...] = ()
+    undefined: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -129,7 +136,7 @@ class How:
     permutations: int = PERMUTATIONS
 
 
-def meta(human: Judged, scores: Mapping[str, Scores], how: How | None = None) -> Meta:
+def meta(human: Predictions, scores: Mapping[str, Scores], how: How | None = None) -> Meta:
     """How far metrics agree with people, at segment and at system level.
 
     A system's human score is the mean over its segments, a metric's what its statistics combine to.
@@ -150,7 +157,7 @@ def meta(human: Judged, scores: Mapping[str, Scores], how: How | None = None) ->
     if not scores or any(len(one.segments) != len(human) for one in scores.values()):
         raise UsageError(f"meta needs metrics with one score for each of {len(human)} segments")
     order = _canonical(human, scores)
-    human = _taken(human, order)
+    human = human.take(order)
     scores = {
         name: replace(
             one,
@@ -166,7 +173,7 @@ def meta(human: Judged, scores: Mapping[str, Scores], how: How | None = None) ->
     )
 
 
-def _segments(human: Judged, scores: Mapping[str, Scores], how: How) -> Level:
+def _segments(human: Predictions, scores: Mapping[str, Scores], how: How) -> Level:
     columns = {name: one.segments for name, one in scores.items()}
     pairs = _items(human)
     together = together_of(human)
@@ -177,7 +184,7 @@ def _segments(human: Judged, scores: Mapping[str, Scores], how: How) -> Level:
         judged = replace(human, predicted=column, reason=reason, group=together)
         found = agreement(judged, seed=how.seed, resamples=how.resamples)
         known = ~np.isnan(column)
-        one = _described(name, human.human[known], column[known], found.intervals, pairs, known)
+        one = _described(name, human.human[known], column[known], found.interval_of, pairs, known)
         return replace(one, undefined=found.undefined.get(how.measure, ""))
 
     def gap(first: str, second: str, rows: IntArray) -> Interval:
@@ -195,18 +202,21 @@ def _segments(human: Judged, scores: Mapping[str, Scores], how: How) -> Level:
     return _level("segment", human.human, columns, agreeing, gap, how, clusters)
 
 
-def _systems(human: Judged, scores: Mapping[str, Scores], how: How) -> Level:
+def _systems(human: Predictions, scores: Mapping[str, Scores], how: How) -> Level:
     if len(set(human.system)) < FEWEST_SYSTEMS:
         why = "there is no system column"
         if human.system:
             why = f"{len(set(human.system))} systems are too few to correlate"
-        return Level(name="system", n=0, metrics=(), comparisons=(), best=(), undefined=why)
+        return Level(name="system", undefined=why)
     table = system_table(human, scores, how.seed, how.resamples)
 
     def agreeing(name: str, column: FloatArray) -> Agreeing:
         known = ~np.isnan(column)
-        intervals = {m: percentile_interval(table.drawn(name, m)) for m in CORRELATIONS}
-        one = _described(name, table.human[known], column[known], intervals, None, known)
+
+        def interval(measure: str) -> Interval:
+            return percentile_interval(table.drawn(name, measure))
+
+        one = _described(name, table.human[known], column[known], interval, None, known)
         undefined = "" if known.sum() >= FEWEST_SYSTEMS else "it scored too few systems"
         return replace(one, undefined=undefined)
 
@@ -253,7 +263,7 @@ def _compared(
 ) -> Comparison:
     """Two metrics on their common rows; whichever has the larger correlation there is first."""
     rows = np.flatnonzero(~np.isnan(columns[names[0]]) & ~np.isnan(columns[names[1]]))
-    of, people = VALUES[how.measure], human[rows]
+    of, people = MEASURES[how.measure].value, human[rows]
     values = {name: of(people, columns[name][rows]) for name in names}
     if values[names[1]] > values[names[0]]:
         names = names[::-1]
@@ -273,13 +283,10 @@ def _compared(
         second=names[1],
         n=len(rows),
         difference=values[names[0]] - values[names[1]],
-        interval=gap(*names, rows),
+        difference_interval=gap(*names, rows),
         williams_t=tested.t,
         williams_p=tested.p,
-        williams_p_holm=math.nan,
         permutation_p=p,
-        permutation_p_holm=math.nan,
-        better=False,
     )
 
 
@@ -301,7 +308,7 @@ def _described(
     name: str,
     human: FloatArray,
     column: FloatArray,
-    intervals: Mapping[str, Interval],
+    interval_of: Callable[[str], Interval],
     items: IntArray | None,
     known: BoolArray,
 ) -> Agreeing:
@@ -310,26 +317,27 @@ def _described(
     threshold, best = tie_threshold(human, column, groups=groups) if few else (math.nan, math.nan)
     return Agreeing(
         name=name,
-        n=len(human),
-        pearson=correlation.pearson(human, column),
-        spearman=correlation.spearman(human, column),
-        kendall=correlation.kendall(human, column),
-        intervals={measure: intervals[measure] for measure in CORRELATIONS},
+        n_scored=len(human),
+        pearson=MEASURES["pearson"].value(human, column),
+        pearson_interval=interval_of("pearson"),
+        spearman=MEASURES["spearman"].value(human, column),
+        spearman_interval=interval_of("spearman"),
+        kendall=MEASURES["kendall"].value(human, column),
+        kendall_interval=interval_of("kendall"),
         accuracy=pairwise_accuracy(human, column, groups=groups) if few else math.nan,
         tie_threshold=threshold,
         tie_accuracy=best,
-        undefined="",
     )
 
 
-def together_of(human: Judged) -> tuple[str, ...]:
+def together_of(human: Predictions) -> tuple[str, ...]:
     """[n] what is resampled together: groups, else items that several outputs answer, else ()."""
     if human.group or _items(human) is None or len(set(human.item)) < 2:
         return human.group
     return tuple(name or f"\0{i}" for i, name in enumerate(human.item))  # blank ones alone
 
 
-def _items(human: Judged) -> IntArray | None:
+def _items(human: Predictions) -> IntArray | None:
     """Item codes where items were answered more than once: then only such pairs are counted."""
     if not several(human.item):
         return None
@@ -344,25 +352,9 @@ def _known(value: float) -> float:
     return -math.inf if math.isnan(value) else value
 
 
-def _canonical(human: Judged, scores: Mapping[str, Scores]) -> IntArray:
+def _canonical(human: Predictions, scores: Mapping[str, Scores]) -> IntArray:
     """[n] rows in an order of their own; rows that tie are interchangeable."""
     names = [codes(column) for column in (human.item, human.system, human.group) if column]
     columns = [one.segments for _, one in sorted(scores.items())]
     statistics = [s for _, one in sorted(scores.items()) if (s := one.statistics) is not None]
     return np.lexsort((*(c for s in statistics for c in s.T), *columns, *names, human.human))
-
-
-def _taken(human: Judged, order: IntArray) -> Judged:
-    def picked(column: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(column[i] for i in order) if column else ()
-
-    return Judged(
-        id=picked(human.id),
-        human=human.human[order],
-        predicted=np.full(len(order), np.nan),
-        reason=("",) * len(order),
-        item=picked(human.item),
-        group=picked(human.group),
-        task=picked(human.task),
-        system=picked(human.system),
-    )

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from refless.human import human_ratings
 from refless.records import FloatArray, IntArray, RatedPool
 from refless.stats.intervals import UNDEFINED, Interval
 from refless.stats.raters import Intraclass, Level, intraclass, krippendorff, krippendorff_interval
 from refless.studies.annotators import cells_of
-from refless.truth import truth_of
 
 LEVELS: tuple[Level, ...] = ("nominal", "ordinal", "interval")
 RESAMPLES = 1_000
@@ -25,8 +26,8 @@ class RaterAgreement:
         n_annotators: annotators who rated; 0 where the pool does not name them.
         n: texts with two ratings or more; the others say nothing.
         n_ratings: their ratings, several by one annotator counted as one.
-        alpha: Krippendorff's, by level of measurement (`nominal`, `ordinal`, `interval`).
-        alpha_interval: 95 %, over texts.
+        alpha_nominal, alpha_ordinal, alpha_interval: Krippendorff's, by level of measurement, each
+            with its 95 % interval over texts.
         intraclass: Shrout and Fleiss's coefficients; see `stats.raters`.
         undefined: why there is no number, or "".
     """
@@ -34,8 +35,12 @@ class RaterAgreement:
     n_annotators: int
     n: int
     n_ratings: int
-    alpha: dict[str, float]
-    alpha_interval: dict[str, Interval]
+    alpha_nominal: float
+    alpha_nominal_interval: Interval
+    alpha_ordinal: float
+    alpha_ordinal_interval: Interval
+    alpha_interval: float
+    alpha_interval_interval: Interval
     intraclass: Intraclass
     undefined: str
 
@@ -46,36 +51,24 @@ def rater_agreement(
     """The agreement of a pool's annotators; the order of rows does not matter."""
     ratings, by_rater = _tables(pool)
     n = ratings.shape[1]
-    levels: dict[str, float] = {level: krippendorff(ratings, level) for level in LEVELS}
-    intervals: dict[str, Interval] = dict.fromkeys(LEVELS, UNDEFINED)
-    for level in LEVELS if n else ():
+    alphas: dict[str, Any] = {}
+    for level in LEVELS:
         rng = np.random.default_rng(seed)
-        intervals[level] = krippendorff_interval(ratings, level, rng=rng, resamples=resamples)
+        ends = (
+            krippendorff_interval(ratings, level, rng=rng, resamples=resamples) if n else UNDEFINED
+        )
+        alphas[f"alpha_{level}"] = krippendorff(ratings, level)
+        alphas[f"alpha_{level}_interval"] = ends
     return RaterAgreement(
         n_annotators=len(pool.ratings.annotators),
         n=n,
         n_ratings=int((~np.isnan(ratings)).sum()),
-        alpha=levels,
-        alpha_interval=intervals,
+        **alphas,
         intraclass=intraclass(
             ratings if by_rater is None else by_rater, same_raters=by_rater is not None
         ),
-        undefined=_why(n, levels["nominal"]),
+        undefined=_why(n, alphas["alpha_nominal"]),
     )
-
-
-def as_dict(found: RaterAgreement) -> dict[str, object]:
-    """The agreement under the names of the JSON output; NaN becomes None."""
-    result: dict[str, object] = {
-        "n_annotators": found.n_annotators,
-        "n": found.n,
-        "n_ratings": found.n_ratings,
-    }
-    for level in LEVELS:
-        result[f"alpha_{level}"] = _plain(found.alpha[level])
-        result[f"alpha_{level}_interval"] = [_plain(end) for end in found.alpha_interval[level]]
-    icc = {name: _plain(value) for name, value in asdict(found.intraclass).items()}
-    return {**result, "intraclass": icc, "undefined": found.undefined}
 
 
 def _why(n: int, alpha: float) -> str:
@@ -106,7 +99,7 @@ def _cells(pool: RatedPool) -> tuple[IntArray, IntArray, FloatArray]:
     if not pool.ratings.annotators:
         return np.arange(len(pool.ratings.text)), pool.ratings.text, pool.ratings.values
     cells, who, text = cells_of(pool.ratings, len(pool))
-    return who, text, truth_of(cells, len(who))
+    return who, text, human_ratings(cells, len(who))
 
 
 def _rank_within(text: IntArray, values: FloatArray) -> IntArray:
@@ -123,7 +116,3 @@ def _table(row: IntArray, text: IntArray, values: FloatArray) -> FloatArray:
     table = np.full((len(rows[0]), len(texts[0])), np.nan)
     table[rows[1], texts[1]] = values
     return table
-
-
-def _plain(value: float) -> float | None:
-    return None if math.isnan(value) else value

@@ -49,7 +49,7 @@ class Reranking:
 
 def reranking(
     labels: Sequence[str],
-    truth: FloatArray,
+    human: FloatArray,
     values: FloatArray,
     *,
     by: str = "source",
@@ -60,14 +60,14 @@ def reranking(
 
     Args:
         labels: [n] what outputs have in common; blank ones stand alone.
-        truth: [n] people's ratings, finite; values: [n] estimates, NaN where there is none.
+        human: [n] people's ratings, finite; values: [n] estimates, NaN where there is none.
         by: name of the labels; seed, resamples: of the bootstrap behind the intervals.
     """
     item = _numbered(labels)
     rows = np.flatnonzero(item >= 0)
     if not len(rows):
         return None
-    return _reranking(by, *_of_items(item[rows], truth[rows], values[rows]), seed, resamples)
+    return _reranking(by, *_of_items(item[rows], human[rows], values[rows]), seed, resamples)
 
 
 def several(labels: Sequence[str]) -> int:
@@ -84,17 +84,17 @@ def _numbered(labels: Sequence[str]) -> IntArray:
 
 
 def _of_items(
-    item: IntArray, truth: FloatArray, values: FloatArray
+    item: IntArray, human: FloatArray, values: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """For each item the mean rating of what is chosen, of all its outputs, and the highest."""
     order = np.argsort(item, kind="stable")
-    truth, values = truth[order], np.where(np.isnan(values), -np.inf, values)[order]
+    human, values = human[order], np.where(np.isnan(values), -np.inf, values)[order]
     begins = np.flatnonzero(np.diff(item[order], prepend=-1))
     sizes = np.diff(begins, append=len(item))
     highest = np.maximum.reduceat(values, begins)
     equal = values >= np.repeat(highest - slack(highest), sizes)
-    chosen = np.add.reduceat(truth * equal, begins) / np.add.reduceat(equal, begins, dtype=float)
-    return chosen, np.add.reduceat(truth, begins) / sizes, np.maximum.reduceat(truth, begins)
+    chosen = np.add.reduceat(human * equal, begins) / np.add.reduceat(equal, begins, dtype=float)
+    return chosen, np.add.reduceat(human, begins) / sizes, np.maximum.reduceat(human, begins)
 
 
 def _reranking(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -19,19 +19,20 @@ class Mean:
 
     Attributes:
         mean: over the outputs with an estimate, NaN without any.
-        interval: 95 %, for the mean rating people would give to these outputs.
+        mean_interval: 95 %, for the mean rating people would give to these outputs.
+        coverage: share of outputs with an estimate; NaN without outputs.
         n, n_scored: how many outputs there are, and how many have an estimate.
     """
 
     mean: float
-    interval: Interval
+    mean_interval: Interval
+    coverage: float = field(init=False)
     n: int
     n_scored: int
 
-    @property
-    def coverage(self) -> float:
-        """Share of outputs with an estimate; NaN without outputs."""
-        return self.n_scored / self.n if self.n else float("nan")
+    def __post_init__(self) -> None:
+        coverage = self.n_scored / self.n if self.n else math.nan
+        object.__setattr__(self, "coverage", coverage)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -69,7 +70,7 @@ def scored(
     Args:
         outputs: the texts that were judged.
         estimates: one for each.
-        residuals: truth minus held-out estimate of rated texts.
+        residuals: human rating minus held-out estimate of rated texts.
         seed: of the bootstrap behind the intervals.
         resamples: its size.
     """
@@ -96,7 +97,7 @@ def scored(
         low, high = np.clip(found, *errors.ends).tolist()
         return Mean(
             mean=float(np.sort(values).mean()) if len(values) else float("nan"),
-            interval=(low, high),
+            mean_interval=(low, high),
             n=len(rows),
             n_scored=len(values),
         )

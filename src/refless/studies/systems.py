@@ -9,20 +9,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from refless.metrics.protocol import Scores, averaged
-from refless.records import FloatArray, IntArray, Judged
-from refless.stats import correlation
-from refless.stats.intervals import LEVEL, UNDEFINED, Interval, percentile_interval, quantile
+from refless.records import FloatArray, IntArray, Predictions
+from refless.stats.intervals import LEVEL, UNDEFINED, Interval, quantile
 from refless.stats.measures import MEASURES
 from refless.stats.resampling import weights_of
+from refless.studies.differences import drawn_together
+from refless.studies.held_out import RESAMPLED_ROWS
 from refless.studies.validation import codes
 
 CORRELATIONS = ("pearson", "spearman", "kendall")
-VALUES = {
-    "pearson": correlation.pearson,
-    "spearman": correlation.spearman,
-    "kendall": correlation.kendall,
-}
-RESAMPLED_ROWS = 20_000  # beyond this, intervals come from influences instead of the bootstrap
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -30,12 +25,11 @@ class SystemTable:
     """Scores of systems, and the same in resamples of their segments.
 
     Attributes:
-        names: [s] systems, sorted.
-        human: [s] mean ratings; columns: [s] scores of each metric, NaN where it has none.
+        human: [s] mean ratings, systems sorted by name; columns: [s] scores of each metric, NaN
+            where it has none.
         human_drawn: [b, s] and columns_drawn: [b, s] the same in each resample.
     """
 
-    names: tuple[str, ...]
     human: FloatArray
     columns: dict[str, FloatArray]
     human_drawn: FloatArray
@@ -44,7 +38,7 @@ class SystemTable:
     def drawn(self, metric: str, measure: str) -> FloatArray:
         """[b] the correlation over systems in each resample."""
         known = ~np.isnan(self.columns[metric])
-        of = VALUES[measure]
+        of = MEASURES[measure].value
         pairs = zip(self.human_drawn[:, known], self.columns_drawn[metric][:, known], strict=True)
         return np.array(
             [
@@ -55,7 +49,7 @@ class SystemTable:
 
 
 def system_table(
-    human: Judged, scores: Mapping[str, Scores], seed: int, resamples: int
+    human: Predictions, scores: Mapping[str, Scores], seed: int, resamples: int
 ) -> SystemTable:
     """Mean ratings and scores of systems, with resamples of segments.
 
@@ -74,7 +68,6 @@ def system_table(
     people = averaged(human.human)
     whole = np.ones((1, len(human)))
     return SystemTable(
-        names=tuple(sorted(set(human.system))),
         human=_of_systems(people, inside, whole)[0],
         columns={name: _of_systems(one, inside, whole)[0] for name, one in scores.items()},
         human_drawn=_all_drawn(people, inside, drawn),
@@ -133,7 +126,4 @@ def gap_interval(
         half = quantile(LEVEL) * math.sqrt(float(np.square(units).sum()))
         gap = one.value(human, first) - one.value(human, second)
         return gap - half, gap + half
-    a, b = one.weighted(human, first), one.weighted(human, second)
-    rng = np.random.default_rng(seed)
-    drawn = weights_of(len(human), resamples=resamples, rng=rng, clusters=codes_)
-    return percentile_interval(np.concatenate([a(weights) - b(weights) for weights in drawn]))
+    return drawn_together(measure, human, first, second, clusters, seed, resamples)

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from refless.errors import UsageError
+from refless.estimators import Scorer
 from refless.records import RatedPool, take
 from refless.signature import Signature
 from refless.stats.resampling import RESAMPLES
 from refless.studies.held_out import Agreement, agreement
-from refless.studies.judging import Judge, across, beside, judged, signed
+from refless.studies.judging import across, beside, judged, signed
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -34,7 +35,7 @@ class Transfer:
 
 
 def transfer(
-    judge: Judge,
+    scorer: Scorer,
     pools: Mapping[str, RatedPool],
     labels: Mapping[str, Sequence[str]] | None = None,
     *,
@@ -47,7 +48,7 @@ def transfer(
     Errors between tasks mean something only where the ratings are on one scale.
 
     Args:
-        judge: an estimator or given scores.
+        scorer: an estimator or given scores.
         pools: rated texts by task, two or more.
         labels: [n] groups of each pool's texts; texts of a group that stands in both pools are
             judged without it.
@@ -65,13 +66,13 @@ def transfer(
     def cell(learned: str, target: str) -> Agreement:
         pool, own = pools[target], tuple(known.get(target, ()))
         if learned == target:
-            found = judged(judge, pool, own, group)
+            found = judged(scorer, pool, own, group)
         else:
-            estimates = across(judge, pools[learned], pool, known.get(learned, ()), own)
+            estimates = across(scorer, pools[learned], pool, known.get(learned, ()), own)
             found = beside(pool, estimates, () if group == "id" else own)
         return agreement(found, seed=seed, resamples=resamples)
 
-    signatures = [signed(judge, pools[task], group) for task in tasks]
+    signatures = [signed(scorer, pools[task], group) for task in tasks]
     digests = tuple(signature.get("pool") or "" for signature in signatures)
     return Transfer(
         tasks=tasks,

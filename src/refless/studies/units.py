@@ -16,7 +16,7 @@ import numpy as np
 
 from refless.errors import UsageError
 from refless.metrics.protocol import Scores, averaged
-from refless.records import BoolArray, FloatArray, IntArray, Judged
+from refless.records import BoolArray, FloatArray, IntArray, Predictions
 from refless.stats.correlation import kendall, spearman
 from refless.stats.intervals import UNDEFINED, Interval, around, fisher_interval
 
@@ -88,7 +88,7 @@ def in_units(
 
 
 def units_of(
-    human: Judged,
+    human: Predictions,
     scores: Mapping[str, Scores],
     *,
     unit: int = UNIT,
@@ -128,7 +128,7 @@ def _part(scores: Scores, rows: IntArray) -> Scores:
     return replace(scores, segments=scores.segments[rows], statistics=statistics)
 
 
-def _pairs(judged: Judged, known: BoolArray) -> tuple[list[tuple[IntArray, IntArray]], int]:
+def _pairs(judged: Predictions, known: BoolArray) -> tuple[list[tuple[IntArray, IntArray]], int]:
     """For each pair of systems the rows of both, item by item, and how many lacked a score."""
     rows: dict[str, dict[str, int]] = {}
     for i, (system, item) in enumerate(zip(judged.system, judged.item, strict=True)):

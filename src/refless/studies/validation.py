@@ -1,20 +1,24 @@
-"""Held-out estimates of a rated pool against its truth, beside baselines and annotators."""
+"""Held-out estimates of a rated pool against its human rating, beside baselines and annotators."""
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from refless.errors import UsageError
-from refless.records import Estimates, FloatArray, IntArray, Judged, RatedPool
+from refless.records import Estimates, FloatArray, IntArray, Predictions, RatedPool
 from refless.signature import Signature
+from refless.stats.intervals import UNDEFINED
 from refless.stats.resampling import RESAMPLES
 from refless.studies.annotators import Annotators, annotators
 from refless.studies.baselines import BASELINES
-from refless.studies.beside import Beside, beside_annotators
+from refless.studies.beside_annotators import BesideAnnotators, beside_annotators
+from refless.studies.differences import Difference, difference
 from refless.studies.held_out import Agreement, agreement
 from refless.studies.reranking import BY, Reranking, reranking
 
@@ -31,14 +35,17 @@ GROUPS = {
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Validation:
-    """Whether an estimator deserves trust on this pool.
+    """How far an estimator agrees with people on this pool.
 
     Attributes:
         pool: the rated texts; estimates: what the estimator says of each without its group.
-        estimator: agreement of these with the truth.
+        estimator: agreement of these with the human rating.
         baselines: agreement of predictions that read no words, by name, on the texts that have
             an estimate (on all where none has).
-        annotators: the human yardstick, or None.
+        differences: what sets the estimator apart from each baseline, by its name, both drawn
+            together: Spearman above that of `length_only`, MSE below that of `constant`; above 0
+            the estimator does better.
+        annotators: single annotators against the human rating, or None.
         beside: the estimator beside single annotators on equal terms, or None.
         reranking: what choosing among outputs for one source, or item, is worth; None where these
             were not held out together, or each has one output.
@@ -49,8 +56,9 @@ class Validation:
     estimates: Estimates
     estimator: Agreement
     baselines: dict[str, Agreement]
+    differences: dict[str, Difference]
     annotators: Annotators | None
-    beside: Beside | None
+    beside: BesideAnnotators | None
     reranking: Reranking | None
     signature: Signature
 
@@ -108,36 +116,48 @@ def validation(
     held = codes(labels)
 
     def judge(values: FloatArray, reasons: Sequence[str]) -> Agreement:
-        judged = Judged(
-            id=pool.ids, human=pool.truth, predicted=values, reason=tuple(reasons), group=clusters
+        judged = Predictions(
+            id=pool.ids, human=pool.human, predicted=values, reason=tuple(reasons), group=clusters
         )
         return agreement(judged, seed=seed, resamples=resamples)
+
+    def apart(measure: str, first: FloatArray, second: FloatArray) -> Difference:
+        return difference(
+            measure,
+            pool.human,
+            first,
+            second,
+            clusters=held if clusters else None,
+            seed=seed,
+            resamples=resamples,
+        )
 
     lengths = np.array([len(text) for text in pool.texts], dtype=np.float64)
     scored = estimates.defined if estimates.defined.any() else np.ones(len(pool), dtype=np.bool_)
     left_out = np.where(scored, "", "without-estimate").tolist()
-    baselines = {
-        name: judge(np.where(scored, predict(pool.truth, lengths, held), np.nan), left_out)
+    predicted = {
+        name: np.where(scored, predict(pool.human, lengths, held), np.nan)
         for name, predict in BASELINES.items()
     }
+    baselines = {name: judge(values, left_out) for name, values in predicted.items()}
     found = judge(estimates.values, estimates.reasons)
     chosen = None
     if group in BY:
         chosen = reranking(
-            labels, pool.truth, estimates.values, by=group, seed=seed, resamples=resamples
+            labels, pool.human, estimates.values, by=group, seed=seed, resamples=resamples
         )
     return Validation(
         pool=pool,
         estimates=estimates,
         estimator=found,
         baselines={**baselines, "constant": _without_ranks(baselines["constant"])},
+        differences={
+            "length_only": apart("spearman", estimates.values, predicted["length_only"]),
+            "constant": apart("mse", predicted["constant"], estimates.values),
+        },
         annotators=annotators(pool),
         beside=beside_annotators(
-            pool,
-            estimates,
-            clusters=held if clusters else None,
-            seed=seed,
-            resamples=resamples,
+            pool, estimates, clusters=held if clusters else None, seed=seed, resamples=resamples
         ),
         reranking=chosen,
         signature=signature.plus(heldout=group, ci=found.interval_method, seed=seed),
@@ -146,20 +166,14 @@ def validation(
 
 def _without_ranks(constant: Agreement) -> Agreement:
     """The constant without correlations: held out, it is a mirror of each text's own rating."""
-    nothing = (float("nan"), float("nan"))
-    return replace(
-        constant,
-        pearson=float("nan"),
-        spearman=float("nan"),
-        kendall=float("nan"),
-        auc=float("nan"),
-        intervals={**constant.intervals, **dict.fromkeys(CORRELATIONS, nothing)},
-        p_values=dict.fromkeys(constant.p_values, float("nan")),
-        undefined={**constant.undefined, **dict.fromkeys(CORRELATIONS[:3], RANKS_NOTHING)},
-    )
+    nothing: dict[str, Any] = dict.fromkeys(CORRELATIONS, math.nan)
+    nothing |= {f"{name}_interval": UNDEFINED for name in CORRELATIONS}
+    nothing |= {f"{name}_p": math.nan for name in CORRELATIONS[:3]}
+    why = {**constant.undefined, **dict.fromkeys(CORRELATIONS[:3], RANKS_NOTHING)}
+    return replace(constant, **nothing, undefined=why)
 
 
 def repeated(pool: RatedPool) -> int:
-    """How many rated texts stand more than once: each is judged by its own copies."""
+    """How many rated texts occur more than once: each is judged by its own copies."""
     counts = Counter(pool.texts)
     return sum(count for count in counts.values() if count > 1)

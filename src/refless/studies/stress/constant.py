@@ -19,11 +19,11 @@ import numpy as np
 from refless.compiled import cider as cider_loops
 from refless.compiled import sentence as loops
 from refless.matching import cores
-from refless.metrics import BLEU, CIDEr, CIDErD
+from refless.metrics import BLEU, CIDEr
 from refless.metrics.protocol import Combine
 from refless.ngrams import Features, Shape, Vocabulary, learn, look_up
 from refless.records import FloatArray, IntArray, Outputs
-from refless.tokenize import SACREBLEU, tokenizer
+from refless.tokenize import SACREBLEU, distinct, tokenizer
 
 References = Sequence[Sequence[str]]
 
@@ -58,7 +58,7 @@ class Known:
     first: IntArray
 
 
-def read(metric: BLEU | CIDEr | CIDErD, texts: Sequence[str]) -> list[str]:
+def read(metric: BLEU | CIDEr, texts: Sequence[str]) -> list[str]:
     """Texts as the metric sees them, with a space between tokens (unless they are characters)."""
     if metric.lowercase:
         texts = [text.lower() for text in texts]
@@ -70,19 +70,16 @@ def read(metric: BLEU | CIDEr | CIDErD, texts: Sequence[str]) -> list[str]:
     return [" ".join(split(text)) for text in texts]
 
 
-def shape_of(metric: BLEU | CIDEr | CIDErD) -> Shape:
+def shape_of(metric: BLEU | CIDEr) -> Shape:
     """What is counted in texts that were read."""
     tokens = "char" if metric.tokenize == "char" else "words"
     return Shape(tokenize=tokens, low=1, high=metric.order, clip=True)
 
 
-def known_of(metric: BLEU | CIDEr | CIDErD, references: References) -> Known:
+def known_of(metric: BLEU | CIDEr, references: References) -> Known:
     """The references of all items."""
-    place: dict[str, int] = {}
-    flat = read(metric, list(chain.from_iterable(references)))
-    of = np.array([place.setdefault(text, len(place)) for text in flat], dtype=np.int64)
-    first = np.cumsum([0, *map(len, references)])
-    return Known(texts=tuple(place), of=of, first=first)
+    texts, of = distinct(read(metric, list(chain.from_iterable(references))))
+    return Known(texts=tuple(texts), of=of, first=np.cumsum([0, *map(len, references)]))
 
 
 def frequencies_of(features: Features, known: Known, size: int) -> IntArray:

@@ -61,7 +61,7 @@ class ConstantCIDEr:
         UsageError: one item only, where nothing is rarer than anything else.
     """
 
-    def __init__(self, metric: CIDEr | CIDErD, references: References) -> None:
+    def __init__(self, metric: CIDEr, references: References) -> None:
         if len(references) < 2:
             raise UsageError("CIDEr is undefined for a single item")
         self.metric, self.known = metric, known_of(metric, references)

@@ -13,7 +13,8 @@ import numpy as np
 
 from refless.errors import InputError, UsageError
 from refless.estimators import Estimator
-from refless.metrics.protocol import Scores, averaged
+from refless.metrics.protocol import Metric, Scores, averaged
+from refless.nouns import counted
 from refless.records import FloatArray, Outputs
 from refless.signature import Signature
 
@@ -23,7 +24,7 @@ UNDEFINED_SCORES = {"nan", "null", "none", "na", ""}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Estimated:
+class Estimated(Metric):
     """A fitted estimator as a metric that needs no references; the score is the mean estimate."""
 
     name: ClassVar[str] = "estimator"
@@ -33,20 +34,15 @@ class Estimated:
 
     def score(self, outputs: Outputs) -> Scores:
         """The estimates; NaN where the estimator abstains."""
-        return averaged(self.estimator.predict(outputs).values)
+        return averaged(self.estimator.predict(outputs))
 
     def signature(self) -> Signature:
         """The estimator's."""
         return self.estimator.signature()
 
-    @classmethod
-    def missing(cls) -> str:
-        """Nothing."""
-        return ""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scorer:
+class Scorer(Metric):
     """Any command that reads outputs as JSONL on stdin and writes a score a line.
 
     A line has `id`, `text`, and where the outputs have them `references` and `source`. A score is a
@@ -94,7 +90,7 @@ class Scorer:
         except subprocess.TimeoutExpired as late:
             raise InputError(
                 f"the scorer '{self.command}' took more than {self.timeout:g} s for "
-                f"{len(outputs)} outputs",
+                f"{counted(len(outputs), 'output')}",
                 remedy="give it more time with --timeout, or fewer outputs",
             ) from late
         except OSError as fault:
@@ -111,7 +107,8 @@ class Scorer:
         lines = text.splitlines()
         if len(lines) != n:
             raise InputError(
-                f"the scorer '{self.command}' wrote {len(lines)} lines for {n} outputs",
+                f"the scorer '{self.command}' wrote {counted(len(lines), 'line')} for "
+                f"{counted(n, 'output')}",
                 remedy="it must write exactly one score a line, and notes to stderr",
             )
         return np.array([self._number(line, i) for i, line in enumerate(lines, 1)])
@@ -134,11 +131,6 @@ class Scorer:
     def signature(self) -> Signature:
         """The command."""
         return Signature(self.name).plus(command=self.command)
-
-    @classmethod
-    def missing(cls) -> str:
-        """Nothing."""
-        return ""
 
 
 def _line(outputs: Outputs, i: int) -> dict[str, object]:

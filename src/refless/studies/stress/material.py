@@ -97,15 +97,16 @@ def material_of(outputs: Outputs, subject: str | None = None) -> Material:
         )
     rows = [next(iter(found.values()))[key] for key in shared]
     systems = {
-        name: tuple(outputs.texts[places[key]] for key in shared)
+        name: outputs.take([places[key] for key in shared]).texts
         for name, places in sorted(found.items())
     }
+    answered = outputs.take(rows)
     items = Outputs(
         ids=numbered(len(rows)),
         texts=("",) * len(rows),
-        sources=tuple(outputs.sources[i] for i in rows) if outputs.sources else (),
-        references=tuple(outputs.references[i] for i in rows) if outputs.references else (),
-        weights=tuple(outputs.weights[i] for i in rows) if outputs.weights else (),
+        sources=answered.sources,
+        references=answered.references,
+        weights=answered.weights,
     )
     return Material(
         items=items,

@@ -93,7 +93,7 @@ def _filled(
         row,
         score=float(corpora.mean()),
         sd=float(corpora.std()) if len(corpora) > 1 else NAN,
-        interval=percentile_interval(np.concatenate(own)) if own else UNDEFINED,
+        score_interval=percentile_interval(np.concatenate(own)) if own else UNDEFINED,
         coverage=float(known.mean()) if len(known) else NAN,
     )
     if first:

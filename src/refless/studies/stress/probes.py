@@ -75,12 +75,10 @@ def references_probe(metric: Metric, material: Material, drawing: Drawing) -> Pr
     n = material.rounds
     if n < 2:
         raise UsageError("it leaves one reference out, so every item needs two or more")
-    people = _rounds(metric, [material.references_as_outputs(out) for out in range(n)])
+    people = rounds(*(metric.score(material.references_as_outputs(out)) for out in range(n)))
+    fewer = [material.without(out) for out in range(n)]
     systems = [
-        (
-            Row(label=name),
-            _rounds(metric, [with_texts(material.without(out), texts) for out in range(n)]),
-        )
+        (Row(label=name), rounds(*(metric.score(with_texts(items, texts)) for items in fewer)))
         for name, texts in material.systems.items()
     ]
     rows = rows_of((Row(label="references"), people), systems, drawing)
@@ -103,10 +101,6 @@ def references_probe(metric: Metric, material: Material, drawing: Drawing) -> Pr
         verdict=verdict,
         fooled=bool(above),
     )
-
-
-def _rounds(metric: Metric, outputs: list[Outputs]) -> Rounds:
-    return Rounds(scores=tuple(metric.score(one) for one in outputs))
 
 
 def subject(metric: Metric, material: Material, base: str) -> tuple[str, Outputs]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from refless.signature import Signature
 from refless.stats.intervals import UNDEFINED, Interval
@@ -17,27 +18,27 @@ class Row:
     Attributes:
         label: what was scored.
         score: its score; NaN where undefined.
-        interval: 95 %, from a bootstrap over items; NaN where there is none.
+        score_interval: 95 %, from a bootstrap over items; NaN where there is none.
         sd: standard deviation over repetitions, such as the reference that was left out.
         change, change_interval: from the probe's first row, on the outputs that both could score.
         share: of words that were replaced.
         coverage: share of outputs that have a score.
         texts: the sentences behind it, where a probe looked for some.
-        in_references: how many items have the sentence among their references; -1: not asked.
+        in_references: how many items have the sentence among their references; None: not asked.
         expected: +1 or -1 where the right direction of the change is known, else 0.
         note: what else there is to say.
     """
 
     label: str
     score: float = NAN
-    interval: Interval = UNDEFINED
+    score_interval: Interval = UNDEFINED
     sd: float = NAN
     change: float = NAN
     change_interval: Interval = UNDEFINED
     share: float = NAN
     coverage: float = NAN
     texts: tuple[str, ...] = ()
-    in_references: int = -1
+    in_references: int | None = None
     expected: int = 0
     note: str = ""
 
@@ -66,13 +67,18 @@ class Stressed:
     """All probes of one metric, estimator or scorer.
 
     Attributes:
-        skipped: probes that could not be run, and why.
+        skipped: why probes could not be run, by name.
     """
 
     label: str
     signature: Signature
     probes: tuple[Probe, ...]
-    skipped: tuple[tuple[str, str], ...] = ()
+    skipped: Mapping[str, str]
+
+
+def changes(base: Row, rows: Sequence[Row]) -> tuple[Row, ...]:
+    """The rows with their change from the first one's score."""
+    return tuple(replace(row, change=row.score - base.score) for row in rows)
 
 
 def relative(row: Row, base: Row) -> float:

@@ -20,8 +20,8 @@ from refless.studies.stress.probes import (
     rare_probe,
     references_probe,
 )
-from refless.studies.stress.rows import Probe, Row, Stressed, percent_of
-from refless.studies.stress.stuffing import AnyEstimator, Attack, stuffing_probe
+from refless.studies.stress.rows import Probe, Row, Stressed, changes, percent_of
+from refless.studies.stress.stuffing import Attack, stuffing_probe
 from refless.studies.stress.words import counted
 
 PROBES = ("references", "frequent", "rare", "sentence", "direction", "stuffing")
@@ -74,12 +74,7 @@ def _digest(texts: Sequence[str]) -> str:
 
 
 def stress(
-    metric: Metric,
-    material: Material,
-    plan: Plan,
-    *,
-    label: str,
-    pool: RatedPool | None = None,
+    metric: Metric, material: Material, plan: Plan, *, label: str, pool: RatedPool | None = None
 ) -> Stressed:
     """Runs the probes that can be run; says why the others cannot.
 
@@ -106,16 +101,16 @@ def stress(
     }
     metric.score(material.outputs())  # what is wrong with the outputs themselves is an error
     probes: list[Probe] = []
-    skipped: list[tuple[str, str]] = []
+    skipped: dict[str, str] = {}
     for name in plan.probes:
         try:
             probes.append(_told(makers[name]()))
         except UsageError as reason:
-            skipped.append((name, str(reason)))
+            skipped[name] = str(reason)
     signature = metric.signature().plus(**plan.as_settings())
     if isinstance(metric, Estimated):
         signature = signature.plus(**plan.attack.as_settings())
-    return Stressed(label=label, signature=signature, probes=tuple(probes), skipped=tuple(skipped))
+    return Stressed(label=label, signature=signature, probes=tuple(probes), skipped=skipped)
 
 
 def _told(probe: Probe) -> Probe:
@@ -131,11 +126,8 @@ def _told(probe: Probe) -> Probe:
 def _stuffing(metric: Metric, material: Material, plan: Plan, pool: RatedPool | None) -> Probe:
     if not isinstance(metric, Estimated) or pool is None:
         raise UsageError("it attacks estimators; there are no rated texts here")
-    estimator = metric.estimator
-    if not isinstance(estimator, AnyEstimator):
-        raise UsageError(f"it cannot refit a {type(estimator).__name__}")
     seed = plan.settings.drawing.seed
-    return stuffing_probe(estimator, pool, material.outputs(), plan.attack, seed=seed)
+    return stuffing_probe(metric.estimator, pool, material.outputs(), plan.attack, seed=seed)
 
 
 def sentence_probe(metric: Metric, material: Material, plan: Plan) -> Probe:
@@ -160,33 +152,23 @@ def sentence_probe(metric: Metric, material: Material, plan: Plan) -> Probe:
         weights=material.items.weights,
     )
     best = [
-        Row(
-            label="one sentence" if not i else f"next, {i + 1}",
-            score=one.score,
-            texts=one.texts,
-            in_references=one.in_references,
-        )
-        for i, one in enumerate(found.best)
+        _row(f"next, {i}" if i > 1 else "one sentence", one) for i, one in enumerate(found.best, 1)
     ]
-    sets = [
-        Row(
-            label=f"best of {len(one.texts)} for each item",
-            score=one.score,
-            texts=one.texts,
-            in_references=one.in_references,
-        )
-        for one in found.sets
-    ]
+    sets = [_row(f"best of {len(one.texts)} for each item", one) for one in found.sets]
     rows = _with_intervals(metric, material, best, plan, all_of_them=found.exact)
     verdict, fooled = _verdict(rows[0], rows[1], len(references))
     how = "all scored" if found.exact else f"the {found.n_scored} highest by BLEU scored"
     return Probe(
         name="sentence",
         about=f"One of {found.n_candidates:,} training sentences for every item; {how}.",
-        rows=(*rows, *_changes(rows[0], sets)),
+        rows=(*rows, *changes(rows[0], sets)),
         verdict=verdict,
         fooled=fooled,
     )
+
+
+def _row(label: str, found: sentence.Found) -> Row:
+    return Row(label=label, score=found.score, texts=found.texts, in_references=found.in_references)
 
 
 def _with_intervals(
@@ -199,11 +181,7 @@ def _with_intervals(
     texts = [with_texts(items, row.texts * len(items)) for row in best[:size]]
     scored = [rounds(metric.score(outputs)) for outputs in texts]
     rows = rows_of(first, list(zip(best[:size], scored, strict=True)), plan.settings.drawing)
-    return (*rows, *_changes(rows[0], best[size:]))
-
-
-def _changes(base: Row, rows: Sequence[Row]) -> tuple[Row, ...]:
-    return tuple(replace(row, change=row.score - base.score) for row in rows)
+    return (*rows, *changes(rows[0], best[size:]))
 
 
 def _verdict(base: Row, best: Row, n: int) -> tuple[str, bool | None]:

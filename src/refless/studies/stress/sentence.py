@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from refless.errors import InputError
-from refless.metrics import BLEU, CIDEr, CIDErD, Metric
+from refless.metrics import BLEU, CIDEr, Metric
 from refless.records import FloatArray, Outputs, numbered
 from refless.signature import Signature
 from refless.studies.stress.constant import Constant, ConstantBLEU, References
@@ -62,7 +62,7 @@ def constant_of(metric: Metric, references: References) -> Constant | None:
     """The metric's scores of constant outputs from corpus statistics, where there is a way."""
     if type(metric) is BLEU:
         return ConstantBLEU(metric, references)
-    if isinstance(metric, CIDErD | CIDEr):
+    if isinstance(metric, CIDEr):
         return ConstantCIDEr(metric, references)
     return None
 
@@ -117,19 +117,12 @@ def search(
     if constant is not None and best:
         sets = _sets(constant, distinct, tokens, order[0], largest_set, holds)
     return Search(
-        best=best,
-        sets=sets,
-        n_candidates=len(distinct),
-        n_scored=len(scored),
-        n=len(references),
+        best=best, sets=sets, n_candidates=len(distinct), n_scored=len(scored), n=len(references)
     )
 
 
 def score_of(
-    metric: Metric,
-    text: str,
-    references: References,
-    weights: Sequence[Sequence[float]] = (),
+    metric: Metric, text: str, references: References, weights: Sequence[Sequence[float]] = ()
 ) -> float:
     """The metric's corpus score of one text as the output for every item, by scoring it."""
     return metric.score(repeated(text, references, weights)).corpus

@@ -7,18 +7,17 @@ for it. The attacker here asks the estimator itself, as often as it takes.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from refless.errors import UsageError
-from refless.estimators import BLEUNeighbors, Kriging
+from refless.estimators import Estimator
+from refless.human import canonical_order
 from refless.records import FloatArray, Outputs, RatedPool, take
 from refless.stats.intervals import UNDEFINED, Interval, quantile
-from refless.studies.stress.rows import NAN, Probe, Row, percent_of
-from refless.truth import canonical_order
+from refless.studies.stress.rows import NAN, Probe, Row, changes, percent_of
 
-AnyEstimator = BLEUNeighbors | Kriging
 LONGEST = 5  # words of a fragment
 FEWEST = 20  # rated texts that an attack needs
 
@@ -58,7 +57,7 @@ class Attack:
 def fragments_of(pool: RatedPool, attack: Attack, seed: int) -> list[str]:
     """Pieces of two to five words of the highest-rated texts, drawn if there are too many."""
     size = max(1, round(attack.top * len(pool)))
-    order = sorted(range(len(pool)), key=lambda i: (-pool.truth[i], pool.texts[i]))
+    order = sorted(range(len(pool)), key=lambda i: (-pool.human[i], pool.texts[i]))
     pieces: set[str] = set()
     for i in order[:size]:
         words = pool.texts[i].split()
@@ -71,7 +70,7 @@ def fragments_of(pool: RatedPool, attack: Attack, seed: int) -> list[str]:
     return found
 
 
-def stuffed(estimator: AnyEstimator, pool: RatedPool, attack: Attack, seed: int = 0) -> str:
+def stuffed(estimator: Estimator, pool: RatedPool, attack: Attack, seed: int = 0) -> str:
     """The text that a greedy attacker strings together from pieces of the pool.
 
     Each step adds the piece with which the estimate is highest, or, where there is none yet, the
@@ -85,7 +84,7 @@ def stuffed(estimator: AnyEstimator, pool: RatedPool, attack: Attack, seed: int 
     text, best = "", (-np.inf, -1)
     for _ in range(attack.steps):
         tries = [f"{text} {piece}".strip() for piece in pieces]
-        answer = estimator.predict(tries)
+        answer = estimator.estimate(tries)
         values = np.where(np.isnan(answer.values), -np.inf, answer.values)
         ranks = list(zip(np.round(values, 12).tolist(), answer.support.tolist(), strict=True))
         place = max(range(len(tries)), key=lambda i: (ranks[i], -i))
@@ -96,7 +95,7 @@ def stuffed(estimator: AnyEstimator, pool: RatedPool, attack: Attack, seed: int 
 
 
 def stuffing_probe(
-    estimator: AnyEstimator,
+    estimator: Estimator,
     pool: RatedPool,
     outputs: Outputs,
     attack: Attack | None = None,
@@ -115,11 +114,11 @@ def stuffing_probe(
     """
     attack = attack or Attack()
     if len(pool) < FEWEST:
-        raise UsageError(f"the attack needs {FEWEST} rated texts, there are {len(pool)}")
+        raise UsageError(f"the attack needs {FEWEST} rated texts, not {len(pool)}")
     estimator, pool = _without_sources(estimator), take(pool, canonical_order(pool))
-    whole = estimator.clone().fit(pool)
-    honest = whole.predict(outputs).values
-    rated = whole.predict(pool.texts).values
+    whole = estimator.fitted_to(pool)
+    honest = whole.predict(outputs)
+    rated = whole.predict(pool.texts)
     knows_all = stuffed(whole, pool, attack, seed)
     copy = _highest(rated, pool)
     rows = [
@@ -132,7 +131,7 @@ def stuffing_probe(
         ),
         *_halves(estimator, whole, pool, attack, seed),
     ]
-    rows = [_against(row, rows[0]) if i else row for i, row in enumerate(rows)]
+    rows = [rows[0], *changes(rows[0], rows[1:])]
     verdict, fooled = _verdict(honest, rows)
     return Probe(
         name="stuffing",
@@ -143,7 +142,7 @@ def stuffing_probe(
     )
 
 
-def _without_sources(estimator: AnyEstimator) -> AnyEstimator:
+def _without_sources(estimator: Estimator) -> Estimator:
     """The estimator, which reads no sources: a stuffed output answers none in particular."""
     unread = {"use_source": False} if "use_source" in estimator.get_params() else {}
     return estimator.clone().set_params(**unread)
@@ -155,18 +154,18 @@ def _highest(rated: FloatArray, pool: RatedPool) -> str:
 
 
 def _sampled(
-    estimator: AnyEstimator, pool: RatedPool, text: str, attack: Attack, seed: int
+    estimator: Estimator, pool: RatedPool, text: str, attack: Attack, seed: int
 ) -> FloatArray:
     """[draws] the estimate of a text by random sub-samples of the pool."""
     found = []
     for draw in range(attack.draws):
         one = estimator.clone().set_params(subsample=attack.subsample, seed=seed + draw)
-        found.append(one.fit(pool).predict([text]).values[0])
+        found.append(one.fit(pool).predict([text])[0])
     return np.array(found)
 
 
 def _halves(
-    estimator: AnyEstimator, whole: AnyEstimator, pool: RatedPool, attack: Attack, seed: int
+    estimator: Estimator, whole: Estimator, pool: RatedPool, attack: Attack, seed: int
 ) -> list[Row]:
     """Attackers who see one half: by that half, by the other half, by all."""
     labels = ("stuffed, half of them known", "- judged by the other half", "- judged by all")
@@ -176,13 +175,13 @@ def _halves(
         rows = np.random.default_rng([seed, draw]).permutation(len(pool))
         mine = take(pool, np.sort(rows[: len(pool) // 2]))
         other = take(pool, np.sort(rows[len(pool) // 2 :]))
-        seen = estimator.clone().fit(mine)
+        seen = estimator.fitted_to(mine)
         text = stuffed(seen, mine, attack, seed + draw)
         texts.append(text)
-        by[labels[0]].append(float(seen.predict([text]).values[0]))
-        unseen = estimator.clone().fit(other)
-        by[labels[1]].append(float(unseen.predict([text]).values[0]))
-        by[labels[2]].append(float(whole.predict([text]).values[0]))
+        by[labels[0]].append(float(seen.predict([text])[0]))
+        unseen = estimator.fitted_to(other)
+        by[labels[1]].append(float(unseen.predict([text])[0]))
+        by[labels[2]].append(float(whole.predict([text])[0]))
     return [
         _mean(label, np.array(values), tuple(texts) if not place else ())
         for place, (label, values) in enumerate(by.items())
@@ -196,23 +195,21 @@ def _mean(label: str, values: FloatArray, texts: tuple[str, ...] = ()) -> Row:
     half = quantile(0.95) * sd / math.sqrt(max(1, len(known)))
     interval: Interval = (mean - half, mean + half) if half == half else UNDEFINED
     coverage = len(known) / len(values) if len(values) else NAN
-    return Row(label=label, score=mean, interval=interval, sd=sd, coverage=coverage, texts=texts)
+    return Row(
+        label=label, score=mean, score_interval=interval, sd=sd, coverage=coverage, texts=texts
+    )
 
 
-def _one(label: str, estimator: AnyEstimator, text: str) -> Row:
-    answer = estimator.predict([text])
+def _one(label: str, estimator: Estimator, text: str) -> Row:
+    answer = estimator.estimate([text])
     return Row(
         label=label,
         score=float(answer.values[0]),
-        interval=(float(answer.low[0]), float(answer.high[0])),
+        score_interval=(float(answer.low[0]), float(answer.high[0])),
         coverage=float(answer.defined[0]),
         texts=(text,),
         note="interval: for people's rating of this text" if answer.low[0] == answer.low[0] else "",
     )
-
-
-def _against(row: Row, honest: Row) -> Row:
-    return replace(row, change=row.score - honest.score)
 
 
 def _verdict(honest: FloatArray, rows: list[Row]) -> tuple[str, bool | None]:

@@ -7,17 +7,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from refless.human import human_ratings
 from refless.records import BoolArray, FloatArray, IntArray, RatedPool
 from refless.signature import Signature
 from refless.stats.bca import bca_interval
 from refless.stats.intervals import UNDEFINED, Interval
 from refless.stats.resampling import RESAMPLES, weights_of
 from refless.studies.annotators import cells_of
-from refless.truth import truth_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fruit:
+class EasyTexts:
     """Annotators' errors on all texts beside those on the texts with an estimate.
 
     Attributes:
@@ -48,14 +48,14 @@ class Fruit:
     signature: Signature
 
 
-def fruit(
+def easy_texts(
     pool: RatedPool,
     estimated: BoolArray,
     signature: Signature,
     *,
     seed: int = 0,
     resamples: int = RESAMPLES,
-) -> Fruit:
+) -> EasyTexts:
     """Annotators' errors on the texts that have an estimate, against their errors on all.
 
     The paper names no test; this is a paired bootstrap over the annotators who rated texts with an
@@ -63,7 +63,7 @@ def fruit(
     `difference` would lie clearly below 0.
 
     Args:
-        pool: the rated texts, with named annotators; the truth includes each, as published.
+        pool: the rated texts, with named annotators; the human rating includes each, as published.
         estimated: [n] where there is an estimate.
         signature: of what made the estimates.
         seed, resamples: of the bootstrap.
@@ -80,7 +80,7 @@ def fruit(
         intervals = [_interval(d, column) for d, column in zip(drawn, columns, strict=True)]
         p = _two_sided(drawn[2])
     means = [float(column.mean()) if n else math.nan for column in columns]
-    return Fruit(
+    return EasyTexts(
         n_annotators=n,
         n=len(pool),
         n_scored=int(estimated.sum()),
@@ -92,7 +92,7 @@ def fruit(
         difference_interval=intervals[2],
         difference_p=p,
         undefined=_why(pool, n),
-        signature=signature.plus(fruit=f"boot-{resamples}", seed=seed),
+        signature=signature.plus(easy_texts=f"boot-{resamples}", seed=seed),
     )
 
 
@@ -101,7 +101,7 @@ def _errors(pool: RatedPool, estimated: BoolArray) -> tuple[FloatArray, FloatArr
     if not pool.ratings.annotators:
         return np.zeros(0), np.zeros(0), 0
     cells, who, text = cells_of(pool.ratings, len(pool))
-    off = np.square(truth_of(cells, len(who), scale=pool.scale) - pool.truth[text])
+    off = np.square(human_ratings(cells, len(who), scale=pool.scale) - pool.human[text])
     order = np.lexsort((off, who))  # sums then do not depend on the order of texts
     who, text, off = who[order], text[order], off[order]
     everywhere, inside = _means(who, off), _means(who[estimated[text]], off[estimated[text]])

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import Any
 
 import numpy as np
 
 from refless.errors import UsageError
-from refless.records import Estimates, FloatArray, IntArray, Outputs, RatedPool, as_outputs
+from refless.estimators import Scorer
+from refless.estimators.given import outputs_in
+from refless.index import RatedIndex, rated_in
+from refless.records import Estimates, FloatArray, IntArray, RatedPool, as_outputs
 from refless.signature import Signature
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Given:
+class GivenScores(Scorer):
     """A column of scores in the shape of an estimator: it learns nothing from ratings.
 
     Its correlations mean what they do for an estimator; its errors mean something only where the
@@ -29,12 +32,18 @@ class Given:
     name: str = "column"
     settings: tuple[tuple[str, str], ...] = ()
 
-    def fit(self, pool: RatedPool) -> Self:  # noqa: ARG002 - nothing to learn
+    @property
+    def title(self) -> str:
+        """The name of the metric or the column."""
+        return self.name
+
+    def fitted_to(self, pool: RatedPool) -> GivenScores:  # noqa: ARG002 - nothing to learn
         """Itself."""
         return self
 
-    def predict(self, outputs: Outputs) -> Estimates:
+    def estimate(self, X: Any) -> Estimates:  # noqa: ANN401, N803 - outputs, or texts without scores
         """The scores of the outputs, by id."""
+        outputs = outputs_in(X)
         values = np.array([self.scores.get(name, np.nan) for name in outputs.ids], dtype=np.float64)
         nothing = np.full(len(values), np.nan)
         return Estimates(
@@ -46,16 +55,20 @@ class Given:
             high=nothing,
         )
 
-    def held_out(self, pool: RatedPool, groups: IntArray | None = None) -> Estimates:  # noqa: ARG002
+    def held_out(  # groups change nothing
+        self,
+        pool: RatedPool | RatedIndex,
+        groups: IntArray | None = None,  # noqa: ARG002
+    ) -> Estimates:
         """The same scores: they owe nothing to the ratings that would be held out."""
-        return self.predict(as_outputs(pool))
+        return self.estimate(as_outputs(rated_in(pool)))
 
-    def signature(self) -> Signature:
+    def signature(self, pool: RatedPool | RatedIndex | None = None) -> Signature:  # noqa: ARG002
         """The name and, for a metric, its settings."""
         return Signature(self.name, self.settings)
 
 
-def given(ids: Sequence[str], scores: Sequence[float] | FloatArray, name: str) -> Given:
+def given(ids: Sequence[str], scores: Sequence[float] | FloatArray, name: str) -> GivenScores:
     """A column of scores, by the ids of the texts.
 
     Raises:
@@ -66,4 +79,4 @@ def given(ids: Sequence[str], scores: Sequence[float] | FloatArray, name: str) -
     values = np.asarray(scores, dtype=np.float64)
     if np.isinf(values).any():
         raise UsageError(f"{name}: scores must be finite, or NaN where there is none")
-    return Given(scores=dict(zip(ids, values.tolist(), strict=True)), name=name)
+    return GivenScores(scores=dict(zip(ids, values.tolist(), strict=True)), name=name)

@@ -1,6 +1,6 @@
 """An estimator beside single annotators, on equal terms: both against the mean of the others.
 
-The mean of k ratings is a better truth than that of the k - 1 which leave an annotator out. An
+The mean of k ratings is a better rating than that of the k - 1 which leave an annotator out. An
 estimator held against the first beats an annotator held against the second by that alone, so here
 both are held against the second, annotator by annotator, each on the texts that this one rated.
 """
@@ -11,19 +11,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from refless.human import canonical_order
 from refless.records import Estimates, FloatArray, IntArray, RatedPool, take
 from refless.stats import weighted
 from refless.stats.intervals import LEVEL, Interval, percentile_interval, quantile
 from refless.stats.resampling import RESAMPLES, weights_of
 from refless.studies.annotators import FEWEST, Column, columns_of
-from refless.truth import canonical_order
 
 MOST = 50_000  # ratings that are resampled in full; of more there are fewer resamples
 FEWEST_RESAMPLES = 100
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Beside:
+class BesideAnnotators:
     """Annotators and the estimator against the mean of the other annotators.
 
     Attributes:
@@ -47,7 +47,7 @@ def beside_annotators(
     clusters: IntArray | None = None,
     seed: int = 0,
     resamples: int = RESAMPLES,
-) -> Beside | None:
+) -> BesideAnnotators | None:
     """The comparison, or None where no two annotators rated a text that has an estimate.
 
     Args:
@@ -66,16 +66,16 @@ def beside_annotators(
         return None
     judges = [(column.scores, values[column.rows]) for column in used]
     pairs = [
-        tuple(weighted.spearman(column.truth, judged) for judged in both)
+        tuple(weighted.spearman(column.human, judged) for judged in both)
         for column, both in zip(used, judges, strict=True)
     ]
     spearman = _of(pairs, used, np.ones((1, len(pool))))[0]
     errors = [
-        [float(np.sort(np.square(column.truth - judged)).mean()) for judged in both]
+        [float(np.sort(np.square(column.human - judged)).mean()) for judged in both]
         for column, both in zip(used, judges, strict=True)
     ]
     average = _averages(spearman)
-    return Beside(
+    return BesideAnnotators(
         spearman=spearman,
         mse=np.array(errors),
         annotator=float(average[0]),
@@ -91,7 +91,7 @@ def _known(column: Column, place: IntArray, values: FloatArray) -> Column:
     rows = place[column.rows]
     kept = np.argsort(rows)
     kept = kept[~np.isnan(values[rows[kept]])]
-    return Column(column.name, rows[kept], column.truth[kept], column.scores[kept])
+    return Column(column.name, rows[kept], column.human[kept], column.scores[kept])
 
 
 def _of(
@@ -122,12 +122,8 @@ def _interval(
     rng = np.random.default_rng(seed)
     size = sum(len(column.rows) for column in used)
     times = min(resamples, max(FEWEST_RESAMPLES, resamples * MOST // size))
-    drawn = np.concatenate(
-        [
-            _drawn(_of(pairs, used, weights), rng)
-            for weights in weights_of(n, resamples=times, rng=rng, clusters=clusters)
-        ]
-    )
+    blocks = weights_of(n, resamples=times, rng=rng, clusters=clusters)
+    drawn = np.concatenate([_drawn(_of(pairs, used, weights), rng) for weights in blocks])
     known = drawn[~np.isnan(drawn)]
     if times == resamples or len(known) < 2:
         return percentile_interval(drawn)
