@@ -26,11 +26,13 @@ from refless.report.plot import (
     x_axis,
     y_axis,
 )
+from refless.report.wording import labels, number
 from refless.stats.intervals import UNDEFINED, Interval
 
 GOLDEN = (math.sqrt(5) - 1) / 2  # its multiples fill an interval evenly
 ROW = 34  # height of a line of a row chart
 LETTERS = 20  # of a row's name
+MOST_ROWS = 30  # of a chart; its table has all
 SINGLE, WIDEST = 4.0, 14.0  # radius of a point of a cloud: of one text, and of the most
 
 
@@ -282,16 +284,34 @@ def _held(value: float, frame: Frame) -> float:
     return min(max(value, frame.y.low), frame.y.high)
 
 
+def row_chart(lines: Sequence[Line], x: str, label: str, *, zero: bool = False) -> str:
+    """A point with an interval for each of the first lines; the label names their values.
+
+    Args:
+        lines: what is drawn.
+        x: label of the axis; label: what a screen reader says first.
+        zero: whether the axis holds 0.
+    """
+    lines = lines[:MOST_ROWS]
+    ends = (end for line in lines for end in (line.value, *line.interval))
+    values = ", ".join(f"{line.name} {number(line.value)}" for line in lines)
+    return rows(lines, axis_over([*([0.0] if zero else []), *ends], x), f"{label}: {values}")
+
+
 def rows(lines: Sequence[Line], x: Axis, label: str, *, bars: bool = False) -> str:
     """A line a name: its value as a point (or a bar) with an interval."""
-    longest = max((len(_name(line.name)) for line in lines), default=0)
+    names = labels([line.name for line in lines], LETTERS, "…")
+    longest = max(map(len, names.values()), default=0)
     height = TOP + ROW * len(lines) + BOTTOM
     frame = Frame(x=x, y=axis_over([0, 1], ""), left=30 + round(8.4 * longest), height=height)
     parts = [x_axis(frame, grid=True)]
     for i, line in enumerate(lines):
         middle = TOP + ROW * (i + 0.5)
-        name = written(_name(line.name))
-        parts.append(tag("text", name, x=frame.left - 8, y=middle + 4, text_anchor="end"))
+        parts.append(
+            tag(
+                "text", written(names[line.name]), x=frame.left - 8, y=middle + 4, text_anchor="end"
+            )
+        )
         parts.append(_row(line, middle, frame, bars=bars))
     return drawing("".join(parts), label, height=height)
 
@@ -311,8 +331,3 @@ def _row(line: Line, middle: float, frame: Frame, *, bars: bool) -> str:
     if not bars:
         parts.append(tag("circle", cx=at, cy=middle, r=5, class_="knot c0"))
     return "".join(parts)
-
-
-def _name(name: str) -> str:
-    line = " ".join(name.split())
-    return line if len(line) <= LETTERS else f"{line[: LETTERS - 1]}…"

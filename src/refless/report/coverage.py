@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
 
 from refless.records import Estimates
+from refless.report.advice import reasons_table
 from refless.report.charts import Line, rows
-from refless.report.page import Chapter, Figure
-from refless.report.parts import reasons_section
+from refless.report.document import Figure, Section, Table
 from refless.report.plot import Axis
-from refless.report.view import Table, clipped, number, with_interval
+from refless.report.wording import labels, number, with_interval
 from refless.stats.intervals import UNDEFINED, Interval, quantile
 
 GROUPS = 5  # of lengths, about equally large
@@ -23,21 +24,19 @@ SHARE = Axis(
 Coverage = tuple[str, int, int]  # a group of texts, how many, how many with an estimate
 
 
-def coverage_chapter(texts: Sequence[str], tasks: Sequence[str], estimates: Estimates) -> Chapter:
+def coverage_section(texts: Sequence[str], tasks: Sequence[str], estimates: Estimates) -> Section:
     """Coverage by length and by task, and why estimates are missing."""
     defined = estimates.defined.tolist()
     figures = [_figure(by_length(texts, defined), "Coverage by length in characters", "length")]
     if len(set(tasks)) > 1:
         figures.append(_figure(by_task(tasks, defined), "Coverage by task", "task"))
-    reasons: dict[str, int] = {}
-    for why in sorted(filter(None, estimates.reasons)):
-        reasons[why] = reasons.get(why, 0) + 1
-    n, n_scored, share = len(texts), sum(defined), estimates.coverage
-    return Chapter(
+    n, reasons = len(texts), Counter(sorted(filter(None, estimates.reasons)))
+    share = number(estimates.coverage)
+    return Section(
         title="Where it abstains",
-        lines=(f"{n_scored:,} of {n:,} texts have an estimate: coverage {number(share)}.",),
+        lines=(f"Texts with an estimate: {sum(defined):,} of {n:,} (coverage {share}).",),
         figures=tuple(figures),
-        sections=reasons_section(reasons, n),
+        table=reasons_table(reasons, n),
     )
 
 
@@ -60,11 +59,9 @@ def by_length(texts: Sequence[str], defined: Sequence[bool]) -> list[Coverage]:
 
 def by_task(tasks: Sequence[str], defined: Sequence[bool]) -> list[Coverage]:
     """Coverage of each task, by name."""
-    pairs = list(zip(tasks, defined, strict=True))
-    return [
-        (name, tasks.count(name), sum(scored for task, scored in pairs if task == name))
-        for name in sorted(set(tasks))
-    ]
+    counts = Counter(tasks)
+    scored = Counter(task for task, known in zip(tasks, defined, strict=True) if known)
+    return [(name, counts[name], scored[name]) for name in sorted(counts)]
 
 
 def share_interval(part: int, n: int) -> Interval:
@@ -84,19 +81,14 @@ def _figure(found: Sequence[Coverage], caption: str, name: str) -> Figure:
         for group, n, part in found
     ]
     low = min((part / n for _, n, part in found), default=0.0)
+    names = labels([group for group, *_ in found], 40)
     label = f"{caption}: bars from {number(low)} upwards"
     table = Table(
         header=(name, "texts", "with an estimate", "coverage [95 %]"),
         rows=tuple(
-            (
-                clipped(group),
-                f"{n:,}",
-                f"{part:,}",
-                with_interval(part / n, share_interval(part, n)),
-            )
+            (names[group], f"{n:,}", f"{part:,}", with_interval(part / n, share_interval(part, n)))
             for group, n, part in found
         ),
-        numeric=(False, True, True, True),
     )
     return Figure(
         svg=rows(lines[:MOST_TASKS], SHARE, label, bars=True),

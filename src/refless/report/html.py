@@ -4,40 +4,52 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from importlib.resources import files
 from string import Template
 
-from refless.report.page import Chapter, Figure, Key, Miss, Page, Store, Stored
+from refless.report.document import Document, Figure, Key, Section, Store, Stored, Table, plain
 from refless.report.plot import tag, written
-from refless.report.view import Section, Table
 
 CLIP = 400  # characters of a text that the page keeps
 ROOM = 1_800_000  # bytes that all texts together may take
 MOST = 1_000  # bytes of one of them
 
 
-def as_html(page: Page) -> str:
+def as_html(document: Document) -> str:
     """The whole file."""
     style, script = _part("report.css"), _part("report.js")
-    chapters = [(f"part-{i}", chapter) for i, chapter in enumerate(page.chapters, 1)]
+    parts = _parts(document.sections)
     body = [
-        _head(page),
-        _contents(chapters),
+        _head(document),
+        _contents([sections[0].title for sections in parts]),
         "<main>",
-        *(_chapter(chapter, name, page.store) for name, chapter in chapters),
-        *([] if page.store is None else [_store(page.store)]),
-        _origin(page),
+        *(_titled(sections, i, document.store) for i, sections in enumerate(parts, 1)),
+        *([] if document.store is None else [_store(document.store)]),
+        _origin(document),
         "</main>",
     ]
     return Template(_part("template.html")).substitute(
-        title=written(f"{page.title}: refless"),
+        title=written(f"{document.title}: refless"),
         policy=f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; "
         "base-uri 'none'; form-action 'none'",
         style=style,
         script=script,
         body="\n".join(body),
     )
+
+
+def as_fragment(document: Document, notes: Sequence[str] = ()) -> str:
+    """The text and tables of a document for a notebook, without any style of their own."""
+    parts = [f"<p><small>{written(note)}</small></p>" for note in notes]
+    for section in plain(document):
+        parts += [f"<h4>{written(section.title)}</h4>"] if section.title else []
+        parts += [
+            _command(line) if line.startswith(("  ", "signature: ")) else f"<p>{written(line)}</p>"
+            for line in section.lines
+        ]
+        parts += [] if section.table is None else [_table(section.table, section.title)]
+    return "".join(parts)
 
 
 def _part(name: str) -> str:
@@ -50,20 +62,36 @@ def _hash(text: str) -> str:
     return f"'sha256-{base64.b64encode(digest).decode()}'"
 
 
-def _head(page: Page) -> str:
+def _parts(sections: Iterable[Section]) -> list[list[Section]]:
+    """Each section with a title, and those without one that continue it."""
+    parts: list[list[Section]] = []
+    for section in sections:
+        if section.warning:
+            continue
+        if section.title or not parts:
+            parts.append([])
+        parts[-1].append(section)
+    return parts
+
+
+def _head(document: Document) -> str:
     facts = "".join(
         f"<div><dt>{_prose(name)}</dt><dd>{_prose(value)}</dd><dd>{_prose(more)}</dd></div>"
-        for name, value, more in page.facts
+        for name, value, more in document.facts
     )
+    advice = "".join(_section(one, document.store) for one in document.sections if one.warning)
     parts = [
-        tag("h1", written(page.title)),
-        tag("p", _prose(page.verdict), id="verdict"),
-        *(tag("p", _prose(note), class_="note") for note in page.notes),
+        tag("h1", written(document.title)),
+        tag("p", _prose(document.verdict), id="verdict"),
+        *(
+            _command(note.strip())
+            if note.startswith("  ")
+            else tag("p", _prose(note), class_="note")
+            for note in document.notes
+        ),
         *([f"<dl>{facts}</dl>"] if facts else []),
+        *([tag("aside", advice, class_="advice", aria_label="Advice")] if advice else []),
     ]
-    if page.advice:
-        inside = "".join(_section(section, "h3") for section in page.advice)
-        parts.append(tag("aside", inside, class_="advice", aria_label="Advice"))
     return tag("header", "\n".join(parts))
 
 
@@ -72,37 +100,36 @@ def _prose(text: str) -> str:
     return written(text).replace(" %", "&nbsp;%")
 
 
-def _contents(chapters: Sequence[tuple[str, Chapter]]) -> str:
+def _contents(titles: Sequence[str]) -> str:
     links = "".join(
-        tag("li", tag("a", written(chapter.title), href=f"#{name}")) for name, chapter in chapters
+        tag("li", tag("a", written(title), href=f"#part-{i}")) for i, title in enumerate(titles, 1)
     )
     return tag("nav", tag("ul", links), aria_label="Contents") if links else ""
 
 
-def _chapter(chapter: Chapter, name: str, store: Store | None) -> str:
-    parts = [tag("h2", written(chapter.title), id=f"{name}-title")]
-    parts += [tag("p", _prose(line)) for line in chapter.lines]
-    if chapter.points:
-        parts.append(tag("ul", "".join(tag("li", _prose(point)) for point in chapter.points)))
-    figures = [_figure(figure, store) for figure in chapter.figures]
-    if figures:
-        alone = len(figures) == 1
-        parts.append(tag("div", "\n".join(figures), class_="figures" + (" alone" * alone)))
-    parts += [_section(section, "h3") for section in chapter.sections]
-    if chapter.misses:
-        parts.append(_misses(chapter.misses, chapter.miss_header))
+def _titled(sections: Sequence[Section], number: int, store: Store | None) -> str:
+    name = f"part-{number}"
+    parts = [tag("h2", written(sections[0].title), id=f"{name}-title")]
+    parts += [_section(section, store) for section in sections]
     return tag("section", "\n".join(parts), id=name, aria_labelledby=f"{name}-title")
 
 
-def _section(section: Section, heading: str) -> str:
-    parts = [tag(heading, written(section.title))] if section.title else []
-    for line in section.lines:
-        if line.startswith("  "):
-            parts.append(_command(line.strip()))
-        else:
-            parts.append(tag("p", _prose(line)))
-    if section.table is not None:
+def _section(section: Section, store: Store | None) -> str:
+    """What a section holds below its title."""
+    parts = [
+        _command(line.strip()) if line.startswith("  ") else tag("p", _prose(line))
+        for line in section.lines
+    ]
+    if section.points:
+        parts.append(tag("ul", "".join(tag("li", _prose(point)) for point in section.points)))
+    if section.figures:
+        alone = " alone" * (len(section.figures) == 1)
+        drawn = "\n".join(_figure(figure, store) for figure in section.figures)
+        parts.append(tag("div", drawn, class_=f"figures{alone}"))
+    if section.table is not None and all(section.table is not f.table for f in section.figures):
         parts.append(_table(section.table, section.title or "Table"))
+    if section.texts:
+        parts.append(_texts(section))
     return "\n".join(parts)
 
 
@@ -132,8 +159,7 @@ def _figure(figure: Figure, store: Store | None) -> str:
 
 def _key(key: Key) -> str:
     """A piece of the line that a legend's entry stands for."""
-    shape = "dot" if key.style.startswith("dot") else "line"
-    if shape == "dot":
+    if key.style.startswith("dot"):
         sign = tag("circle", cx=14, cy=7, r=4, class_=key.style)
     elif key.style.startswith("bar"):
         sign = tag("rect", x=4, y=1, width=20, height=12, class_=key.style)
@@ -146,13 +172,13 @@ def _key(key: Key) -> str:
 def _table(table: Table, label: str) -> str:
     head = "".join(
         _cell(name, numeric, "th", scope="col")
-        for name, numeric in zip(table.header, table.numeric, strict=True)
+        for name, numeric in zip(table.header, table.flush_right, strict=True)
     )
-    body = "".join(
-        tag("tr", "".join(_cell(*cell) for cell in zip(row, table.numeric, strict=True)))
+    rows = (
+        tag("tr", "".join(_cell(*cell) for cell in zip(row, table.flush_right, strict=True)))
         for row in table.rows
     )
-    return _scrolling(f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>", label)
+    return _scrolling(head, "".join(rows), label)
 
 
 def _cell(text: str, numeric: bool, name: str = "td", **attributes: object) -> str:
@@ -164,39 +190,38 @@ def _cell(text: str, numeric: bool, name: str = "td", **attributes: object) -> s
     return tag(name, content, class_=style, **attributes)
 
 
-def _scrolling(content: str, label: str) -> str:
-    """What may be wider than the screen: a region of its own, which the keyboard can scroll."""
-    return tag("div", content, class_="scroll", tabindex=0, role="region", aria_label=label)
-
-
-def _misses(misses: Sequence[Miss], header: Sequence[str]) -> str:
-    """Rows on stored texts; the script puts each text into its last cell."""
-    head = "".join(tag("th", written(name), scope="col") for name in header)
-    rows = []
-    for miss in misses:
-        first, *rest = miss.cells
-        link = tag("a", written(first), href=f"#t{miss.text}")
-        cells = "".join(tag("td", written(cell), class_="number") for cell in rest)
-        text = f'<td class="text" dir="auto" data-text="{miss.text}"></td>'
-        rows.append(tag("tr", tag("td", link) + cells + text))
-    body = "".join(rows)
+def _scrolling(head: str, body: str, label: str) -> str:
+    """A table may be wider than the screen: a region of its own, which the keyboard can scroll."""
     table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-    return tag("div", _scrolling(table, "Worst misses"), class_="misses")
+    return tag("div", table, class_="scroll", tabindex=0, role="region", aria_label=label)
+
+
+def _names(header: Sequence[str]) -> str:
+    return "".join(tag("th", written(name), scope="col") for name in header)
+
+
+def _texts(section: Section) -> str:
+    """Rows on stored texts; the script puts each text into its last cell."""
+    rows = []
+    for place, (first, *rest) in zip(section.texts, section.cells, strict=True):
+        link = tag("a", written(first), href=f"#t{place}")
+        cells = "".join(tag("td", written(cell), class_="number") for cell in rest)
+        text = f'<td class="text" dir="auto" data-text="{place}"></td>'
+        rows.append(tag("tr", tag("td", link) + cells + text))
+    table = _scrolling(_names(section.header), "".join(rows), section.title)
+    return tag("div", table, class_="misses")
 
 
 def _store(store: Store) -> str:
     """Every text of the page, once; charts and other tables point here."""
     room = min(MOST, ROOM // max(1, len(store.texts)))
-    columns = ("id", *store.header, "text")
-    head = "".join(tag("th", written(name), scope="col") for name in columns)
     body = "\n".join(_stored(text, i, room) for i, text in enumerate(store.texts))
-    table = f"<table><thead><tr>{head}</tr></thead><tbody>\n{body}\n</tbody></table>"
-    scrolled = _scrolling(table, store.title)
+    table = _scrolling(_names(("id", *store.header, "text")), f"\n{body}\n", store.title)
     summary = tag("summary", f"{written(store.title)} ({len(store.texts):,})")
     title = tag("h2", "The texts", id="texts-title")
     return tag(
         "section",
-        f"{title}{tag('details', summary + scrolled)}",
+        title + tag("details", summary + table),
         id="texts",
         aria_labelledby="texts-title",
         data_rating=store.header.index(store.rating) + 1,
@@ -221,12 +246,14 @@ def clip(text: str, room: int) -> str:
     return safe if len(kept) == len(text) else f"{safe}…"
 
 
-def _origin(page: Page) -> str:
-    title = tag("h2", "How these numbers came about", id="origin-title")
-    said = [
-        tag("p", "The command line:"),
-        _command(page.command),
-        tag("p", "The signature, which names everything that can change them:"),
-        _command(page.signature),
-    ]
-    return tag("section", title + "".join(said), id="origin", aria_labelledby="origin-title")
+def _origin(document: Document) -> str:
+    parts = [tag("h2", "How these numbers came about", id="origin-title")]
+    if document.command:
+        parts += [tag("p", "The command line:"), _command(document.command)]
+    if document.signatures:
+        which = (
+            "signature, which names" if len(document.signatures) == 1 else "signatures, which name"
+        )
+        parts.append(tag("p", f"The {which} everything that can change them:"))
+        parts += map(_command, document.signatures)
+    return tag("section", "".join(parts), id="origin", aria_labelledby="origin-title")

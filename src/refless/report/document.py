@@ -1,0 +1,191 @@
+"""A report as plain data: one document, which terminal, Markdown and HTML show each their way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from refless.report.wording import clipped
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """A table for people; cells are text already.
+
+    Attributes:
+        header, rows: the cells.
+        numeric: which columns are set flush right; all but the first unless it is given.
+    """
+
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    numeric: tuple[bool, ...] = ()
+
+    @property
+    def flush_right(self) -> tuple[bool, ...]:
+        """`numeric`, or its default."""
+        return self.numeric or (False, *[True] * (len(self.header) - 1))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Key:
+    """One entry of a figure's legend: a name, and the class that draws it (`c0`, `c1` ...)."""
+
+    name: str
+    style: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figure:
+    """A chart with its data.
+
+    Attributes:
+        svg: the drawing, as safe SVG (`charts` makes it).
+        caption: what it shows, and how to read it.
+        table: its data; None where the texts' own table holds it.
+        keys: the legend.
+        linked: whether its points are texts, shown when a point is hovered or focused.
+    """
+
+    svg: str
+    caption: str
+    table: Table | None = None
+    keys: tuple[Key, ...] = ()
+    linked: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """A heading and what follows it, in this order; without a title it continues the one before.
+
+    Attributes:
+        lines: paragraphs; one that begins with two spaces is a command line.
+        points: a list, in HTML alone.
+        figures: charts, in HTML alone; one that draws the section's own table folds it away.
+        table: a table.
+        texts: places of stored texts; `cells` go before each, and `header` names all columns.
+        warning: whether it is to be said before all else.
+    """
+
+    title: str = ""
+    lines: tuple[str, ...] = ()
+    points: tuple[str, ...] = ()
+    figures: tuple[Figure, ...] = ()
+    table: Table | None = None
+    texts: tuple[int, ...] = ()
+    cells: tuple[tuple[str, ...], ...] = ()
+    header: tuple[str, ...] = ()
+    warning: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stored:
+    """One text, stored once.
+
+    Attributes:
+        id: its name.
+        cells: numbers of its own, under the store's header.
+        text: the whole text; the page clips it.
+        near: the texts to show beside it, as (place in the store, similarity).
+    """
+
+    id: str
+    cells: tuple[str, ...]
+    text: str
+    near: tuple[tuple[int, float], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Store:
+    """The texts of a report, each once.
+
+    Attributes:
+        header: names of the cells.
+        title: what the texts are.
+        near: what `Stored.near` are, for the panel beside a chart.
+        rating: name of the cell that holds what people gave.
+    """
+
+    header: tuple[str, ...]
+    texts: tuple[Stored, ...]
+    title: str
+    near: str = "Nearest rated texts"
+    rating: str = "people"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """One report.
+
+    Attributes:
+        title: its heading, in HTML alone.
+        verdict: the one sentence at the top.
+        notes: what it rests on.
+        facts: numbers that stand out, in HTML alone: a name, the value, more about it.
+        sections: all the rest; warnings among them are shown first.
+        store: the texts, in HTML alone.
+        signatures: what made the numbers.
+        command: the command line that made the report, in HTML alone.
+    """
+
+    title: str = ""
+    verdict: str = ""
+    notes: tuple[str, ...] = ()
+    facts: tuple[tuple[str, str, str], ...] = ()
+    sections: tuple[Section, ...] = ()
+    store: Store | None = None
+    signatures: tuple[str, ...] = ()
+    command: str = ""
+
+
+def plain(document: Document) -> Iterable[Section]:
+    """The document as text and Markdown show it: warnings, verdict, notes, sections, signatures.
+
+    Figures and lists are left out, and sections of nothing else; rows on texts become tables.
+    """
+    yield from (section for section in document.sections if section.warning)
+    yield from (
+        Section(lines=lines) for lines in ((document.verdict,), document.notes) if any(lines)
+    )
+    for section in document.sections:
+        if section.texts and document.store is not None:
+            yield Section(title=section.title, lines=section.lines)
+            yield Section(table=_with_texts(section, document.store))
+        elif not section.warning and (section.lines or section.table):
+            yield section
+    yield from (Section(lines=(f"signature: {one}",)) for one in document.signatures)
+
+
+def _with_texts(section: Section, store: Store) -> Table:
+    rows = zip(section.cells, section.texts, strict=True)
+    return Table(
+        header=section.header,
+        rows=tuple((*cells, clipped(store.texts[place].text)) for cells, place in rows),
+        numeric=(False, *[True] * (len(section.header) - 2), False),
+    )
+
+
+def caveats() -> Section:
+    """What no number here shows (Caglayan et al. 2020, section 6)."""
+    return Section(
+        title="What the numbers do not show",
+        points=(
+            (
+                "That a system writes as well as people do. Agreement with annotators, even better "
+                "than one annotator's, is about ranking these texts; it is no human parity."
+            ),
+            (
+                "That a small difference matters, or that two numbers are equal. Where the "
+                "interval of a difference holds 0, no difference is shown: collect more ratings."
+            ),
+            (
+                "That a high correlation is enough. A correlation is an average over these texts: "
+                "it can hide texts that are badly wrong, and texts written to please a metric."
+            ),
+            (
+                "That it carries over. Other tasks, systems, lengths or annotators need ratings of "
+                "their own; validate with --group system or source says how much is lost."
+            ),
+            "That people agree, or are right. The human rating here is the mean of these ratings.",
+        ),
+    )

@@ -1,0 +1,227 @@
+"""Estimates of outputs, and what was chosen among them, as JSON and as rows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from refless.records import Reason, Scale
+from refless.report.advice import Advice
+from refless.report.export import Cell, Rows
+from refless.report.record import Count, Record, Signed, record
+from refless.report.score.best_of import CAUTION
+from refless.report.wording import in_units
+from refless.signature import Signature
+from refless.stats.intervals import UNDEFINED, Interval
+from refless.studies.best_of import BestOf, Choice
+from refless.studies.scoring import Mean, Scored
+
+
+@dataclass(frozen=True, kw_only=True)
+class EstimateRecord:
+    """The estimate of one output, or the reason why there is none.
+
+    Attributes:
+        interval: 95 %, for the mean rating that people would give.
+        sd: standard deviation; null from an estimator that has none.
+        support: rated texts behind the estimate.
+        reason: empty where there is an estimate.
+    """
+
+    id: str
+    estimate: float
+    interval: Interval
+    sd: float
+    support: Count
+    reason: Reason
+
+
+NO = {"properties": {"estimate": {"type": "null"}}}
+DEFINED = {"properties": {"reason": {"const": ""}}}
+EITHER = Meta(extra_json_schema={"if": DEFINED, "then": {"not": NO}, "else": NO})
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeanInScale:
+    """The mean in the raters' units."""
+
+    scale: Scale
+    mean: float
+    mean_interval: Interval
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChoiceRecord:
+    """The output with the highest estimate of one item; null where none has an estimate.
+
+    Attributes:
+        item: its name; the output's id where the output names no item.
+        candidates: outputs of the item; n_scored: those with an estimate.
+        fallback: whether the estimate lies below `fallback_below`, or there is none.
+    """
+
+    item: str
+    id: str | None
+    text: str | None
+    estimate: float
+    interval: Interval
+    candidates: Count
+    n_scored: Count
+    reasons: dict[str, int]
+    fallback: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class BestOfRecord:
+    """The best output of each item.
+
+    Attributes:
+        by: what the outputs to choose from have in common.
+        n_tied: items whose highest estimate several outputs share.
+        n_fallback: items whose `fallback` is true.
+        chosen: mean over items; random: what one at random would give; difference: between them.
+        caution: what the difference does not promise.
+    """
+
+    by: Literal["item", "source"]
+    n_tied: Count
+    n_fallback: Count
+    fallback_below: float | None
+    chosen: Mean
+    random: Mean
+    difference: float
+    difference_interval: Interval
+    caution: str
+    items: tuple[ChoiceRecord, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class GateRecord:
+    """What became of the gates; both are empty without one."""
+
+    verdict: Literal["", "passed", "failed", "undecided"] = ""
+    reason: str = ""
+
+
+NO_GATE = GateRecord()
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoreRecord(Mean, Record):
+    """Outputs with their estimates.
+
+    Attributes:
+        reasons: how often each reason of having no estimate occurs.
+        systems: the mean of each system; empty without a system column.
+        in_scale: null without a scale.
+        advice: what to do where more than a third has no estimate.
+        best_of: null without --best-of.
+    """
+
+    command: Literal["score"] = "score"
+    signature: Signed
+    reasons: dict[str, int]
+    systems: dict[str, Mean]
+    in_scale: MeanInScale | None
+    advice: Advice | None
+    items: tuple[Annotated[EstimateRecord, EITHER], ...]
+    best_of: BestOfRecord | None
+    gate: GateRecord
+
+
+def score_record(
+    scored: Scored,
+    signature: Signature,
+    scale: Scale | None,
+    advice: Advice | None,
+    best: BestOf | None = None,
+    gate: GateRecord = NO_GATE,
+) -> ScoreRecord:
+    """The object of `refless score --format json`."""
+    items = () if best is None else tuple(_choice(scored, choice) for choice in best.choices)
+    return record(
+        ScoreRecord,
+        scored,
+        scored.overall,
+        signature=str(signature),
+        in_scale=_in_scale(scored.overall, scale),
+        advice=advice,
+        items=tuple(_item(scored, i) for i in range(len(scored.outputs))),
+        best_of=None if best is None else record(BestOfRecord, best, caution=CAUTION, items=items),
+        gate=gate,
+    )
+
+
+def score_rows(scored: Scored, best: BestOf | None = None) -> Rows:
+    """One row an output; with `best` one row an item, with the output that was chosen."""
+    if best is not None:
+        return [_best_row(scored, choice) for choice in best.choices]
+    return [_row(scored, i) for i in range(len(scored.outputs))]
+
+
+def _in_scale(mean: Mean, scale: Scale | None) -> MeanInScale | None:
+    if scale is None:
+        return None
+    value, (low, high) = in_units(mean.mean, mean.mean_interval, scale)
+    return MeanInScale(scale=scale, mean=value, mean_interval=(low, high))
+
+
+def _item(scored: Scored, i: int) -> EstimateRecord:
+    estimates = scored.estimates
+    return EstimateRecord(
+        id=estimates.ids[i],
+        estimate=float(estimates.values[i]),
+        interval=(float(estimates.low[i]), float(estimates.high[i])),
+        sd=float(estimates.sd[i]) if len(estimates.sd) else math.nan,
+        support=int(estimates.support[i]),
+        reason=estimates.reasons[i],
+    )
+
+
+def _row(scored: Scored, i: int) -> dict[str, Cell]:
+    """An output as CSV and JSONL have it."""
+    found, systems = _item(scored, i), scored.outputs.systems
+    low, high = found.interval
+    return {
+        "id": found.id,
+        **({"system": systems[i]} if systems else {}),
+        "estimate": found.estimate,
+        "low": low,
+        "high": high,
+        **({"sd": found.sd} if len(scored.estimates.sd) else {}),
+        "support": found.support,
+        "reason": found.reason,
+        "text": scored.outputs.texts[i],
+    }
+
+
+def _choice(scored: Scored, choice: Choice) -> ChoiceRecord:
+    i, nothing = choice.best, {"id": None, "estimate": math.nan, "interval": UNDEFINED}
+    return record(
+        ChoiceRecord,
+        choice,
+        *(() if i is None else (_item(scored, i),)),
+        **(nothing if i is None else {}),
+        text=None if i is None else scored.outputs.texts[i],
+        candidates=len(choice.rows),
+    )
+
+
+def _best_row(scored: Scored, choice: Choice) -> dict[str, Cell]:
+    """The chosen output as `refless score` has it, and its item; empty where there is none."""
+    cells: Mapping[str, Cell]
+    if choice.best is None:
+        cells = {**dict.fromkeys(_row(scored, choice.rows[0])), "reason": ", ".join(choice.reasons)}
+    else:
+        cells = _row(scored, choice.best)
+    return {
+        "item": choice.item,
+        **cells,
+        "candidates": len(choice.rows),
+        "n_scored": choice.n_scored,
+        "fallback": choice.fallback,
+    }

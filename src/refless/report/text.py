@@ -1,0 +1,82 @@
+"""Documents as text for a terminal and as Markdown."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+from refless.report.document import Document, Section, Table, plain
+
+WIDTH = 80
+
+
+def as_markdown(document: Document) -> str:
+    """Sections with pipe tables."""
+    parts = []
+    for section in plain(document):
+        if section.title:
+            parts.append(f"## {section.title}")
+        parts += [_quoted(line) if section.warning else line for line in section.lines]
+        if section.table is not None:
+            parts.append(_pipes(section.table))
+    return "\n\n".join(parts) + "\n"
+
+
+def _quoted(line: str) -> str:
+    return line if _whole(line) else f"> {line}"
+
+
+def _pipes(table: Table) -> str:
+    rule = ["---:" if numeric else "---" for numeric in table.flush_right]
+    rows = [table.header, rule, *table.rows]
+    return "\n".join("| " + " | ".join(map(_pipe_cell, row)) + " |" for row in rows)
+
+
+def _pipe_cell(cell: str) -> str:
+    return cell.replace("|", "\\|").replace("\n", "<br>")
+
+
+def as_text(document: Document, *, color: bool = False, width: int = WIDTH) -> str:
+    """Sections for a terminal of so many columns."""
+    from rich.console import Console
+
+    buffer = io.StringIO()
+    console = Console(
+        file=buffer,
+        width=width,
+        force_terminal=color,
+        no_color=not color,
+        highlight=False,
+        emoji=False,
+        markup=False,
+    )
+    for section in plain(document):
+        _print(section, console)
+    lines = (line.rstrip() for line in buffer.getvalue().splitlines())
+    return "\n".join(lines).strip("\n") + "\n"
+
+
+def _print(section: Section, console: Any) -> None:  # noqa: ANN401 - rich is imported lazily
+    from rich import box
+    from rich.table import Table as RichTable
+
+    if section.title:
+        console.print(section.title, style="bold")
+    for line in section.lines:
+        warned = section.warning and not _whole(line)
+        console.print(line, style="yellow" if warned else None, soft_wrap=_whole(line))
+    if section.table is not None:
+        table = RichTable(
+            box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0)
+        )
+        for name, numeric in zip(section.table.header, section.table.flush_right, strict=True):
+            table.add_column(name, justify="right" if numeric else "left", no_wrap=numeric)
+        for row in section.table.rows:
+            table.add_row(*row)
+        console.print(table)
+    console.print()
+
+
+def _whole(line: str) -> bool:
+    """Command lines and signatures stay whole, so that they can be copied."""
+    return line.startswith(("  refless ", "signature: "))

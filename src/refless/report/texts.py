@@ -1,0 +1,34 @@
+"""Single texts in a report: which are shown, and how an estimate is written."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from refless.records import Estimates, IntArray
+from refless.report.wording import with_interval
+
+MOST_POINTS = 2_000  # texts in a scatter plot; more are drawn from at random
+HEADER = ("people", "estimate", "support", "no estimate")  # of the stored texts
+
+
+def drawn(order: IntArray, seed: int) -> IntArray:
+    """Of rows in an order of their own those that a scatter plot shows."""
+    if len(order) <= MOST_POINTS:
+        return order
+    chosen = np.random.default_rng(seed).choice(len(order), MOST_POINTS, replace=False)
+    return order[np.sort(chosen)]
+
+
+def estimate_cells(estimates: Estimates, i: int) -> tuple[str, str, str]:
+    """A stored text's cells under `HEADER`, after what people gave."""
+    return _value(estimates, i, 3), str(estimates.support[i]), estimates.reasons[i]
+
+
+def estimate_or_reason(estimates: Estimates, i: int) -> str:
+    """An estimate with its interval, or the reason why there is none."""
+    return estimates.reasons[i] or _value(estimates, i, 2)
+
+
+def _value(estimates: Estimates, i: int, digits: int) -> str:
+    ends = float(estimates.low[i]), float(estimates.high[i])
+    return with_interval(float(estimates.values[i]), ends, digits)

@@ -1,0 +1,138 @@
+"""A validation as JSON and as rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from refless.records import Scale
+from refless.report.advice import Advice
+from refless.report.export import Rows
+from refless.report.record import AnnotatorsRecord, Count, Record, Signed, annotators_record, record
+from refless.report.validate.document import NO_NAMES
+from refless.report.validate.side_by_side import recommendation
+from refless.report.validate.verdict import grounds_of, verdict
+from refless.stats.intervals import Interval
+from refless.studies.differences import Difference
+from refless.studies.held_out import Agreement
+from refless.studies.reranking import Reranking
+from refless.studies.side_by_side import SideBySide
+from refless.studies.validation import Validation
+
+
+@dataclass(frozen=True, kw_only=True)
+class Beside:
+    """Spearman of the average annotator and of the estimates, against the other annotators' mean.
+
+    Attributes:
+        difference_interval: 95 %, of estimator less annotator.
+    """
+
+    annotator: float
+    estimator: float
+    difference_interval: Interval
+
+
+@dataclass(frozen=True, kw_only=True)
+class Errors:
+    """The mean squared and the mean absolute error."""
+
+    mse: float
+    mse_interval: Interval
+    mae: float
+    mae_interval: Interval
+
+
+@dataclass(frozen=True, kw_only=True)
+class ErrorsInScale:
+    """The estimator's errors in the raters' units; correlations have none."""
+
+    scale: Scale
+    estimator: Errors
+
+
+@dataclass(frozen=True, kw_only=True)
+class ValidateRecord(Record):
+    """Held-out estimates of rated texts against their ratings.
+
+    Attributes:
+        baselines: agreement of predictions that read no words.
+        differences: what sets the estimator apart from each baseline, both drawn together: its
+            Spearman less that of `length_only`, and the MSE of `constant` less its own; above 0
+            the estimator does better.
+        annotators: single annotators against the human rating, which holds their own; null, with a
+            reason, where the ratings do not say who gave them.
+        beside: null where no two annotators rated the same texts.
+        reranking: what choosing among outputs for one source, or item, is worth; null where these
+            were not held out together (--group), or none has several.
+        in_scale: null without a scale.
+        advice: what to do where more than a third has no estimate.
+        recommendation: which estimator to use, and whether it is worth it, in a sentence.
+    """
+
+    command: Literal["validate"] = "validate"
+    signature: Signed
+    verdict: str
+    n: Count
+    estimator: Agreement
+    baselines: dict[str, Agreement]
+    differences: dict[str, Difference]
+    annotators: AnnotatorsRecord | None
+    annotators_reason: str
+    beside: Beside | None
+    reranking: Reranking | None
+    in_scale: ErrorsInScale | None
+    advice: Advice | None
+    recommendation: str
+    side_by_side: SideBySide
+
+
+def validation_record(
+    result: Validation, table: SideBySide, advice: Advice | None
+) -> ValidateRecord:
+    """The object of `refless validate --format json`."""
+    return record(
+        ValidateRecord,
+        result,
+        verdict=verdict(grounds_of(result)),
+        n=len(result.pool),
+        annotators=annotators_record(result.annotators),
+        annotators_reason=NO_NAMES if result.annotators is None else "",
+        beside=None if result.beside is None else record(Beside, result.beside),
+        in_scale=_in_scale(result.estimator, result.pool.scale),
+        advice=advice,
+        recommendation=recommendation(table),
+        side_by_side=table,
+    )
+
+
+def _in_scale(agreement: Agreement, scale: Scale | None) -> ErrorsInScale | None:
+    if scale is None:
+        return None
+    span = scale[1] - scale[0]
+    (mse_low, mse_high), (low, high) = agreement.mse_interval, agreement.mae_interval
+    errors = Errors(
+        mse=agreement.mse * span**2,
+        mse_interval=(mse_low * span**2, mse_high * span**2),
+        mae=agreement.mae * span,
+        mae_interval=(low * span, high * span),
+    )
+    return ErrorsInScale(scale=scale, estimator=errors)
+
+
+def validation_rows(result: Validation) -> Rows:
+    """One row a rated text."""
+    pool, estimates = result.pool, result.estimates
+    return [
+        {
+            "id": pool.ids[i],
+            "human": float(pool.human[i]),
+            "estimate": float(estimates.values[i]),
+            "low": float(estimates.low[i]),
+            "high": float(estimates.high[i]),
+            "support": int(estimates.support[i]),
+            "reason": estimates.reasons[i],
+            "text": pool.texts[i],
+        }
+        for i in range(len(pool))
+    ]

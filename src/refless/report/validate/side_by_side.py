@@ -1,0 +1,112 @@
+"""Several estimators and baselines on the same texts: which to use, and whether it is worth it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from refless.report.document import Document, Section, Table
+from refless.report.wording import percent, sentence, with_interval
+from refless.studies.side_by_side import Line, SideBySide
+
+FEWEST = 20  # estimates that a recommendation needs
+FEWEST_DRAWN = 20  # groups
+NEARLY_ALL = 0.995  # of the texts: below this share the coverage is told
+TITLE = "Side by side on the same texts"
+
+
+def with_side_by_side(document: Document, found: SideBySide, command: str, group: str) -> Document:
+    """The report of one validation with the comparison before everything else.
+
+    Args:
+        document: of the validation; found: the comparison.
+        command: the line that estimates outputs with the estimator to use.
+        group: what was held out together.
+    """
+    table = Section(title=TITLE, table=_table(found), lines=(_legend(found, group),))
+    name = found.reference.removeprefix("the ")
+    people = Section(
+        title=f"{sentence(name)} and people", lines=(document.verdict, *document.notes)
+    )
+    return replace(
+        document,
+        verdict=recommendation(found),
+        notes=(f"  {command}",) if worth_using(found) else (),
+        sections=(
+            *(section for section in document.sections if section.warning),
+            table,
+            people,
+            *(section for section in document.sections if not section.warning),
+        ),
+    )
+
+
+def worth_using(found: SideBySide) -> bool:
+    """Whether the chosen estimator is shown to agree with people, and no baseline to do better."""
+    line, rival = found.first, found.rival
+    return (
+        line.n_scored >= FEWEST and line.spearman_interval[0] > 0 and not rival.gain_interval[0] > 0
+    )
+
+
+def recommendation(found: SideBySide) -> str:
+    """Which estimator to use, and whether it is worth using at all, in a sentence or two."""
+    if found.n_drawn < FEWEST_DRAWN:
+        few = f"Intervals are drawn over {found.n_drawn} groups only, too few to rely on."
+        return f"{_recommended(found)} {few}"
+    return _recommended(found)
+
+
+def _recommended(found: SideBySide) -> str:
+    line, rival = found.first, found.rival
+    agreed = f"Spearman {with_interval(line.spearman, line.spearman_interval)}"
+    if line.coverage < NEARLY_ALL:
+        agreed += f" on the {percent(line.coverage)} of the texts with an estimate"
+    if line.n_scored < FEWEST:
+        return f"{line.n_scored} estimates are too few to tell which estimator to use."
+    if not line.spearman_interval[0] > 0:
+        return f"Use none: no agreement with people is shown ({line.name}: {agreed})."
+    gap = with_interval(-rival.gain, [-end for end in rival.gain_interval[::-1]])
+    if rival.gain_interval[1] < 0:
+        return (
+            f"Use {line.name}: it agrees with people, {agreed}, better than the best baseline, "
+            f"{rival.name}, by {gap}."
+        )
+    if rival.gain_interval[0] > 0:
+        lost = with_interval(rival.gain, rival.gain_interval)
+        return (
+            f"Use none: a baseline, {rival.name}, agrees with people better than {line.name}, "
+            f"by {lost}."
+        )
+    return (
+        f"{sentence(line.name)} agrees with people, {agreed}, but it is not shown to do better "
+        f"than the best baseline, {rival.name}: the difference is {gap}."
+    )
+
+
+def _table(found: SideBySide) -> Table:
+    """One row a method."""
+    rows = tuple(_row(line, found) for line in found.methods)
+    header = ("", "Spearman [95 %]", "difference [95 %]", "covered")
+    return Table(header=header, rows=rows, numeric=(False, True, True, True))
+
+
+def _row(line: Line, found: SideBySide) -> tuple[str, ...]:
+    # held out, a baseline that knows nothing is a mirror of each text's own rating
+    ranks = line.name not in found.baselines or line.spearman > 0
+    against = ranks and line.name != found.reference
+    return (
+        line.name.removeprefix("the "),
+        with_interval(line.spearman, line.spearman_interval) if ranks else "-",
+        with_interval(line.gain, line.gain_interval) if against else "-",
+        percent(line.coverage),
+    )
+
+
+def _legend(found: SideBySide, group: str) -> str:
+    """What the rows are."""
+    without = "its own rating" if group == "id" else f"the ratings of its {group}"
+    return (
+        f"Each text is estimated without {without}. Difference: Spearman minus that of "
+        f"{found.reference}, on the texts that both have an estimate for, drawn together. "
+        f"Baselines: {', '.join(found.baselines)}."
+    )

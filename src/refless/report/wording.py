@@ -1,0 +1,157 @@
+"""Numbers and texts as people read them: digits, intervals, shares, names cut to fit."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter
+from collections.abc import Sequence
+
+from refless.records import Scale
+from refless.signature import Signature
+from refless.studies.held_out import Agreement
+
+WIDEST = 1e5  # numbers from here on are shown with five digits in all, so that tables keep fitting
+MEASURES = {"mse": 4, "mae": 4, "pearson": 3, "spearman": 3, "kendall": 3, "auc": 3}  # digits
+NAMES = {"bleu-neighbors": "BLEU Neighbors", "gp": "the Gaussian process", "ratpred": "RatPred"}
+REASONS = {
+    "empty": "the text is empty",
+    "too-short": "fewer tokens than the highest n-gram order",
+    "too-few": "too few rated texts, or too few of them similar (min_neighbors)",
+    "too-many": "a larger share of the rated texts is similar than max_fraction allows",
+    "too-uncertain": "its standard deviation is larger than asked for",
+    "bad-row": "the row could not be read",
+}
+
+
+def number(value: float | None, digits: int = 3) -> str:
+    """A number for a table; a dash where it is undefined."""
+    if value is None or value != value:
+        return "-"
+    if abs(value) >= WIDEST:
+        return f"{value:.4e}"
+    shown = f"{value:.{digits}f}"
+    return shown.removeprefix("-") if float(shown) == 0 else shown  # -0.000 is 0.000
+
+
+def p_value(p: float) -> str:
+    """A p-value with three digits, which never reads as 0."""
+    return "<0.001" if p < 0.001 else number(p)
+
+
+def percent(share: float) -> str:
+    """`96 %`; what is neither none nor all is never shown as such."""
+    if 0 < share < 0.01:
+        return "<1 %"
+    return ">99 %" if 0.99 < share < 1 else f"{100 * share:.0f} %"
+
+
+def with_interval(value: float, interval: Sequence[float], digits: int = 3) -> str:
+    """`0.316 [0.181, 0.440]`, or a dash; without the interval where there is none."""
+    low, high = interval
+    if value != value or low != low:
+        return number(value, digits)
+    return f"{number(value, digits)} [{number(low, digits)}, {number(high, digits)}]"
+
+
+def interval(ends: Sequence[float], digits: int = 3) -> str:
+    """`95 % interval 0.193 to 0.440`, or that there is none."""
+    low, high = ends
+    if low != low:
+        return "no interval"
+    return f"95 % interval {number(low, digits)} to {number(high, digits)}"
+
+
+def abstains(share: float) -> str:
+    """`abstains on 4 %`; what is not nothing is never shown as nothing, nor all but all as all."""
+    shown = percent(share).replace("<", "less than ").replace(">", "more than ")
+    return f"abstains on {shown if share else 'none'}"
+
+
+def estimator_name(signature: Signature) -> str:
+    """An estimator's name for people, with its kernel where that is not BLEU*."""
+    name = NAMES.get(signature.name, signature.name)
+    if signature.get("w") == "kernel":
+        name = "the kernel-weighted mean"
+    kernel = signature.get("kernel") or "bleu*"
+    return name if kernel == "bleu*" else f"{name} with {kernel}"
+
+
+def sentence(text: str) -> str:
+    """The text with a capital letter first."""
+    return text[:1].upper() + text[1:]
+
+
+def title(name: str) -> str:
+    """A measure's name in a table."""
+    return {"mse": "MSE", "mae": "MAE", "auc": "AUC"}.get(name, name.capitalize())
+
+
+def measure(agreement: Agreement, name: str) -> str:
+    """A measure with its interval."""
+    return with_interval(getattr(agreement, name), agreement.interval_of(name), MEASURES[name])
+
+
+def in_units(value: float, ends: Sequence[float], scale: Scale) -> tuple[float, list[float]]:
+    """A number in [0, 1] and its interval in the raters' units."""
+    low, high = scale
+    first, *rest = (one * (high - low) + low for one in (value, *ends))
+    return first, rest
+
+
+def on_scale(value: float, ends: Sequence[float], scale: Scale | None) -> str:
+    """The number again on the raters' scale, as a sentence; nothing without a scale."""
+    if scale is None:
+        return ""
+    shown = with_interval(*in_units(value, ends, scale), 2)
+    return f" On the raters' scale {scale[0]:g} to {scale[1]:g}: {shown}."
+
+
+def clipped(text: str, width: int = 40) -> str:
+    """The text on one line, at most `width` columns of a terminal.
+
+    Control characters, which could command the terminal, and lone surrogates are replaced.
+    """
+    from rich.cells import cell_len, set_cell_size
+
+    line = "".join(map(_shown, " ".join(text.split())))
+    return line if cell_len(line) <= width else set_cell_size(line, width - 3).rstrip() + "..."
+
+
+def labels(names: Sequence[str], width: int, mark: str = "...") -> dict[str, str]:
+    """What to call each name in at most `width` columns, so that different names stay different.
+
+    Names that would look alike with their ends cut off are cut in the middle instead; those that
+    look alike even so are numbered.
+    """
+    lines = {name: clipped(name, 10**6) for name in dict.fromkeys(names)}
+    alike = Counter(_cut(line, width, 0, mark) for line in lines.values())
+    found: dict[str, str] = {}
+    taken: set[str] = set()
+    for name, line in lines.items():
+        shown, count = _cut(line, width, 0, mark), 1
+        if alike[shown] > 1:
+            shown = _cut(line, width, (width - len(mark)) // 2, mark)
+        while shown in taken:
+            count += 1
+            shown = _cut(line, width - len(f" {count}"), 0, mark) + f" {count}"
+        taken.add(shown)
+        found[name] = shown
+    return found
+
+
+def _cut(line: str, width: int, end: int, mark: str) -> str:
+    """The line in `width` columns, with `end` columns of its end after the mark."""
+    from rich.cells import cell_len, set_cell_size
+
+    if cell_len(line) <= width:
+        return line
+    tail = ""
+    for character in reversed(line):
+        if cell_len(character + tail) > end:
+            break
+        tail = character + tail
+    return set_cell_size(line, width - cell_len(mark + tail)).rstrip() + mark + tail
+
+
+def _shown(character: str) -> str:
+    return "\ufffd" if unicodedata.category(character) in {"Cc", "Cs"} else character
