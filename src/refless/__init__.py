@@ -2,9 +2,8 @@
 
 >>> from refless import BLEUNeighbors
 >>> texts = ["the fox is quick", "the dog is quick", "a fox was slow"]
->>> BLEUNeighbors(min_neighbors=1, max_fraction=1).fit(texts, [5, 4, 1]).predict(
-...     ["the cat is quick"]
-... ).values.tolist()
+>>> scorer = BLEUNeighbors(min_neighbors=1, max_fraction=1).fit(texts, [5, 4, 1])
+>>> scorer.predict(["the cat is quick"]).tolist()
 [4.5]
 """
 
@@ -16,6 +15,24 @@ from typing import TYPE_CHECKING, Any
 from refless.version import __version__ as __version__
 
 if TYPE_CHECKING:  # for type checkers and editors; a test holds the two lists together
+    from refless.application.explain import ExplainResult as ExplainResult
+    from refless.application.explain import explain as explain
+    from refless.application.huse import HuseResult as HuseResult
+    from refless.application.huse import huse as huse
+    from refless.application.meta import MetaResult as MetaResult
+    from refless.application.meta import meta as meta
+    from refless.application.metric import MetricResult as MetricResult
+    from refless.application.metric import metric as metric
+    from refless.application.mine import MineResult as MineResult
+    from refless.application.mine import mine as mine
+    from refless.application.score import ScoreResult as ScoreResult
+    from refless.application.score import score as score
+    from refless.application.stress import StressResult as StressResult
+    from refless.application.stress import stress as stress
+    from refless.application.train import TrainResult as TrainResult
+    from refless.application.train import train as train
+    from refless.application.validate import ValidateResult as ValidateResult
+    from refless.application.validate import validate as validate
     from refless.errors import IndexFolderError as IndexFolderError
     from refless.errors import InputError as InputError
     from refless.errors import MissingExtraError as MissingExtraError
@@ -24,16 +41,26 @@ if TYPE_CHECKING:  # for type checkers and editors; a test holds the two lists t
     from refless.estimators import ESTIMATORS as ESTIMATORS
     from refless.estimators import BLEUNeighbors as BLEUNeighbors
     from refless.estimators import Explanation as Explanation
-    from refless.estimators import Kriging as Kriging
+    from refless.estimators import GaussianProcess as GaussianProcess
+    from refless.estimators import RatPred as RatPred
+    from refless.estimators import estimator_of as estimator_of
+    from refless.estimators import held_out as held_out
+    from refless.human import pool_of as pool_of
     from refless.index import RatedIndex as RatedIndex
     from refless.index import load_index as load_index
     from refless.kernels import KERNELS as KERNELS
+    from refless.kernels import BertScore as BertScore
+    from refless.kernels import BleuStar as BleuStar
+    from refless.kernels import Meteor as Meteor
+    from refless.kernels import RougeL as RougeL
+    from refless.kernels import kernel_of as kernel_of
     from refless.kernels.bleu import bleu_star as bleu_star
     from refless.metrics import METRICS as METRICS
+    from refless.metrics import metric_of as metric_of
     from refless.records import Estimates as Estimates
-    from refless.records import Judged as Judged
     from refless.records import Neighbor as Neighbor
     from refless.records import Outputs as Outputs
+    from refless.records import Predictions as Predictions
     from refless.records import RatedPool as RatedPool
     from refless.records import Ratings as Ratings
     from refless.signature import Signature as Signature
@@ -43,41 +70,71 @@ if TYPE_CHECKING:  # for type checkers and editors; a test holds the two lists t
     from refless.studies.scoring import scored as scored
     from refless.tables import Columns as Columns
     from refless.tables import Reading as Reading
+    from refless.tables import Rows as Rows
+    from refless.tables import read_both as read_both
     from refless.tables import read_outputs as read_outputs
     from refless.tables import read_pool as read_pool
-    from refless.truth import pool_of as pool_of
 
 _HOME = {  # where each public name lives; loaded when it is first used
-    "METRICS": "refless.metrics",
-    "KERNELS": "refless.kernels",
-    "ESTIMATORS": "refless.estimators",
     "BLEUNeighbors": "refless.estimators",
+    "BertScore": "refless.kernels",
+    "BleuStar": "refless.kernels",
     "Columns": "refless.tables",
+    "ESTIMATORS": "refless.estimators",
     "Estimates": "refless.records",
+    "ExplainResult": "refless.application.explain",
     "Explanation": "refless.estimators",
+    "GaussianProcess": "refless.estimators",
+    "HuseResult": "refless.application.huse",
     "IndexFolderError": "refless.errors",
     "InputError": "refless.errors",
-    "Judged": "refless.records",
-    "Kriging": "refless.estimators",
+    "KERNELS": "refless.kernels",
+    "METRICS": "refless.metrics",
+    "MetaResult": "refless.application.meta",
+    "Meteor": "refless.kernels",
+    "MetricResult": "refless.application.metric",
+    "MineResult": "refless.application.mine",
     "MissingExtraError": "refless.errors",
     "Neighbor": "refless.records",
     "Outputs": "refless.records",
+    "Predictions": "refless.records",
+    "RatPred": "refless.estimators",
     "RatedIndex": "refless.index",
     "RatedPool": "refless.records",
     "Ratings": "refless.records",
     "Reading": "refless.tables",
     "RefLessError": "refless.errors",
+    "RougeL": "refless.kernels",
+    "Rows": "refless.tables",
+    "ScoreResult": "refless.application.score",
     "Signature": "refless.signature",
+    "StressResult": "refless.application.stress",
+    "TrainResult": "refless.application.train",
     "UsageError": "refless.errors",
+    "ValidateResult": "refless.application.validate",
     "agreement": "refless.studies.held_out",
     "annotators": "refless.studies.annotators",
     "best_of": "refless.studies.best_of",
     "bleu_star": "refless.kernels.bleu",
+    "estimator_of": "refless.estimators",
+    "explain": "refless.application.explain",
+    "held_out": "refless.estimators",
+    "huse": "refless.application.huse",
+    "kernel_of": "refless.kernels",
     "load_index": "refless.index",
-    "pool_of": "refless.truth",
+    "meta": "refless.application.meta",
+    "metric": "refless.application.metric",
+    "metric_of": "refless.metrics",
+    "mine": "refless.application.mine",
+    "pool_of": "refless.human",
+    "read_both": "refless.tables",
     "read_outputs": "refless.tables",
     "read_pool": "refless.tables",
+    "score": "refless.application.score",
     "scored": "refless.studies.scoring",
+    "stress": "refless.application.stress",
+    "train": "refless.application.train",
+    "validate": "refless.application.validate",
 }
 
 __all__ = sorted([*_HOME, "__version__"])  # noqa: PLE0605 - derived, so that it cannot differ

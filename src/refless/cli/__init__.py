@@ -1,7 +1,7 @@
-"""The command line: the only place that prints or sets an exit status.
+"""The command line: parses, calls a function of the application, shows its result.
 
 Exit status: 0 done, 1 internal error, 2 wrong usage or input, 3 a gate failed, 4 a gate could not
-be decided.
+be decided, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -9,40 +9,48 @@ from __future__ import annotations
 import os
 import sys
 import traceback
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
 
 import typer
 
-from refless.cli.demo import demo
-from refless.cli.explain import explain
-from refless.cli.huse import huse
-from refless.cli.index import index
-from refless.cli.meta import meta
-from refless.cli.metric import metric
-from refless.cli.mine import mine
-from refless.cli.options import paragraphs, takes_groups
-from refless.cli.score import score
-from refless.cli.stress import stress
-from refless.cli.train import train
-from refless.cli.validate import validate
+from refless.application import COMMANDS
+from refless.cli.flags import Command, as_command, help_of, rare_of
+from refless.cli.output import show
 from refless.errors import RefLessError
 from refless.version import __version__
 
 INTERNAL_ERROR, WRONG_INPUT, INTERRUPTED = 1, 2, 130
+COMPLETING = "_REFLESS_COMPLETE"  # set while a shell asks what could follow
 OUR_FAULT = (
     "refless: internal error: this is a fault of refless, not of your input. Please report it "
     f"with the lines above and this one: refless {__version__}, Python {sys.version.split()[0]}\n"
 )
 
-app = typer.Typer(
-    name="refless",
-    help="Judge generated text by what people have already rated.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-for command in (score, explain, validate, index, metric, meta, huse, mine, stress, train, demo):
-    app.command(help=paragraphs(command.__doc__ or ""))(takes_groups(command))
+
+def app(asked: str | None) -> typer.Typer:
+    """The commands; only the one that is asked for needs its flags (all of them with None)."""
+    found = typer.Typer(
+        name="refless",
+        help="Judge generated text by what people have already rated.",
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    found.callback()(_root)
+    for name, module in COMMANDS.items():
+        function = getattr(import_module(f"refless.application.{module}"), name)
+        wanted = asked in {None, name}
+        epilog = rare_of(function) if wanted else None
+        found.command(name, cls=Command, help=help_of(function), epilog=epilog)(
+            as_command(function, show) if wanted else _unasked
+        )
+    return found
+
+
+def _unasked() -> None:
+    """Stands for a command in the list of all."""
 
 
 def _version(wanted: bool) -> None:
@@ -51,7 +59,6 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def _root(
     version: bool = typer.Option(
         False,  # noqa: FBT003
@@ -68,14 +75,22 @@ def main() -> None:
     """Runs the command line; turns exceptions into a message and an exit status."""
     # numba would load colorama, which writes an escape code to the terminal at the very end
     os.environ.setdefault("NUMBA_DISABLE_ERROR_MESSAGE_HIGHLIGHTING", "1")
+    words = [word for word in sys.argv[1:] if not word.startswith("-")]
+    asked = None if COMPLETING in os.environ else (words or [""])[0]
+    sys.exit(guarded(app(asked)))
+
+
+def guarded(run: Callable[[], Any]) -> int:
+    """Runs something; the exit status of how it ended, with a message where that was an error."""
     try:
-        app()
+        run()
     except RefLessError as error:
         sys.stderr.write(f"refless: error: {error}\n")
-        sys.exit(WRONG_INPUT)
+        return WRONG_INPUT
     except KeyboardInterrupt:
-        sys.exit(INTERRUPTED)
+        return INTERRUPTED
     except Exception:  # noqa: BLE001 - whatever it is, it is our fault, and said so
         traceback.print_exc()
         sys.stderr.write(OUR_FAULT)
-        sys.exit(INTERNAL_ERROR)
+        return INTERNAL_ERROR
+    return 0

@@ -10,21 +10,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 PATIENCE = 2.0  # seconds before a progress bar appears
-FEWEST_GROUPS = 20  # with 10, a 95 % interval holds the truth about 9 times in 10
 
 
 def say(line: str) -> None:
     """One line on standard error."""
     print(f"refless: {line}", file=sys.stderr)
-
-
-def say_few(count: int, group: str) -> None:
-    """Says so where intervals, which draw whole groups, rest on too few to be trusted."""
-    if 1 < count < FEWEST_GROUPS:
-        say(
-            f"intervals rest on {count} {group}s, which are drawn as wholes; with fewer than "
-            f"{FEWEST_GROUPS} they are too narrow"
-        )
 
 
 def width() -> int:

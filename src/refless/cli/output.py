@@ -1,51 +1,57 @@
-"""A view to standard output and to files."""
+"""A result to standard output and to files."""
 
 from __future__ import annotations
 
 import os
+import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from refless.cli.console import colored, say, width
-from refless.cli.options import Format, ResultOptions
+import typer
+
+from refless.application.notes import watched
+from refless.application.result import Result, ending_of
+from refless.cli.console import colored, progress, say, width
+from refless.cli.flags import Format
 from refless.errors import UsageError
-from refless.report.render import FORMATS, as_text
-from refless.report.view import View
 
-if TYPE_CHECKING:
-    from refless.report.page import Page
-
-REPORT = "html"
 SAVED = ("index.json", "model.json")  # in the folders of 'refless index' and 'refless train'
 
 
-def check(options: ResultOptions, *, report: bool = False) -> None:
-    """Refuses, before any work is done, what could not be honoured after it.
-
-    Args:
-        options: where the result goes.
-        report: whether the command has an HTML report.
+def show(make: Callable[[], Result], shown: Format, saved: Sequence[str]) -> None:
+    """Makes a result, writes its files, each whole or not at all, then standard output.
 
     Raises:
-        UsageError: a file whose ending names no format, whose folder is missing or which is read
-            as well, a negative seed.
+        UsageError: before any work is done, a file that cannot be written after it.
+        typer.Exit: with the result's exit status, where that is not 0.
     """
+    check(saved)
+    with watched(say, progress):
+        result = make()
+        for name in saved:
+            result.save(name)
+            say(f"wrote {name}")
+    if shown is Format.TEXT:
+        put(result.as_text(color=colored(), width=width()))
+    else:
+        put(result.content(shown), encoding="utf-8")
+    if result.exit_status:
+        raise typer.Exit(result.exit_status)
+
+
+def check(saved: Sequence[str]) -> None:
+    """Raises UsageError for a file that cannot be written, or that the command reads."""
     named = _named()
-    for name in options.out or []:
-        if _format_of(name) == REPORT and not report:
-            raise UsageError(
-                f"-o {name}: this command has no HTML report; validate, score, meta and train have"
-            )
-        if not Path(name).parent.is_dir():
-            raise UsageError(f"-o {name}: there is no folder '{Path(name).parent}'")
+    for name in saved:
+        try:
+            ending_of(name)
+        except UsageError as fault:
+            raise UsageError(f"-o {fault}") from None
         if _among(named, Path(name)):
             raise UsageError(f"-o {name} would overwrite a file that is read; name another")
         if Path(name).name in SAVED and _among(named, Path(name).parent):
             raise UsageError(f"-o {name} is a part of what that folder holds; name another")
-    if options.seed < 0:
-        raise UsageError(f"--seed must be 0 or more, got {options.seed}")
 
 
 def _named() -> list[os.stat_result]:
@@ -55,6 +61,8 @@ def _named() -> list[os.stat_result]:
         flag, _, value = word.partition("=") if word.startswith("--") else ("", "", word)
         if "--out" not in {flag, previous} and previous != "-o" and value:
             found += _status(sys.stdin.fileno if value == "-" else Path(value))
+            for part in re.split(r"[=,:()]", value)[1:]:  # folders and files in specifications
+                found += _status(Path(part)) if part else []
         previous = word
     return found
 
@@ -71,40 +79,6 @@ def _among(named: list[os.stat_result], path: Path) -> bool:
     return any(os.path.samestat(one, other) for one in _status(path) for other in named)
 
 
-def wants_report(options: ResultOptions) -> bool:
-    """Whether a file of -o is the HTML report."""
-    return any(_format_of(name) == REPORT for name in options.out or [])
-
-
-def emit(view: View, options: ResultOptions, report: Callable[[], Page] | None = None) -> None:
-    """Writes the files of -o, each whole or not at all, then standard output.
-
-    Args:
-        view: the result.
-        options: where it goes.
-        report: makes the HTML report; called only where a file of -o is one.
-    """
-    from refless.tables import write_atomic
-
-    for name in options.out or []:
-        write_atomic(name, _content(_format_of(name), view, report))
-        say(f"wrote {name}")
-    if options.format is Format.TEXT:
-        put(as_text(view, color=colored(), width=width()))
-    else:
-        put(FORMATS[options.format](view), encoding="utf-8")
-
-
-def _content(kind: str, view: View, report: Callable[[], Page] | None) -> str:
-    if kind != REPORT:
-        return FORMATS[kind](view)
-    from refless.report.html import as_html
-
-    if report is None:
-        raise UsageError("this command has no HTML report")
-    return as_html(report())
-
-
 def put(text: str, *, encoding: str | None = None) -> None:
     """Writes to standard output; a reader who has gone, as `head` does, is no error.
 
@@ -119,10 +93,3 @@ def put(text: str, *, encoding: str | None = None) -> None:
     except BrokenPipeError:
         # nothing more can be written there, also not when Python flushes at its end
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def _format_of(name: str) -> str:
-    ending = Path(name).suffix.removeprefix(".")
-    if ending not in {*FORMATS, REPORT} - {"text"}:
-        raise UsageError(f"-o {name}: the ending must be .json, .jsonl, .csv, .md or .html")
-    return ending

@@ -1,0 +1,17 @@
+"""The application: a function a command. COMMANDS tells where each one is, in the order of help."""
+
+COMMANDS = {
+    "validate": "validate",
+    "score": "score",
+    "explain": "explain",
+    "index": "index",
+    "train": "train",
+    "metric": "metric",
+    "meta": "meta",
+    "huse": "huse",
+    "mine": "mine",
+    "stress": "stress",
+    "estimators": "lists",
+    "metrics": "lists",
+    "demo": "demo",
+}

@@ -1,0 +1,44 @@
+"""What to say and to run where too many texts have no estimate."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from refless.application.estimating import DEFAULT
+from refless.application.parameters import this_call
+
+if TYPE_CHECKING:
+    from refless.estimators import Estimator
+    from refless.records import Estimates, Outputs
+    from refless.report.advice import Advice
+
+FEWEST = 20  # rated texts
+NEXT_TO_NOTHING = 0.01  # of pairs pass tau
+
+
+def advice_on(
+    estimator: Estimator, outputs: Outputs, estimates: Estimates, rated: int
+) -> Advice | None:
+    """Why more than a third of the texts have no estimate, and the command that may do better.
+
+    Args:
+        estimator: what made the estimates.
+        outputs, estimates: the texts and what was said of them.
+        rated: rated texts that each was judged by.
+    """
+    from refless.estimators import ESTIMATORS
+    from refless.report.advice import Advice
+    from refless.spec import spec_of
+    from refless.studies.abstention import abstention
+
+    missing = abstention(outputs, estimates, rated)
+    if not missing.serious:
+        return None
+    near = (
+        missing.rated >= FEWEST
+        and missing.main in {"too-many", "too-few"}
+        and missing.passing > NEXT_TO_NOTHING
+    )
+    other = spec_of(estimator, ESTIMATORS).partition(":")[0] != DEFAULT
+    better = this_call().line(estimator=DEFAULT) if near and other else None
+    return Advice(reason=missing.sentence(estimator.threshold), command=better)

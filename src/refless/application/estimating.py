@@ -1,0 +1,84 @@
+"""Estimators and metrics by their specifications; what estimators do while somebody may watch."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from refless.application.notes import progress
+from refless.application.parameters import Names, names_in
+from refless.errors import UsageError
+
+if TYPE_CHECKING:
+    from refless.estimators import Estimator
+    from refless.index import RatedIndex
+    from refless.metrics import Metric
+    from refless.records import Estimates, IntArray, Outputs, RatedPool
+
+DEFAULT = "gp"
+
+
+def chosen(estimator: Any, threads: int | None = None, seed: int | None = None) -> Estimator:
+    """The estimator that a specification names; of one that is given, a copy.
+
+    A seed of its own, and threads, it keeps; else those of the call are its.
+
+    Raises:
+        UsageError: an unknown estimator or parameter, or a value that cannot be honoured.
+    """
+    from refless.estimators import estimator_of
+
+    found = estimator_of(estimator).clone()
+    mine = {"threads": threads, "seed": seed}
+    for name, default in (("threads", None), ("seed", 0)):
+        if mine[name] is not None and found.get_params()[name] == default:
+            found.set_params(**{name: mine[name]})
+    return found
+
+
+def fitted(estimator: Estimator, pool: RatedPool | RatedIndex) -> Estimator:
+    """The estimator, fitted."""
+    with progress("learning from the rated texts") as show:
+        estimator.progress = show
+        estimator.fit(pool)
+    estimator.progress = None
+    return estimator
+
+
+def estimated(estimator: Estimator, outputs: Outputs) -> Estimates:
+    """An estimate for each output."""
+    with progress("estimating") as show:
+        estimator.progress = show
+        found = estimator.estimate(outputs)
+    estimator.progress = None
+    return found
+
+
+def held_out_of(
+    estimator: Estimator, pool: RatedPool | RatedIndex, groups: IntArray | None = None
+) -> Estimates:
+    """Each rated text estimated from the others outside its group."""
+    from refless.estimators import held_out
+
+    with progress(f"holding out each text: {estimator.title}") as show:
+        estimator.progress = show
+        found = held_out(estimator, pool, groups)
+    estimator.progress = None
+    return found
+
+
+def metrics_of(specs: Names) -> dict[str, Metric]:
+    """The metrics by what the user called them; what one lacks is said before any work is done.
+
+    Raises:
+        UsageError: an unknown one, one given twice, or one that cannot run here.
+    """
+    from refless.metrics import metric_of
+
+    found: dict[str, Metric] = {}
+    for spec in names_in(specs):
+        if spec in found:
+            raise UsageError(f"-m {spec} is given twice")
+        found[spec] = metric_of(spec)
+        if missing := found[spec].missing():
+            raise UsageError(f"-m {spec} cannot run here: {missing}")
+    return found

@@ -1,0 +1,165 @@
+"""explain: the evidence behind one estimate."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, replace
+from os import PathLike
+from typing import TYPE_CHECKING, Annotated
+
+from refless.application.estimating import DEFAULT, chosen, fitted
+from refless.application.parameters import (
+    Chosen,
+    Flag,
+    Many,
+    RatedRows,
+    Rows,
+    Seed,
+    Threads,
+    check_drawing,
+    command,
+)
+from refless.application.result import Result
+from refless.errors import UsageError
+
+if TYPE_CHECKING:
+    from refless.estimators import Estimator, Explanation
+    from refless.records import Outputs
+    from refless.report.document import Document
+    from refless.report.explain.document import ExplainRecord
+    from refless.report.export import Rows as Records
+    from refless.signature import Signature
+
+ROOM = 200  # characters of a rated text on a page
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class ExplainResult(Result):
+    """One estimate and the rated texts that it rests on.
+
+    Attributes:
+        text: the output; explanation: its estimate and evidence.
+        estimator: fitted.
+        most: rated texts to show.
+    """
+
+    record = "refless.report.explain.document:ExplainRecord"
+    text: str
+    explanation: Explanation
+    estimator: Estimator
+    most: int
+
+    @property
+    def signature(self) -> Signature:
+        """Everything that can change these numbers."""
+        return self.estimator.signature()
+
+    def document(self) -> Document:
+        """What the terminal shows."""
+        return self._document(None)
+
+    def report(self) -> Document:
+        """The HTML report, which has room for longer texts."""
+        return self._document(ROOM)
+
+    def _document(self, room: int | None) -> Document:
+        from refless.report.explain.document import explanation_document
+
+        scale, signature = self.estimator.rated.scale, self.signature
+        return explanation_document(
+            self.text, self.explanation, signature, scale, self.most, self.command, room
+        )
+
+    def json(self) -> ExplainRecord:
+        """What `--format json` prints."""
+        from refless.report.explain.document import explanation_record
+
+        scale = self.estimator.rated.scale
+        return explanation_record(self.text, self.explanation, self.signature, scale)
+
+    def rows(self) -> Records:
+        """One mapping a rated text behind the estimate, as in CSV and JSONL."""
+        from refless.report.explain.document import explanation_rows
+
+        return explanation_rows(self.explanation)
+
+
+@command
+def explain(
+    text: Annotated[
+        str | None,
+        Flag(help="The output itself; - reads it from standard input.", argument=True),
+    ] = None,
+    *,
+    rated: Annotated[
+        Rows, Flag(help="Files of rated texts, or a folder made by 'refless index'.", kind=Many)
+    ] = None,
+    estimator: Chosen = DEFAULT,
+    id: Annotated[  # noqa: A002 - the flag's name
+        str | None,
+        Flag(
+            help="Explain the output of this id in --outputs; without --outputs the rated text of "
+            "this id, held out."
+        ),
+    ] = None,
+    outputs: Annotated[Rows, Flag(help="Files of outputs, for --id.", kind=Many)] = None,
+    source: Annotated[
+        str | None, Flag(help="What TEXT answers, where rated texts have sources.")
+    ] = None,
+    most: Annotated[int, Flag(help="Rated texts to show.")] = 10,
+    threads: Threads = None,
+    seed: Seed = 0,
+    rows: RatedRows,
+) -> ExplainResult:
+    """Show which rated texts an estimate rests on: similarity, rating, shared n-grams."""
+    from refless.application.rows import check_standard_input, rated_of
+
+    check_drawing(seed)
+    if most < 1:
+        raise UsageError(f"--most must be 1 or more, got {most}")
+    check_standard_input(rated, outputs, text)
+    if (text is None) == (id is None):
+        raise UsageError("give either TEXT or --id")
+    if outputs is not None and id is None:
+        raise UsageError("--outputs goes with --id")
+    if source is not None and text is None:
+        raise UsageError("--source goes with TEXT; an id brings its own")
+    one = chosen(estimator, threads, seed)
+    pool = one.from_model() if rated is None else rated_of(rated, rows, alone=outputs is None)[0]
+    if pool is None:
+        raise UsageError("--rated is needed: estimates come from rated texts")
+    fitted(one, pool)
+    output, hide = _output(one, text, id, outputs, rows)
+    if source is not None:
+        output = replace(output, sources=(source,))
+    return ExplainResult(
+        text=output.texts[0],
+        explanation=one.explain(output, hide=hide, most=most),
+        estimator=one,
+        most=most,
+    )
+
+
+def _output(
+    estimator: Estimator, text: str | None, name: str | None, outputs: Rows, rows: RatedRows
+) -> tuple[Outputs, str | None]:
+    """The output to explain, and the id of the rated text to hold out, if it is one."""
+    from refless.application.rows import outputs_of as read_outputs_of
+    from refless.records import as_outputs, outputs_of
+
+    if text is not None:
+        return outputs_of([sys.stdin.read().rstrip("\r\n") if text == "-" else text]), None
+    found = as_outputs(estimator.rated) if outputs is None else read_outputs_of(outputs, rows)
+    if name not in found.ids:
+        raise UsageError(f"no id '{name}' in {_place(outputs)}")
+    i = found.ids.index(name)
+    one = replace(outputs_of(found.texts[i : i + 1]), ids=(name,), sources=found.sources[i : i + 1])
+    return one, name if outputs is None else None
+
+
+def _place(outputs: Rows) -> str:
+    """Where an id was looked for."""
+    if outputs is None:
+        return "the rated texts"
+    given = outputs if isinstance(outputs, list | tuple) else [outputs]
+    return " ".join(str(p) if isinstance(p, str | PathLike) else "the outputs" for p in given[:1])

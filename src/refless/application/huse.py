@@ -1,0 +1,246 @@
+"""huse: quality and diversity in one number."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from refless.application.estimating import DEFAULT, chosen, held_out_of
+from refless.application.notes import note
+from refless.application.parameters import (
+    COLUMNS,
+    Chosen,
+    Flag,
+    RatedRows,
+    Resamples,
+    Rows,
+    Seed,
+    Threads,
+    check_drawing,
+    command,
+)
+from refless.application.result import Result
+from refless.errors import InputError, UsageError
+from refless.signature import Signature, digest_of
+from refless.version import __version__
+
+if TYPE_CHECKING:
+    from refless.estimators import Estimator
+    from refless.records import BoolArray, FloatArray
+    from refless.report.document import Document
+    from refless.report.export import Rows as Records
+    from refless.report.huse.document import HuseResult as Numbers
+    from refless.report.record import Record
+    from refless.studies.huse import Huse
+    from refless.tables import ScoredRead
+
+HUMAN_LABELS = ("human", "person", "people", "reference")
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class HuseResult(Result):
+    """HUSE from human ratings and, where asked for, from estimates of them."""
+
+    record = "refless.report.huse.document:HuseRecord"
+    numbers: Numbers
+
+    @property
+    def signature(self) -> Signature:
+        """Everything that can change HUSE from human ratings."""
+        return self.numbers.signature
+
+    def document(self) -> Document:
+        """What the terminal shows."""
+        from refless.report.huse.document import huse_document
+
+        return huse_document(self.numbers, self.command)
+
+    def json(self) -> Record:
+        """What `--format json` prints."""
+        return self._record(self.numbers, human=self.numbers.rated)
+
+    def rows(self) -> Records:
+        """One mapping for human ratings, one for estimates."""
+        from refless.report.huse.document import huse_rows
+
+        return huse_rows(self.numbers)
+
+
+def _column(help_: str) -> Flag:
+    return Flag(help=help_, panel=COLUMNS, metavar="NAME")
+
+
+@command
+def huse(
+    rated: Annotated[
+        Rows,
+        Flag(
+            help="Files of rated texts by people and by one model.", argument=True, kind=list[str]
+        ),
+    ],
+    *,
+    logprob_column: Annotated[
+        str | None,
+        _column("Column of the text's log-probability under the model. Without it: logprob."),
+    ] = None,
+    length_column: Annotated[
+        str | None,
+        _column("Column of the number of tokens. Without it: length, else words of the text."),
+    ] = None,
+    label_column: Annotated[
+        str | None,
+        _column(
+            "Column that tells people's texts from the model's. Without it: label, human, "
+            "is_human, else the system."
+        ),
+    ] = None,
+    human_label: Annotated[
+        str | None,
+        Flag(
+            help="What that column says of a person's text. Without it: human, person, people, "
+            "reference."
+        ),
+    ] = None,
+    estimated: Annotated[
+        bool, Flag(help="Also with estimates (each text held out) in place of human ratings.")
+    ] = False,
+    estimator: Chosen = DEFAULT,
+    neighbors: Annotated[int, Flag(help="Neighbours that vote.")] = 15,
+    exact_ties: Annotated[
+        bool,
+        Flag(
+            help="Let distances that differ by rounding count as equal; the paper's do not.",
+        ),
+    ] = False,
+    threads: Threads = None,
+    resamples: Resamples = 1000,
+    seed: Seed = 0,
+    rows: RatedRows,
+) -> HuseResult:
+    """Quality and diversity of a model in one number (HUSE).
+
+    1 where a classifier that sees ratings and the model's log-probabilities cannot tell its texts
+    from people's, 0 where it always can; HUSE-Q for quality alone, HUSE-D for diversity.
+    """
+    from refless.human import human_ratings, unscaled
+    from refless.report.huse.document import HuseResult as Numbers
+    from refless.studies.huse import huse as huse_of
+
+    check_drawing(seed, resamples)
+    one = chosen(estimator, threads, seed)
+    read = _read(
+        rated, rows, {"logprob": logprob_column, "length": length_column, "label": label_column}
+    )
+    human, lengths, pool = _is_human(read, human_label), _lengths(read), read.pool
+
+    def of(ratings: FloatArray) -> Huse:
+        return huse_of(
+            ratings,
+            read.numbers["logprob"],
+            lengths,
+            human,
+            neighbors=neighbors,
+            exact_ties=exact_ties,
+            seed=seed,
+            resamples=resamples,
+        )
+
+    # In the raters' units: which distances tie, as the paper has it, changes with the units.
+    found = of(human_ratings(pool.ratings, len(pool), aggregate=pool.aggregate))
+    ties = "exact" if exact_ties else "float"
+    drawn = {"ci": f"boot-{resamples}", "seed": seed}
+    signed = _signature(read, human, lengths, {"k": neighbors, "ties": ties, **drawn})
+    if not estimated:
+        return HuseResult(
+            numbers=Numbers(rated=found, estimated=None, signature=signed, estimator=None)
+        )
+    return _with_estimates(read, found, signed, one, lambda e: of(unscaled(e, pool.scale)))
+
+
+def _with_estimates(
+    read: ScoredRead,
+    rated: Huse,
+    signed: Signature,
+    estimator: Estimator,
+    of: Callable[[FloatArray], Huse],
+) -> HuseResult:
+    from refless.report.huse.document import HuseResult as Numbers
+
+    if not read.texts:
+        raise UsageError("--estimated needs a text column")
+    values = held_out_of(estimator, read.pool).values
+    named = estimator.signature(read.pool).plus(heldout="id")
+    return HuseResult(
+        numbers=Numbers(rated=rated, estimated=of(values), signature=signed, estimator=named)
+    )
+
+
+def _read(rated: Rows, rows: RatedRows, names: dict[str, str | None]) -> ScoredRead:
+    from refless.application.rows import tell
+    from refless.tables import read_scored
+    from refless.tables.columns import HUSE_ROLES
+
+    read = read_scored(rated, rows.reading(**names), HUSE_ROLES)
+    tell(read)
+    if "logprob" not in read.numbers:
+        raise InputError(
+            "no column for the log-probability",
+            path=rated[0] if isinstance(rated, list) else None,
+            remedy="name it with --logprob-column: HUSE needs what the model thinks of each text",
+        )
+    return read
+
+
+def _is_human(read: ScoredRead, wanted: str | None) -> BoolArray:
+    """[n] whether a person wrote the text, by the label column, else by the system."""
+    import numpy as np
+
+    labels = read.labels or read.pool.systems
+    if not labels:
+        raise UsageError(
+            "which texts did people write? Name the column that tells with --label-column or "
+            "--system-column"
+        )
+    seen = sorted(set(labels))
+    given = [
+        name
+        for name in seen
+        if (name == wanted if wanted is not None else name.strip().casefold() in HUMAN_LABELS)
+    ]
+    if len(given) != 1:
+        shown = ", ".join(f"'{name}'" for name in seen[:10])
+        raise UsageError(
+            f"which texts did people write? The labels are {shown}: name the one for people with "
+            "--human-label"
+        )
+    if len(seen) > 2:
+        raise UsageError(
+            f"HUSE compares one model with people; there are {len(seen) - 1} models here"
+        )
+    return np.array([name == given[0] for name in labels], dtype=np.bool_)
+
+
+def _lengths(read: ScoredRead) -> FloatArray:
+    import numpy as np
+
+    if "length" in read.numbers:
+        return read.numbers["length"]
+    if not read.texts:
+        raise UsageError("how long are the texts? Name the column with --length-column")
+    note("lengths are the numbers of words of the texts")
+    return np.array([max(1, len(text.split())) for text in read.pool.texts], dtype=np.float64)
+
+
+def _signature(
+    read: ScoredRead, human: BoolArray, lengths: FloatArray, settings: dict[str, object]
+) -> Signature:
+    columns = (read.pool.human, read.numbers["logprob"], lengths, human)
+    return Signature("huse").plus(
+        **settings,
+        scale=read.pool.scale,
+        aggregate=read.pool.aggregate,
+        data=digest_of([column.tolist() for column in columns]),
+        size=len(read.pool),
+        v=__version__,
+    )

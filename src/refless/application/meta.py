@@ -1,0 +1,275 @@
+"""meta: which metrics agree with people, and which do so better than others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from refless.application.estimating import metrics_of
+from refless.application.notes import note, progress
+from refless.application.parameters import (
+    COLUMNS,
+    Flag,
+    Many,
+    Metrics,
+    Names,
+    RatedRows,
+    ReferenceColumns,
+    Resamples,
+    Rows,
+    Seed,
+    WeightColumn,
+    check_drawing,
+    command,
+    names_in,
+)
+from refless.application.result import Result
+from refless.errors import UsageError
+
+if TYPE_CHECKING:
+    from refless.metrics import Metric, Scores
+    from refless.records import Predictions, RatedPool
+    from refless.report.document import Document
+    from refless.report.export import Rows as Records
+    from refless.report.meta.data import MetaRecord
+    from refless.report.meta.document import MetaResult as Numbers
+    from refless.signature import Signature
+    from refless.tables import ScoredRead
+
+MEASURES = ("spearman", "pearson")
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class MetaResult(Result):
+    """Metrics against human ratings."""
+
+    record = "refless.report.meta.data:MetaRecord"
+    numbers: Numbers
+
+    @property
+    def signature(self) -> Signature:
+        """Everything that can change these numbers, but for the metrics' own."""
+        return self.numbers.signature
+
+    def document(self) -> Document:
+        """What the terminal shows."""
+        from refless.report.meta.document import meta_document
+
+        return meta_document(self.numbers, self.command)
+
+    def json(self) -> MetaRecord:
+        """What `--format json` prints."""
+        from refless.report.meta.data import meta_record
+
+        return meta_record(self.numbers)
+
+    def rows(self) -> Records:
+        """One mapping a rated text, as in CSV and JSONL."""
+        from refless.report.meta.data import meta_rows
+
+        return meta_rows(self.numbers)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class How:
+    """What metrics are compared by: correlation, what is drawn together, items a unit."""
+
+    measure: str
+    group: str
+    unit: int
+    seed: int
+    resamples: int
+
+
+@command
+def meta(
+    rated: Annotated[
+        Rows, Flag(help="Files of rated texts with scores.", argument=True, kind=list[str])
+    ],
+    *,
+    score_column: Annotated[
+        Names,
+        Flag(
+            help="Column of a metric's scores; repeatable.",
+            panel=COLUMNS,
+            metavar="NAME",
+            kind=Many,
+        ),
+    ] = None,
+    lower_is_better: Annotated[
+        Names,
+        Flag(
+            help="A score column whose sign is to be turned; repeatable.",
+            panel=COLUMNS,
+            metavar="NAME",
+            kind=Many,
+        ),
+    ] = None,
+    metrics: Metrics = None,
+    reference_column: ReferenceColumns = None,
+    weight_column: WeightColumn = None,
+    measure: Annotated[
+        str, Flag(help="Correlation by which metrics are compared: spearman or pearson.")
+    ] = "spearman",
+    group: Annotated[
+        str,
+        Flag(
+            help="What is drawn together: id (each text alone), source, system, item, task or a "
+            "column's name."
+        ),
+    ] = "id",
+    unit: Annotated[
+        int, Flag(help="Items a unit, for differences between pairs of systems.")
+    ] = 100,
+    resamples: Resamples = 1000,
+    seed: Seed = 0,
+    rows: RatedRows,
+) -> MetaResult:
+    """Test metrics against human ratings: which agree with people, and which do so better.
+
+    Shows Pearson, Spearman and Kendall with 95 % intervals for single texts and for systems, which
+    metric is significantly better than which (Williams' test and a permutation test, corrected for
+    the number of pairs), and the metrics that no other beats.
+    """
+    from refless.application.validate import note_few
+    from refless.studies.meta import together_of
+
+    check_drawing(seed, resamples)
+    if measure not in MEASURES:
+        raise UsageError(f"--measure must be spearman or pearson, got '{measure}'")
+    if unit < 1:
+        raise UsageError(f"--unit must be 1 or more, got {unit}")
+    columns, lower = names_in(score_column), names_in(lower_is_better)
+    if not columns and not names_in(metrics):
+        raise UsageError("at least one --score-column or -m METRIC is needed")
+    chosen = metrics_of(metrics)
+    read = _read(rated, rows, columns, (names_in(reference_column), weight_column), group)
+    for name in lower:
+        if name not in read.scores:
+            raise UsageError(f"--lower-is-better {name}: it is no --score-column")
+    how = How(measure=measure, group=group, unit=unit, seed=seed, resamples=resamples)
+    with progress("testing metrics") as show:
+        scores = _scores(read, chosen, {*lower})
+        if show is not None:
+            show(0.1)
+        found = _result(read, scores, {name: one.signature() for name, one in chosen.items()}, how)
+    together = together_of(_human(read, group))
+    note_few(len(set(together)), "item" if group == "id" else group)
+    return found
+
+
+def _read(
+    rated: Rows,
+    rows: RatedRows,
+    scores: tuple[str, ...],
+    references: tuple[tuple[str, ...], str | None],
+    group: str,
+) -> ScoredRead:
+    from refless.application.rows import column_of, tell
+    from refless.tables import read_scored
+
+    reference, weight = references
+    reading = rows.reading(score=scores, reference=reference, weight=weight, group=column_of(group))
+    read = read_scored(rated, reading)
+    tell(read)
+    return read
+
+
+def _scores(read: ScoredRead, chosen: Mapping[str, Metric], lower: set[str]) -> dict[str, Scores]:
+    """Every metric's scores by name: the columns', and those computed here."""
+    from refless.metrics.protocol import averaged
+
+    if chosen and not read.texts:
+        raise UsageError("-m needs a text column")
+    for name in read.scores.keys() & chosen.keys():
+        raise UsageError(f"'{name}' is both a --score-column and a -m metric")
+    scores = {
+        name: averaged(-values if name in lower else values) for name, values in read.scores.items()
+    }
+    for name, one in scores.items():
+        known = int((one.segments == one.segments).sum())
+        if known < len(read.pool):
+            note(f"{name}: {len(read.pool) - known} of {len(read.pool)} texts have no score")
+    return scores | {name: metric.score(read.outputs) for name, metric in chosen.items()}
+
+
+def _result(
+    read: ScoredRead, scores: Mapping[str, Scores], metrics: Mapping[str, Signature], how: How
+) -> MetaResult:
+    from refless.report.meta.document import MetaResult as Numbers
+    from refless.studies import meta as study
+    from refless.studies.annotators import annotators
+    from refless.studies.rater_agreement import rater_agreement
+    from refless.studies.units import units_of
+
+    human = _human(read, how.group)
+    paired = bool(human.system and human.item and len(set(human.system)) > 1)
+    people = annotators(read.pool)
+    settings = study.How(
+        measure="pearson" if how.measure == "pearson" else "spearman",
+        seed=how.seed,
+        resamples=how.resamples,
+    )
+    numbers = Numbers(
+        pool=read.pool,
+        scores=scores,
+        meta=study.meta(human, scores, settings),
+        units=units_of(human, scores, unit=how.unit, seed=how.seed) if paired else {},
+        annotators=people,
+        left_out=None if people is None else annotators(read.pool, leave_out=True),
+        raters=None if people is None else rater_agreement(read.pool, seed=how.seed),
+        metrics=metrics,
+        signature=_signature(read.pool, scores, how),
+    )
+    return MetaResult(numbers=numbers)
+
+
+def _human(read: ScoredRead, group: str) -> Predictions:
+    """The texts with their human ratings, and without predictions."""
+    import numpy as np
+
+    from refless.records import Predictions
+    from refless.studies.validation import group_labels
+
+    pool = read.pool
+    labels = () if group == "id" else group_labels(pool, group, read.group)
+    return Predictions(
+        id=pool.ids,
+        human=pool.human,
+        predicted=np.full(len(pool), np.nan),
+        reason=("",) * len(pool),
+        item=pool.items,
+        group=tuple(labels),
+        task=pool.tasks,
+        system=pool.systems,
+    )
+
+
+def _signature(pool: RatedPool, scores: Mapping[str, Scores], how: How) -> Signature:
+    from refless.human import canonical_order, fingerprint
+    from refless.records import take
+    from refless.signature import Signature, digest_of
+    from refless.stats.permutation import PERMUTATIONS
+    from refless.studies.units import ASSIGNMENTS
+    from refless.version import __version__
+
+    columns: list[Sequence[object]] = [pool.texts, pool.human.tolist()]
+    columns += [one.segments.tolist() for _, one in sorted(scores.items())]
+    return Signature("meta").plus(
+        measure=how.measure,
+        metrics=tuple(sorted(scores)),
+        scores=digest_of(columns),
+        group=how.group,
+        unit=how.unit,
+        assignments=ASSIGNMENTS,
+        permutations=PERMUTATIONS,
+        holm="pairs",
+        scale=pool.scale,
+        aggregate=pool.aggregate,
+        ci=f"boot-{how.resamples}",
+        seed=how.seed,
+        pool=fingerprint(take(pool, canonical_order(pool))),
+        size=len(pool),
+        v=__version__,
+    )

@@ -1,0 +1,176 @@
+"""metric: outputs against their references."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from os import PathLike, fspath
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from refless.application.estimating import metrics_of
+from refless.application.notes import note, progress
+from refless.application.parameters import (
+    Flag,
+    Many,
+    Metrics,
+    OutputRows,
+    ReferenceColumns,
+    Resamples,
+    Rows,
+    Seed,
+    WeightColumn,
+    check_drawing,
+    command,
+    names_in,
+)
+from refless.application.result import Result
+from refless.errors import InputError, UsageError
+
+if TYPE_CHECKING:
+    from refless.metrics.scoring import Run
+    from refless.records import Outputs
+    from refless.report.document import Document
+    from refless.report.export import Rows as Records
+    from refless.report.metric.data import MetricRecord
+    from refless.signature import Signature
+    from refless.tables import OutputsRead, Reading
+
+TABLES = {".jsonl", ".json", ".csv", ".tsv", ".parquet"}
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class MetricResult(Result):
+    """Outputs scored against their references.
+
+    Attributes:
+        runs: one a metric, with its signature, corpus scores and scores of outputs.
+        outputs: what was scored.
+        remarks: what looks wrong about them but may be right.
+    """
+
+    record = "refless.report.metric.data:MetricRecord"
+    runs: tuple[Run, ...]
+    outputs: Outputs
+    remarks: tuple[str, ...]
+
+    @property
+    def signature(self) -> Signature:
+        """That of the first metric; each run has its own."""
+        return self.runs[0].signature
+
+    def document(self) -> Document:
+        """What the terminal shows."""
+        from refless.report.metric.document import metric_document
+
+        return metric_document(self.runs, self.outputs, self.remarks, self.command)
+
+    def json(self) -> MetricRecord:
+        """What `--format json` prints."""
+        from refless.report.metric.data import metric_record
+
+        return metric_record(self.runs, self.outputs, self.remarks)
+
+    def rows(self) -> Records:
+        """One mapping an output, as in CSV and JSONL."""
+        from refless.report.metric.data import metric_rows
+
+        return metric_rows(self.runs, self.outputs)
+
+
+@command
+def metric(
+    outputs: Annotated[
+        Rows,
+        Flag(
+            help="Files of outputs with references; - is standard input.",
+            argument=True,
+            kind=list[str],
+        ),
+    ],
+    metrics: Metrics,
+    *,
+    reference_file: Annotated[
+        Rows,
+        Flag(
+            help="References of all outputs, one a line, as sacrebleu takes them. Repeatable.",
+            names=("-r", "--reference-file"),
+            metavar="REF",
+            kind=Many,
+        ),
+    ] = None,
+    reference_column: ReferenceColumns = None,
+    weight_column: WeightColumn = None,
+    resamples: Resamples = 1000,
+    seed: Seed = 0,
+    rows: OutputRows,
+) -> MetricResult:
+    """Score outputs against their references, by one or more metrics.
+
+    Shows each metric's corpus score with a 95 % bootstrap interval, overall and by system; the
+    scores of single outputs are in --format csv, json and jsonl. 'refless metrics' lists the
+    metrics.
+    """
+    from refless.metrics.protocol import notes
+    from refless.metrics.scoring import run
+
+    check_drawing(seed, resamples)
+    chosen = metrics_of(metrics)
+    named = rows.reading(reference=names_in(reference_column), weight=weight_column)
+    found = _outputs(outputs, named, names_in(reference_file))
+    runs: list[Run] = []
+    with progress("scoring") as show:
+        for label, one in chosen.items():
+            runs.append(run(one, found, label=label, seed=seed, resamples=resamples))
+            if show is not None:
+                show(len(runs) / len(chosen))
+    for done in runs:
+        lost = done.overall.n - done.overall.n_scored
+        if lost:
+            note(f"{done.label}: {lost} of {len(found)} outputs could not be scored")
+    return MetricResult(runs=tuple(runs), outputs=found, remarks=notes(found))
+
+
+def _outputs(rows: Rows, reading: Reading, references: Sequence[str]) -> Outputs:
+    from refless.application.rows import check_standard_input
+
+    check_standard_input(rows, references)
+    if not references:
+        return _read(rows, reading).outputs
+    if reading.columns.reference or reading.columns.weight:
+        raise UsageError("references come from -r or from a column, not from both")
+    given = [rows] if isinstance(rows, str | PathLike) else rows
+    paths = [fspath(path) for path in given if isinstance(path, str | PathLike)]
+    if reading.format is None and all(Path(path).suffix not in TABLES for path in paths):
+        reading = replace(reading, format="text")
+        note(f"{', '.join(paths)} and {', '.join(references)}: plain text, one output a line")
+    return _with_references(_read(rows, reading).outputs, references, reading)
+
+
+def _read(rows: Rows, reading: Reading) -> OutputsRead:
+    from refless.application.rows import tell
+    from refless.tables import read_outputs
+
+    read = read_outputs(rows, reading)
+    tell(read)
+    return read
+
+
+def _with_references(outputs: Outputs, paths: Sequence[str], reading: Reading) -> Outputs:
+    """The outputs with one reference from each file of plain lines."""
+    from refless.tables import Columns, read_outputs
+
+    if outputs.references:
+        raise UsageError("the outputs have references of their own; leave out -r")
+    plain = replace(reading, format="text", columns=Columns(), skip_bad=False)
+    streams = []
+    for path in paths:
+        texts = read_outputs([path], plain).outputs.texts
+        if len(texts) != len(outputs):
+            raise InputError(
+                f"{len(texts)} lines for {len(outputs)} outputs",
+                path=path,
+                remedy="give one reference a line, in the order of the outputs",
+            )
+        streams.append(texts)
+    return replace(outputs, references=tuple(zip(*streams, strict=True)))

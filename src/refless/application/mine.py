@@ -1,0 +1,268 @@
+"""mine: references out of a corpus, out to raters and back as weights."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from os import PathLike, fspath
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from refless.application.notes import note
+from refless.application.parameters import (
+    COLUMNS,
+    Flag,
+    Folder,
+    Many,
+    Rows,
+    Seed,
+    check_drawing,
+    check_folder,
+    command,
+)
+from refless.application.result import Result
+from refless.errors import InputError, UsageError
+from refless.signature import Signature
+
+if TYPE_CHECKING:
+    from refless.mining import Candidate, Mining, Triple, Weighted
+    from refless.report.document import Document
+    from refless.report.export import Rows as Records
+    from refless.tables import Reading
+
+RATERS, KEY, REFERENCES = "raters.jsonl", "key.jsonl", "references.jsonl"
+SHOWN = ("id", "context", "message", "response")  # what raters may see
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class MineResult(Result):
+    """What was mined, or what came back from raters.
+
+    Attributes:
+        candidates: responses to rate, in the order in which raters see them; empty in the second
+            step.
+        weighted: items with their references and weights; empty in the first step.
+        summary: what there is, as a sentence.
+        signed: the settings.
+    """
+
+    record = "refless.report.short:MineRecord"
+    candidates: tuple[Candidate, ...] = ()
+    weighted: tuple[Weighted, ...] = ()
+    summary: str
+    signed: Signature
+
+    @property
+    def signature(self) -> Signature:
+        """Everything that can change what was mined."""
+        return self.signed
+
+    def document(self) -> Document:
+        """What the terminal shows."""
+        from refless.report.document import Document
+
+        signatures = (str(self.signed),)
+        return Document(
+            title="refless mine", verdict=self.summary, signatures=signatures, command=self.command
+        )
+
+    def rows(self) -> Records:
+        """One mapping a response to rate, or an item, as in CSV and JSONL."""
+        return [
+            {name: value for name, value in asdict(row).items() if not isinstance(value, tuple)}
+            for row in self.candidates or self.weighted
+        ]
+
+
+@command
+def mine(
+    corpus: Annotated[
+        Rows,
+        Flag(
+            help="Files of triples to mine from: context, message, response.",
+            argument=True,
+            kind=Many,
+        ),
+    ] = None,
+    *,
+    out_dir: Annotated[
+        Folder | None,
+        Flag(help="Folder of the files for raters and of what comes back.", kind=str | None),
+    ] = None,
+    seeds: Annotated[
+        Rows, Flag(help="Files of the triples that get references.", kind=Many)
+    ] = None,
+    min_rating: Annotated[
+        float | None,
+        Flag(help="Use only seeds whose mean rating is at least this (the paper: 4 on 1..5)."),
+    ] = None,
+    split: Annotated[bool, Flag(help="Divide seeds into dev and test.")] = False,
+    ratings: Annotated[
+        Rows, Flag(help="Second step: files with the raters' rating of each id.", kind=Many)
+    ] = None,
+    scale: Annotated[
+        tuple[float, float],
+        Flag(help="Lowest and highest rating; become -1 and +1.", metavar="MIN MAX"),
+    ] = (1, 5),
+    n: Annotated[int, Flag(help="References mined for each seed.", names=("-n",))] = 15,
+    alpha: Annotated[float, Flag(help="How much likeness of responses counts, 0 to 1.")] = 0.5,
+    epsilon: Annotated[
+        float, Flag(help="Keeps responses that share no word with the seed's.")
+    ] = 0.1,
+    tokenize: Annotated[str, Flag(help="Tokens that BM25 counts.")] = "13a",
+    context_column: Annotated[str, Flag(help="Column of the context.", panel=COLUMNS)] = "context",
+    message_column: Annotated[str, Flag(help="Column of the message.", panel=COLUMNS)] = "message",
+    response_column: Annotated[
+        str, Flag(help="Column of the response.", panel=COLUMNS)
+    ] = "response",
+    seed: Seed = 0,
+) -> MineResult:
+    """Mine references for delta-BLEU, have them rated, get weights.
+
+    First step, CORPUS and --seeds: writes raters.jsonl (in random order, origins hidden) and
+    key.jsonl, which raters must not see. Second step, --ratings: writes references.jsonl, with
+    each seed's references and weights in [-1, 1].
+    """
+    from refless.mining import Mining
+    from refless.tables import Columns, Reading
+
+    check_drawing(seed)
+    if out_dir is None:
+        raise UsageError("--out-dir is needed: a folder for raters.jsonl and key.jsonl")
+    folder = check_folder(out_dir)
+    if ratings is not None:
+        if corpus is not None or seeds is not None:
+            raise UsageError("--ratings is the second step: leave out CORPUS and --seeds")
+        return _back(ratings, folder, scale)
+    if corpus is None or seeds is None:
+        raise UsageError("CORPUS and --seeds are needed, or --ratings for the second step")
+    columns = Columns(text=response_column, source=context_column, group=message_column)
+    settings = Mining(n=n, alpha=alpha, epsilon=epsilon, tokenize=tokenize)
+    reading = Reading(columns=columns)
+    found = _seeds(seeds, reading, min_rating)
+    return _out(found, _triples(corpus, reading), settings, folder, seed, split=split)
+
+
+def _triples(rows: Rows, reading: Reading) -> list[Triple]:
+    from refless.mining import Triple
+    from refless.tables import read_outputs
+
+    read = read_outputs(rows, reading)
+    found = read.outputs
+    columns = zip(found.ids, found.sources, read.group, found.texts, strict=True)
+    return [Triple(id=i, context=c, message=m, response=r) for i, c, m, r in columns]
+
+
+def _seeds(rows: Rows, reading: Reading, least: float | None) -> Sequence[Triple]:
+    if least is None:
+        return _triples(rows, reading)
+    from refless.mining import Triple, seeds_of
+    from refless.tables import read_pool
+
+    read = read_pool(rows, reading)
+    pool = read.pool
+    columns = zip(pool.ids, pool.sources, read.group, pool.texts, strict=True)
+    triples = [Triple(id=i, context=c, message=m, response=r) for i, c, m, r in columns]
+    found = seeds_of(triples, pool.human, least)
+    note(f"{len(found)} of {len(triples)} triples have a mean rating of at least {least:g}")
+    return found
+
+
+def _out(
+    seeds: Sequence[Triple],
+    corpus: Sequence[Triple],
+    settings: Mining,
+    folder: Path,
+    seed: int,
+    *,
+    split: bool,
+) -> MineResult:
+    from refless.mining import for_raters, split_of
+    from refless.mining import mine as mined
+
+    found: Sequence[Candidate] = mined(seeds, corpus, settings)
+    if split:
+        halves = split_of(seeds, seed)
+        found = [replace(c, split=halves[c.item]) for c in found]
+    found = for_raters(found, seed)
+    _write(folder / RATERS, [{name: getattr(c, name) for name in SHOWN} for c in found])
+    _write(folder / KEY, [asdict(c) for c in found])
+    kinds = Counter(c.kind for c in found)
+    counts = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
+    return MineResult(
+        candidates=tuple(found),
+        summary=f"{len(seeds)} seeds, {len(found)} responses to rate: {counts}",
+        signed=Signature("mine").plus(**asdict(settings), split=split, seed=seed),
+    )
+
+
+def _back(rows: Rows, folder: Path, scale: tuple[float, float]) -> MineResult:
+    from refless.human import check_scale
+    from refless.mining import weighted
+    from refless.tables import Columns, Reading, read_pool
+
+    check_scale(scale)
+    key = _key(folder / KEY)
+    pool = read_pool(rows, Reading(columns=Columns(text="response", id="id"))).pool
+    _check_texts(key, dict(zip(pool.ids, pool.texts, strict=True)), rows)
+    found = weighted(key, dict(zip(pool.ids, pool.human.tolist(), strict=True)), scale)
+    _write(folder / REFERENCES, [asdict(one) for one in found])
+    without = sum(max(row.weights) <= 0 for row in found)
+    return MineResult(
+        weighted=tuple(found),
+        summary=(
+            f"{len(found)} items with {sum(len(row.references) for row in found)} weighted "
+            f"references; {len(key) - len(pool.ids)} responses were not rated; "
+            f"{without} items have no positive weight"
+        ),
+        signed=Signature("mine").plus(scale=scale),
+    )
+
+
+def _check_texts(key: Sequence[Candidate], texts: Mapping[str, str], rows: Rows) -> None:
+    """Raises InputError where an id stands for another response than the one that went out."""
+    paths = [fspath(path) for path in rows if isinstance(path, str | PathLike)]
+    for candidate in key:
+        if texts.get(candidate.id, candidate.response) != candidate.response:
+            raise InputError(
+                f"id '{candidate.id}' has another response than in the key",
+                path=", ".join(paths) or None,
+                column="response",
+                remedy="give the ratings of this mining, with the responses as they went out",
+            )
+
+
+def _key(path: Path) -> list[Candidate]:
+    """What went out to raters, with the origins that they did not see."""
+    import msgspec
+
+    from refless.mining import Candidate
+
+    try:
+        lines = path.read_bytes().splitlines()
+    except FileNotFoundError as fault:
+        raise InputError(
+            "no such file", path=str(path), remedy="name the folder of the first step"
+        ) from fault
+    found = []
+    for number, line in enumerate(lines, 1):
+        try:
+            found.append(msgspec.json.decode(line, type=Candidate))
+        except msgspec.MsgspecError as fault:
+            raise InputError(
+                f"this is no line of the key ({fault})",
+                path=str(path),
+                line=number,
+                remedy="leave key.jsonl as the first step wrote it",
+            ) from fault
+    return found
+
+
+def _write(path: Path, rows: Sequence[Mapping[str, object]]) -> None:
+    import msgspec
+
+    from refless.tables import write_atomic
+
+    write_atomic(str(path), b"".join(msgspec.json.encode(row) + b"\n" for row in rows))
+    note(f"wrote {path}")

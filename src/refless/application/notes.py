@@ -1,0 +1,54 @@
+"""What a running function tells: notes on what was noticed, and how far it is.
+
+Notes end up in the result; whoever listens, as the command line does, hears them at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextvars import ContextVar
+
+Share = Callable[[float], None] | None  # takes the share that is done, in [0, 1]
+Bar = Callable[[str], AbstractContextManager[Share]]
+
+_told: ContextVar[list[str] | None] = ContextVar("told", default=None)
+_listener: ContextVar[Callable[[str], None] | None] = ContextVar("listener", default=None)
+_bar: ContextVar[Bar | None] = ContextVar("bar", default=None)
+
+
+def note(line: str) -> None:
+    """One thing that was noticed, as a sentence."""
+    told, listener = _told.get(), _listener.get()
+    if told is not None:
+        told.append(line)
+    if listener is not None:
+        listener(line)
+
+
+def progress(what: str) -> AbstractContextManager[Share]:
+    """A bar for this work where somebody watches; it takes the share that is done."""
+    bar = _bar.get()
+    return nullcontext() if bar is None else bar(what)
+
+
+@contextmanager
+def collecting() -> Iterator[list[str]]:
+    """The notes of what runs inside, in order."""
+    told: list[str] = []
+    token = _told.set(told)
+    try:
+        yield told
+    finally:
+        _told.reset(token)
+
+
+@contextmanager
+def watched(listener: Callable[[str], None], bar: Bar) -> Iterator[None]:
+    """Lets somebody hear notes at once and see how far the work is."""
+    tokens = _listener.set(listener), _bar.set(bar)
+    try:
+        yield
+    finally:
+        _listener.reset(tokens[0])
+        _bar.reset(tokens[1])

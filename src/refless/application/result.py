@@ -1,0 +1,153 @@
+"""What every function returns: a frozen result that shows, saves and hands over itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
+from os import PathLike, fspath
+from pathlib import Path
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from refless.errors import UsageError
+
+if TYPE_CHECKING:
+    from refless.report.document import Document
+    from refless.report.export import Rows
+    from refless.report.record import Record
+    from refless.signature import Signature
+
+ENDINGS = ("json", "jsonl", "csv", "md", "html")
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class Result:
+    """One result.
+
+    Attributes:
+        record: where the class of its JSON is.
+        notes: what was noticed on the way, a sentence each.
+        command: the command line that does the same.
+    """
+
+    record: ClassVar[str]
+    notes: tuple[str, ...] = ()
+    command: str = ""
+
+    @property
+    def signature(self) -> Signature:
+        """Everything that can change these numbers."""
+        raise NotImplementedError
+
+    @property
+    def exit_status(self) -> int:
+        """What the command line ends with: 3 for a gate that failed, 4 for one undecided."""
+        return 0
+
+    def document(self) -> Document:
+        """What the terminal shows."""
+        raise NotImplementedError
+
+    def report(self) -> Document:
+        """What the HTML report shows: the same, and more where a result has more."""
+        return self.document()
+
+    def json(self) -> Record:
+        """What `--format json` prints; undefined numbers are NaN here and null there."""
+        return self._record()
+
+    def _record(self, *things: object, **given: object) -> Record:
+        """The record with what is given, and attributes of the things and of this result."""
+        from refless.report.record import record
+
+        kind: type[Record] = resolve_name(self.record)
+        return record(kind, *things, self, **given)
+
+    @classmethod
+    def schema(cls) -> dict[str, Any]:
+        """The JSON Schema, 2020-12, of what `--format json` prints."""
+        from refless.report.record import schema_of
+
+        return schema_of(resolve_name(cls.record))
+
+    def rows(self) -> Rows:
+        """One mapping a text, as in CSV and JSONL."""
+        return []
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as plain data, as `--format json` prints it; undefined numbers are None."""
+        import msgspec
+
+        from refless.report.export import as_json
+
+        plain: dict[str, Any] = msgspec.json.decode(as_json(self.json()))
+        return plain
+
+    def to_frame(self) -> Any:
+        """The rows as a data frame: pandas where it is installed, else polars.
+
+        Raises:
+            UsageError: neither is installed.
+        """
+        for name in ("pandas", "polars"):
+            if find_spec(name) is not None:
+                return import_module(name).DataFrame(self.rows())
+        raise UsageError("a data frame needs a library: pip install pandas")
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Writes a file, whole or not at all: .html .json .jsonl .csv or .md.
+
+        Raises:
+            UsageError: another ending, or no such folder.
+        """
+        from refless.tables import write_atomic
+
+        write_atomic(fspath(path), self.content(ending_of(path)))
+
+    def content(self, kind: str) -> str:
+        """The result in one of the formats, `text` among them."""
+        from refless.report.export import as_csv, as_json, as_jsonl
+        from refless.report.html import as_html
+        from refless.report.text import as_markdown
+
+        makers: dict[str, Callable[[], str]] = {
+            "text": self.as_text,
+            "json": lambda: as_json(self.json()),
+            "jsonl": lambda: as_jsonl(self.rows()),
+            "csv": lambda: as_csv(self.rows()),
+            "md": lambda: as_markdown(self.document()),
+            "html": lambda: as_html(self.report()),
+        }
+        return makers[kind]()
+
+    def as_text(self, *, color: bool = False, width: int = 80) -> str:
+        """What the terminal shows, in so many columns."""
+        from refless.report.text import as_text
+
+        return as_text(self.document(), color=color, width=width)
+
+    def __str__(self) -> str:
+        return self.as_text()
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        from refless.report.html import as_fragment
+
+        return as_fragment(self.document(), self.notes)
+
+
+def ending_of(path: str | PathLike[str]) -> str:
+    """The format that a file's name asks for.
+
+    Raises:
+        UsageError: none of the formats, or a folder that is not there.
+    """
+    ending = Path(path).suffix.removeprefix(".")
+    if ending not in ENDINGS:
+        raise UsageError(f"{fspath(path)}: the ending must be .json, .jsonl, .csv, .md or .html")
+    if not Path(path).parent.is_dir():
+        raise UsageError(f"{fspath(path)}: there is no folder '{Path(path).parent}'")
+    return ending

@@ -1,0 +1,111 @@
+"""Rows, from files or memory, as pools and outputs; what was noticed becomes notes."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from os import PathLike
+from typing import TYPE_CHECKING, Protocol
+
+from refless.application.notes import note
+from refless.application.parameters import OutputRows, RatedRows, Rows
+from refless.errors import InputError, UsageError
+
+if TYPE_CHECKING:
+    from refless.index import RatedIndex
+    from refless.records import Outputs, RatedPool
+
+TOLD = 3  # bad rows that are told in full
+NAMED_GROUPS = ("id", "text", "source", "system", "item", "task")
+
+
+class Read(Protocol):
+    """What reading returns, whatever was read."""
+
+    @property
+    def notes(self) -> tuple[str, ...]: ...
+    @property
+    def skipped(self) -> tuple[InputError, ...]: ...
+
+
+def tell(*reads: Read) -> None:
+    """Notes what was noticed while reading; of bad rows the first of each kind, three at most."""
+    for line in dict.fromkeys(line for read in reads for line in read.notes):
+        note(line)
+    faults = dict.fromkeys(fault for read in reads for fault in read.skipped)
+    kinds = {(fault.column, fault.found): fault for fault in reversed(faults)}
+    for fault in [*reversed(kinds.values())][:TOLD]:
+        note(f"bad row: {fault}")
+
+
+def rated_of(
+    rows: Rows, options: RatedRows, group: str = "id", *, alone: bool = False
+) -> tuple[RatedPool | RatedIndex, tuple[str, ...]]:
+    """Rated texts, or one saved index, and the values of the group's column.
+
+    Args:
+        rows: files, a data frame, ..., a folder of `refless index`, a pool, an index.
+        options: how to read.
+        group: what is held out together; a name of the user's own is a column.
+        alone: whether nothing else is read: options that an index does not heed are then refused.
+    """
+    from refless.index import RatedIndex, load_index
+    from refless.tables import check_made_with, read_pool
+
+    folder = index_folder(rows)
+    index = rows if folder is None else load_index(folder)
+    if isinstance(index, RatedIndex):
+        check_made_with(index.pool, options.reading(), "index")
+        if alone:
+            _check_unused(options)
+        return index, ()
+    read = read_pool(rows, options.reading(group=column_of(group)))
+    tell(read)
+    return read.pool, read.group
+
+
+def outputs_of(rows: Rows, options: OutputRows) -> Outputs:
+    """The outputs in files, a data frame, ..."""
+    from refless.tables import read_outputs
+
+    read = read_outputs(rows, options.reading())
+    tell(read)
+    return read.outputs
+
+
+def both_of(rows: Rows, options: RatedRows) -> tuple[RatedPool, Outputs]:
+    """Rows with a rating as rated texts, rows without one as outputs."""
+    from refless.tables import read_both
+
+    note("without --rated: rows with a rating are the rated texts, rows without one the outputs")
+    pool, outputs = read_both(rows, options.reading())
+    tell(pool, outputs)
+    return pool.pool, outputs.outputs
+
+
+def column_of(group: str) -> str | None:
+    """The column of a group that is not one of the known ones."""
+    return None if group in NAMED_GROUPS else group
+
+
+def index_folder(rows: Rows) -> str | PathLike[str] | None:
+    """The folder, where rows are one path and that is a folder."""
+    from refless.index import is_index
+
+    one = rows[0] if isinstance(rows, list | tuple) and len(rows) == 1 else rows
+    return one if isinstance(one, str | PathLike) and is_index(one) else None
+
+
+def _check_unused(options: RatedRows) -> None:
+    """Raises UsageError for an option about reading where there is only an index."""
+    for field in fields(options):
+        heeded = field.name in {"scale", "aggregate"}
+        if not heeded and getattr(options, field.name) not in (field.default, None):
+            flag = field.name.replace("_", "-")
+            raise UsageError(f"--{flag} is about reading rows, and an index is read already")
+
+
+def check_standard_input(*rows: Rows) -> None:
+    """Raises UsageError where two things are to be read from standard input."""
+    lists = [one if isinstance(one, list | tuple) else [one] for one in rows]
+    if sum(isinstance(path, str) and path == "-" for one in lists for path in one) > 1:
+        raise UsageError("standard input can be read only once")

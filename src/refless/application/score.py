@@ -1,0 +1,343 @@
+"""score: an estimate for each output, their mean, gates."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from refless.application.estimating import DEFAULT, chosen, estimated, fitted
+from refless.application.notes import note
+from refless.application.parameters import (
+    Chosen,
+    Flag,
+    Many,
+    RatedRows,
+    Rows,
+    Seed,
+    Threads,
+    check_drawing,
+    command,
+)
+from refless.application.result import Result
+from refless.errors import UsageError
+
+if TYPE_CHECKING:
+    from refless.estimators import Estimator
+    from refless.index import RatedIndex
+    from refless.records import Outputs, RatedPool, Scale
+    from refless.report.advice import Advice
+    from refless.report.document import Document
+    from refless.report.export import Rows as Records
+    from refless.report.score.data import ScoreRecord
+    from refless.report.score.document import Evidence
+    from refless.signature import Signature
+    from refless.studies.best_of import BestOf
+    from refless.studies.scoring import Mean, Scored
+
+Verdict = Literal["", "passed", "failed", "undecided"]
+EXIT: dict[Verdict, int] = {"": 0, "passed": 0, "failed": 3, "undecided": 4}
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """Whether the outputs pass, and why."""
+
+    verdict: Verdict = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class ScoreResult(Result):
+    """Outputs with their estimates.
+
+    Attributes:
+        scored: the outputs, an estimate each, means overall and by system.
+        estimator: fitted.
+        best: what was chosen among outputs of one item, where that was asked for.
+        advice: what to do where too many outputs have no estimate.
+        gate: what became of the gates.
+        seed: of the bootstrap.
+    """
+
+    record = "refless.report.score.data:ScoreRecord"
+    scored: Scored
+    estimator: Estimator
+    best: BestOf | None
+    advice: Advice | None
+    gate: Gate
+    seed: int
+
+    @property
+    def signature(self) -> Signature:
+        """Everything that can change these numbers."""
+        from refless.studies.best_of import signed
+
+        plain = self.estimator.signature().plus(ci="boot-1000", seed=self.seed)
+        return plain if self.best is None else signed(self.best, plain)
+
+    @property
+    def exit_status(self) -> int:
+        """0 without a gate or where it passed, 3 where it failed, 4 where it is undecided."""
+        return EXIT[self.gate.verdict]
+
+    def document(self) -> Document:
+        """What the terminal shows."""
+        return self._document(None)
+
+    def report(self) -> Document:
+        """The HTML report."""
+        from refless.report.score.document import Evidence
+
+        return self._document(
+            Evidence(estimator=self.estimator, command=self.command, seed=self.seed)
+        )
+
+    def _document(self, evidence: Evidence | None) -> Document:
+        from refless.report.score.document import score_document
+
+        scale = self.estimator.rated.scale
+        return score_document(self.scored, self.signature, scale, self.advice, evidence, self.best)
+
+    def json(self) -> ScoreRecord:
+        """What `--format json` prints."""
+        from refless.report.score.data import GateRecord, score_record
+
+        scale = self.estimator.rated.scale
+        gate = GateRecord(verdict=self.gate.verdict, reason=self.gate.reason)
+        return score_record(self.scored, self.signature, scale, self.advice, self.best, gate)
+
+    def rows(self) -> Records:
+        """One mapping an output; with --best-of an item, as in CSV and JSONL."""
+        from refless.report.score.data import score_rows
+
+        return score_rows(self.scored, self.best)
+
+
+@command
+def score(
+    outputs: Annotated[
+        Rows,
+        Flag(
+            help="Files of outputs; - is standard input. Without --rated: rows with a rating are "
+            "rated texts, rows without one are outputs.",
+            argument=True,
+            kind=list[str],
+        ),
+    ],
+    rated: Annotated[
+        Rows,
+        Flag(help="Files of rated texts, or a folder made by 'refless index'.", kind=Many),
+    ] = None,
+    *,
+    estimator: Chosen = DEFAULT,
+    best_of: Annotated[
+        str | None,
+        Flag(
+            help="Keep the output with the highest estimate of each item or source; of equal ones "
+            "the earliest row.",
+            metavar="item|source",
+        ),
+    ] = None,
+    fallback_below: Annotated[
+        float | None,
+        Flag(
+            help="With --best-of: mark items whose best estimate lies below, or that have none. In "
+            "the raters' units."
+        ),
+    ] = None,
+    min_mean: Annotated[
+        float | None,
+        Flag(
+            help="Gate: exit 3 if the mean lies below, 4 if that cannot be told. In the raters' "
+            "units."
+        ),
+    ] = None,
+    min_coverage: Annotated[
+        float | None,
+        Flag(
+            help="Gate: exit 3 below this coverage. --min-mean needs it where outputs have no "
+            "estimate: the mean is then over a part of them."
+        ),
+    ] = None,
+    threads: Threads = None,
+    seed: Seed = 0,
+    rows: RatedRows,
+) -> ScoreResult:
+    """Estimate the quality of each output from the rated texts: no reference is needed.
+
+    Shows the mean with its interval, the coverage, and each output's estimate, interval, support
+    (how many rated texts it rests on) or the reason why there is none. With --scale estimates are
+    in [0, 1], and the mean in the raters' units too; without it all are in the raters' units.
+    """
+    from refless.index import rated_in
+    from refless.studies.best_of import labels
+
+    check_drawing(seed)
+    _check_gates(min_mean, min_coverage)
+    _check_choice(best_of, fallback_below)
+    one = chosen(estimator, threads, seed)
+    pool, found = _read(outputs, rated, one, rows)
+    scale = rated_in(pool).scale
+    least = _in_unit(min_mean, scale, "--min-mean")
+    below = _in_unit(fallback_below, scale, "--fallback-below")
+    if best_of is not None:
+        labels(found, best_of)
+    scored = _scored(fitted(one, pool), found, seed)
+    _note_rated(found, one)
+    _note_systems(found, one)
+    return _result(one, scored, least, min_coverage, best_of, below, seed)
+
+
+def _read(
+    outputs: Rows, rated: Rows, estimator: Estimator, rows: RatedRows
+) -> tuple[RatedPool | RatedIndex, Outputs]:
+    """The rated texts and the outputs, from two places or from one."""
+    from refless.application.rows import both_of, check_standard_input, outputs_of, rated_of
+    from refless.records import Outputs, RatedPool
+
+    check_standard_input(outputs, rated)
+    if rated is not None:
+        return rated_of(rated, rows)[0], outputs_of(outputs, rows)
+    own = estimator.from_model()
+    if own is None and isinstance(outputs, RatedPool | Outputs):
+        raise UsageError("rated is needed: estimates come from rated texts")
+    return both_of(outputs, rows) if own is None else (own, outputs_of(outputs, rows))
+
+
+def _scored(estimator: Estimator, outputs: Outputs, seed: int) -> Scored:
+    from refless.studies.scoring import scored
+
+    return scored(outputs, estimated(estimator, outputs), estimator.residuals(), seed=seed)
+
+
+def _result(
+    estimator: Estimator,
+    scored: Scored,
+    min_mean: float | None,
+    min_coverage: float | None,
+    by: str | None,
+    below: float | None,
+    seed: int,
+) -> ScoreResult:
+    from refless.application.advice import advice_on
+    from refless.studies.best_of import best_of
+
+    outputs, estimates, errors = scored.outputs, scored.estimates, estimator.residuals()
+    best = None
+    if by is not None:
+        best = best_of(outputs, estimates, errors, by=by, fallback_below=below, seed=seed)
+    found = gate(scored.overall, min_mean, min_coverage, estimator.rated.scale)
+    if found.reason:
+        note(found.reason)
+    return ScoreResult(
+        scored=scored,
+        estimator=estimator,
+        best=best,
+        advice=advice_on(estimator, outputs, estimates, len(estimator.rated)),
+        gate=found,
+        seed=seed,
+    )
+
+
+def _note_rated(outputs: Outputs, estimator: Estimator) -> None:
+    """Says so where most outputs are rated texts: their own ratings flatter the estimates."""
+    rated = {*estimator.rated.texts}
+    same = sum(text in rated for text in outputs.texts)
+    if 2 * same > len(outputs):
+        note(
+            f"{same} of {len(outputs)} outputs are rated texts themselves, and their own ratings "
+            "are part of their estimates; 'refless validate' holds these out"
+        )
+
+
+def _note_systems(outputs: Outputs, estimator: Estimator) -> None:
+    """Says so where no rated text can tell how far whole systems are misjudged."""
+    if outputs.systems and len({*estimator.residuals().systems} - {""}) < 2:
+        note(
+            "intervals of systems do not know how far a whole system is estimated too high or "
+            "too low: that takes rated texts of two systems, and another estimator than RatPred"
+        )
+
+
+def _check_gates(min_mean: float | None, min_coverage: float | None) -> None:
+    """Raises UsageError for a gate that nothing could pass."""
+    if min_mean is not None and not math.isfinite(min_mean):
+        raise UsageError(f"--min-mean must be a number, got {min_mean}")
+    if min_coverage is not None and not 0 <= min_coverage <= 1:
+        raise UsageError(f"--min-coverage must lie in [0, 1], got {min_coverage:g}")
+
+
+def _check_choice(by: str | None, fallback_below: float | None) -> None:
+    """Raises UsageError for a choice that cannot be made.
+
+    A threshold alone is refused: whether outputs or items fall back would be a guess.
+    """
+    from refless.studies.best_of import check
+
+    if by is not None:
+        check(by, fallback_below)
+    elif fallback_below is not None:
+        raise UsageError(
+            "--fallback-below marks what --best-of chose: add --best-of item (an item with one "
+            "output falls back by that)"
+        )
+
+
+def _in_unit(value: float | None, scale: Scale | None, flag: str) -> float | None:
+    """A value in the raters' units as estimates have it: in [0, 1] with a scale.
+
+    Raises:
+        UsageError: it lies outside the scale.
+    """
+    if value is None or scale is None:
+        return value
+    low, high = scale
+    if not low <= value <= high:
+        raise UsageError(f"{flag} is in the raters' units, from {low:g} to {high:g}; got {value:g}")
+    return (value - low) / (high - low)
+
+
+def gate(
+    mean: Mean, min_mean: float | None, min_coverage: float | None, scale: Scale | None
+) -> Gate:
+    """Whether a mean passes.
+
+    Args:
+        mean: of the outputs.
+        min_mean: the least that it may be, in the units of the estimates; None for no gate.
+        min_coverage: the least coverage; None for no gate.
+        scale: of the raters, for the words.
+    """
+    if min_coverage is not None and not mean.coverage >= min_coverage:
+        return Gate(
+            "failed", f"gate failed: coverage {mean.coverage:.3f} is below {min_coverage:g}"
+        )
+    if min_mean is None:
+        enough = f"gate passed: coverage {mean.coverage:.3f} is not below {min_coverage}"
+        return Gate() if min_coverage is None else Gate("passed", enough)
+    if mean.n_scored < mean.n and min_coverage is None:
+        return Gate(
+            "undecided",
+            f"gate undecided: the mean is over {mean.n_scored} of {mean.n} outputs, those that "
+            "have an estimate; --min-coverage says how many are enough",
+        )
+    low, high = (_shown(end, scale) for end in mean.mean_interval)
+    least = _shown(min_mean, scale)
+    if math.isnan(mean.mean_interval[0]):
+        return Gate(
+            "undecided",
+            "gate undecided: the mean has no interval; that takes more outputs with an estimate",
+        )
+    if mean.mean_interval[1] < min_mean:
+        return Gate("failed", f"gate failed: the mean's interval ends at {high}, below {least}")
+    if mean.mean_interval[0] < min_mean:
+        held = f"gate undecided: the mean's interval [{low}, {high}] holds {least}"
+        return Gate("undecided", f"{held}; more outputs or more rated texts narrow it")
+    return Gate("passed", f"gate passed: the mean's interval begins at {low}, not below {least}")
+
+
+def _shown(value: float, scale: Scale | None) -> str:
+    """A value in the raters' units."""
+    raw = value if scale is None else scale[0] + value * (scale[1] - scale[0])
+    return f"{raw:.3f}"

@@ -1,0 +1,300 @@
+"""stress: can this metric, estimator or scorer be fooled?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated
+
+from refless.application.estimating import DEFAULT, chosen, fitted, metrics_of
+from refless.application.notes import progress
+from refless.application.parameters import (
+    Chosen,
+    Flag,
+    Many,
+    Metrics,
+    Names,
+    RatedRows,
+    ReferenceColumns,
+    Resamples,
+    Rows,
+    Seed,
+    Threads,
+    check_drawing,
+    command,
+    names_in,
+)
+from refless.application.result import Result
+from refless.errors import UsageError
+
+if TYPE_CHECKING:
+    from refless.estimators import Estimator
+    from refless.metrics import Metric
+    from refless.records import Outputs, RatedPool
+    from refless.report.document import Document
+    from refless.report.export import Rows as Records
+    from refless.report.stress.data import StressRecord
+    from refless.signature import Signature
+    from refless.studies.stress.material import Material
+    from refless.studies.stress.rows import Stressed
+    from refless.studies.stress.run import Plan
+
+PROBING = "Probes"
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class StressResult(Result):
+    """What each probe found.
+
+    Attributes:
+        stressed: one a metric, estimator or scorer, with its signature.
+        material: items, references and outputs.
+        remarks: what was left out.
+    """
+
+    record = "refless.report.stress.data:StressRecord"
+    stressed: tuple[Stressed, ...]
+    material: Material
+    remarks: tuple[str, ...]
+
+    @property
+    def signature(self) -> Signature:
+        """That of the first one tested; each has its own."""
+        return self.stressed[0].signature
+
+    def document(self) -> Document:
+        """What the terminal shows."""
+        from refless.report.stress.document import stress_document
+
+        return stress_document(self.stressed, self.material, self.remarks, self.command)
+
+    def json(self) -> StressRecord:
+        """What `--format json` prints."""
+        from refless.report.stress.data import stress_record
+
+        return stress_record(self.stressed, self.material, self.remarks)
+
+    def rows(self) -> Records:
+        """One mapping a row of a probe, as in CSV and JSONL."""
+        from refless.report.stress.data import stress_rows
+
+        return stress_rows(self.stressed)
+
+
+@command
+def stress(
+    outputs: Annotated[
+        Rows,
+        Flag(
+            help="Files of outputs, with references for metrics; - is stdin.",
+            argument=True,
+            kind=list[str],
+        ),
+    ],
+    *,
+    metrics: Metrics = None,
+    scorer: Annotated[
+        Names,
+        Flag(
+            help="A command that reads JSONL (text, references, source) on stdin and writes a "
+            "score a line. Repeatable.",
+            metavar="'COMMAND'",
+            kind=Many,
+        ),
+    ] = None,
+    rated: Annotated[
+        Rows, Flag(help="Files of rated texts: the estimator is put to the test.", kind=Many)
+    ] = None,
+    estimator: Chosen = DEFAULT,
+    train: Annotated[
+        Rows,
+        Flag(
+            help="Files of a training set's texts: for the search of one sentence, and to know "
+            "which words are rare.",
+            panel=PROBING,
+            kind=Many,
+        ),
+    ] = None,
+    probe: Annotated[
+        Names,
+        Flag(
+            help="references, frequent, rare, sentence, direction, stuffing. Repeatable; without "
+            "it: all that can be run.",
+            panel=PROBING,
+            kind=Many,
+        ),
+    ] = None,
+    words: Annotated[
+        str | None,
+        Flag(
+            help="Frequent words to replace: man,a. Without it: the five most frequent.",
+            panel=PROBING,
+            metavar="WORD,...",
+        ),
+    ] = None,
+    thresholds: Annotated[
+        str,
+        Flag(help="Words that occur less often in the training set are replaced.", panel=PROBING),
+    ] = "30,20,10,5,1",
+    swap: Annotated[
+        Names,
+        Flag(
+            help="Replace one word by another: woman=man. Repeatable.",
+            panel=PROBING,
+            metavar="WORD=WORD",
+            kind=Many,
+        ),
+    ] = None,
+    perturb: Annotated[
+        str,
+        Flag(
+            help="Whose words are replaced: references (the first against the others, as "
+            "published), outputs, or auto: references where every item has two.",
+            panel=PROBING,
+        ),
+    ] = "auto",
+    shortlist: Annotated[
+        int,
+        Flag(
+            help="Sentences that a metric without a fast way scores, the highest by BLEU.",
+            panel=PROBING,
+        ),
+    ] = 25,
+    largest_set: Annotated[
+        int,
+        Flag(help="Also search sets of up to so many sentences; 1 for none.", panel=PROBING),
+    ] = 3,
+    timeout: Annotated[
+        float, Flag(help="Seconds that one run of --scorer may take.", panel=PROBING)
+    ] = 600.0,
+    reference_column: ReferenceColumns = None,
+    system: Annotated[
+        str | None,
+        Flag(
+            help="Of several systems, the one whose outputs are changed. Without it: the first in "
+            "the alphabet.",
+            panel=PROBING,
+        ),
+    ] = None,
+    threads: Threads = None,
+    resamples: Resamples = 1000,
+    seed: Seed = 0,
+    rows: RatedRows,
+) -> StressResult:
+    """Find out whether a metric, an estimator or a scorer can be fooled.
+
+    Compares references with systems, replaces frequent, rare and random words, searches the one
+    training sentence that scores highest for everything, changes outputs in ways whose right
+    direction is known, and stuffs an output with what was rated highly. A verdict for each.
+    """
+    from refless.application.rows import check_standard_input
+    from refless.studies.stress.pairing import Drawing
+    from refless.studies.stress.probes import Settings
+    from refless.studies.stress.run import PROBES, Plan
+
+    check_drawing(seed, resamples)
+    check_standard_input(outputs, rated, train)
+    if not (metrics or scorer or rated is not None):
+        raise UsageError("say what to test: -m METRIC, --scorer 'COMMAND' or --rated POOL")
+    settings = Settings(
+        words=_words(words),
+        thresholds=_numbers(thresholds),
+        swaps=_swaps(names_in(swap)),
+        base=perturb,
+        drawing=Drawing(seed=seed, resamples=resamples),
+    )
+    probes = names_in(probe) or PROBES
+    plan = Plan(probes=probes, settings=settings, shortlist=shortlist, largest_set=largest_set)
+    tested = _tested(metrics, names_in(scorer), timeout)
+    found = _read(outputs, rows, names_in(reference_column))
+    if train is not None:
+        plan = replace(plan, train=_read(train, rows, ()).texts)
+    pool: RatedPool | None = None
+    if rated is not None:
+        label = estimator if isinstance(estimator, str) else type(estimator).__name__
+        tested[label], pool = _estimated(rated, rows, chosen(estimator, threads, seed))
+    return _result(tested, found, plan, pool, system)
+
+
+def _words(text: str | None) -> tuple[str, ...] | None:
+    if text is None:
+        return None
+    names = tuple(dict.fromkeys(word.strip().lower() for word in text.split(",") if word.strip()))
+    if not names:
+        raise UsageError("--words needs at least one word")
+    return names
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    parts = [part.strip() for part in text.split(",")]
+    if not all(part.isdecimal() and int(part) for part in parts):
+        raise UsageError(f"--thresholds must look like 30,20,10, got '{text}'")
+    return tuple(sorted({int(part) for part in parts}, reverse=True))
+
+
+def _swaps(pairs: Sequence[str]) -> Mapping[str, str]:
+    found = {}
+    for pair in pairs:
+        old, equals, new = (part.strip() for part in pair.partition("="))
+        if not (old and equals and new):
+            raise UsageError(f"--swap must look like woman=man, got '{pair}'")
+        found[old.lower()] = new
+    return found
+
+
+def _tested(metrics: Names, scorers: Sequence[str], timeout: float) -> dict[str, Metric]:
+    """The metrics and scorers by what the user called them."""
+    from refless.studies.stress.judging import Scorer
+
+    tested = metrics_of(metrics)
+    for line in scorers:
+        if line in tested:
+            raise UsageError(f"--scorer '{line}' is given twice")
+        tested[line] = Scorer(command=line, timeout=timeout)
+    return tested
+
+
+def _estimated(rated: Rows, rows: RatedRows, estimator: Estimator) -> tuple[Metric, RatedPool]:
+    """The estimator as a metric, and its rated texts."""
+    from refless.application.rows import rated_of
+    from refless.index import rated_in
+    from refless.studies.stress.judging import Estimated
+
+    pool, _ = rated_of(rated, rows)
+    return Estimated(estimator=fitted(estimator, pool)), rated_in(pool)
+
+
+def _read(given: Rows, rows: RatedRows, references: tuple[str, ...]) -> Outputs:
+    from refless.application.rows import tell
+    from refless.tables import read_outputs
+
+    read = read_outputs(given, rows.reading(reference=references))
+    tell(read)
+    return read.outputs
+
+
+def _result(
+    tested: Mapping[str, Metric],
+    outputs: Outputs,
+    plan: Plan,
+    pool: RatedPool | None,
+    system: str | None,
+) -> StressResult:
+    from refless.metrics.protocol import check_references
+    from refless.studies.stress.judging import Estimated
+    from refless.studies.stress.material import material_of
+    from refless.studies.stress.run import stress as stressed
+
+    if any("references" in one.needs for one in tested.values()):
+        check_references(outputs)
+    material = material_of(outputs, system)
+    lost = material.dropped
+    remarks = (f"{lost} outputs are left out: unread, or not every system's.",) if lost else ()
+    found: list[Stressed] = []
+    with progress("testing") as show:
+        for label, one in tested.items():
+            mine = pool if isinstance(one, Estimated) else None
+            found.append(stressed(one, material, plan, label=label, pool=mine))
+            if show is not None:
+                show(len(found) / len(tested))
+    return StressResult(stressed=tuple(found), material=material, remarks=remarks)

@@ -1,0 +1,141 @@
+"""train: a network that reads source and text, saved for later."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+from os import fspath
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from refless.application.notes import note, progress
+from refless.application.parameters import (
+    Declared,
+    Flag,
+    Folder,
+    Many,
+    RatedRows,
+    Rows,
+    Seed,
+    Threads,
+    check_drawing,
+    command,
+)
+from refless.application.result import Result
+
+if TYPE_CHECKING:
+    from refless.estimators import RatPred
+    from refless.report.document import Document
+    from refless.report.export import Rows as Records
+    from refless.report.train.course import Trained
+    from refless.report.train.data import TrainRecord
+    from refless.signature import Signature
+
+UNFINISHED = "unfinished"  # folder within the model's, with what a stopped run goes on from
+OWN = ("model", "references", "folds", "subsample", "seed", "threads", "checkpoint")
+RARE = (
+    "layers", "vectors", "ranking", "bfloat16", "device", "rounded", "clipped", "calibrated",
+    "slots", "validation_split",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class TrainResult(Result):
+    """A trained model, and how it does on the texts that were kept aside."""
+
+    record = "refless.report.train.data:TrainRecord"
+    trained: Trained
+
+    @property
+    def signature(self) -> Signature:
+        """Everything that can change the model's estimates."""
+        return self.trained.signed
+
+    def document(self) -> Document:
+        """What the terminal shows."""
+        from refless.report.train.document import train_document
+
+        return train_document(self.trained, self.command)
+
+    def json(self) -> TrainRecord:
+        """What `--format json` prints."""
+        from refless.report.train.data import train_record
+
+        return train_record(self.trained)
+
+    def rows(self) -> Records:
+        """One mapping an epoch of each network, as in CSV and JSONL."""
+        from refless.report.train.data import train_rows
+
+        return train_rows(self.trained)
+
+
+@command
+def train(
+    rated: Annotated[Rows, Flag(help="Files of rated texts.", argument=True, kind=list[str])],
+    *,
+    out_dir: Annotated[Folder, Flag(help="Folder of the model; made where missing.", kind=str)],
+    references: Annotated[
+        Rows,
+        Flag(
+            help="Files of people's texts (with sources), taken for perfect; repeatable.",
+            metavar="FILE",
+            kind=Many,
+        ),
+    ] = None,
+    threads: Threads = None,
+    seed: Seed = 0,
+    rows: RatedRows,
+    **network: Annotated[Any, Declared("refless.estimators", "RatPred", OWN, RARE)],
+) -> TrainResult:
+    """Train RatPred on rated texts and save it for 'refless score --estimator ratpred:model=DIR'.
+
+    A quarter of the texts is kept aside: after each epoch the network estimates these, and the
+    epoch with the best correlations is kept. A run that was stopped goes on when it is started
+    again with the same files and flags.
+    """
+    from refless.application.rows import outputs_of, rated_of
+    from refless.embed import WordVectors
+    from refless.estimators import RatPred
+    from refless.spec import value_of
+
+    check_drawing(seed)
+    pairs: tuple[tuple[str, str], ...] = ()
+    if references is not None:
+        found = outputs_of(references, rows)
+        pairs = tuple(zip(found.sources or [""] * len(found), found.texts, strict=True))
+    if network.get("vectors") is not None:
+        network["embedding"] = WordVectors(path=network["vectors"]).size()
+    estimator = RatPred(
+        references=pairs,
+        seed=seed,
+        threads=threads,
+        checkpoint=str(Path(out_dir) / UNFINISHED),
+        **{
+            name: value_of(RatPred, name, value) if isinstance(value, str) else value
+            for name, value in network.items()
+        },
+    )
+    pool, _ = rated_of(rated, rows)
+    with progress("training") as show:
+        estimator.progress = show
+        estimator.fit(pool)
+    return _saved(estimator, out_dir)
+
+
+def _saved(estimator: RatPred, out_dir: Folder) -> TrainResult:
+    from refless.report.train.course import Trained, kept_aside
+
+    estimator.save(fspath(out_dir))
+    shutil.rmtree(Path(out_dir) / UNFINISHED, ignore_errors=True)
+    note(f"wrote {out_dir}")
+    trained = Trained(
+        folder=fspath(out_dir),
+        model=estimator.trained,
+        agreement=kept_aside(estimator.trained, estimator.seed),
+        size=len(estimator.rated),
+        references=len(estimator.references),
+        signature=estimator.signature(),
+        seed=estimator.seed,
+    )
+    return TrainResult(trained=trained)

@@ -1,0 +1,321 @@
+"""validate: does anything automatic agree with these raters?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any
+
+from refless.application.estimating import chosen, held_out_of
+from refless.application.notes import note, progress
+from refless.application.parameters import (
+    Call,
+    Flag,
+    Many,
+    RatedRows,
+    Resamples,
+    Rows,
+    Seed,
+    Threads,
+    check_drawing,
+    command,
+    parameters_of,
+    this_call,
+)
+from refless.application.result import Result
+from refless.errors import UsageError
+
+if TYPE_CHECKING:
+    from refless.estimators import Estimator
+    from refless.index import RatedIndex
+    from refless.records import FloatArray, RatedPool
+    from refless.report.advice import Advice
+    from refless.report.document import Document
+    from refless.report.export import Rows as Records
+    from refless.report.validate.data import ValidateRecord
+    from refless.report.validate.document import Evidence, Studies
+    from refless.signature import Signature
+    from refless.studies.side_by_side import SideBySide
+    from refless.studies.validation import Validation
+
+CANDIDATES = (
+    "gp",
+    "bleu-neighbors",
+    "bleu-neighbors:weights=kernel,tau=0,min_neighbors=0,max_fraction=1",
+)
+FEWEST_STUDIED, MOST_STUDIED = 20, 3_000  # rated texts; similarities of all pairs are held
+MANY_COPIES = 0.05  # of the rated texts
+FEWEST_GROUPS = 20  # with 10, a 95 % interval holds the truth about 9 times in 10
+
+
+@dataclass(frozen=True, slots=True)
+class HeldOut:
+    """What is held out together, and how intervals are drawn."""
+
+    group: str
+    labels: tuple[str, ...]
+    seed: int
+    resamples: int
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class ValidateResult(Result):
+    """Whether estimators agree with the raters.
+
+    Attributes:
+        validation: of the estimator to use, or of the one that was asked for.
+        estimator: that estimator, not fitted.
+        side_by_side: all that were tried, and baselines, on the same texts.
+        next_command: the line that estimates outputs with it.
+        advice: what to do where too many texts have no estimate.
+        how: what was held out together.
+    """
+
+    record = "refless.report.validate.data:ValidateRecord"
+    validation: Validation
+    estimator: Estimator
+    side_by_side: SideBySide
+    next_command: str
+    advice: Advice | None
+    how: HeldOut
+
+    @property
+    def signature(self) -> Signature:
+        """Everything that can change these numbers."""
+        return self.validation.signature
+
+    def document(self) -> Document:
+        """What the terminal shows."""
+        return self._document(None)
+
+    def report(self) -> Document:
+        """The HTML report."""
+        from refless.report.validate.document import Evidence
+        from refless.studies.annotators import annotators
+
+        pool = self.validation.pool
+        evidence = Evidence(
+            estimator=self.estimator,
+            labels=self.how.labels,
+            command=self.command,
+            seed=self.how.seed,
+            others=annotators(pool, leave_out=True),
+            studies=_studies(self.estimator, pool, self.how),
+        )
+        return self._document(evidence)
+
+    def _document(self, evidence: Evidence | None) -> Document:
+        from refless.report.validate.document import validation_document
+        from refless.report.validate.side_by_side import with_side_by_side
+
+        plain = validation_document(self.validation, self.advice, evidence)
+        return with_side_by_side(plain, self.side_by_side, self.next_command, self.how.group)
+
+    def json(self) -> ValidateRecord:
+        """What `--format json` prints."""
+        from refless.report.validate.data import validation_record
+
+        return validation_record(self.validation, self.side_by_side, self.advice)
+
+    def rows(self) -> Records:
+        """One mapping a rated text, as in CSV and JSONL."""
+        from refless.report.validate.data import validation_rows
+
+        return validation_rows(self.validation)
+
+
+@command
+def validate(
+    rated: Annotated[
+        Rows, Flag(help="Files of rated texts, or one index folder.", argument=True, kind=list[str])
+    ],
+    *,
+    estimator: Annotated[
+        Any,
+        Flag(
+            help="An estimator, with parameters if any: gp:max_sd=0.2. Repeatable. Without it: gp, "
+            "bleu-neighbors and a kernel-weighted mean.",
+            metavar="ESTIMATOR",
+            kind=Many,
+        ),
+    ] = None,
+    group: Annotated[
+        str,
+        Flag(
+            help="What is held out together: id (each text alone), text (equal texts), source, "
+            "system, item, task or a column's name."
+        ),
+    ] = "id",
+    threads: Threads = None,
+    resamples: Resamples = 1000,
+    seed: Seed = 0,
+    rows: RatedRows,
+) -> ValidateResult:
+    """Compare held-out estimates of rated texts with their own ratings: is it worth using?
+
+    Each text is estimated from the other rated texts. Shows errors and correlations with 95 %
+    intervals and coverage, beside what a constant, the length alone and a ridge on TF-IDF achieve,
+    and beside single annotators where the ratings name them. Says which estimator to use.
+    """
+    from refless.application.rows import rated_of
+    from refless.index import rated_in
+    from refless.studies.validation import group_labels
+
+    check_drawing(seed, resamples)
+    given = [estimator] if isinstance(estimator, str) or hasattr(estimator, "fit") else estimator
+    tried = [chosen(one, threads, seed) for one in given or CANDIDATES]
+    found, column = rated_of(rated, rows, group, alone=True)
+    pool = rated_in(found)
+    if estimator is None:
+        found = pool  # the n-grams of an index may be others than those of a candidate
+    how = HeldOut(group, group_labels(pool, group, column), seed, resamples)
+    _note_repeated(pool, group)
+    if group != "id":
+        note_few(len(set(how.labels)), group)
+    return _result(tried, found, how)
+
+
+def _result(
+    tried: Sequence[Estimator], rated: RatedPool | RatedIndex, how: HeldOut
+) -> ValidateResult:
+    """All that were tried side by side, and the validation of the one to use."""
+    from refless.application.advice import advice_on
+    from refless.index import rated_in
+    from refless.records import as_outputs
+    from refless.studies.validation import codes, validation
+
+    pool, groups = rated_in(rated), codes(how.labels)
+    names = _names(tried)
+    estimates = {name: held_out_of(one, rated, groups) for name, one in names.items()}
+    with progress("comparing"):
+        predicted = {name: one.values for name, one in estimates.items()}
+        table = _side_by_side(pool, predicted, how)
+        best, values = names[table.reference], estimates[table.reference]
+        found = validation(
+            pool,
+            values,
+            how.labels,
+            best.signature(pool),
+            group=how.group,
+            seed=how.seed,
+            resamples=how.resamples,
+        )
+    others = len(pool) - (how.group == "id")
+    return ValidateResult(
+        validation=found,
+        estimator=best,
+        side_by_side=replace(table, signatures=_signatures(names, pool, how)),
+        next_command=_scoring(best),
+        advice=advice_on(best, as_outputs(pool), values, others),
+        how=how,
+    )
+
+
+def _signatures(names: dict[str, Estimator], pool: RatedPool, how: HeldOut) -> dict[str, str]:
+    """The signature of each estimator with what was held out."""
+    return {name: str(one.signature(pool).plus(heldout=how.group)) for name, one in names.items()}
+
+
+def _names(tried: Sequence[Estimator]) -> dict[str, Estimator]:
+    """The estimators by name; by specification where two have one name."""
+    from refless.estimators import ESTIMATORS
+    from refless.spec import spec_of
+
+    titles, specs = [one.title for one in tried], [spec_of(one, ESTIMATORS) for one in tried]
+    for spec in specs:
+        if specs.count(spec) > 1:
+            raise UsageError(f"--estimator {spec} is given twice")
+    both = zip(titles, specs, tried, strict=True)
+    return {title if titles.count(title) == 1 else spec: one for title, spec, one in both}
+
+
+def _side_by_side(pool: RatedPool, predicted: dict[str, FloatArray], how: HeldOut) -> SideBySide:
+    """The estimators and the baselines, each held against the estimator to use."""
+    from refless.human import canonical_order
+    from refless.records import take
+    from refless.studies.baselines import baselines
+    from refless.studies.side_by_side import Drawing, side_by_side, to_use
+    from refless.studies.validation import codes
+
+    groups = codes(how.labels)
+    order = canonical_order(pool, groups)  # sums and folds do not depend on that of the rows
+    pool, groups = take(pool, order), groups[order]
+    plain = baselines(pool, groups)
+    drawing = Drawing(
+        groups=None if how.group == "id" else groups, seed=how.seed, resamples=how.resamples
+    )
+    against = partial(
+        side_by_side,
+        pool.human,
+        {**{name: values[order] for name, values in predicted.items()}, **plain},
+        baselines=tuple(plain),
+        unranked=("constant",),
+        drawing=drawing,
+    )
+    found = against(reference=next(iter(predicted)))
+    for _ in predicted:  # each one that takes the place has more to show for it
+        if (best := to_use(found)) == found.reference:
+            break
+        found = against(reference=best)
+    return found
+
+
+def _scoring(estimator: Estimator) -> str:
+    """The command line that estimates outputs with an estimator, from the same rated texts."""
+    from refless.application.score import score
+    from refless.estimators import ESTIMATORS
+    from refless.spec import spec_of
+
+    call, plain = this_call(), estimator.clone()
+    for name, default in (("seed", 0), ("threads", None)):
+        if call.values[name] != default:  # which has a flag of its own
+            plain.set_params(**{name: default})
+    spec = spec_of(plain, ESTIMATORS)
+    values = {**call.values, "outputs": ["OUTPUTS"], "estimator": spec}
+    return Call("score", parameters_of(score), values).line()
+
+
+def _note_repeated(pool: RatedPool, group: str) -> None:
+    """Says so where texts are estimated from their own copies."""
+    from refless.studies.validation import repeated
+
+    copies = repeated(pool)
+    if group == "id" and copies > MANY_COPIES * len(pool):
+        more = "" if pool.named else "; an id or an annotator column makes rows of one text one"
+        note(
+            f"{copies} of {len(pool)} rated texts occur more than once. Each is estimated from "
+            "its own copies too, so every number looks better than it is. --group text holds "
+            f"equal texts out together{more}"
+        )
+
+
+def note_few(count: int, group: str) -> None:
+    """Says so where intervals, which draw whole groups, rest on too few to be trusted."""
+    if 1 < count < FEWEST_GROUPS:
+        note(
+            f"intervals are drawn over {count} {group}s; with fewer than {FEWEST_GROUPS} they are "
+            "too narrow"
+        )
+
+
+def _studies(estimator: Estimator, pool: RatedPool, how: HeldOut) -> Studies | str:
+    """Threshold sweeps and a learning curve, or why there are none."""
+    from refless.report.validate.document import Studies
+    from refless.studies.learning_curve import learning_curve
+    from refless.studies.thresholds import thresholds
+
+    if math.isnan(estimator.threshold):
+        return ""  # no tau, a and b to vary
+    if not FEWEST_STUDIED <= len(pool) <= MOST_STUDIED:
+        return (
+            f"Threshold sweeps and the learning curve are made for {FEWEST_STUDIED} to "
+            f"{MOST_STUDIED:,} rated texts; here are {len(pool):,}."
+        )
+    with progress("varying thresholds and numbers of rated texts") as show:
+        swept = thresholds(estimator, pool, how.labels, group=how.group)
+        if show is not None:
+            show(0.3)
+        curve = learning_curve(estimator, pool, how.labels, group=how.group, seed=how.seed)
+    return Studies(thresholds=swept, curve=curve)

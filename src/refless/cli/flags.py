@@ -1,0 +1,145 @@
+"""Functions as commands: their parameters become flags."""
+
+from __future__ import annotations
+
+import inspect
+import shlex
+from collections.abc import Callable, Sequence
+from dataclasses import MISSING
+from enum import StrEnum
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, get_args, get_origin
+
+import typer
+from typer.core import TyperCommand
+
+from refless.application.parameters import RESULT, Many, Parameter, parameters_of
+from refless.application.result import Result
+from refless.errors import UsageError
+
+PLAIN = (str, int, float, bool, list[str], tuple[float, float])  # what flags can hold
+MOVED = {  # what were flags once, and how an estimator takes each now
+    "--encoder": "gp:encoder=FOLDER",
+    "--ignore-source": "gp:use_source=no",
+    "--kernel": "bleu-neighbors:kernel=rouge-l",
+    "--layer": "gp:encoder=FOLDER,layer=6",
+    "--max-fraction": "bleu-neighbors:max_fraction=0.5",
+    "--max-sd": "gp:max_sd=0.2",
+    "--min-neighbors": "bleu-neighbors:min_neighbors=2",
+    "--model": "ratpred:model=FOLDER",
+    "--orders": "bleu-neighbors:kernel=(bleu*:orders=1-4)",
+    "--power": "bleu-neighbors:weights=kernel,power=2",
+    "--rarity": "bleu-neighbors:kernel=(bleu*:rarity=yes)",
+    "--stop-words": "bleu-neighbors:kernel=(bleu*:tokenize=words,stop_words=english)",
+    "--subsample": "bleu-neighbors:subsample=0.5",
+    "--target-coverage": "gp:target_coverage=0.9",
+    "--tau": "bleu-neighbors:tau=0.1",
+    "--tokenize": "bleu-neighbors:kernel=(bleu*:tokenize=words)",
+    "--weights": "bleu-neighbors:weights=kernel",
+}
+
+
+class Command(TyperCommand):
+    """A command that knows where the parameters of estimators have gone."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - click's own
+        """Raises UsageError for a flag that is now a parameter of an estimator."""
+        try:
+            return super().parse_args(ctx, args)
+        except Exception as fault:
+            flag = getattr(fault, "option_name", "")
+            takes = any("--estimator" in one.opts for one in self.params)
+            if type(fault).__name__ != "NoSuchOption" or flag not in MOVED or not takes:
+                raise
+            said = shlex.join(["--estimator", MOVED[flag]])
+            raise UsageError(
+                f"no flag {flag}: parameters go with the estimator: {said}; 'refless estimators' "
+                "lists them"
+            ) from None
+
+
+class Format(StrEnum):
+    """Formats of standard output."""
+
+    TEXT, JSON, JSONL, CSV, MD = "text", "json", "jsonl", "csv", "md"
+
+
+SHOWN = Annotated[Format, typer.Option(help="Format of standard output.", rich_help_panel=RESULT)]
+SAVED = Annotated[
+    list[str] | None,
+    typer.Option(
+        "-o",
+        "--out",
+        help="Also write FILE (.json .jsonl .csv .md, .html for a report); repeatable.",
+        rich_help_panel=RESULT,
+        metavar="FILE",
+        show_default=False,
+    ),
+]
+Show = Callable[[Callable[[], Result], Format, Sequence[str]], None]
+
+
+def as_command(function: Callable[..., Result], show: Show) -> Callable[..., None]:
+    """A function for typer: it takes flags, calls, and shows the result."""
+
+    def run(**values: Any) -> None:  # noqa: ANN401 - whatever the flags hold
+        shown, saved = values.pop("format"), values.pop("out") or []
+        show(lambda: function(**values), shown, saved)
+
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    flags = [
+        inspect.Parameter(
+            one.name,
+            keyword,
+            default=inspect.Parameter.empty if one.default is MISSING else one.default,
+            annotation=Annotated[_kind(one.kind), _typer(one)],
+        )
+        for one in parameters_of(function)
+    ]
+    flags += [
+        inspect.Parameter("format", keyword, default=Format.TEXT, annotation=SHOWN),
+        inspect.Parameter("out", keyword, default=None, annotation=SAVED),
+    ]
+    run.__signature__ = inspect.Signature(flags)  # type: ignore[attr-defined]
+    run.__annotations__ = {flag.name: flag.annotation for flag in flags}
+    return run
+
+
+def help_of(function: Callable[..., Result]) -> str:
+    """The docstring with each paragraph on one line, so that help wraps at the terminal's width."""
+    parts = inspect.cleandoc(function.__doc__ or "").split("\n\n")
+    return "\n\n".join(" ".join(part.split()) for part in parts)
+
+
+def rare_of(function: Callable[..., Result]) -> str | None:
+    """A line on the flags that help does not list."""
+    rare = [max(one.flags, key=len) for one in parameters_of(function) if one.flag.hidden]
+    return f"Seldom needed, in docs/command-line.md: {', '.join(rare)}." if rare else None
+
+
+def _kind(kind: Any) -> Any:  # noqa: ANN401 - any type
+    """The type as typer knows it; what it does not know is text."""
+    if get_origin(kind) is UnionType and NoneType in get_args(kind):
+        (plain,) = (one for one in get_args(kind) if one is not NoneType)
+        return _kind(plain) | None
+    return kind if kind in PLAIN and get_origin(kind) is not Literal else str
+
+
+def _typer(one: Parameter) -> Any:  # noqa: ANN401 - typer's own type
+    flag = one.flag
+    metavar = flag.metavar or ("FILE" if one.kind in (list[str], Many) else None)
+    if flag.argument:
+        metavar = metavar and f"{metavar}..."
+        return typer.Argument(help=flag.help, metavar=metavar, show_default=False)
+    names = one.flags
+    if one.kind in (bool, bool | None):
+        name = names[0].removeprefix("--")
+        names = (f"--{name}",) if one.default is False else (f"--{name}/--no-{name}",)
+    return typer.Option(
+        *names,
+        help=flag.help,
+        metavar=metavar,
+        rich_help_panel=flag.panel or None,
+        show_default=one.default is not None and not isinstance(one.default, bool),
+        hidden=flag.hidden,
+    )
