@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 
 from refless.errors import InputError
-from refless.estimators import BLEUNeighbors, Kriging
-from refless.estimators.kriging.data import folds_of
-from refless.records import FloatArray, IntArray, Judged, RatedPool, take
+from refless.estimators import BLEUNeighbors, GaussianProcess
+from refless.estimators.gp.data import folds_of
+from refless.records import FloatArray, IntArray, Predictions, RatedPool, take
 from refless.stats.correlation import spearman
 from refless.stats.intervals import percentile_interval
 from refless.stats.resampling import weights_of
@@ -72,20 +72,20 @@ def kernel_weighted(pool: RatedPool, groups: IntArray) -> FloatArray:
     return estimator.held_out(pool, groups).values
 
 
-def kriging(pool: RatedPool, groups: IntArray) -> FloatArray:
+def gp(pool: RatedPool, groups: IntArray) -> FloatArray:
     """With its defaults."""
-    return Kriging().held_out(pool, groups).values
+    return GaussianProcess().held_out(pool, groups).values
 
 
 def constant_mean(pool: RatedPool, groups: IntArray) -> FloatArray:
     """The mean of the others."""
-    return constant(pool.truth, groups)
+    return constant(pool.human, groups)
 
 
 def length_line(pool: RatedPool, groups: IntArray) -> FloatArray:
     """A line on log length."""
     lengths = np.array([len(text) for text in pool.texts], dtype=np.float64)
-    return length_only(pool.truth, lengths, groups)
+    return length_only(pool.human, lengths, groups)
 
 
 def tfidf_ridge(pool: RatedPool, groups: IntArray) -> FloatArray:
@@ -100,8 +100,8 @@ def tfidf_ridge(pool: RatedPool, groups: IntArray) -> FloatArray:
             continue
         vectors = TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True, token_pattern=r"\w+")
         x = vectors.fit_transform([pool.texts[i] for i in train])
-        penalty = _penalty(x, pool.truth[train], folds_of(groups[train], 5))
-        model = _ridge(x, pool.truth[train], penalty)
+        penalty = _penalty(x, pool.human[train], folds_of(groups[train], 5))
+        model = _ridge(x, pool.human[train], penalty)
         values[test] = model.predict(vectors.transform([pool.texts[i] for i in test]))
     return values
 
@@ -126,7 +126,7 @@ def _penalty(x: Any, y: FloatArray, inner: IntArray) -> float:
 METHODS: dict[str, Method] = {
     "BLEU Neighbors": bleu_neighbors,
     "kernel-weighted": kernel_weighted,
-    "kriging": kriging,
+    "gp": gp,
     "TF-IDF ridge": tfidf_ridge,
     "length": length_line,
     "constant": constant_mean,
@@ -167,8 +167,8 @@ def rows_of(name: str, pool: RatedPool, held_out: str, groups: IntArray) -> tupl
     rows = []
     for method, values in found.items():
         filled = _filled(values, pool)
-        error = float(np.sum((filled - pool.truth) ** 2))
-        spread = float(np.sum((fallback - pool.truth) ** 2))
+        error = float(np.sum((filled - pool.human) ** 2))
+        spread = float(np.sum((fallback - pool.human) ** 2))
         rows.append(
             Row(
                 pool=name,
@@ -180,8 +180,8 @@ def rows_of(name: str, pool: RatedPool, held_out: str, groups: IntArray) -> tupl
                 r2=1.0 - error / spread,
             )
         )
-    ours, theirs = _filled(found["kriging"], pool), _filled(found["BLEU Neighbors"], pool)
-    return rows, gain_of(name, held_out, pool.truth, ours, theirs, groups)
+    ours, theirs = _filled(found["gp"], pool), _filled(found["BLEU Neighbors"], pool)
+    return rows, gain_of(name, held_out, pool.human, ours, theirs, groups)
 
 
 def _filled(values: FloatArray, pool: RatedPool) -> FloatArray:
@@ -190,31 +190,31 @@ def _filled(values: FloatArray, pool: RatedPool) -> FloatArray:
     It is the mean of all: means that each leave a text's own rating out would rank those texts
     backwards.
     """
-    return np.where(np.isnan(values), np.sort(pool.truth).mean(), values)
+    return np.where(np.isnan(values), np.sort(pool.human).mean(), values)
 
 
 def _agreement(pool: RatedPool, values: FloatArray, labels: Sequence[str]) -> Agreement:
     group = () if labels is pool.ids else tuple(labels)
     reason = tuple("" if value == value else "other" for value in values.tolist())
     return agreement(
-        Judged(id=pool.ids, human=pool.truth, predicted=values, reason=reason, group=group)
+        Predictions(id=pool.ids, human=pool.human, predicted=values, reason=reason, group=group)
     )
 
 
 def gain_of(
     name: str,
     held_out: str,
-    truth: FloatArray,
+    human: FloatArray,
     ours: FloatArray,
     theirs: FloatArray,
     groups: IntArray,
 ) -> Gain:
     """Difference of Spearman with its paired bootstrap interval, over whole groups."""
-    mine, other = weighted_spearman(truth, ours), weighted_spearman(truth, theirs)
+    mine, other = weighted_spearman(human, ours), weighted_spearman(human, theirs)
     rng = np.random.default_rng(0)
-    draws = weights_of(len(truth), resamples=1_000, rng=rng, clusters=groups)
+    draws = weights_of(len(human), resamples=1_000, rng=rng, clusters=groups)
     differences = np.concatenate([mine(weights) - other(weights) for weights in draws])
-    once = np.ones((1, len(truth)))
+    once = np.ones((1, len(human)))
     low, high = percentile_interval(differences)
     gain = float(mine(once)[0] - other(once)[0])
     return Gain(pool=name, held_out=held_out, gain=gain, low=low, high=high)
@@ -223,23 +223,25 @@ def gain_of(
 def summary(rows: Sequence[Row], gains: Sequence[Gain]) -> str:
     """Spearman on all texts of every method, a line a pool; and what follows from it."""
     names = [name for name in METHODS if name != "constant"]
-    lines = [f"| pool | held out | {' | '.join(names)} | R² of kriging | gain [95 %] |"]
+    lines = [
+        f"| pool | held out | {' | '.join(names)} | R² of the Gaussian process | gain [95 %] |"
+    ]
     lines.append("|---|---|" + "---:|" * (len(names) + 2))
     for gain in gains:
         mine = [r for r in rows if (r.pool, r.held_out) == (gain.pool, gain.held_out)]
         found = {row.method: row for row in mine}
         cells = [f"{found[name].everywhere.spearman:.2f}" for name in names]
-        cells.append(f"{found['kriging'].r2:.2f}")
+        cells.append(f"{found['gp'].r2:.2f}")
         cells.append(f"{gain.gain:+.2f} [{gain.low:+.2f}, {gain.high:+.2f}]")
         lines.append(f"| {gain.pool} | {gain.held_out} | {' | '.join(cells)} |")
     median = float(np.median([gain.gain for gain in gains])) if gains else float("nan")
     worse = [f"{gain.pool} ({gain.held_out})" for gain in gains if gain.high < 0]
-    lowest = min((row.r2 for row in rows if row.method == "kriging"), default=float("nan"))
+    lowest = min((row.r2 for row in rows if row.method == "gp"), default=float("nan"))
     lines += [
         "",
         f"Median gain {median:+.3f}; significantly worse on: {', '.join(worse) or 'none'};",
     ]
-    lines.append(f"lowest R² of kriging {lowest:.3f}.")
+    lines.append(f"lowest R² of the Gaussian process {lowest:.3f}.")
     return "\n".join(lines)
 
 
@@ -265,32 +267,32 @@ def details(rows: Sequence[Row]) -> str:
 
 
 def _interval(found: Agreement, name: str, digits: int) -> str:
-    value, (low, high) = getattr(found, name), found.intervals[name]
+    value, (low, high) = getattr(found, name), found.interval_of(name)
     if np.isnan(value):
         return "-"
     return f"{value:.{digits}f} [{low:.{digits}f}, {high:.{digits}f}]"
 
 
 def with_encoder(data: Path, wanted: str, model: str) -> str:
-    """Kriging without and with an encoder's vectors: Spearman, R², and the gain of the vectors."""
+    """The GP without and with an encoder's vectors: Spearman, R², and the gain of the vectors."""
     lines = [
-        "| pool | held out | kriging | with encoder | gain [95 %] | R² | with encoder |",
+        "| pool | held out | the GP | with encoder | gain [95 %] | R² | with encoder |",
         "|---|---|---:|---:|---:|---:|---:|",
     ]
     for name, pool, way, groups in _ways(data, wanted):
-        plain = kriging(pool, groups)
-        seen = Kriging(model=model).held_out(pool, groups).values
-        gain = gain_of(name, way, pool.truth, seen, plain, groups)
-        spread = np.sum((constant_mean(pool, groups) - pool.truth) ** 2)
-        r2 = [1.0 - np.sum((values - pool.truth) ** 2) / spread for values in (plain, seen)]
-        ranks = [spearman(pool.truth, values) for values in (plain, seen)]
+        plain = gp(pool, groups)
+        seen = GaussianProcess(encoder=model).held_out(pool, groups).values
+        gain = gain_of(name, way, pool.human, seen, plain, groups)
+        spread = np.sum((constant_mean(pool, groups) - pool.human) ** 2)
+        r2 = [1.0 - np.sum((values - pool.human) ** 2) / spread for values in (plain, seen)]
+        ranks = [spearman(pool.human, values) for values in (plain, seen)]
         between = f"{gain.gain:+.2f} [{gain.low:+.2f}, {gain.high:+.2f}]"
         lines.append(
             f"| {name} | {way} | {ranks[0]:.2f} | {ranks[1]:.2f} | {between} "
             f"| {r2[0]:.2f} | {r2[1]:.2f} |"
         )
         print(lines[-1], file=sys.stderr)
-    signed = Kriging(model=model).signature()
+    signed = GaussianProcess(encoder=model).signature()
     return "\n".join([*lines, "", f"encoder: {signed.get('model')}, sha {signed.get('sha')}"])
 
 
@@ -310,7 +312,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--pool", default="", help="only pools whose name holds this")
     parser.add_argument("--details", action="store_true", help="every number with its interval")
-    parser.add_argument("--encoder", help="folder of an encoder: only what it adds to kriging")
+    parser.add_argument(
+        "--encoder", help="folder of an encoder: only what it adds to the Gaussian process"
+    )
     options = parser.parse_args(arguments)
     rows: list[Row] = []
     gains: list[Gain] = []

@@ -28,12 +28,12 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
+from texts import simulated_texts
 
 from refless.kernels import BleuStar, Prepared
-from refless.matching import cores
+from refless.matching import Work, cores
 from refless.ngrams import Features, Shape, learn
 from refless.records import BoolArray, FloatArray, IntArray
-from refless.simulate import simulated_texts
 
 TAU = 0.08
 SAME = 1e-9  # how far our similarities may be from NLTK's
@@ -110,7 +110,8 @@ def ours(texts: tuple[str, ...], threads: int) -> dict[str, Any]:
         began = time.perf_counter()
         prepared = BleuStar().prepare(some)
         index = time.perf_counter() - began
-        job = partial(prepared.neighbor_sums, some, ratings[: len(some)], taus, threads=threads)
+        work = Work(threads=threads)
+        job = partial(prepared.neighbor_sums, some, ratings[: len(some)], taus, work)
         seconds, sums = timed(job)
         return index, seconds, int(sums.counts.sum()), int(sums.sums.sum())
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -24,16 +24,19 @@ from bleu_neighbors_figures import Figure, all_sections, figures, hanging
 
 from refless.errors import InputError, RefLessError
 from refless.estimators import BLEUNeighbors
+from refless.human import canonical_order, fingerprint
+from refless.kernels import BertScore
 from refless.metrics import METRICS
-from refless.records import Judged, RatedPool, Scale, take
-from refless.report.render import as_json, as_text
-from refless.report.view import Section, View, number, with_interval
-from refless.report.view import Table as Cells
+from refless.records import Predictions, RatedPool, Scale, take
+from refless.report.document import Document, Section
+from refless.report.document import Table as Cells
+from refless.report.export import as_json
+from refless.report.text import as_text
+from refless.report.wording import number, with_interval
 from refless.signature import Signature
 from refless.studies.annotators import Annotators, annotators
-from refless.studies.held_out import agreement, as_dict
+from refless.studies.held_out import agreement
 from refless.tables import Reading, read_pool
-from refless.truth import canonical_order, fingerprint
 from refless.version import __version__
 
 HUSE = Path("huse-summarization") / "judgements.tsv"
@@ -72,10 +75,10 @@ def table_1_summarization(data: Path) -> Table:
         rows=(
             *(human_rows(people, pool) if people else ()),
             neighbors_row("as published", BLEUNeighbors(), pool),
-            neighbors_row("not clipped", BLEUNeighbors(clip=False), pool),
+            neighbors_row("not clipped", BLEUNeighbors(kernel="bleu*:clip=no"), pool),
             neighbors_row("no repeats", BLEUNeighbors(), once[0]),
-            neighbors_row("orders 1-4", BLEUNeighbors(orders=(1, 4)), pool),
-            neighbors_row("words", BLEUNeighbors(tokenize="words"), pool),
+            neighbors_row("orders 1-4", BLEUNeighbors(kernel="bleu*:orders=1-4"), pool),
+            neighbors_row("words", BLEUNeighbors(kernel="bleu*:tokenize=words"), pool),
         ),
         notes=(*(human_notes(people) if people else ()), *variant_notes(once)),
     )
@@ -115,12 +118,12 @@ def table_1_kernels(data: Path, model: str | None) -> Table:
     else:
         notes.append(f"METEOR is left out: {missing}")
     if model is not None:
-        estimator = BLEUNeighbors(kernel="bertscore", model=model)
+        estimator = BLEUNeighbors(kernel=BertScore(model=model))
         rows.append(neighbors_row("BERTScore", estimator, pool))
         notes.append("BERTScore: rescaled with random pairs of the rated texts, tau 0.10.")
     else:
         notes.append("BERTScore is left out: name an encoder with --model.")
-    rows.append(neighbors_row("BLEU*, rarity", BLEUNeighbors(rarity=True), pool))
+    rows.append(neighbors_row("BLEU*, rarity", BLEUNeighbors(kernel="bleu*:rarity=yes"), pool))
     notes.append("BLEU*, rarity: rarer n-grams weigh more, which the paper proposes (section 6).")
     return Table(
         title=f"Table 1, summarization: other kernels, {len(pool)} texts, leave-one-out",
@@ -191,15 +194,15 @@ def without_repeats(pool: RatedPool) -> tuple[RatedPool, ...]:
 def neighbors_row(method: str, estimator: BLEUNeighbors, pool: RatedPool) -> Row:
     """One estimator, each text judged by all the others."""
     estimates = estimator.held_out(pool)
-    judged = Judged(
-        id=pool.ids, human=pool.truth, predicted=estimates.values, reason=estimates.reasons
+    judged = Predictions(
+        id=pool.ids, human=pool.human, predicted=estimates.values, reason=estimates.reasons
     )
     found = agreement(judged, seed=SEED)
-    signature = estimator.signature().plus(heldout="id", ci=found.interval_method, seed=SEED)
+    signature = estimator.signature(pool).plus(heldout="id", ci=found.interval_method, seed=SEED)
     return {
         "method": method,
         "paper": PAPER.get(method),
-        **as_dict(found),
+        **asdict(found),
         "signature": str(signature),
     }
 
@@ -218,7 +221,7 @@ def variant_notes(once: Sequence[RatedPool]) -> tuple[str, ...]:
 
 
 def human_rows(people: Annotators, pool: RatedPool) -> tuple[Row, ...]:
-    """Single annotators against the truth, as the paper takes them together."""
+    """Single annotators against the human rating, as the paper takes them together."""
     signature = Signature("annotators").plus(
         scale=pool.scale,
         aggregate=pool.aggregate,
@@ -245,25 +248,23 @@ def human_notes(people: Annotators) -> tuple[str, ...]:
     as_zero = f"as 0, the average is {people.spearman_undefined_as_zero:.3f}"
     return (
         f"Human: {people.n} annotators, each on the texts that this one rated; best is taken for",
-        "each measure by itself. The truth includes the annotator, in the paper and here.",
+        "each measure by itself. The human rating includes the annotator, in the paper and here.",
         f"Human correlations that are undefined ({people.n_undefined}) are left out; {as_zero}.",
         "The paper's means, in floating point, break true ties; ours are exact.",
     )
 
 
-def view(tables: Sequence[Table], drawn: Sequence[Figure]) -> View:
-    """What both formats show."""
+def shown(tables: Sequence[Table], drawn: Sequence[Figure]) -> tuple[dict[str, object], Document]:
+    """The result as JSON has it and as a document."""
     found = [{"title": t.title, "rows": t.rows, "notes": t.notes} for t in tables]
-    return View(
-        json={
-            "format": 1,
-            "paper": "bleu-neighbors",
-            "tables": found,
-            "figures": [figure.as_dict() for figure in drawn],
-        },
-        rows=(),
-        sections=(*(part for table in tables for part in sections(table)), *all_sections(drawn)),
-    )
+    result: dict[str, object] = {
+        "format": 1,
+        "paper": "bleu-neighbors",
+        "tables": found,
+        "figures": [figure.as_dict() for figure in drawn],
+    }
+    parts = (*(part for table in tables for part in sections(table)), *all_sections(drawn))
+    return result, Document(sections=parts)
 
 
 def sections(table: Table) -> tuple[Section, ...]:
@@ -320,11 +321,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             tables.append(table_2(options.data))
         if "table-3" in parts:
             tables.append(table_3(options.data, options.vectors))
-        found = view(tables, all_figures(options.data) if "figures" in parts else ())
+        drawn = all_figures(options.data) if "figures" in parts else ()
+        result, document = shown(tables, drawn)
     except RefLessError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
-    print({"text": as_text, "json": as_json}[options.format](found), end="")
+    print(as_json(result) if options.format == "json" else as_text(document), end="")
     return 0
 
 

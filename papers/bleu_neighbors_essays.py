@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,17 +13,15 @@ import numpy as np
 
 from refless.errors import InputError
 from refless.estimators import BLEUNeighbors
-from refless.matching import hide_nothing
+from refless.human import canonical_order, fingerprint, pool_of
 from refless.metrics import METRICS, Movers
 from refless.metrics.rouge import RougeL
-from refless.records import FloatArray, Judged, Outputs, RatedPool, take
+from refless.records import FloatArray, Outputs, Predictions, RatedPool, take
 from refless.signature import Signature
 from refless.stats.correlation import pearson, ranks
 from refless.stats.williams import williams
-from refless.studies.held_out import agreement, as_dict
-from refless.studies.neighbors import neighbor_means
+from refless.studies.held_out import agreement
 from refless.studies.transfer import transfer
-from refless.truth import canonical_order, fingerprint, pool_of, scaled
 from refless.version import __version__
 
 ESSAYS = Path("asap-sas") / "train.tsv"
@@ -73,7 +71,7 @@ def essays_of(data: Path) -> Essays:
     }
     third = topics[TARGET]
     fits = np.array([FEWEST <= len(SENTENCE.split(text)) <= MOST for text in third.texts])
-    best = ~fits & (third.truth * 3 >= FULL_MARKS)
+    best = ~fits & (third.human * 3 >= FULL_MARKS)
     return Essays(
         topics=topics,
         judged=take(third, np.flatnonzero(fits)),
@@ -130,17 +128,8 @@ def _together(pools: Sequence[RatedPool]) -> RatedPool:
 
 def _estimated(rated: RatedPool, judged: RatedPool) -> tuple[FloatArray, Signature]:
     """BLEU Neighbors with b = 1, as the paper has it for essays."""
-    estimator = BLEUNeighbors(max_fraction=1.0)
-    ordered = take(rated, canonical_order(rated))
-    taus = np.array([estimator.threshold])
-    means, counts = neighbor_means(
-        estimator, ordered, judged.texts, taus, hide_nothing(len(judged))
-    )
-    enough = counts[:, 0] >= estimator.min_neighbors
-    signature = estimator.signature().plus(
-        scale=rated.scale, aggregate=rated.aggregate, pool=fingerprint(ordered), size=len(rated)
-    )
-    return np.where(enough, scaled(means[:, 0], rated.scale), np.nan), signature
+    estimator = BLEUNeighbors(max_fraction=1.0).fit(rated)
+    return estimator.predict(judged.texts), estimator.signature()
 
 
 def _row(
@@ -153,21 +142,21 @@ def _row(
 ) -> Row:
     """One line of Table 3, with Williams' test against the length."""
     found = agreement(
-        Judged(
+        Predictions(
             id=judged.ids,
-            human=judged.truth,
+            human=judged.human,
             predicted=predicted,
             reason=tuple("" if value == value else "too-few" for value in predicted.tolist()),
         ),
         seed=seed,
     )
     known = ~np.isnan(predicted)
-    truth, mine, base = (ranks(c[known]) for c in (judged.truth, predicted, length))
+    human, mine, base = (ranks(c[known]) for c in (judged.human, predicted, length))
     tested = williams(
-        pearson(truth, mine), pearson(truth, base), pearson(mine, base), int(known.sum())
+        pearson(human, mine), pearson(human, base), pearson(mine, base), int(known.sum())
     )
     published = PUBLISHED.get(method)
-    row = as_dict(found)
+    row = asdict(found)
     if not method.startswith(("topic", "all but")):  # not in the units of ratings: no error
         row.update(mse=None, mse_interval=[None, None], mae=None, mae_interval=[None, None])
     return {
@@ -201,7 +190,7 @@ def essay_notes(essays: Essays, rows: Sequence[Row], vectors: str | None) -> tup
         f"with {best['spearman']:.3f}, the length alone has {length:.3f}."
     )
     judged = (
-        "STAND-IN: the scores of the paper's test essays are not public. Judged are the "
+        "STAND-IN: the scores of the paper's test essays are not public. Predictions are the "
         f"{len(essays.judged)} answers of topic 3 in the training set that have {FEWEST} to {MOST} "
         "sentences (they end where white space follows . ! or ?)."
     )
@@ -227,7 +216,7 @@ def task_rows(pools: dict[str, RatedPool], seed: int) -> tuple[Row, ...]:
                 {
                     "method": f"{learned} > {target}",
                     "paper": PAPER_TASKS.get((learned, target)),
-                    **as_dict(found.agreements[i][j]),
+                    **asdict(found.agreements[i][j]),
                     "signature": str(signature),
                 }
             )

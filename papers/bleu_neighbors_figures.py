@@ -10,8 +10,9 @@ import numpy as np
 
 from refless.estimators import BLEUNeighbors
 from refless.records import RatedPool
-from refless.report.view import Section, Table, number, with_interval
-from refless.studies.fruit import Fruit, fruit
+from refless.report.document import Section, Table
+from refless.report.wording import number, with_interval
+from refless.studies.easy_texts import EasyTexts, easy_texts
 from refless.studies.learning_curve import LearningCurve, learning_curve
 from refless.studies.thresholds import Thresholds, thresholds
 
@@ -175,10 +176,10 @@ def hanging(name: str, pool: RatedPool, seed: int) -> Figure:
     )
 
 
-def _fruit(kernel: str, pool: RatedPool, seed: int) -> Fruit:
+def _fruit(kernel: str, pool: RatedPool, seed: int) -> EasyTexts:
     estimator = BLEUNeighbors(kernel=kernel)
     defined = estimator.held_out(pool).defined
-    return fruit(pool, defined, estimator.signature().plus(heldout="id"), seed=seed)
+    return easy_texts(pool, defined, estimator.signature(pool).plus(heldout="id"), seed=seed)
 
 
 def _plain(value: float) -> float | None:

@@ -23,8 +23,10 @@ from refless.errors import InputError, RefLessError
 from refless.metrics import BLEU, METRICS, CIDErD, Meteor, Metric, RougeL
 from refless.metrics.bertscore import BERTScore
 from refless.records import Outputs, numbered
-from refless.report.render import as_json, as_text
-from refless.report.view import Section, Table, View, clipped
+from refless.report.document import Document, Section, Table
+from refless.report.export import as_json
+from refless.report.text import as_text
+from refless.report.wording import clipped
 from refless.studies.stress.material import Material, material_of
 from refless.studies.stress.pairing import Drawing
 from refless.studies.stress.probes import (
@@ -399,10 +401,10 @@ def signatures(
     return tuple(str(run.metrics[name].signature().plus(**settings)) for name in names)
 
 
-def view(blocks: Sequence[Block]) -> View:
-    """What both formats show."""
-    return View(
-        json={
+def all_shown(blocks: Sequence[Block]) -> tuple[dict[str, object], Document]:
+    """The result as JSON has it and as a document."""
+    return (
+        {
             "format": 1,
             "paper": "cautionary-tale",
             "tables": [
@@ -416,11 +418,12 @@ def view(blocks: Sequence[Block]) -> View:
             ],
             "unreachable": UNREACHABLE,
         },
-        rows=(),
-        sections=(
-            *(section for block in blocks for section in shown(block)),
-            Section(lines=(UNREACHABLE,)),
-            Section(lines=(ADVICE,)),
+        Document(
+            sections=(
+                *(section for block in blocks for section in shown(block)),
+                Section(lines=(UNREACHABLE,)),
+                Section(lines=(ADVICE,)),
+            )
         ),
     )
 
@@ -434,7 +437,8 @@ def as_row(line: Line) -> dict[str, Any]:
         "paper": dict(line.paper),
         "ours": ours,
         "intervals": {
-            name: [FACTORS[name] * end for end in row.interval] for name, row in line.ours.items()
+            name: [FACTORS[name] * end for end in row.score_interval]
+            for name, row in line.ours.items()
         },
         "sd": {name: FACTORS[name] * row.sd for name, row in line.ours.items()},
     }
@@ -479,7 +483,7 @@ def cell(row: Row | None, name: str) -> str:
     """Our number with half its interval."""
     if row is None:
         return ""
-    half = FACTORS[name] * (row.interval[1] - row.interval[0]) / 2
+    half = FACTORS[name] * (row.score_interval[1] - row.score_interval[0]) / 2
     digits = DIGITS[name]
     return f"{FACTORS[name] * row.score:.{digits}f} ±{half:.{digits}f}"
 
@@ -526,11 +530,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         captions = coco(run)
         material = material_of(references_of(captions))
         tables = [table_1(run, captions), table_2(run, material), table_3(run, material)]
-        found = view([*tables, *table_5(run)])
+        result, document = all_shown([*tables, *table_5(run)])
     except RefLessError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
-    print({"text": as_text, "json": as_json}[options.format](found), end="")
+    print(as_json(result) if options.format == "json" else as_text(document), end="")
     return 0
 
 

@@ -24,11 +24,13 @@ import numpy as np
 
 from refless.errors import RefLessError
 from refless.metrics import BLEU, DeltaBLEU, Metric, SentenceBLEU
-from refless.metrics.protocol import Scores, take_outputs
-from refless.metrics.smoothing import Smoothing, precisions_of_sums
+from refless.metrics.protocol import Scores
 from refless.records import FloatArray, Outputs
-from refless.report.render import as_json, as_text
-from refless.report.view import Section, Table, View, number, with_interval
+from refless.report.document import Document, Section, Table
+from refless.report.export import as_json
+from refless.report.text import as_text
+from refless.report.wording import number, with_interval
+from refless.similarities.bleu import Smoothing, precisions_of_sums
 from refless.studies.units import InUnits, in_units
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
@@ -177,7 +179,7 @@ def usable(pairs: Sequence[Pair]) -> tuple[list[Pair], int]:
         if len(rows) == len(good):
             kept.append(pair)
         elif len(rows):
-            first, second = take_outputs(pair.first, rows), take_outputs(pair.second, rows)
+            first, second = pair.first.take(rows), pair.second.take(rows)
             difference = pair.difference[rows]
             kept.append(replace(pair, first=first, second=second, difference=difference))
     return kept, lost
@@ -362,8 +364,8 @@ def results(data: Path, *, quick: bool) -> dict[str, Any]:
     }
 
 
-def view(found: dict[str, Any]) -> View:
-    """What both formats show."""
+def document_of(found: dict[str, Any]) -> Document:
+    """The result for people."""
     sections = [Section(title="The author's example", table=_example_table(found["example"]))]
     for table in found["tables"]:
         lost = f"{table['dropped']} items without a good reference are left out for all metrics."
@@ -377,7 +379,7 @@ def view(found: dict[str, Any]) -> View:
     for title, rows in found["figures"].items():
         title = f"{title}, on the STAND-IN dailydialog-plusplus"
         sections.append(Section(title=title, table=_rows_table(rows)))
-    return View(json=found, rows=(), sections=tuple(sections))
+    return Document(sections=tuple(sections))
 
 
 def _example_table(rows: Sequence[dict[str, Any]]) -> Table:
@@ -425,11 +427,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"{options.data} lacks {', '.join(absent)}; name it with --data", file=sys.stderr)
         return 2
     try:
-        shown = view(results(options.data, quick=options.quick))
+        found = results(options.data, quick=options.quick)
     except RefLessError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
-    print(as_json(shown) if options.format == "json" else as_text(shown, width=100), end="")
+    as_document = as_text(document_of(found), width=100)
+    print(as_json(found) if options.format == "json" else as_document, end="")
     return 0
 
 

@@ -19,17 +19,19 @@ import numpy as np
 
 from refless.errors import InputError, RefLessError
 from refless.estimators import ESTIMATORS
+from refless.human import human_ratings, unscaled
 from refless.records import BoolArray, FloatArray, RatedPool
-from refless.report.render import as_json, as_text
-from refless.report.view import Section, Table, View, number, with_interval
+from refless.report.document import Document, Section, Table
+from refless.report.export import as_json
+from refless.report.text import as_text
+from refless.report.wording import number, with_interval
 from refless.studies.huse import Huse, huse
 from refless.tables import Columns, Reading, ScoredRead, read_scored
 from refless.tables.columns import HUSE_ROLES
-from refless.truth import truth_of, unscaled
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 FOLDER = Path("huse-summarization")
-QUICK = ("bleu-neighbors", "kriging")  # ratpred is trained for hours
+QUICK = ("bleu-neighbors", "gp")  # ratpred is trained for hours
 CLEAN, SINGLE = FOLDER / "summary_clean.csv", FOLDER / "judgements.tsv"
 PAPER = {"huse": 0.53, "quality": 0.58, "diversity": 0.95}
 SEED = 0
@@ -48,13 +50,13 @@ def results(data: Path) -> list[Row]:
     )
     single = read_scored([str(data / SINGLE)], Reading(scale=(1.0, 6.0)), HUSE_ROLES)
     pool = single.pool
-    plain = truth_of(pool.ratings, len(pool))
+    plain = human_ratings(pool.ratings, len(pool))
     by_people = np.array([name == "human" for name in pool.systems])
     lengths = _words(pool)
     human = np.array([label == "False" for label in clean.labels])
     numbers = (clean.numbers["logprob"], clean.numbers["length"])
     rows = [
-        _row("people", huse(clean.pool.truth, *numbers, human, seed=SEED)),
+        _row("people", huse(clean.pool.human, *numbers, human, seed=SEED)),
         _row("people, single ratings", _of(single, plain, lengths, by_people)),
         _row("people, exact ties", _of(single, plain, lengths, by_people, exact=True)),
     ]
@@ -88,8 +90,8 @@ def _row(name: str, found: Huse) -> Row:
     return row
 
 
-def view(rows: Sequence[Row]) -> View:
-    """What both formats show."""
+def document_of(rows: Sequence[Row]) -> Document:
+    """The rows for people."""
     cells = [("paper", *(number(value, 2) for value in PAPER.values()), "200")]
     for row in rows:
         parts = (with_interval(row[part], row[f"{part}_interval"], 2) for part in PAPER)
@@ -105,10 +107,8 @@ def view(rows: Sequence[Row]) -> View:
         "Estimates, held out, hardly tell the model's summaries from people's:",
         "HUSE near 1 is then no praise of the model.",
     )
-    return View(
-        json={"format": 1, "paper": "huse", "published": PAPER, "rows": list(rows)},
-        rows=(),
-        sections=(Section(title="HUSE, summarization", table=table), Section(lines=lines)),
+    return Document(
+        sections=(Section(title="HUSE, summarization", table=table), Section(lines=lines))
     )
 
 
@@ -121,11 +121,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--format", choices=("text", "json"), default="text")
     options = parser.parse_args(arguments)
     try:
-        found = view(results(options.data))
+        rows = results(options.data)
     except RefLessError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
-    print({"text": as_text, "json": as_json}[options.format](found), end="")
+    result = {"format": 1, "paper": "huse", "published": PAPER, "rows": rows}
+    shown = as_json(result) if options.format == "json" else as_text(document_of(rows))
+    print(shown, end="")
     return 0
 
 

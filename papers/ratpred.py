@@ -4,7 +4,7 @@
 
 A training is kept as soon as it is done (`--results`, by default ~/.cache/refless/ratpred), so a
 stopped run goes on; without `--train` the tables hold what is kept there and what comes with this
-script, in `ratpred_results`. On an accelerator all networks of a setup are trained side by side.
+script, in `ratpred_results`.
 Exit status 2 where the data is absent.
 """
 
@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from ratpred_data import Rated, Split, prepared, rated_of
 from ratpred_rivals import RIVALS, rival_results
-from ratpred_runs import CROSSED, PARTS, How, Result, Run, kept, make, split_of
+from ratpred_runs import CROSSED, PARTS, How, Result, Run, changed, kept, make, split_of
 from ratpred_tables import (
     NAMES,
     PAPER,
@@ -31,10 +31,10 @@ from ratpred_tables import (
     TABLE2,
     Row,
     as_dict,
+    calibrated,
     choosing,
     choosing_section,
     combined,
-    levelled,
     metric_rows,
     pooled,
     sections,
@@ -42,13 +42,14 @@ from ratpred_tables import (
 
 from refless.estimators.ratpred.settings import Settings
 from refless.records import FloatArray
-from refless.report.render import as_json, as_text
-from refless.report.view import Section, Table, View
+from refless.report.document import Document, Section, Table
+from refless.report.export import as_json
+from refless.report.text import as_text
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "nlg-ratings"
 RESULTS = Path.home() / ".cache" / "refless" / "ratpred"
 QUICK = Settings(
-    embedding=50, hidden=50, rate=1e-3, passes=20, synthetic_passes=2, patience=5
+    embedding=50, hidden=50, learning_rate=1e-3, epochs=20, synthetic_epochs=2, patience=5
 )  # a look at the machinery, not at the paper
 REFERENCE_LESS = (1, 2, 3, 4)  # setups without any reference of a test row
 FOLDS = {"pairs": "equal pairs together", "plain": "plain split"}
@@ -145,10 +146,12 @@ def _setup_rows(found: Found, part: str, splits: Sequence[Split]) -> list[Row]:
                 _pooled(found, part, setup, seed, splits, lexicalised=lexicalised, level=True)
                 for seed in seeds
             )
-            rows.append(Row(name=f"{title}, levelled", runs=columns, quantised=False))
+            rows.append(Row(name=f"{title}, calibrated", runs=columns, quantised=False))
             if len(columns) > 1:
                 mean = np.mean(columns, axis=0)
-                rows.append(Row(name=f"{title}, levelled, averaged", runs=(mean,), quantised=False))
+                rows.append(
+                    Row(name=f"{title}, calibrated, averaged", runs=(mean,), quantised=False)
+                )
     return rows
 
 
@@ -167,7 +170,7 @@ def _pooled(
     results = {run: found.results[run] for run in runs}
     if level:
         human = found.rated.rating
-        results = {run: levelled(one, human, by_fold[run]) for run, one in results.items()}
+        results = {run: calibrated(one, human, by_fold[run]) for run, one in results.items()}
     return pooled(results, by_fold, len(found.rated))
 
 
@@ -177,15 +180,15 @@ def _combinations(
     splits: Sequence[Split],
     rivals: Mapping[str, Mapping[Run, Result]],
 ) -> list[Row]:
-    """Sums whose weights come from development rows, without and with test references."""
+    """Sums whose weights come from validation rows, without and with test references."""
     human = found.rated.rating
     others = [list(rivals[name].values()) for name in rivals if name != "BLEU Neighbors"]
     rows = []
     for name, setups in (("combination", REFERENCE_LESS), ("combination*", tuple(NAMES))):
-        members = [averaged for setup in setups if (averaged := _averaged(found, part, setup))]
+        networks = [averaged for setup in setups if (averaged := _averaged(found, part, setup))]
         for title, parts in (
-            (f"{name} of the networks", members),
-            (f"{name} of all", [*members, *others]),
+            (f"{name} of the networks", networks),
+            (f"{name} of all", [*networks, *others]),
             ("combination of the others", others if name == "combination" else []),
         ):
             if len(parts) > 1:
@@ -203,8 +206,8 @@ def _averaged(found: Found, part: str, setup: int) -> list[Result]:
     for fold in range(5 if seeds else 0):
         results = [found.results[Run(part, setup, fold, seed)] for seed in seeds]
         test = np.mean([result.test for result in results], axis=0)
-        development = np.mean([result.development for result in results], axis=0)
-        folds.append(Result(test, development, 0, 0, 0))
+        validation = np.mean([result.validation for result in results], axis=0)
+        folds.append(Result(test, validation, 0, 0, 0))
     return folds
 
 
@@ -227,8 +230,10 @@ def crossed_table(found: Found, part: str) -> list[dict[str, Any]]:
     return [as_dict(row, human, _against(against, row)) for row in rows]
 
 
-def view_of(found: Found, parts: Sequence[str], settings: Settings) -> View:
-    """All tables."""
+def tables_of(
+    found: Found, parts: Sequence[str], settings: Settings
+) -> tuple[dict[str, object], Document]:
+    """All tables, as plain data and as a document."""
     counts, sizes = table1(found.rated), table2(found.rated, found.data)
     tables = {
         part: table3(found, part) if part in PARTS else crossed_table(found, part) for part in parts
@@ -241,14 +246,14 @@ def view_of(found: Found, parts: Sequence[str], settings: Settings) -> View:
         shown += sections(_title(part), rows, _notes(part, settings))
         if part in PARTS:
             shown.append(choosing_section(_title(part), rows))
-    json = {
+    plain: dict[str, object] = {
         "format": 1,
-        "settings": settings.changed(),
+        "settings": changed(settings),
         "table1": counts,
         "table2": sizes,
         **tables,
     }
-    return View(json=json, rows=[], sections=tuple(shown))
+    return plain, Document(sections=tuple(shown))
 
 
 def _title(part: str) -> str:
@@ -260,12 +265,12 @@ def _title(part: str) -> str:
 
 
 def _notes(part: str, settings: Settings) -> tuple[str, ...]:
-    products = ", and multiplies in bfloat16 on processors" if settings.narrow else ""
+    products = ", and multiplies in bfloat16" if settings.bfloat16 else ""
     lines = [
-        f"Training stops {settings.patience} passes after the best one{products}.",
+        f"Training stops {settings.patience} epochs after the best one{products}.",
         "* sees references of test rows. p: Williams, Pearson against setup 1, median of seeds.",
         "Predictions are clipped to 1-6 and rounded to halves unless said otherwise.",
-        "Levelled: by a line from predictions to ratings of the development rows, not rounded.",
+        "Calibrated: by a line from predictions to ratings of the validation rows, not rounded.",
     ]
     if part in PARTS:
         lines.append("Correlations over all 2,460 rows; other estimators learn from 4 of 5 parts.")
@@ -294,15 +299,12 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--rivals", nargs="*", default=None, choices=tuple(RIVALS))
     parser.add_argument("--lexicalised", action="store_true", help="train the lexicalised variant")
     parser.add_argument("--device", help="cpu or cuda; an accelerator where there is one")
-    parser.add_argument("--members", type=int, help="networks side by side (cpu: 1, cuda: 50)")
     parser.add_argument("--jobs", type=int, default=1, help="training processes")
-    parser.add_argument("--workers", type=int, default=1, help="processes that prepare data")
-    parser.add_argument("--wide", action="store_true", help="cpu: products in float32, not bf16")
-    parser.add_argument("--no-graphs", action="store_true", help="cuda: replay no graphs")
+    parser.add_argument("--wide", action="store_true", help="products in float32, not bfloat16")
     parser.add_argument("--label", default="here", help="name of the file of results")
     parser.add_argument("--seconds", type=float, help="begin no group after that time")
-    parser.add_argument("--passes", type=int, default=Settings().passes)
-    parser.add_argument("--synthetic-passes", type=int, default=Settings().synthetic_passes)
+    parser.add_argument("--epochs", type=int, default=Settings().epochs)
+    parser.add_argument("--synthetic-epochs", type=int, default=Settings().synthetic_epochs)
     parser.add_argument("--patience", type=int, default=Settings().patience)
     return parser.parse_args()
 
@@ -324,17 +326,13 @@ def how_of(options: argparse.Namespace, settings: Settings, folder: Path) -> How
     import torch
 
     device = options.device or ("cuda" if torch.cuda.is_available() else "cpu")
-    members = options.members or (1 if device == "cpu" and not options.quick else 50)
     return How(
         data=options.data,
         results=folder,
         settings=settings,
         device=device,
         label=options.label,
-        members=members,
         jobs=options.jobs,
-        workers=options.workers,
-        graphs=not options.no_graphs,
         until=None if options.seconds is None else time.time() + options.seconds,
     )
 
@@ -345,10 +343,10 @@ def main() -> int:
     settings = QUICK
     if not options.quick:
         settings = Settings(
-            passes=options.passes,
-            synthetic_passes=options.synthetic_passes,
+            epochs=options.epochs,
+            synthetic_epochs=options.synthetic_epochs,
             patience=options.patience,
-            narrow=not options.wide,
+            bfloat16=not options.wide,
         )
     try:
         rated = rated_of(options.data)
@@ -371,8 +369,8 @@ def main() -> int:
             results=kept(folder, settings),
             rivals=rivals if options.rivals is None else options.rivals,
         )
-        view = view_of(found, parts, settings)
-    print(as_json(view) if options.format == "json" else as_text(view, width=100))
+        plain, document = tables_of(found, parts, settings)
+    print(as_json(plain) if options.format == "json" else as_text(document, width=100))
     return 0
 
 

@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 
 from refless.estimators.ratpred.batches import Encoded
-from refless.estimators.ratpred.progress import Member
+from refless.estimators.ratpred.progress import TrainingData
 from refless.estimators.ratpred.reading import SLOTS, Dictionary, Pair, Reader
 from refless.estimators.ratpred.synthesis import Likert, dictionary_of, synthetic
 from refless.records import FloatArray, IntArray
@@ -152,7 +152,7 @@ class Split:
     """Rows of the rated outputs that one network trains on, is chosen by, and is tested on."""
 
     train: IntArray
-    development: IntArray
+    validation: IntArray
     test: IntArray
 
 
@@ -170,7 +170,7 @@ def folds(rated: Rated, *, plain: bool, draw: int = DRAW) -> tuple[Split, ...]:
     return tuple(
         Split(
             train=np.sort(np.concatenate([parts[(i + k) % FOLDS] for k in range(3)])),
-            development=np.sort(parts[(i + 3) % FOLDS]),
+            validation=np.sort(parts[(i + 3) % FOLDS]),
             test=np.sort(parts[(i + 4) % FOLDS]),
         )
         for i in range(FOLDS)
@@ -192,8 +192,8 @@ def _parts(order: IntArray, pairs: Sequence[tuple[str, str]], *, plain: bool) ->
 def crossed(rated: Rated, kind: str, config: str, draw: int = DRAW) -> Split:
     """Tables 4 and 5: SFHot as domain or LOLS as system, against the rest (section 4.2).
 
-    200 in-set rows, 100 of them for development, are set apart; the others are the test rows of
-    all three configurations. C2 takes a quarter of the rest for development, as in the folds.
+    200 in-set rows, 100 of them for validation, are set apart; the others are the test rows of
+    all three configurations. C2 takes a quarter of the rest for validation, as in the folds.
     """
     column, wanted = (rated.dataset, "SFHOT") if kind == "domain" else (rated.system, "LOLS")
     inside = np.flatnonzero(np.array(column) == wanted)
@@ -202,12 +202,12 @@ def crossed(rated: Rated, kind: str, config: str, draw: int = DRAW) -> Split:
     inside, outside = rng.permutation(inside), rng.permutation(outside)
     small, chosen, test = inside[:100], inside[100:200], np.sort(inside[200:])
     if config == "C1":
-        return Split(train=np.sort(small), development=np.sort(chosen), test=test)
+        return Split(train=np.sort(small), validation=np.sort(chosen), test=test)
     if config == "C2":
         cut = len(outside) // 4
-        return Split(train=np.sort(outside[cut:]), development=np.sort(outside[:cut]), test=test)
+        return Split(train=np.sort(outside[cut:]), validation=np.sort(outside[:cut]), test=test)
     train = np.sort(np.concatenate([small, outside]))
-    return Split(train=train, development=np.sort(chosen), test=test)
+    return Split(train=train, validation=np.sort(chosen), test=test)
 
 
 def synthetic_sources(rated: Rated, split: Split, setup: int) -> list[Reference]:
@@ -215,7 +215,7 @@ def synthetic_sources(rated: Rated, split: Split, setup: int) -> list[Reference]
     own = [r for row in split.train for r in rated.references[row]] if setup >= 3 else []
     more = list(rated.training) if setup >= 4 else []
     tested = (
-        [r for row in (*split.development, *split.test) for r in rated.references[row]]
+        [r for row in (*split.validation, *split.test) for r in rated.references[row]]
         if setup >= 5
         else []
     )
@@ -225,9 +225,9 @@ def synthetic_sources(rated: Rated, split: Split, setup: int) -> list[Reference]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Prepared:
-    """A member with what its predictions are judged by; sizes as in Table 2."""
+    """What a network learns from, with what its predictions are judged by; sizes as in Table 2."""
 
-    member: Member
+    learned: TrainingData
     test: Encoded
     offset: float
     unit: float
@@ -251,15 +251,15 @@ def prepared(
     def encoded(some: Sequence[Pair], values: FloatArray) -> Encoded:
         return names.encoded(some, (values - offset) / unit)
 
-    member = Member(
+    learned = TrainingData(
         seed=seed,
         rated=encoded(pairs, ratings),
-        development=encoded(read(split.development), rated.rating[split.development]),
+        validation=encoded(read(split.validation), rated.rating[split.validation]),
         synthetic=encoded([*pairs, *made], np.concatenate([ratings, lowered])) if made else None,
         sizes=names.sizes,
     )
     test = encoded(read(split.test), rated.rating[split.test])
-    return Prepared(member, test, offset, unit, len(pairs) + len(made))
+    return Prepared(learned, test, offset, unit, len(pairs) + len(made))
 
 
 def made_of(
@@ -281,4 +281,4 @@ def made_of(
 
 def reseeded(prepared: Prepared, seed: int) -> Prepared:
     """The same data for another seed of the network."""
-    return replace(prepared, member=replace(prepared.member, seed=seed))
+    return replace(prepared, learned=replace(prepared.learned, seed=seed))

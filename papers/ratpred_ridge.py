@@ -1,4 +1,4 @@
-"""A ridge regression on words, pairs of words and triples that learns from made errors too.
+"""A ridge regression on words, pairs of words and triples that learns from synthetic errors too.
 
 The network's synthetic data (setup 4: errors in rated outputs, human texts of the training rows and
 of the systems' training data, errors in these) beside the rated rows, each counting little. How
@@ -14,7 +14,7 @@ from ratpred_data import Rated, Split, made_of
 from scipy.sparse import csr_matrix, diags_array
 from scipy.sparse.linalg import LinearOperator, cg
 
-from refless.estimators.kriging.acts import pair_features
+from refless.estimators.gp.acts import pair_features
 from refless.estimators.ratpred.fitting import named_folds
 from refless.estimators.ratpred.reading import SLOTS, Pair, Reader
 from refless.meaning import Triple
@@ -50,7 +50,7 @@ def _estimates(
         return reader.pairs([rated.mr[i] for i in rows], [rated.text[i] for i in rows])
 
     pairs, none = read(known), np.zeros(0, dtype=np.int64)
-    split = Split(train=known, development=none, test=none)
+    split = Split(train=known, validation=none, test=none)
     made, lowered = made_of(rated, split, SETUP, pairs, reader, SEED)
     names: dict[str, int] = {}
     x = _counted(map(features, [*pairs, *made]), names, grow=True)

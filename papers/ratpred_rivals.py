@@ -1,4 +1,4 @@
-"""Estimators beside RatPred on the same rows: BLEU Neighbors, kriging, a ridge on words."""
+"""Estimators beside RatPred on the same rows: BLEU Neighbors, the GP, a ridge on words."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from ratpred_ridge import features, ridge_made
 from ratpred_runs import Result, Run, split_of
 
 from refless.estimators.ratpred.reading import SLOTS, Reader
+from refless.human import pool_of
 from refless.records import FloatArray, IntArray, Outputs, RatedPool
-from refless.truth import pool_of
 
-REVISION = 2  # of what rivals compute: what is kept of another one is not read
+REVISION = 3  # of what rivals compute: what is kept of another one is not read
 PENALTIES = 10.0 ** np.arange(-2, 4, 0.5)
-Rival = Callable[[Rated, IntArray, IntArray], FloatArray]  # data, rated rows, rows to judge
+Rival = Callable[[Rated, IntArray, IntArray], FloatArray]  # data, rated rows, rows to estimate
 
 
 def _pool(texts: Sequence[str], sources: Sequence[str], ratings: FloatArray) -> RatedPool:
@@ -38,17 +38,17 @@ def neighbors(rated: Rated, known: IntArray, asked: IntArray) -> FloatArray:
     from refless.estimators import BLEUNeighbors
 
     pool = _pool(_picked(rated.text, known), _picked(rated.mr, known), rated.rating[known])
-    found = BLEUNeighbors().fit(pool).predict(_picked(rated.text, asked)).values
-    return np.where(np.isnan(found), pool.truth.mean(), found)
+    found = BLEUNeighbors().fit(pool).estimate(_picked(rated.text, asked)).values
+    return np.where(np.isnan(found), pool.human.mean(), found)
 
 
-def kriging(rated: Rated, known: IntArray, asked: IntArray) -> FloatArray:
-    """Kriging as it comes: text, source, and the text with placeholders for the source's values."""
-    from refless.estimators import Kriging
+def gp(rated: Rated, known: IntArray, asked: IntArray) -> FloatArray:
+    """The GP as it comes: text, source, and the text with placeholders for the source's values."""
+    from refless.estimators import GaussianProcess
 
     pool = _pool(_picked(rated.text, known), _picked(rated.mr, known), rated.rating[known])
     outputs = _outputs(_picked(rated.text, asked), _picked(rated.mr, asked))
-    return Kriging().fit(pool).predict(outputs).values
+    return GaussianProcess().fit(pool).estimate(outputs).values
 
 
 def ridge(rated: Rated, known: IntArray, asked: IntArray) -> FloatArray:
@@ -99,7 +99,7 @@ def _unit(x: FloatArray) -> FloatArray:
 
 RIVALS: dict[str, Rival] = {
     "BLEU Neighbors": neighbors,
-    "kriging": kriging,
+    "gp": gp,
     "TF-IDF ridge": ridge,
     "ridge, delexicalised": ridge_pairs,
     "ridge, delexicalised, setup 4": ridge_made,
@@ -109,10 +109,10 @@ RIVALS: dict[str, Rival] = {
 def rival_results(
     name: str, rated: Rated, data: Path, parts: Sequence[Run], folder: Path
 ) -> dict[Run, Result]:
-    """A rival's predictions for the test and the development rows of each split, kept on disk.
+    """A rival's predictions for the test and the validation rows of each split, kept on disk.
 
-    Test rows are judged from training and development rows together: a rival needs no
-    development rows of its own. Development rows are judged from the training rows alone.
+    Test rows are estimated from training and validation rows together: a rival needs no
+    validation rows of its own. Validation rows are estimated from the training rows alone.
     """
     path = folder / "rivals" / f"{name.replace(', ', '-').replace(' ', '-').lower()}.jsonl"
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -126,13 +126,13 @@ def rival_results(
             with path.open("a", encoding="utf-8") as stream:
                 stream.write(json.dumps(known[key], separators=(",", ":")) + "\n")
         row = known[key]
-        found[run] = Result(np.array(row["test"]), np.array(row["development"]), 0, 0, 0)
+        found[run] = Result(np.array(row["test"]), np.array(row["validation"]), 0, 0, 0)
     return found
 
 
 def _judged(rival: Rival, rated: Rated, split: Split) -> dict[str, list[float]]:
-    both = np.sort(np.concatenate([split.train, split.development]))
+    both = np.sort(np.concatenate([split.train, split.validation]))
     return {
         "test": np.round(rival(rated, both, split.test), 4).tolist(),
-        "development": np.round(rival(rated, split.train, split.development), 4).tolist(),
+        "validation": np.round(rival(rated, split.train, split.validation), 4).tolist(),
     }

@@ -13,7 +13,8 @@ from ratpred_runs import Result, Run
 
 from refless.estimators.ratpred.model import Range
 from refless.records import FloatArray, IntArray
-from refless.report.view import Section, Table, number, with_interval
+from refless.report.document import Section, Table
+from refless.report.wording import number, with_interval
 from refless.stats.correlation import pearson, spearman
 from refless.stats.intervals import fisher_interval
 from refless.stats.williams import williams
@@ -290,37 +291,37 @@ def sections(title: str, rows: Sequence[dict[str, Any]], notes: Sequence[str]) -
 Component = Callable[[Run], Result | None]
 
 
-def levelled(result: Result, human: FloatArray, split: Split) -> Result:
+def calibrated(result: Result, human: FloatArray, split: Split) -> Result:
     """The test predictions at the level of the ratings, as the estimator brings them there.
 
-    Folds whose pass is one of those with made errors judge lower than others, which blurs
-    correlations over all folds.
+    Folds whose epoch is one of those with synthetic errors have lower estimates than others,
+    which blurs correlations over all folds.
     """
-    ratings = human[split.development]
+    ratings = human[split.validation]
     raw = replace(Range.of(ratings), offset=0.0, unit=1.0)  # predictions are in raters' units
-    line = raw.levelled(result.development, ratings)
-    test = line.rating(result.test, levelled=True, bounded=False, rounded=False)
+    line = raw.calibrated(result.validation, ratings)
+    test = line.rating(result.test, calibrated=True, clipped=False, rounded=False)
     return replace(result, test=test)
 
 
 def combined(
     human: FloatArray, splits: Sequence[Split], parts: Sequence[Sequence[Result]]
 ) -> FloatArray:
-    """[n] a weighted sum of several estimators, its weights from each fold's development rows.
+    """[n] a weighted sum of several estimators, its weights from each fold's validation rows.
 
     Args:
         human: [n] ratings.
         splits: one a fold.
         parts: for each fold, each estimator's result.
 
-    Each column is brought to mean 0 and spread 1 on the development rows; weights are a ridge's
+    Each column is brought to mean 0 and spread 1 on the validation rows; weights are a ridge's
     towards equal shares (as much prior as there are rows), never below 0, so that 492 rows cannot
-    do harm; then a line on the development rows brings the sum to the scale of the ratings.
+    do harm; then a line on the validation rows brings the sum to the scale of the ratings.
     """
     values = np.full(len(human), np.nan)
     for split, results in zip(splits, parts, strict=True):
-        y = human[split.development]
-        inside = np.stack([result.development for result in results], axis=1)
+        y = human[split.validation]
+        inside = np.stack([result.validation for result in results], axis=1)
         centre, width = inside.mean(axis=0), inside.std(axis=0)
         inside = (inside - centre) / width
         outside = (np.stack([result.test for result in results], axis=1) - centre) / width

@@ -1,6 +1,6 @@
-"""Kriging's linear algebra against scikit-learn's on the same precomputed kernel, in one run.
+"""The GP's linear algebra against scikit-learn's on the same precomputed kernel, in one run.
 
-    python benchmarks/kriging.py [--texts 3000] [--quick]
+    python benchmarks/gp.py [--texts 3000] [--quick]
 
 Both condition on the same ratings with the same kernel matrix and noise and predict mean and
 standard deviation of 1,000 texts. Ours also estimates the constant mean; scikit-learn is given it.
@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from refless.estimators import Kriging
-from refless.estimators.kriging.exact import exact
+from refless.estimators import GaussianProcess
+from refless.estimators.gp.exact import exact
 from refless.kernels.bleu import PreparedBleu
 from refless.ngrams import Shape
 from refless.records import FloatArray, as_outputs, take
@@ -87,7 +87,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     n, new = (200, 50) if options.quick else (options.texts, NEW)
     pool = simulate(n + new, seed=1).pool
     matrix = PreparedBleu.build(pool.texts, Shape()).symmetric(pool.texts)
-    y = pool.truth[:n]
+    y = pool.human[:n]
     values, variances, mean = ours(matrix, y)
     other_values, other_variances = theirs(matrix, y, mean)
     gap = float(max(np.abs(values - other_values).max(), np.abs(variances - other_variances).max()))
@@ -97,9 +97,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(f"refless       {mine:8.2f} s")
     print(f"scikit-learn  {other:8.2f} s   {other / mine:.1f} times ours")
     rated, fresh = take(pool, np.arange(n)), take(pool, np.arange(n, n + new))
-    kriging = Kriging()
-    fit = best_of(1, lambda: kriging.fit(rated))
-    predict = best_of(1, lambda: kriging.predict(as_outputs(fresh)))
+    gp = GaussianProcess()
+    fit = best_of(1, lambda: gp.fit(rated))
+    predict = best_of(1, lambda: gp.estimate(as_outputs(fresh)))
     prepared = PreparedBleu.build(rated.texts, Shape())
     grams = best_of(1, lambda: prepared.symmetric(rated.texts))
     print(f"whole fit {fit:.1f} s, {new} predictions {predict:.1f} s, n-gram kernel {grams:.1f} s")
