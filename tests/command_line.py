@@ -19,6 +19,8 @@ from refless.cli import main
 NOUNS = ("ferry", "choir", "museum", "bridge", "school", "tower", "garden", "bakery")
 VERBS = ("opens", "closes", "burns", "wins", "moves", "returns", "sinks", "sings")
 ENDS = ("at noon", "in Torby", "after the storm", "for a year", "by the river", "again today")
+NEIGHBORS = ("--estimator", "bleu-neighbors")
+ANY_NEIGHBOR = ("--estimator", "bleu-neighbors:min_neighbors=1,max_fraction=1")
 
 
 @dataclass(frozen=True)

@@ -13,13 +13,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from command_line import Ran, headlines, jsonl, output_rows, rated_rows, run, too_wide
-from refless import Kriging, UsageError
+from command_line import NEIGHBORS, Ran, headlines, jsonl, output_rows, rated_rows, run, too_wide
+from refless import GaussianProcess, UsageError
+from refless.estimators import held_out
+from refless.human import pool_of
 from refless.records import Estimates, Outputs, Reason, as_outputs, numbered
 from refless.signature import Signature
 from refless.studies.best_of import BestOf, best_of, choices
 from refless.studies.validation import codes
-from refless.truth import pool_of
 
 DATA = Path(os.environ.get("REFLESS_DATA", Path(__file__).parents[2] / "shared" / "data"))
 SCALE = ("--scale", 1, 5)
@@ -35,7 +36,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def best(folder: Path, *more: object, by: str = "item") -> Ran:
-    rated = ("--rated", folder / "rated.jsonl")
+    rated = ("--rated", folder / "rated.jsonl", *NEIGHBORS)
     return run("score", folder / "outputs.jsonl", *rated, "--best-of", by, *more)
 
 
@@ -183,7 +184,7 @@ def test_the_difference_holds_for_ratings() -> None:
     ("name", "n", "promised", "rated"),
     [("BAGEL", 202, 0.050, 0.039), ("SFHOT", 398, 0.052, 0.064), ("SFRES", 580, 0.053, 0.059)],
 )
-def test_ratings_of_what_kriging_chose(name: str, n: int, promised: float, rated: float) -> None:
+def test_ratings_of_what_the_gp_chose(name: str, n: int, promised: float, rated: float) -> None:
     """The numbers of docs/command-line.md: what choosing promised, and what people's ratings gave.
 
     Novikova et al. 2017, medians of quality; two or more outputs a source, sources held out.
@@ -196,15 +197,15 @@ def test_ratings_of_what_kriging_chose(name: str, n: int, promised: float, rated
     sources = tuple(row["mr"] for row in rows)
     texts, ratings = [row["sys_ref"] for row in rows], [float(row["quality"]) for row in rows]
     pool = replace(pool_of(texts, ratings, scale=(1, 6)), sources=sources, items=sources)
-    estimates = Kriging().held_out(pool, codes(sources))
-    errors = pool.truth - estimates.values
+    estimates = held_out(GaussianProcess(), pool, codes(sources))
+    errors = pool.human - estimates.values
     found = best_of(as_outputs(pool), estimates, errors[~np.isnan(errors)])
     gains = []
     for one in found.choices:
         values = estimates.values[list(one.rows)]
-        truth = pool.truth[list(one.rows)]
-        tied = truth[values > values.max() - 1e-6]  # else the order of the file decides
-        gains.append(tied.mean() - truth.mean())
+        human = pool.human[list(one.rows)]
+        tied = human[values > values.max() - 1e-6]  # else the order of the file decides
+        gains.append(tied.mean() - human.mean())
     assert len(gains) == len(found.choices) == n
     assert found.difference == pytest.approx(promised, abs=0.0006)
     assert np.mean(gains) == pytest.approx(rated, abs=0.0006)
@@ -213,11 +214,11 @@ def test_ratings_of_what_kriging_chose(name: str, n: int, promised: float, rated
 
 def test_json(folder: Path) -> None:
     """Each source's choice is the highest of its outputs in the same object."""
-    ran = best(folder, *SCALE, "--fallback-below", 0.5, "--format", "json")
+    ran = best(folder, *SCALE, "--fallback-below", 3, "--format", "json")
     assert ran.code == 0, ran.err
     rows, found = output_rows(), ran.json["best_of"]
     estimates = {one["id"]: one["estimate"] for one in ran.json["items"]}
-    assert (found["n"], found["n_chosen"], found["by"]) == (6, 6, "item")
+    assert (found["chosen"]["n"], found["chosen"]["n_scored"], found["by"]) == (6, 6, "item")
     assert [one["item"] for one in found["items"]] == [f"s{i}" for i in range(6)]
     for i, one in enumerate(found["items"]):
         pair = [estimates[str(row["id"])] for row in rows[2 * i : 2 * i + 2]]
@@ -225,20 +226,21 @@ def test_json(folder: Path) -> None:
         assert one["estimate"] == estimates[one["id"]] == highest
         assert one["text"] == next(row["text"] for row in rows if row["id"] == one["id"])
         assert (one["candidates"], one["n_scored"]) == (2, 2 - pair.count(None))
-        assert one["fallback"] is (highest < 0.5)
+        assert one["fallback"] is (highest < 0.5)  # 3 of 1 to 5
     assert 0 < found["n_fallback"] == sum(one["fallback"] for one in found["items"]) < 6
-    assert found["mean"] == pytest.approx(np.mean([one["estimate"] for one in found["items"]]))
-    assert found["difference"] == pytest.approx(found["mean"] - found["random_mean"])
+    assert found["chosen"]["mean"] == pytest.approx(
+        np.mean([one["estimate"] for one in found["items"]])
+    )
+    assert found["difference"] == pytest.approx(found["chosen"]["mean"] - found["random"]["mean"])
     assert "smaller than the difference" in found["caution"]
 
 
 def test_the_rest_of_score_stays_as_it_is(folder: Path) -> None:
     """--best-of adds one object and two settings; without it there is neither."""
-    plain = run(
-        "score", folder / "outputs.jsonl", "--rated", folder / "rated.jsonl", "--format", "json"
-    ).json
+    words = ("score", folder / "outputs.jsonl", "--rated", folder / "rated.jsonl", *NEIGHBORS)
+    plain = run(*words, "--format", "json").json
     found = best(folder, "--fallback-below", 3, "--format", "json").json
-    assert "best_of" not in plain
+    assert plain.pop("best_of") is None
     assert found.pop("signature") == f"{plain.pop('signature')}|best-of:item|fallback:3"
     del found["best_of"]
     assert found == plain
@@ -266,11 +268,11 @@ def test_rows_are_the_chosen(folder: Path) -> None:
 
 def test_text_and_markdown(folder: Path) -> None:
     """For people: the means, the caution, how many fall back, the items; within 80 columns."""
-    ran = best(folder, *SCALE, "--fallback-below", 0.5)
+    ran = best(folder, *SCALE, "--fallback-below", 3)
     said = ran.out.replace("\n", " ")
     for part in (
         "6 chosen from 12 outputs for 6 items", "one at random", "difference", "winner's curse",
-        "Fallback: ", "best estimate below 0.5", "Chosen", "yes", "no", "Systems",
+        "Fallback: ", "best estimate below 3", "Chosen", "yes", "no", "Systems",
     ):  # fmt: skip
         assert part in said
     assert not too_wide(ran.out)
@@ -283,7 +285,8 @@ def test_many_items_show_the_ends(folder: Path, tmp_path: Path) -> None:
     outputs = jsonl(
         tmp_path / "many.jsonl", [*rows, {**rows[0], "id": "x", "source": "z", "text": ""}]
     )
-    ran = run("score", outputs, "--rated", folder / "rated.jsonl", "--best-of", "item")
+    rated = ("--rated", folder / "rated.jsonl", *NEIGHBORS)
+    ran = run("score", outputs, *rated, "--best-of", "item")
     for part in (
         "Without a choice",
         "Lowest of the chosen",
@@ -304,7 +307,8 @@ def test_an_item_without_estimates(folder: Path, tmp_path: Path) -> None:
     ]
     texts = [{"source": "c", "text": text} for text in headlines(2)]
     outputs = jsonl(tmp_path / "o.jsonl", [*rows, *texts])
-    words = ("score", outputs, "--rated", folder / "rated.jsonl", "--best-of", "item", "--format")
+    rated = ("--rated", folder / "rated.jsonl", *NEIGHBORS)
+    words = ("score", outputs, *rated, "--best-of", "item", "--format")
     a, b, c = (json.loads(line) for line in run(*words, "jsonl").out.splitlines())
     assert (a["item"], a["id"], a["text"], a["estimate"]) == ("a", None, None, None)
     assert (a["candidates"], a["n_scored"], a["fallback"]) == (2, 0, True)
@@ -312,7 +316,7 @@ def test_an_item_without_estimates(folder: Path, tmp_path: Path) -> None:
     assert c["fallback"] is False
     found = run(*words, "json").json["best_of"]
     assert found["items"][0]["reasons"] == {"empty": 1, "too-short": 1}
-    assert (found["n"], found["n_chosen"], found["n_fallback"]) == (3, 1, 2)
+    assert (found["chosen"]["n"], found["chosen"]["n_scored"], found["n_fallback"]) == (3, 1, 2)
     text = run(*words, "text").out
     assert "empty, too-short" in text
     assert not too_wide(text)
@@ -322,9 +326,10 @@ def test_item_and_source_may_differ(folder: Path, tmp_path: Path) -> None:
     """With a column of items, `source` goes by the other one."""
     rows = [{**row, "item": f"i{n // 3}"} for n, row in enumerate(output_rows())]
     outputs = jsonl(tmp_path / "o.jsonl", rows)
-    words = ("score", outputs, "--rated", folder / "rated.jsonl", "--format", "json", "--best-of")
-    assert run(*words, "item").json["best_of"]["n"] == 4
-    assert run(*words, "source").json["best_of"]["n"] == 6
+    rated = ("--rated", folder / "rated.jsonl", *NEIGHBORS)
+    words = ("score", outputs, *rated, "--format", "json", "--best-of")
+    assert run(*words, "item").json["best_of"]["chosen"]["n"] == 4
+    assert run(*words, "source").json["best_of"]["chosen"]["n"] == 6
 
 
 def test_blank_sources_do_not_compete(folder: Path, tmp_path: Path) -> None:
@@ -333,16 +338,8 @@ def test_blank_sources_do_not_compete(folder: Path, tmp_path: Path) -> None:
     rows = [{"id": f"o{i}", "source": "", "text": text} for i, text in enumerate(texts[:2])]
     rows += [{"id": f"o{i}", "source": "o0", "text": text} for i, text in enumerate(texts[2:], 2)]
     outputs = jsonl(tmp_path / "o.jsonl", rows)
-    ran = run(
-        "score",
-        outputs,
-        "--rated",
-        folder / "rated.jsonl",
-        "--best-of",
-        "source",
-        "--format",
-        "json",
-    )
+    rated = ("--rated", folder / "rated.jsonl", *NEIGHBORS)
+    ran = run("score", outputs, *rated, "--best-of", "source", "--format", "json")
     found = [(one["item"], one["candidates"]) for one in ran.json["best_of"]["items"]]
     assert found == [("o0", 1), ("o1", 1), ("o0", 2)]
 
@@ -352,7 +349,7 @@ def test_bad_rows_are_items_of_their_own(folder: Path, tmp_path: Path) -> None:
     outputs = tmp_path / "o.jsonl"
     good = [json.dumps({"source": "a", "text": text}) for text in headlines(2)]
     outputs.write_text("\n".join([good[0], "{broken", "{worse", good[1]]), encoding="utf-8")
-    words = ("--rated", folder / "rated.jsonl", "--best-of", "item", "--skip-bad")
+    words = ("--rated", folder / "rated.jsonl", *NEIGHBORS, "--best-of", "item", "--skip-bad")
     ran = run("score", outputs, *words, "--format", "json")
     assert [one["candidates"] for one in ran.json["best_of"]["items"]] == [2, 1, 1]
     assert ran.json["best_of"]["items"][1]["reasons"] == {"bad-row": 1}
@@ -362,7 +359,7 @@ def test_bad_rows_are_items_of_their_own(folder: Path, tmp_path: Path) -> None:
 def test_nothing_to_choose_from(folder: Path, tmp_path: Path) -> None:
     """One output an item: said, without a table of means that are one."""
     outputs = jsonl(tmp_path / "o.jsonl", output_rows()[::2])
-    rated = ("--rated", folder / "rated.jsonl")
+    rated = ("--rated", folder / "rated.jsonl", *NEIGHBORS)
     ran = run("score", outputs, *rated, "--best-of", "item", "--fallback-below", 3)
     assert "There was nothing to choose" in ran.out
     assert "one at random" not in ran.out
@@ -371,7 +368,7 @@ def test_nothing_to_choose_from(folder: Path, tmp_path: Path) -> None:
 
 def test_report(folder: Path, tmp_path: Path) -> None:
     """The HTML report begins with the choice; names in it are escaped."""
-    rated = ("--rated", folder / "rated.jsonl")
+    rated = ("--rated", folder / "rated.jsonl", *NEIGHBORS)
     rows = [{**row, "source": f"<b>&</b>{row['source']}"} for row in output_rows()]
     for name, some in (("two", rows), ("one", rows[::2])):
         outputs, where = jsonl(tmp_path / "o.jsonl", some), tmp_path / f"{name}.html"
@@ -391,7 +388,7 @@ def test_nothing_to_choose_by(folder: Path, tmp_path: Path) -> None:
     """Outputs that do not say what they answer: the flags that would say it."""
     outputs = jsonl(tmp_path / "o.jsonl", [{"text": text} for text in headlines(3)])
     items = jsonl(tmp_path / "i.jsonl", [{"text": t, "item": "a"} for t in headlines(3)])
-    rated = ("--rated", folder / "rated.jsonl", "--best-of")
+    rated = ("--rated", folder / "rated.jsonl", *NEIGHBORS, "--best-of")
     for path, by, flags in (
         (outputs, "item", ("--item-column", "--source-column")),
         (outputs, "source", ("--source-column",)),
@@ -410,7 +407,10 @@ def test_nothing_to_choose_by(folder: Path, tmp_path: Path) -> None:
         (("--fallback-below", 0.5), "add --best-of item"),
         (("--best-of", "item", "--fallback-below", "nan"), "--fallback-below must be a number"),
         (("--best-of", "item", "--fallback-below", "inf"), "--fallback-below must be a number"),
-        (("--best-of", "item", "--fallback-below", 3, *SCALE), "--fallback-below is in [0, 1]"),
+        (
+            ("--best-of", "item", "--fallback-below", 0.5, *SCALE),
+            "--fallback-below is in the raters' units",
+        ),
     ],
 )
 def test_wrong_usage(folder: Path, words: tuple[object, ...], said: str) -> None:

@@ -11,9 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from command_line import jsonl, output_rows, rated_rows, run
+from command_line import NEIGHBORS, jsonl, output_rows, rated_rows, run
+from refless.application import COMMANDS
+from refless.cli.flags import MOVED
+from refless.estimators import estimator_of
 
-COMMANDS = ("score", "explain", "validate", "index", "demo")
 ENVIRONMENT = {**os.environ, "PYTHONWARNINGS": "error"}
 
 
@@ -31,26 +33,33 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "--scale 1 1",
         "--scale 5 1",
         "--scale nan 5",
-        "--orders 4-2",
-        "--orders 0-2",
-        "--orders two",
-        "--tau 2",
-        "--tau -1",
-        "--tau nan",
-        "--min-neighbors -1",
-        "--max-fraction 1.5",
-        "--power 0",
-        "--subsample 0",
-        "--subsample 2",
+        "--estimator bleu-neighbors:kernel=(bleu*:orders=4-2)",
+        "--estimator bleu-neighbors:kernel=(bleu*:orders=0-2)",
+        "--estimator bleu-neighbors:kernel=(bleu*:orders=two)",
+        "--estimator bleu-neighbors:kernel=(bleu*:tokenize=nonsense)",
+        "--estimator bleu-neighbors:kernel=(bleu*:orders=1-4",
+        "--estimator bleu-neighbors:kernel=nonsense",
+        "--estimator bleu-neighbors:tau=2",
+        "--estimator bleu-neighbors:tau=-1",
+        "--estimator bleu-neighbors:tau=nan",
+        "--estimator bleu-neighbors:tau=0.1,tau=0.2",
+        "--estimator bleu-neighbors:tau",
+        "--estimator bleu-neighbors:",
+        "--estimator bleu-neighbors:min_neighbors=-1",
+        "--estimator bleu-neighbors:max_fraction=1.5",
+        "--estimator bleu-neighbors:weights=nonsense",
+        "--estimator bleu-neighbors:power=0",
+        "--estimator bleu-neighbors:subsample=0",
+        "--estimator bleu-neighbors:subsample=2",
+        "--estimator bleu-neighbors:nonsense=1",
+        "--estimator gp:max_sd=0",
+        "--estimator gp:use_source=maybe",
         "--threads 0",
         "--threads -4",
         "--seed -1",
         "--resamples 0",
         "--resamples -1",
-        "--kernel nonsense",
         "--estimator nonsense",
-        "--weights nonsense",
-        "--tokenize nonsense",
         "--aggregate nonsense",
         "--input-format nonsense",
         "--encoding nonsense",
@@ -72,6 +81,22 @@ def test_wrong_usage(folder: Path, flags: str) -> None:
     assert ran.out == ""
 
 
+@pytest.mark.parametrize("flag", MOVED)
+def test_flags_that_are_parameters_now(folder: Path, flag: str) -> None:
+    """Where the parameter went is said, with an example that parses."""
+    for value in ((flag, "0.1"), (f"{flag}=0.1",)):
+        ran = run("validate", folder / "rated.jsonl", *value)
+        assert (ran.code, ran.out) == (2, "")
+        assert f"no flag {flag}: parameters go with the estimator: --estimator" in ran.err
+    estimator_of(MOVED[flag])
+
+
+def test_unknown_flags_of_commands_without_estimators(folder: Path) -> None:
+    """Nothing is said of estimators where there are none."""
+    ran = run("metric", folder / "outputs.jsonl", "--tau", "0.1")
+    assert (ran.code, "estimator" in ran.err) == (2, False)
+
+
 def test_messages_name_the_place(tmp_path: Path) -> None:
     """File, line, column, what was found, what to do."""
     bad = tmp_path / "bad.tsv"
@@ -80,7 +105,7 @@ def test_messages_name_the_place(tmp_path: Path) -> None:
     assert ran.code == 2
     assert f"refless: error: {bad}, line 3, column 'rating': rating 9 is outside" in ran.err
     assert "--scale" in ran.err
-    skipped = run("validate", bad, "--scale", 1, 6, "--skip-bad")
+    skipped = run("validate", bad, *NEIGHBORS, "--scale", 1, 6, "--skip-bad")
     assert skipped.code == 0
     assert "line 3" in skipped.err
 
@@ -107,7 +132,7 @@ def test_our_own_fault(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object, **__: object) -> None:
         raise KeyError("surprise")
 
-    monkeypatch.setattr("refless.cli.reading.rated_of", broken)
+    monkeypatch.setattr("refless.application.rows.rated_of", broken)
     ran = run("validate", folder / "rated.jsonl")
     assert ran.code == 1
     assert "Traceback" in ran.err
@@ -126,7 +151,7 @@ def test_a_full_disk_is_no_fault_of_ours(
 
     monkeypatch.setattr("os.replace", full)
     monkeypatch.setattr("pathlib.Path.replace", full)
-    ran = run("validate", folder / "rated.jsonl", "-o", tmp_path / "x.json")
+    ran = run("validate", folder / "rated.jsonl", *NEIGHBORS, "-o", tmp_path / "x.json")
     assert ran.code == 2
     assert "No space left" in ran.err
     assert list(tmp_path.iterdir()) == []
@@ -161,7 +186,7 @@ def test_no_result_overwrites_standard_input(folder: Path) -> None:
 def test_names_that_are_no_files(folder: Path) -> None:
     """A text too long for a file's name is a text; a `=` may be in a name; folders are kept."""
     text = "a ferry opens at noon in Torby " * 20
-    assert run("explain", "--rated", folder / "rated.jsonl", text).code == 0
+    assert run("explain", *NEIGHBORS, "--rated", folder / "rated.jsonl", text).code == 0
     odd = folder / "a=b.jsonl"
     odd.write_bytes((folder / "rated.jsonl").read_bytes())
     ran = run("validate", "--out", odd, odd)
@@ -177,7 +202,8 @@ def test_names_that_are_no_files(folder: Path) -> None:
 def test_a_result_may_be_written_again(folder: Path, tmp_path: Path) -> None:
     """A file of an earlier run is replaced."""
     for _ in range(2):
-        assert run("validate", folder / "rated.jsonl", "-o", tmp_path / "x.json").code == 0
+        ran = run("validate", folder / "rated.jsonl", *NEIGHBORS, "-o", tmp_path / "x.json")
+        assert ran.code == 0
 
 
 def test_interrupted(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -186,7 +212,7 @@ def test_interrupted(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("refless.cli.reading.rated_of", interrupted)
+    monkeypatch.setattr("refless.application.rows.rated_of", interrupted)
     ran = run("validate", folder / "rated.jsonl")
     assert ran.code == 130
     assert "Traceback" not in ran.err
@@ -198,7 +224,7 @@ def test_interrupted_process(folder: Path) -> None:
         "import signal, sys; from refless.cli import main; import refless.estimators;"
         # shells have what they start in the background ignore this signal
         "signal.signal(signal.SIGINT, signal.default_int_handler); import refless.tables;"
-        "import refless.report.agreement; print('ready', file=sys.stderr, flush=True);"
+        "import refless.report.validate.document; print('ready', file=sys.stderr, flush=True);"
         "sys.argv = ['refless', 'validate', '-', '--input-format', 'jsonl']; main()"
     )
     words = [sys.executable, "-c", script]
@@ -214,10 +240,10 @@ def test_interrupted_process(folder: Path) -> None:
 
 def test_a_reader_who_leaves(folder: Path) -> None:
     """`| head` ends nothing badly: the status is the command's own, and no complaint."""
-    for gate, status in (("", 0), ("--min-mean 99", 3)):
+    for gate, status in (("", 0), ("--min-mean 99 --min-coverage 0", 3)):
         command = (
             f"{shlex.quote(sys.executable)} -m refless score outputs.jsonl --rated rated.jsonl "
-            f"{gate} --format csv | true; echo ${{PIPESTATUS[0]}}"
+            f"--estimator bleu-neighbors {gate} --format csv | true; echo ${{PIPESTATUS[0]}}"
         )
         done = subprocess.run(
             ["bash", "-c", command],
@@ -234,7 +260,7 @@ def test_a_reader_who_leaves(folder: Path) -> None:
 
 def test_a_terminal_without_unicode(folder: Path) -> None:
     """Data leave as UTF-8 whatever the terminal; text shows question marks instead of failing."""
-    words = [sys.executable, "-m", "refless", "explain", "café wins at noon", "--rated"]
+    words = [sys.executable, "-m", "refless", "explain", "café wins at noon", *NEIGHBORS, "--rated"]
     environment = {**ENVIRONMENT, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
     shapes = {"text": b'"caf? wins at noon"', "json": '"café wins at noon"'.encode()}
     for shape, expected in shapes.items():

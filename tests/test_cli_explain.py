@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from command_line import jsonl, output_rows, rated_rows, run, too_wide
+from command_line import NEIGHBORS, jsonl, output_rows, rated_rows, run, too_wide
 
 TEXT = "choir wins at noon in Torby"
 
@@ -22,7 +22,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_text(folder: Path) -> None:
     """Neighbours from the most similar on; their shares make up the whole estimate."""
-    words = ("explain", "--rated", folder / "rated.jsonl", TEXT, "--format", "json")
+    words = ("explain", *NEIGHBORS, "--rated", folder / "rated.jsonl", TEXT, "--format", "json")
     found = run(*words, "--most", 100).json
     similar = [neighbor["similarity"] for neighbor in found["neighbors"]]
     assert similar == sorted(similar, reverse=True)
@@ -39,7 +39,7 @@ def test_a_text(folder: Path) -> None:
 
 def test_scale(folder: Path) -> None:
     """With a scale the estimate is in [0, 1], and again in the raters' units."""
-    words = ("explain", "--rated", folder / "rated.jsonl", TEXT)
+    words = ("explain", *NEIGHBORS, "--rated", folder / "rated.jsonl", TEXT)
     plain = run(*words, "--format", "json").json
     found = run(*words, "--scale", 1, 5, "--format", "json").json
     assert plain["in_scale"] is None
@@ -48,11 +48,26 @@ def test_scale(folder: Path) -> None:
     assert found["estimate"] == pytest.approx((plain["estimate"] - 1) / 4, abs=1e-12)
     text = " ".join(run(*words, "--scale", 1, 5).out.split())
     assert f"On the raters' scale 1 to 5: {plain['estimate']:.2f} [" in text
+    nearest = plain["neighbors"][0]
+    assert f"{nearest['similarity']:.3f} {nearest['rating']:.3f} {nearest['id']}" in text
+
+
+def test_pages_have_room_for_texts(tmp_path: Path) -> None:
+    """The terminal cuts long evidence at its width, a page after 200 characters."""
+    rows = [{"id": f"t{i}", "text": f"{TEXT} {i} " + "word " * 60, "rating": i} for i in range(9)]
+    page = tmp_path / "page.html"
+    words = ("--estimator", "bleu-neighbors:tau=0,min_neighbors=1,max_fraction=1", "-o", page)
+    ran = run("explain", TEXT, "--rated", jsonl(tmp_path / "long.jsonl", rows), *words)
+    assert ran.code == 0, ran.err
+    assert "word word word word word" not in ran.out
+    cell = f"{TEXT} 3 " + "word " * 60
+    assert cell[:190] in page.read_text(encoding="utf-8")
+    assert cell[:205] not in page.read_text(encoding="utf-8")
 
 
 def test_standard_input(folder: Path) -> None:
     """- reads the text; only the line's end is dropped."""
-    words = ("explain", "--rated", folder / "rated.jsonl", "--format", "json")
+    words = ("explain", *NEIGHBORS, "--rated", folder / "rated.jsonl", "--format", "json")
     assert run(*words, "-", stdin=f"{TEXT}\r\n").json == run(*words, TEXT).json
     both = run("explain", "--rated", "-", "-", stdin="{}")
     assert both.code == 2
@@ -61,25 +76,34 @@ def test_standard_input(folder: Path) -> None:
 
 def test_an_output_by_its_id(folder: Path) -> None:
     """The output of that id in --outputs; the same as its text."""
-    words = ("explain", "--rated", folder / "rated.jsonl", "--format", "json")
+    words = ("explain", *NEIGHBORS, "--rated", folder / "rated.jsonl", "--format", "json")
     by_id = run(*words, "--id", "o03", "--outputs", folder / "outputs.jsonl")
     assert by_id.json == run(*words, output_rows()[3]["text"]).json
 
 
 def test_a_rated_text_is_held_out(folder: Path) -> None:
     """Without --outputs the id is of a rated text, which is no evidence for itself."""
-    words = ("explain", "--rated", folder / "rated.jsonl", "--format", "json", "--most", 99)
+    words = (
+        "explain",
+        *NEIGHBORS,
+        "--rated",
+        folder / "rated.jsonl",
+        "--format",
+        "json",
+        "--most",
+        99,
+    )
     found = run(*words, "--id", "t005").json
     assert "t005" not in {neighbor["id"] for neighbor in found["neighbors"]}
     assert found["size"] == 47
-    rows = run("validate", folder / "rated.jsonl", "--format", "jsonl").out.splitlines()
-    held = next(row for row in map(json.loads, rows) if row["id"] == "t005")
+    held = run("validate", folder / "rated.jsonl", *NEIGHBORS, "--format", "jsonl")
+    held = next(row for row in map(json.loads, held.out.splitlines()) if row["id"] == "t005")
     assert (found["estimate"], found["support"]) == (held["estimate"], held["support"])
 
 
 def test_sources_go_with_their_texts(folder: Path) -> None:
-    """Kriging reads them: an id brings its own, a text gets one with --source."""
-    words = ("explain", "--rated", folder / "rated.jsonl", "--estimator", "kriging")
+    """The Gaussian process reads them: an id brings its own, a text gets one with --source."""
+    words = ("explain", "--rated", folder / "rated.jsonl")
     shape = ("--format", "json")
     row = output_rows()[3]
     held = run(*words, "--id", "t005", *shape)
@@ -95,13 +119,13 @@ def test_sources_go_with_their_texts(folder: Path) -> None:
 def test_an_index(folder: Path, tmp_path: Path) -> None:
     """A saved pool gives the same evidence."""
     run("index", folder / "rated.jsonl", "--out-dir", tmp_path / "ix")
-    words = ("explain", TEXT, "--format", "json", "--rated")
+    words = ("explain", TEXT, *NEIGHBORS, "--format", "json", "--rated")
     assert run(*words, tmp_path / "ix").json == run(*words, folder / "rated.jsonl").json
 
 
 def test_formats(folder: Path, tmp_path: Path) -> None:
     """Text and Markdown for people, one neighbour a row for CSV and JSONL."""
-    words = ("explain", "--rated", folder / "rated.jsonl", TEXT, "--most", 3)
+    words = ("explain", *NEIGHBORS, "--rated", folder / "rated.jsonl", TEXT, "--most", 3)
     text = run(*words).out
     assert f'"{TEXT}"' in text
     assert "raise --most" in text
@@ -126,7 +150,7 @@ def test_formats(folder: Path, tmp_path: Path) -> None:
 )
 def test_no_evidence(folder: Path, text: str, reason: str) -> None:
     """No estimate, but a reason in words, and no empty table."""
-    words = ("explain", "--rated", folder / "rated.jsonl", text)
+    words = ("explain", *NEIGHBORS, "--rated", folder / "rated.jsonl", text)
     found = run(*words, "--format", "json")
     assert found.code == 0
     assert found.json["estimate"] is None
@@ -160,6 +184,14 @@ def test_wrong_usage(folder: Path, words: tuple[str, ...]) -> None:
 def test_bytes_that_are_no_text(folder: Path) -> None:
     """An argument that is not UTF-8 arrives with lone surrogates; no format breaks on it."""
     for shape in ("text", "json", "md"):
-        ran = run("explain", "--rated", folder / "rated.jsonl", f"{TEXT} \udce9", "--format", shape)
+        ran = run(
+            "explain",
+            *NEIGHBORS,
+            "--rated",
+            folder / "rated.jsonl",
+            f"{TEXT} \udce9",
+            "--format",
+            shape,
+        )
         assert ran.code == 0
         assert TEXT in ran.out

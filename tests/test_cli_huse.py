@@ -1,6 +1,5 @@
 """refless huse: the published numbers, who wrote what, and estimates in place of ratings."""
 
-import json
 import os
 from pathlib import Path
 
@@ -8,8 +7,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from command_line import headlines, jsonl, run, too_wide
+from refless.application.huse import HuseResult
 
-SCHEMA = Path(__file__).parents[1] / "docs" / "schema" / "huse.json"
 DATA = Path(os.environ.get("REFLESS_DATA", Path(__file__).parents[2] / "shared" / "data"))
 FOLDER = DATA / "huse-summarization"
 
@@ -29,8 +28,8 @@ def rows(n: int = 40) -> list[dict[str, object]]:
 
 
 def fits(found: object) -> None:
-    """The schema in docs/schema."""
-    schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
+    """The schema of its record."""
+    schema = HuseResult.schema()
     Draft202012Validator.check_schema(schema)
     Draft202012Validator(schema).validate(found)
 
@@ -58,11 +57,13 @@ def test_published_numbers(words: tuple[str, ...]) -> None:
 def test_estimated_ratings(tmp_path: Path) -> None:
     """Beside the human ones; the estimator signs; texts without an estimate are counted."""
     path = jsonl(tmp_path / "rated.jsonl", rows())
-    ran = run("huse", path, "--estimated", "--estimator", "kriging", "--scale", 1, 5)
+    ran = run("huse", path, "--estimated", "--estimator", "gp", "--scale", 1, 5)
     assert ran.code == 0, ran.err
     assert too_wide(ran.out) == []
     assert "estimated ratings" in ran.out
-    ran = run("huse", path, "--estimated", "--tau", "0.3", "--format", "json")
+    ran = run(
+        "huse", path, "--estimated", "--estimator", "bleu-neighbors:tau=0.3", "--format", "json"
+    )
     fits(ran.json)
     assert ran.json["estimator"].startswith("bleu-neighbors|")
     assert ran.json["estimated"]["n"] + ran.json["estimated"]["n_left_out"] == 40
@@ -84,7 +85,11 @@ def test_scale_changes_nothing(tmp_path: Path) -> None:
         ({"logprob": None}, (), "texts"),
         ({"logprob": "x"}, (), "scores are finite numbers"),
         ({"system": "machine"}, (), "--human-label"),
-        ({}, ("--human-label", "nobody"), "which of 'human', 'machine'"),
+        (
+            {},
+            ("--human-label", "nobody"),
+            "The labels are 'human', 'machine': name the one for people",
+        ),
         ({}, ("--neighbors", "0"), "neighbour"),
         ({}, ("--resamples", "3"), "--resamples"),
     ],

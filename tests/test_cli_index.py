@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from command_line import jsonl, rated_rows, run
+from command_line import NEIGHBORS, jsonl, rated_rows, run
 
 
 @pytest.fixture
@@ -13,11 +13,19 @@ def rated(tmp_path: Path) -> Path:
 
 
 def test_one_line(rated: Path, tmp_path: Path) -> None:
-    """Says where the index is, how many texts it holds, and the pool's name in signatures."""
+    """Says how many texts the index holds, the pool's name in signatures, and how to use it."""
     ran = run("index", rated, "--out-dir", tmp_path / "ix")
     assert ran.code == 0
-    pool = run("validate", rated, "--format", "json").json["signature"].split("|pool:")[1][:12]
-    assert ran.out == f"{tmp_path / 'ix'}: 48 rated texts, pool {pool}\n"
+    pool = (
+        run("validate", rated, *NEIGHBORS, "--format", "json")
+        .json["signature"]
+        .split("|pool:")[1][:12]
+    )
+    assert ran.out.startswith(f"An index of 48 rated texts, pool {pool}.\n")
+    assert ran.out.endswith(f"  refless score OUTPUTS --rated {tmp_path / 'ix'}\n")
+    found = run("index", rated, "--out-dir", tmp_path / "ix", "--format", "json").json
+    assert found["signature"] == f"index|pool:{pool}|size:48"
+    assert (found["folder"], found["n"]) == (str(tmp_path / "ix"), 48)
 
 
 def test_append(rated: Path, tmp_path: Path) -> None:
@@ -29,30 +37,30 @@ def test_append(rated: Path, tmp_path: Path) -> None:
     added = run("index", rest, "--out-dir", tmp_path / "ix", "--append")
     whole = run("index", rated, "--out-dir", tmp_path / "whole")
     assert added.code == 0
-    assert added.out.split(": ")[1] == whole.out.split(": ")[1]
+    assert added.out.splitlines()[0] == whole.out.splitlines()[0]
 
 
 def test_append_keeps_the_n_grams(rated: Path, tmp_path: Path) -> None:
     """Other n-grams for an index that is there are refused, not ignored."""
-    run("index", rated, "--out-dir", tmp_path / "ix", "--orders", "1-3")
+    run("index", rated, "--out-dir", tmp_path / "ix", "--kernel", "bleu*:orders=1-3")
     more = jsonl(tmp_path / "more.jsonl", [{**rated_rows()[0], "id": "new", "text": "new text"}])
-    words = ("index", more, "--out-dir", tmp_path / "ix", "--append", "--orders")
-    assert run(*words, "2-3").code == 2
-    assert run(*words, "1-3").code == 0
+    words = ("index", more, "--out-dir", tmp_path / "ix", "--append", "--kernel")
+    assert run(*words, "bleu*:orders=2-3").code == 2
+    assert run(*words, "bleu*:orders=1-3").code == 0
 
 
-@pytest.mark.parametrize("shape", [("--orders", "1-3"), ("--no-clip",), ("--tokenize", "words")])
-def test_other_n_grams(rated: Path, tmp_path: Path, shape: tuple[str, ...]) -> None:
+@pytest.mark.parametrize("shape", ["orders=1-3", "clip=no", "tokenize=words"])
+def test_other_n_grams(rated: Path, tmp_path: Path, shape: str) -> None:
     """An index with its own n-grams serves a command that asks for the same."""
-    run("index", rated, "--out-dir", tmp_path / "ix", *shape)
-    words = ("--format", "json", "--min-neighbors", 1, *shape)
+    run("index", rated, "--out-dir", tmp_path / "ix", "--kernel", f"bleu*:{shape}")
+    estimator = f"bleu-neighbors:kernel=(bleu*:{shape}),min_neighbors=1"
+    words = ("--format", "json", "--estimator", estimator)
     saved, plain = (run("validate", f, *words).json for f in (tmp_path / "ix", rated))
     for found in (saved, plain):
         if found["advice"]:
-            for name in ("command", "best_command"):  # they name the file
-                del found["advice"][name]
+            del found["advice"]["command"]  # which names the file
     assert saved == plain
-    assert run("validate", tmp_path / "ix").code == 2
+    assert run("validate", tmp_path / "ix", *NEIGHBORS).code == 2
 
 
 def test_wrong_usage(rated: Path, tmp_path: Path) -> None:

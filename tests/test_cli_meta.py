@@ -1,6 +1,5 @@
 """refless meta: metric columns against human ratings."""
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -8,8 +7,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from command_line import headlines, jsonl, run, too_wide
+from refless.application.meta import MetaResult
 
-SCHEMA = Path(__file__).parents[1] / "docs" / "schema" / "meta.json"
 QUICK = ("--resamples", "60")
 
 
@@ -41,8 +40,8 @@ def rated(tmp_path: Path) -> Path:
 
 
 def fits(found: object) -> None:
-    """The schema in docs/schema."""
-    schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
+    """The schema of its record."""
+    schema = MetaResult.schema()
     Draft202012Validator.check_schema(schema)
     Draft202012Validator(schema).validate(found)
 
@@ -53,7 +52,7 @@ def test_who_is_better(rated: Path) -> None:
     assert ran.code == 0, ran.err
     assert too_wide(ran.out) == []
     assert "good > bad" in ran.out
-    assert "Nearest to people on single texts: good" in ran.out
+    assert "texts good agrees best with people" in " ".join(ran.out.split())
     for heading in ("Segments", "Systems", "Pairs of systems in units"):
         assert heading in ran.out
 
@@ -164,13 +163,33 @@ def test_no_winner_where_chance_explains_all(tmp_path: Path) -> None:
     rng = np.random.default_rng(3)
     some = [{**row, "noise": rng.normal()} for row in rows()]
     ran = run("meta", jsonl(tmp_path / "r.jsonl", some), "--score-column", "noise", *QUICK)
-    assert "None agrees with people on single texts beyond what chance could explain" in " ".join(
+    assert "noise shows no agreement with people that chance could not explain" in " ".join(
         ran.out.split()
     )
     assert "Nearest" not in ran.out
+    more = ("--score-column", "noise2", *QUICK)
+    some = [{**row, "noise2": rng.normal()} for row in some]
+    ran = run("meta", jsonl(tmp_path / "r.jsonl", some), "--score-column", "noise", *more)
+    assert "no metric shows agreement with people" in " ".join(ran.out.split())
+
+
+def test_patterns_of_score_columns(rated: Path) -> None:
+    """A pattern names several scores; each is known by its own name."""
+    wanted = ("--lower-is-better", "errors", *QUICK, "--format", "json")
+    each = run("meta", rated, "--score-column", "good", "--score-column", "errors", *wanted)
+    both = run("meta", rated, "--score-column", "*o*", *wanted)
+    assert (both.code, "good" in both.out, "errors" in both.out) == (0, True, True)
+    assert both.json == each.json
+
+
+def test_one_metric_is_not_the_best(rated: Path) -> None:
+    """Where there is nothing to compare with, its correlation is all there is to say."""
+    told = " ".join(run("meta", rated, "--score-column", "good", *QUICK).out.split())
+    assert "good agrees with people: Spearman 0." in told
+    assert "best" not in told.split("Segments")[0]
 
 
 def test_few_items_are_told(rated: Path) -> None:
     """Twelve items, four outputs each: intervals draw items."""
     ran = run("meta", rated, "--score-column", "good", *QUICK)
-    assert "intervals rest on 12 items" in ran.err
+    assert "intervals are drawn over 12 items; with fewer than 20 they are too narrow" in ran.err

@@ -3,22 +3,25 @@
 import csv
 import io
 import json
+import re
 import subprocess
 import sys
-from pathlib import Path
 
 import jsonschema
 import numpy as np
 import pytest
 import sacrebleu
 
+from command_line import too_wide
+from refless.application.lists import ListResult
+from refless.application.metric import MetricResult
 from refless.errors import UsageError
-from refless.metrics import BLEU, METRICS, DeltaBLEU
+from refless.metrics import BLEU, METRICS, DeltaBLEU, metric_of
 from refless.metrics.scoring import run
-from refless.metrics.spec import described, metric_of, parameters
 from refless.records import Outputs
+from refless.spec import listed, parameters
 
-SCHEMA = json.loads((Path(__file__).parents[1] / "docs/schema/metric.json").read_text("utf-8"))
+LISTED, SCHEMA = ListResult.schema(), MetricResult.schema()
 GOOD, BAD = "the food was delicious .", "it tasted terrible ."
 ROWS = [
     ("a", "s1", "the food was quite good .", [GOOD, BAD], [1, -1]),
@@ -39,7 +42,7 @@ def file(tmp_path):
 
 def refless(*arguments, status=0):
     """The command as users start it."""
-    command = [sys.executable, "-W", "error", "-m", "refless", "metric", *map(str, arguments)]
+    command = [sys.executable, "-W", "error", "-m", "refless", *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == status, done.stderr
     return done
@@ -47,7 +50,7 @@ def refless(*arguments, status=0):
 
 def test_json_keeps_its_schema(file) -> None:
     """Scores by metric and system; segments by item; as the library gives them."""
-    done = refless(file, "-m", "bleu:order=2", "-m", "delta-bleu", "--format", "json")
+    done = refless("metric", file, "-m", "bleu:order=2", "-m", "delta-bleu", "--format", "json")
     found = json.loads(done.stdout)
     jsonschema.validate(found, SCHEMA)
     bleu, delta = found["metrics"]
@@ -66,14 +69,19 @@ def test_json_keeps_its_schema(file) -> None:
     assert delta["signature"].startswith("delta-bleu|order:4|tok:13a")
 
 
-def test_list_tells_needs(file) -> None:
-    """Every metric with what it needs, also as JSON."""
-    found = json.loads(refless("--list", "--format", "json").stdout)
-    jsonschema.validate(found, SCHEMA)
-    rows = {row["name"]: row for row in found["available"]}
+def test_list_tells_needs() -> None:
+    """Every metric with what it needs and every parameter, also as JSON."""
+    found = json.loads(refless("metrics", "--format", "json").stdout)
+    jsonschema.validate(found, LISTED)
+    rows = {row["name"]: row for row in found["listed"]}
     assert set(rows) == set(METRICS)
-    assert rows["delta-bleu"]["needs"] == "references, weights"
-    assert "order=4" in refless("--list").stdout
+    assert "Needs references, weights." in rows["delta-bleu"]["about"]
+    for name, row in rows.items():
+        declared = [one.name for one in parameters(METRICS[name])]
+        assert [one["name"] for one in row["parameters"]] == declared
+    text = refless("metrics").stdout
+    assert re.search(r"^order +4 +a whole number, 1 or more ", text, flags=re.MULTILINE)
+    assert not too_wide(text)
 
 
 def test_plain_files_as_sacrebleu_takes_them(tmp_path) -> None:
@@ -84,7 +92,7 @@ def test_plain_files_as_sacrebleu_takes_them(tmp_path) -> None:
     for name, lines in zip(("r1", "r2"), streams, strict=True):
         (tmp_path / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
     flags = ["-r", tmp_path / "r1", "-r", tmp_path / "r2", "-m", "bleu", "--format", "json"]
-    done = refless(tmp_path / "out.en", *flags)
+    done = refless("metric", tmp_path / "out.en", *flags)
     score = json.loads(done.stdout)["metrics"][0]["score"]
     assert score == pytest.approx(sacrebleu.corpus_bleu(texts, streams).score, abs=1e-9)
     assert "plain text, one output a line" in done.stderr
@@ -92,11 +100,11 @@ def test_plain_files_as_sacrebleu_takes_them(tmp_path) -> None:
 
 def test_csv_and_text(file) -> None:
     """Segments as rows; people see systems, the advice and signatures."""
-    done = refless(file, "-m", "bleu", "-m", "sbleu", "--format", "csv")
+    done = refless("metric", file, "-m", "bleu", "-m", "sbleu", "--format", "csv")
     rows = list(csv.DictReader(io.StringIO(done.stdout)))
     assert [row["id"] for row in rows] == ["a", "b", "c"]
     assert float(rows[0]["bleu"]) > 0
-    text = refless(file, "-m", "bleu").stdout
+    text = refless("metric", file, "-m", "bleu").stdout
     assert "Systems" in text
     assert "small differences say little" in text
     assert "signature: bleu|order:4" in text
@@ -105,7 +113,7 @@ def test_csv_and_text(file) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["-m", "bleux"], "no metric 'bleux'; there are bleu"),
+        (["-m", "bleux"], "no metric 'bleux' (did you mean 'bleu'?); there are bleu"),
         (["-m", "bleu:ordr=2"], "bleu takes order=4, tokenize=13a"),
         (["-m", "bleu:order=two"], "order must be a whole number, got 'two'"),
         (["-m", "bleu:lowercase=maybe"], "must be yes or no"),
@@ -113,12 +121,12 @@ def test_csv_and_text(file) -> None:
         (["-m", "bleu", "--resamples", "3"], "--resamples must be 40 or more"),
         (["-m", "bleu", "--reference-column", "nowhere"], "no column 'nowhere'"),
         (["-m", "bleu", "-r", "x", "--weight-column", "w"], "not from both"),
-        ([], "at least one -m METRIC"),
+        ([], "Missing option '-m'"),
     ],
 )
 def test_misuse_is_told(file, arguments, message) -> None:
     """Exit status 2 and one line that says what to do."""
-    done = refless(file, *arguments, status=2)
+    done = refless("metric", file, *arguments, status=2)
     assert message in done.stderr
     assert "Traceback" not in done.stderr
     assert done.stdout == ""
@@ -128,7 +136,7 @@ def test_lengths_that_differ(tmp_path) -> None:
     """A reference file with fewer lines is named."""
     (tmp_path / "out").write_text("a\nb\n", encoding="utf-8")
     (tmp_path / "ref").write_text("a\n", encoding="utf-8")
-    done = refless(tmp_path / "out", "-r", tmp_path / "ref", "-m", "bleu", status=2)
+    done = refless("metric", tmp_path / "out", "-r", tmp_path / "ref", "-m", "bleu", status=2)
     assert "ref: 1 lines for 2 outputs" in done.stderr
 
 
@@ -136,7 +144,7 @@ def test_bad_rows_are_kept_as_undefined(tmp_path) -> None:
     """Under --skip-bad a row without a text keeps its place, scores null and is counted."""
     path = tmp_path / "o.jsonl"
     path.write_text('{"text": "a b", "reference": "a b"}\n{"reference": "c"}\n', encoding="utf-8")
-    done = refless(path, "-m", "bleu:order=1", "--skip-bad", "--format", "json")
+    done = refless("metric", path, "-m", "bleu:order=1", "--skip-bad", "--format", "json")
     found = json.loads(done.stdout)
     assert [item["scores"]["bleu:order=1"] for item in found["items"]] == [100, None]
     assert (found["metrics"][0]["n"], found["metrics"][0]["n_scored"]) == (2, 1)
@@ -157,9 +165,9 @@ def test_spec_reads_every_type() -> None:
 @pytest.mark.parametrize("name", METRICS)
 def test_defaults_of_a_metric_parse_back(name) -> None:
     """What --list shows can be typed."""
-    listed = described(METRICS[name]).partition(" takes ")[2].replace(", ", ",")
+    said = listed(name, METRICS).partition(" takes ")[2].replace(", ", ",")
     if parameters(METRICS[name]):
-        assert metric_of(f"{name}:{listed}") == METRICS[name]()
+        assert metric_of(f"{name}:{said}") == METRICS[name]()
 
 
 def random_outputs(n, seed):
@@ -181,14 +189,13 @@ def random_outputs(n, seed):
 
 def test_interval_does_not_depend_on_order() -> None:
     """Rows in another order: the same scores and intervals, with one seed."""
-    from refless.metrics.protocol import take_outputs
 
     outputs = random_outputs(60, 1)
     rows = np.random.default_rng(0).permutation(60)
     first = run(BLEU(order=2), outputs, label="bleu", seed=5)
-    second = run(BLEU(order=2), take_outputs(outputs, rows), label="bleu", seed=5)
+    second = run(BLEU(order=2), outputs.take(rows), label="bleu", seed=5)
     assert (first.overall, first.systems) == (second.overall, second.systems)
-    low, high = first.overall.interval
+    low, high = first.overall.score_interval
     assert low < first.overall.score < high
     assert run(BLEU(order=2), outputs, label="bleu", seed=6).overall != first.overall
 
@@ -201,4 +208,4 @@ def test_interval_of_a_mean_is_the_known_one() -> None:
     found = run(metric_of("sbleu:order=2"), outputs, label="sbleu")
     half = 1.96 * found.segments.std(ddof=1) / np.sqrt(300)
     centre = found.segments.mean()
-    assert found.overall.interval == pytest.approx((centre - half, centre + half), rel=0.05)
+    assert found.overall.score_interval == pytest.approx((centre - half, centre + half), rel=0.05)

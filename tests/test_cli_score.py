@@ -3,12 +3,13 @@
 import csv
 import io
 import json
+import shlex
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from command_line import Ran, headlines, jsonl, output_rows, rated_rows, run, too_wide
+from command_line import NEIGHBORS, Ran, headlines, jsonl, output_rows, rated_rows, run, too_wide
 from refless.signature import Signature
 
 SCALE = ("--scale", 1, 5)
@@ -23,7 +24,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def scored(folder: Path, *more: object, rated: str = "rated.jsonl") -> Ran:
-    return run("score", folder / "outputs.jsonl", "--rated", folder / rated, *more)
+    return run("score", folder / "outputs.jsonl", "--rated", folder / rated, *NEIGHBORS, *more)
 
 
 def test_json(folder: Path) -> None:
@@ -64,7 +65,7 @@ def test_text(folder: Path) -> None:
 def test_many_outputs_show_the_ends(tmp_path: Path, folder: Path) -> None:
     """Beyond twenty outputs only the lowest and the highest are shown, and how to get all."""
     outputs = jsonl(tmp_path / "many.jsonl", output_rows(60))
-    ran = run("score", outputs, "--rated", folder / "rated.jsonl")
+    ran = run("score", outputs, "--rated", folder / "rated.jsonl", *NEIGHBORS)
     assert "Lowest estimates" in ran.out
     assert "Highest estimates" in ran.out
     assert "-o estimates.csv" in ran.out
@@ -117,28 +118,70 @@ def test_files_are_refused_before_any_work(folder: Path, tmp_path: Path, name: s
     assert "no such file" not in ran.err
 
 
-def test_gate_on_the_mean(folder: Path) -> None:
-    """0 where the interval lies above, 3 where it lies below, 4 where it straddles."""
-    low, high = scored(folder, "--format", "json").json["mean_interval"]
+@pytest.mark.parametrize("scale", [(), SCALE], ids=["as rated", "in [0, 1]"])
+def test_gate_on_the_mean(folder: Path, scale: tuple[object, ...]) -> None:
+    """0 where the interval lies above, 3 where it lies below, 4 where it straddles.
+
+    The gate is in the raters' units, whatever the units of the estimates.
+    """
+    found = scored(folder, *scale, "--format", "json").json
+    low, high = (1 + 4 * end if scale else end for end in found["mean_interval"])
     for least, code in ((low - 0.1, 0), (high + 0.1, 3), ((low + high) / 2, 4)):
-        ran = scored(folder, "--min-mean", least, "--format", "json")
+        gate = ("--min-mean", least, "--min-coverage", 0.5)
+        ran = scored(folder, *scale, *gate, "--format", "json")
         assert ran.code == code
-        assert ("gate" in ran.err) == (code != 0)
-        assert ran.json["mean_interval"] == [low, high]  # the result is printed all the same
+        verdict = {0: "passed", 3: "failed", 4: "undecided"}[code]
+        assert ran.json["gate"]["verdict"] == verdict
+        assert ran.json["gate"]["reason"].startswith(f"gate {verdict}: the mean's interval")
+        assert ran.json["gate"]["reason"] in ran.err
+        assert ("more outputs or more rated texts" in ran.err) == (code == 4)
+        assert ran.json["mean_interval"] == found["mean_interval"]  # the result is printed
+        assert f" {least:.3f}" in ran.err  # as many digits as the interval's ends
+    assert found["gate"] == {"verdict": "", "reason": ""}
+
+
+def test_gate_on_the_mean_of_some(folder: Path, tmp_path: Path) -> None:
+    """Outputs without an estimate may be the bad ones: undecided, until coverage is asked for."""
+    sure = ("--min-mean", 1)
+    ran = scored(folder, *sure)
+    n = scored(folder, "--format", "json").json["n_scored"]
+    assert ran.code == 4
+    assert f"the mean is over {n} of 12 outputs" in ran.err
+    assert "--min-coverage" in ran.err
+    assert scored(folder, *sure, "--min-coverage", n / 12).code == 0
+    assert scored(folder, *sure, "--min-coverage", 1).code == 3
+    whole = jsonl(tmp_path / "whole.jsonl", output_rows())
+    ran = run("score", whole, "--rated", folder / "rated.jsonl", *sure, "--format", "json")
+    assert (ran.code, ran.json["coverage"]) == (0, 1)  # the Gaussian process judges all
+
+
+def test_gates_outside_the_scale(folder: Path) -> None:
+    """What no mean could be is a slip: most likely a share where ratings were meant."""
+    for flag in ("--min-mean", "--fallback-below"):
+        more = ("--best-of", "item") if flag == "--fallback-below" else ()
+        for value in (0.5, 7):
+            ran = scored(folder, *SCALE, *more, flag, value)
+            assert ran.code == 2
+            assert f"{flag} is in the raters' units, from 1 to 5; got {value}" in ran.err
 
 
 def test_gate_on_coverage(folder: Path) -> None:
     """3 below the asked coverage, 0 at it."""
     coverage = scored(folder, "--format", "json").json["coverage"]
     assert coverage < 1
-    assert scored(folder, "--min-coverage", coverage).code == 0
+    ran = scored(folder, "--min-coverage", coverage)
+    assert (ran.code, "gate passed: coverage" in ran.err) == (0, True)
     assert scored(folder, "--min-coverage", coverage + 0.01).code == 3
 
 
 def test_gate_without_any_estimate(folder: Path, tmp_path: Path) -> None:
     """No mean, no verdict."""
     short = jsonl(tmp_path / "short.jsonl", [{"text": "ab"}])
-    ran = run("score", short, "--rated", folder / "rated.jsonl", "--min-mean", 1)
+    words = ("score", short, "--rated", folder / "rated.jsonl", *NEIGHBORS, "--min-mean", 1)
+    ran = run(*words)
+    assert ran.code == 4
+    assert "the mean is over 0 of 1 outputs" in ran.err
+    ran = run(*words, "--min-coverage", 0)
     assert ran.code == 4
     assert "no interval" in ran.err
 
@@ -179,10 +222,8 @@ def test_seeds(folder: Path) -> None:
 
 def test_subsample(folder: Path) -> None:
     """A share of the rated texts, drawn with the seed, and said in the signature."""
-    found = [
-        scored(folder, "--format", "json", "--subsample", 0.5, "--seed", seed).json
-        for seed in (0, 0, 1)
-    ]
+    half = ("--estimator", "bleu-neighbors:subsample=0.5")
+    found = [scored(folder, "--format", "json", *half, "--seed", s).json for s in (0, 0, 1)]
     signature = Signature.parse(found[0]["signature"])
     assert (signature.get("sub"), signature.get("subseed")) == ("0.5", "0")
     assert found[0] == found[1]
@@ -200,7 +241,7 @@ def test_standard_input(folder: Path) -> None:
     outputs = (folder / "outputs.jsonl").read_bytes()
     rated = (folder / "rated.jsonl").read_bytes()
     whole = scored(folder, "--format", "json").json
-    words = ("--format", "json", "--input-format", "jsonl")
+    words = (*NEIGHBORS, "--format", "json", "--input-format", "jsonl")
     ours = run("score", "-", "--rated", folder / "rated.jsonl", *words, stdin=outputs)
     theirs = run("score", folder / "outputs.jsonl", "--rated", "-", *words, stdin=rated)
     assert ours.json == theirs.json == whole
@@ -212,53 +253,92 @@ def test_standard_input(folder: Path) -> None:
 def test_an_index_for_the_rated_texts(folder: Path, tmp_path: Path) -> None:
     """A saved pool gives the numbers of its file."""
     run("index", folder / "rated.jsonl", *SCALE, "--out-dir", tmp_path / "ix")
-    words = ("score", folder / "outputs.jsonl", "--format", "json", "--rated")
+    words = ("score", folder / "outputs.jsonl", *NEIGHBORS, "--format", "json", "--rated")
     saved = run(*words, tmp_path / "ix")
     assert saved.json == run(*words, folder / "rated.jsonl", *SCALE).json
     assert saved.json == run(*words, tmp_path / "ix", *SCALE).json
-    for flag in (("--scale", 1, 6), ("--aggregate", "median"), ("--orders", "1-3")):
+    other = ("--estimator", "bleu-neighbors:kernel=(bleu*:orders=1-3)")
+    for flag in (("--scale", 1, 6), ("--aggregate", "median"), other):
         refused = run(*words, tmp_path / "ix", *flag)
         assert refused.code == 2
         assert "index" in refused.err
 
 
 def test_long_texts_are_told_at_once(tmp_path: Path) -> None:
-    """Where nearly all pairs pass tau, that comes first, with numbers beside it and a command."""
+    """Where nearly all pairs pass tau, that comes first, and a command that does better."""
     words = " ".join(headlines(12))
     rows = [{"text": f"{words} and {i * i} more", "rating": 1 + i % 5} for i in range(30)]
     rated = jsonl(tmp_path / "rated.jsonl", rows)
     outputs = jsonl(tmp_path / "out.jsonl", [{"text": f"{words} {i}"} for i in range(5)])
-    ran = run("score", outputs, "--rated", rated)
+    ran = run("score", outputs, "--rated", rated, *NEIGHBORS)
     first = " ".join(ran.out.split("\n\n")[0].split())
     length = len(f"{words} 0")
     assert first.startswith(
         f"100 % of the texts have no estimate: your texts average {length} characters; "
-        "100 % of pairs pass tau 0.08, so nothing is near. The kernel-weighted mean gives "
+        "100 % of pairs pass tau 0.08, so nothing is near."
     )
     command = next(line for line in ran.out.splitlines() if line.startswith("  refless score"))
     assert not too_wide(ran.out)
-    better = run(*command.split()[1:], "--format", "json").json
-    advice = run("score", outputs, "--rated", rated, "--format", "json").json["advice"]
+    better = run(*shlex.split(command)[1:], "--format", "json").json
+    assert better == run("score", outputs, "--rated", rated, "--format", "json").json
     assert better["coverage"] == 1
-    assert better["signature"] == advice["signature"]
-    assert {name: better[name] for name in advice["mean"]} == advice["mean"]
+    assert better["advice"] is None
+    advice = run("score", outputs, "--rated", rated, *NEIGHBORS, "--format", "json").json["advice"]
+    assert advice["command"] == command.strip()
+    assert first.startswith(advice["reason"])
 
 
 def test_no_advice_that_does_not_help(folder: Path, tmp_path: Path) -> None:
-    """Texts that share nothing with the pool have no better command, and are told so."""
+    """Texts that share nothing with the pool have no better command."""
     far = jsonl(tmp_path / "far.jsonl", [{"text": "ЖЖЖЖЖЖ ЩЩЩЩ"}, {"text": "яяяяяяя"}])
-    ran = run("score", far, "--rated", folder / "rated.jsonl", "--format", "json")
+    words = ("score", far, "--rated", folder / "rated.jsonl", *NEIGHBORS)
+    ran = run(*words, "--format", "json")
     assert ran.json["advice"]["command"] is None
+    assert "100 % of the texts have no estimate" in ran.json["advice"]["reason"]
     assert ran.json["mean"] is None
-    text = run("score", far, "--rated", folder / "rated.jsonl").out
-    assert "That is no better" in text
-    assert "To use it" not in text
+    text = run(*words).out
+    assert "  refless " not in text
     assert "No output has an estimate: 0 of 2" in text
+
+
+def test_a_partly_rated_file(folder: Path, tmp_path: Path) -> None:
+    """Rows with a rating are rated texts, rows without one are outputs; as from two files."""
+    blank: list[dict[str, object]] = [{**row, "rating": None} for row in output_rows()]
+    mixed = [row for pair in zip(rated_rows()[::12], blank, strict=True) for row in pair]
+    rest = [row for row in rated_rows() if row not in mixed]
+    both = jsonl(tmp_path / "both.jsonl", [*mixed, *rest])
+    whole = scored(folder, *SCALE, "--format", "json").json
+    ran = run("score", both, *NEIGHBORS, *SCALE, "--format", "json")
+    assert ran.code == 0, ran.err
+    assert ran.json == whole
+    absent = [{k: v for k, v in row.items() if k != "rating"} for row in output_rows()]
+    other = jsonl(tmp_path / "other.jsonl", [*rated_rows(), *absent])
+    assert run("score", other, *NEIGHBORS, *SCALE, "--format", "json").json == whole
+    table = tmp_path / "both.csv"
+    columns = ("id", "source", "system", "text", "annotator", "rating")
+    with table.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, columns)
+        writer.writeheader()
+        writer.writerows([*mixed, *rest])
+    assert run("score", table, *NEIGHBORS, *SCALE, "--format", "json").json == whole
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [(rated_rows(), "every text has a rating"), (output_rows(), "rating")],
+    ids=["all rated", "none rated"],
+)
+def test_nothing_to_judge_or_to_judge_by(tmp_path: Path, rows, said: str) -> None:
+    """A file of one kind only, and no --rated: what is missing is said."""
+    ran = run("score", jsonl(tmp_path / "rows.jsonl", rows))
+    assert (ran.code, ran.out) == (2, "")
+    assert said in ran.err
+    assert "give the rated texts with --rated" in ran.err
 
 
 def test_outputs_that_are_the_rated_texts(folder: Path) -> None:
     """Judging rated texts by themselves is flattering, and said."""
-    ran = run("score", folder / "rated.jsonl", "--rated", folder / "rated.jsonl")
+    ran = run("score", folder / "rated.jsonl", "--rated", folder / "rated.jsonl", *NEIGHBORS)
     assert ran.code == 0
     assert "48 of 48 outputs are rated texts themselves" in ran.err
 
@@ -272,11 +352,12 @@ def test_wide_names_fit(tmp_path: Path) -> None:
     for row in rows:
         row["text"] = f"{row['text']}「漢字」漢字漢字 {'あ' * 30}"
     rated = jsonl(tmp_path / "r.jsonl", [{**row, "rating": i % 5} for i, row in enumerate(rows)])
-    ran = run("score", jsonl(tmp_path / "o.jsonl", rows), "--rated", rated, "--max-fraction", 1)
+    near = ("--estimator", "bleu-neighbors:max_fraction=1")
+    ran = run("score", jsonl(tmp_path / "o.jsonl", rows), "--rated", rated, *near)
     assert ran.code == 0
     assert not too_wide(ran.out)
-    assert not too_wide(run("validate", rated, "--max-fraction", 1).out)
-    explained = run("explain", "--rated", rated, rows[0]["text"], "--max-fraction", 1)
+    assert not too_wide(run("validate", rated, *near).out)
+    explained = run("explain", "--rated", rated, rows[0]["text"], *near)
     assert "similarity" in explained.out
     assert not too_wide(explained.out)
 
@@ -285,7 +366,7 @@ def test_texts_cannot_command_the_terminal(folder: Path, tmp_path: Path) -> None
     """Control characters in texts are replaced in what people see, and kept in data."""
     text = "ferry \x1b[2J\x07opens at noon"
     evil = jsonl(tmp_path / "evil.jsonl", [{"text": text, "system": "\x1b[31mred"}])
-    words = ("score", evil, "--rated", folder / "rated.jsonl", "--format")
+    words = ("score", evil, "--rated", folder / "rated.jsonl", *NEIGHBORS, "--format")
     for shown in ("text", "md"):
         assert "\x1b" not in run(*words, shown).out
     assert json.loads(run(*words, "jsonl").out)["text"] == text

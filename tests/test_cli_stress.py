@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 import re
 import shlex
 import sys
@@ -13,12 +12,13 @@ import numpy as np
 import pytest
 from jsonschema import Draft202012Validator
 
-from command_line import jsonl, output_rows, rated_rows, run, too_wide
+from command_line import NEIGHBORS, jsonl, output_rows, rated_rows, run, too_wide
+from refless.application.stress import StressResult
 from refless.metrics import BLEU
 from refless.records import Outputs
 from refless.signature import Signature
 
-SCHEMA = json.loads((Path(__file__).parents[1] / "docs/schema/stress.json").read_text("utf-8"))
+SCHEMA = StressResult.schema()
 FAST = ("--resamples", 50, "--shortlist", 3)
 
 
@@ -74,8 +74,9 @@ def test_everything_at_once(folder: Path) -> None:
     """Metrics, an estimator and a scorer; all that can be run is, the rest has a reason."""
     ran = run(
         "stress", folder / "out.jsonl", "-m", "bleu", "-m", "cider-d", "-m", "rouge-l",
-        "--rated", folder / "rated.jsonl", "--scorer", f"{sys.executable} {folder}/scorer.py",
-        "--train", folder / "train.txt", "--swap", "dog=cat", *FAST, "--format", "json",
+        "--rated", folder / "rated.jsonl", *NEIGHBORS,
+        "--scorer", f"{sys.executable} {folder}/scorer.py", "--train", folder / "train.txt",
+        "--swap", "dog=cat", *FAST, "--format", "json",
     )  # fmt: skip
     assert ran.code == 0, ran.err
     Draft202012Validator(SCHEMA).validate(ran.json)
@@ -83,12 +84,12 @@ def test_everything_at_once(folder: Path) -> None:
     found = {one["label"]: one for one in ran.json["results"]}
     assert len(found) == 5
     names = ["references", "frequent", "rare", "sentence", "direction"]
-    assert [probe["probe"] for probe in found["bleu"]["probes"]] == names
-    last = [probe["probe"] for probe in found["bleu-neighbors"]["probes"]][-1]
+    assert [probe["name"] for probe in found["bleu"]["probes"]] == names
+    last = [probe["name"] for probe in found["bleu-neighbors"]["probes"]][-1]
     assert last == "stuffing"
     for one in found.values():
         assert str(Signature.parse(one["signature"])) == one["signature"]
-        ran_or_not = [p["probe"] for p in one["probes"]] + [s["probe"] for s in one["skipped"]]
+        ran_or_not = [p["name"] for p in one["probes"]] + [*one["skipped"]]
         assert sorted(ran_or_not) == sorted([*names, "stuffing"])
     sentence = found["bleu"]["probes"][3]
     best = sentence["rows"][1]
@@ -122,7 +123,17 @@ def test_csv_has_a_row_a_line(folder: Path) -> None:
 
 def test_estimators_need_no_references(folder: Path) -> None:
     """Plain outputs are enough; the system that is changed can be chosen."""
-    flags = ("--rated", folder / "rated.jsonl", "--scale", 1, 6, "--system", "m1", *FAST)
+    flags = (
+        "--rated",
+        folder / "rated.jsonl",
+        *NEIGHBORS,
+        "--scale",
+        1,
+        6,
+        "--system",
+        "m1",
+        *FAST,
+    )
     ran = run("stress", folder / "plain.jsonl", *flags, "--format", "json")
     assert ran.code == 0, ran.err
     Draft202012Validator(SCHEMA).validate(ran.json)
@@ -145,7 +156,7 @@ def test_estimators_need_no_references(folder: Path) -> None:
         (["-m", "bleu", "--system", "x"], "no system 'x'; there are s1, s2"),
         (["-m", "bleu", "--shortlist", 0], "must be 1 or more"),
         (["--scorer", "/no/such"], "cannot run"),
-        (["--scorer", f"{sys.executable} -c 'print(1)'"], "wrote 1 lines for 20 outputs"),
+        (["--scorer", f"{sys.executable} -c 'print(1)'"], "wrote 1 line for 20 outputs"),
         (["--scorer", "sleep 9", "--timeout", 0.2], "took more than 0.2 s"),
         (["-m", "bleu", "--train", "nowhere.txt"], "nowhere.txt"),
     ],
@@ -184,7 +195,7 @@ def test_an_estimator_of_one_answer_is_not_tested(folder: Path, tmp_path: Path) 
     """All ratings alike: every estimate is the same, which neither holds nor is fooled."""
     alike = [{**row, "rating": 3} for row in rated_rows()]
     rated = jsonl(tmp_path / "alike.jsonl", alike)
-    flags = ("--rated", rated, "--estimator", "kriging", "--probe", "stuffing", *FAST)
+    flags = ("--rated", rated, "--estimator", "gp", "--probe", "stuffing", *FAST)
     ran = run("stress", folder / "plain.jsonl", *flags, "--format", "json")
     assert ran.code == 0, ran.err
     (probe,) = ran.json["results"][0]["probes"]

@@ -8,34 +8,117 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer
 
-from command_line import jsonl, rated_rows, run, too_wide
+from command_line import NEIGHBORS, jsonl, rated_rows, run, too_wide
+from refless.application import COMMANDS
 from refless.cli import app, console
 
-COMMANDS = ("score", "explain", "validate", "index", "demo")
+MOST_FLAGS = 30  # that help lists for one command
+
+
+def options_of(name: str) -> tuple[list[Any], list[Any]]:
+    """The flags that help lists, and those that it only names."""
+    command = typer.main.get_command(app(None)).commands[name]  # type: ignore[attr-defined]
+    flags = [one for one in command.params if one.param_type_name == "option"]
+    return [one for one in flags if not one.hidden], [one for one in flags if one.hidden]
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_help(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every option is there with a word about it, within 80 columns."""
+    """Every flag is there with a word about it, within 80 columns; rare ones are named below."""
     monkeypatch.setenv("COLUMNS", "80")
     ran = run(name, "--help")
     assert ran.code == 0
     assert not too_wide(ran.out)
-    command = typer.main.get_command(app).commands[name]  # type: ignore[attr-defined]
-    for option in command.params:
+    listed, rare = options_of(name)
+    table, _, below = ran.out.partition("Seldom needed")
+    for option in listed:
         for flag in option.opts:
-            assert flag in ran.out, flag
-        assert option.help, f"{flag} has no help"
+            assert f" {flag} " in table, flag
+        assert option.help, f"{option.name} has no help"
+    for option in rare:
+        assert max(option.opts, key=len) in below
+        assert f" {option.opts[0]} " not in table
+        assert option.help, f"{option.name} has no help"
+    assert bool(below) == bool(rare)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_can_be_read(name: str) -> None:
+    """Thirty flags at most, --help among them."""
+    assert len(options_of(name)[0]) + 1 <= MOST_FLAGS
+
+
+def test_help_lists_commands() -> None:
+    """`refless --help` has a line for each, in the order of use."""
+    out = run("--help").out
+    places = [out.index(f"│ {name} ") for name in COMMANDS]
+    assert places == sorted(places)
+    assert not too_wide(out)
+
+
+def test_each_command_is_what_it_is_alone() -> None:
+    """A command has the same flags whether all are loaded, as for completion, or it alone."""
+    for name in COMMANDS:
+        alone = typer.main.get_command(app(name)).commands[name]  # type: ignore[attr-defined]
+        both = [sorted(one.name for one in [*options_of(name)[0], *options_of(name)[1]])]
+        both += [sorted(one.name for one in alone.params if one.param_type_name == "option")]
+        assert both[0] == both[1]
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        (("refless", "va"), ["validate"]),
+        (("refless", "validate", "--resam"), ["--resamples"]),
+        (("refless", "score", "--min-"), ["--min-mean", "--min-coverage"]),
+        (("refless", "train", "--ep"), ["--epochs"]),
+    ],
+    ids=lambda words: words[-1],
+)
+def test_completion(typed: tuple[str, ...], offered: list[str]) -> None:
+    """What a shell that asks is offered: commands, and flags of the command that is typed."""
+    environment = {
+        **os.environ,
+        "_REFLESS_COMPLETE": "complete_bash",
+        "COMP_WORDS": " ".join(typed),
+        "COMP_CWORD": str(len(typed) - 1),
+    }
+    code = "import sys; sys.argv = ['refless']; from refless.cli import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False
+    )
+    assert sorted(done.stdout.split()) == sorted(offered), done.stderr
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_can_be_installed(shell: str, tmp_path: Path) -> None:
+    """--install-completion writes what --show-completion shows; it calls refless."""
+    named = "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION"  # the shell is named, not looked for
+    environment = {**os.environ, "HOME": str(tmp_path), named: "1"}
+    start = "import sys; sys.argv = ['refless', '{}', '{}']; from refless.cli import main; main()"
+    printed, written = (
+        subprocess.run(
+            [sys.executable, "-c", start.format(flag, shell)],
+            env=environment, capture_output=True, text=True, check=False,
+        )
+        for flag in ("--show-completion", "--install-completion")
+    )  # fmt: skip
+    assert printed.returncode == 0, printed.stderr
+    assert "_REFLESS_COMPLETE=" in printed.stdout
+    assert written.returncode == 0, written.stderr
+    files = [path.read_text(encoding="utf-8") for path in tmp_path.rglob("*") if path.is_file()]
+    assert any(printed.stdout.strip() in text for text in files)
 
 
 def test_help_has_no_ragged_lines() -> None:
     """Docstrings flow to the width of the terminal instead of keeping their own line ends."""
     lines = [line.strip() for line in run("score", "--help").out.splitlines()]
-    start = next(i for i, line in enumerate(lines) if line.startswith("Prints the mean"))
+    start = next(i for i, line in enumerate(lines) if line.startswith("Shows the mean"))
     assert len(lines[start]) > 60
     assert len(lines[start + 1]) > 60
 
@@ -112,22 +195,23 @@ def test_progress_of_a_command(tmp_path: Path) -> None:
     jsonl(tmp_path / "rated.jsonl", rated_rows())
     script = (
         "from refless.cli import console, main; console.PATIENCE = -1.0; import sys;"
-        "sys.argv = ['refless', 'validate', 'rated.jsonl', '--format', 'json']; main()"
+        "sys.argv = ['refless', 'validate', 'rated.jsonl', '--estimator', 'bleu-neighbors',"
+        "'--format', 'json']; main()"
     )
     code, out, err = in_terminal([sys.executable, "-c", script], tmp_path)
     assert code == 0
-    assert "judging each text by the others" in err
+    assert "holding out each text: BLEU Neighbors" in err
     assert out.lstrip().startswith("{")
 
 
 def test_colours(tmp_path: Path) -> None:
     """Headings are bold in a terminal, and plain with NO_COLOR or in a pipe."""
     jsonl(tmp_path / "rated.jsonl", rated_rows())
-    words = [sys.executable, "-m", "refless", "validate", "rated.jsonl"]
+    words = [sys.executable, "-m", "refless", "validate", "rated.jsonl", *NEIGHBORS]
     code, bright, _ = in_terminal(words, tmp_path)
     assert code == 0
     _, plain, _ = in_terminal(words, tmp_path, NO_COLOR="1")
-    piped = run("validate", tmp_path / "rated.jsonl").out
+    piped = run("validate", tmp_path / "rated.jsonl", *NEIGHBORS).out
     assert "\x1b[1m" in bright
     assert "\x1b" not in plain
     assert "\x1b" not in piped

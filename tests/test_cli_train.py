@@ -17,17 +17,18 @@ import pytest
 
 from command_line import jsonl, output_rows, rated_rows, run
 from refless.estimators.ratpred.model import load
-from refless.report.page import Page
-from refless.report.train import Trained, kept_aside
-from refless.report.train_page import train_page
+from refless.report.document import Document
+from refless.report.train.course import Trained, kept_aside
+from refless.report.train.document import train_document
 from refless.signature import Signature
 
 pytest.importorskip("torch", reason="torch is not installed")
 
 SMALL = (
-    "--embedding", "8", "--hidden", "8", "--passes", "6", "--synthetic-passes", "2", "--rate",
-    "0.01", "--threads", "1",
+    "--embedding", "8", "--hidden", "8", "--epochs", "6", "--synthetic-epochs", "2",
+    "--learning-rate", "0.01", "--threads", "1",
 )  # fmt: skip
+SMALL_SPEC = "ratpred:embedding=8,hidden=8,epochs=6,synthetic_epochs=2,learning_rate=0.01"
 
 
 @pytest.fixture(scope="module")
@@ -47,9 +48,9 @@ def trained(folder: Path, name: str, *more: str) -> Any:
 
 def test_every_pass_is_told(folder: Path) -> None:
     """JSON has them all; the folder has the model alone."""
-    found = trained(folder, "model", "--members", "2", "--scale", "1", "5")
-    assert len(found["members"]) == 2
-    assert len(found["curve"]) == sum(member["passes"] for member in found["members"])
+    found = trained(folder, "model", "--ensemble-size", "2", "--scale", "1", "5")
+    assert len(found["networks"]) == 2
+    assert len(found["curve"]) == sum(network["epochs"] for network in found["networks"])
     assert {p.name for p in (folder / "model").iterdir()} == {"model.json", "model.safetensors"}
 
 
@@ -58,7 +59,7 @@ def test_people_read_a_curve(folder: Path) -> None:
     ran = run("train", folder / "rated.jsonl", "--out-dir", folder / "text", *SMALL)
     assert ran.code == 0, ran.err
     assert "kept" in ran.out
-    assert "refless score OUTPUTS --estimator ratpred --model" in ran.out
+    assert "refless score OUTPUTS --estimator ratpred:model=" in ran.out
     shown = [
         line for line in ran.out.splitlines() if not line.startswith(("signature", "  refless"))
     ]
@@ -81,26 +82,26 @@ def with_class(chart: ET.Element, name: str) -> list[ET.Element]:
 
 def test_the_report_shows_every_pass(folder: Path) -> None:
     """A chart of correlations and one of the loss for each network, its kept pass marked."""
-    more = ("--members", "2", "--scale", "1", "5", "-o", str(folder / "model.html"))
+    more = ("--ensemble-size", "2", "--scale", "1", "5", "-o", str(folder / "model.html"))
     found = trained(folder, NASTY, *more)
     text = (folder / "model.html").read_text(encoding="utf-8")
     cloud, *charts = drawings(folder / "model.html")
-    assert len(charts) == 2 * len(found["members"])
+    assert len(charts) == 2 * len(found["networks"])
     for i, chart in enumerate(charts):
-        own = [told for told in found["curve"] if told["member"] == i // 2 + 1]
+        own = [told for told in found["curve"] if told["network"] == i // 2 + 1]
         lines = [*chart.iter("polyline")]
         assert len(lines) == (1 if i % 2 else 2)
         assert {len(line.get("points", "").split()) for line in lines} == {len(own)}
         (mark,) = with_class(chart, "mark c3")
         places = [pair.split(",")[0] for pair in lines[0].get("points", "").split()]
-        kept = found["members"][i // 2]["best_pass"]
+        kept = found["networks"][i // 2]["epoch"]
         assert float(mark.get("x1", "")) == float(places[kept - 1])
         (shade,) = with_class(chart, "band c2")
         assert float(shade.get("x", "")) + float(shade.get("width", "")) == pytest.approx(
             (float(places[1]) + float(places[2])) / 2, abs=0.2
         )
     areas = sum(float(dot.get("r", "")) ** 2 for dot in with_class(cloud, "knot c0"))
-    assert areas == pytest.approx(16 * found["development"]["n"], rel=0.05)
+    assert areas == pytest.approx(16 * found["validation"]["n"], rel=0.05)
     assert "<img" not in text
     assert escape(shlex.quote(str(folder / NASTY))) in text
     assert escape(found["signature"]) in text
@@ -109,23 +110,23 @@ def test_the_report_shows_every_pass(folder: Path) -> None:
 def test_without_made_errors_no_pass_is_shaded(folder: Path) -> None:
     """Then there is nothing to tell apart; and a single pass has a point."""
     page = folder / "plain.html"
-    trained(folder, "plain", "--no-errors", "--passes", "1", "-o", str(page))
+    trained(folder, "plain", "--no-synthetic-errors", "--epochs", "1", "-o", str(page))
     charts = drawings(page)
     assert len(charts) == 3
     assert not any(with_class(chart, "band c2") for chart in charts)
     assert all(with_class(chart, "knot c0") for chart in charts)
 
 
-def page_of(folder: Path, **changed: Any) -> Page:
+def report_of(folder: Path, signature: str = "ratpred", **changed: Any) -> Document:
     """The report of a model of which something is changed."""
     if not (folder / "changed").exists():
         trained(folder, "changed")
     model = replace(load(folder / "changed"), **changed)
     found = Trained(
         folder="changed", model=model, agreement=kept_aside(model, 0), size=120, references=0,
-        signature=Signature("ratpred"), seed=0,
+        signature=Signature.parse(signature), seed=0,
     )  # fmt: skip
-    return train_page(found, "refless train")
+    return train_document(found, "refless train")
 
 
 @pytest.mark.parametrize(
@@ -136,54 +137,69 @@ def page_of(folder: Path, **changed: Any) -> Page:
         ([i * 7 % 5 for i in range(30)], "no agreement with people that chance could not explain"),
         ([1] * 30, "the network cannot be compared with people: all predictions are equal"),
         ([i % 3 + 1.8 * (i % 5 == 0) for i in range(30)], "the network agrees with people"),
-        ([i % 3 for i in range(19)], "19 rated texts kept aside are too few to tell how well"),
+        (
+            [i % 3 for i in range(19)],
+            "19 rated texts in the validation split are too few to tell how",
+        ),
     ],
 )
 def test_the_verdict_follows_the_interval(folder: Path, estimates: list[float], said: str) -> None:
     """Each way in which a network and people can stand to each other."""
-    truth = [i % 3 for i in range(len(estimates))]
-    page = page_of(folder, development=np.array([truth, estimates], dtype=float))
-    assert said in page.verdict
-    beaten = any("not clearly lower than that of giving every text" in note for note in page.notes)
-    assert beaten == (estimates != truth)
+    human = [i % 3 for i in range(len(estimates))]
+    report = report_of(folder, validation=np.array([human, estimates], dtype=float))
+    assert said in report.verdict
+    beaten = any("not shown to be lower than that of" in note for note in report.notes)
+    assert beaten == (estimates != human)
 
 
 @pytest.mark.parametrize(("best", "advised"), [(7, True), (0, False)])
 def test_a_late_best_pass_asks_for_more(folder: Path, best: int, advised: bool) -> None:
     """Where all passes were made and the last one is the best; unless it is an early one."""
-    told = {"member": 0, "loss": 1.0, "pearson": None, "spearman": math.nan}
+    told = {"network": 0, "loss": 1.0, "pearson": None, "spearman": math.nan}
     curve = tuple(
         {**told, "number": i + 1, "synthetic": i < 2, "best": i == best} for i in range(8)
     )
-    (chapter,) = [c for c in page_of(folder, curve=curve).chapters if c.title == "Pass by pass"]
-    assert any("more passes (--passes) may do better" in line for line in chapter.lines) == advised
-    assert "Pearson -, Spearman -" in chapter.figures[0].caption
-    assert "polyline" not in chapter.figures[0].svg
+    sections = report_of(folder, history=curve).sections
+    (part,) = [s for s in sections if s.title == "Epoch by epoch"]
+    (network,) = [s for s in sections if s.title == "Network 1: 8 epochs"]
+    assert any("more epochs may do better" in line for line in part.lines) == advised
+    assert "Pearson -, Spearman -" in network.figures[0].caption
+    assert "polyline" not in network.figures[0].svg
 
 
 def test_of_many_texts_some_are_drawn(folder: Path) -> None:
     """The same ones in whatever order; the numbers are over all."""
     both = np.stack([np.arange(2_500.0), np.arange(2_500.0)[::-1]])
-    pages = [page_of(folder, development=rows) for rows in (both, both[:, ::-1])]
-    first, second = ([c for c in p.chapters if c.title == "Estimate against truth"] for p in pages)
+    reports = [report_of(folder, validation=rows) for rows in (both, both[:, ::-1])]
+    first, second = (
+        [s for s in one.sections if s.title == "Estimate against human rating"] for one in reports
+    )
     (figure,) = first[0].figures
     assert "2,000 of 2,500 texts, drawn at random" in figure.caption
     assert figure.svg.count("<circle") == 2_000
     assert second[0].figures[0].svg == figure.svg
 
 
+@pytest.mark.parametrize(("signature", "said"), [("rounded:yes", True), ("rounded:no", False)])
+def test_rounding_is_told_only_where_it_was_done(folder: Path, signature: str, said: bool) -> None:
+    """The caption follows the model's settings."""
+    both = np.stack([np.arange(40.0) % 5, np.arange(40.0) % 4])
+    report = report_of(folder, f"ratpred|{signature}", validation=both)
+    (part,) = [s for s in report.sections if s.title == "Estimate against human rating"]
+    assert ("rounded to the steps" in part.figures[0].caption) == said
+
+
 def test_score_takes_the_model_alone(folder: Path) -> None:
     """No rated texts are needed any more, and the scale is the model's."""
     trained(folder, "alone", "--scale", "1", "5")
-    words = ("score", folder / "outputs.jsonl", "--estimator", "ratpred", "--format", "json")
-    ran = run(*words, "--model", folder / "alone")
+    estimator = f"ratpred:model={folder / 'alone'}"
+    words = ("score", folder / "outputs.jsonl", "--estimator", estimator, "--format", "json")
+    ran = run(*words)
     assert ran.code == 0, ran.err
     assert ran.json["coverage"] == 1.0
     assert 0.0 <= ran.json["mean"] <= 1.0
     assert ran.json["in_scale"]["scale"] == [1, 5]
-    with_pool = run(
-        *words, "--model", folder / "alone", "--rated", folder / "rated.jsonl", "--scale", 1, 5
-    )
+    with_pool = run(*words, "--rated", folder / "rated.jsonl", "--scale", 1, 5)
     assert with_pool.json["items"] == ran.json["items"]
 
 
@@ -194,15 +210,16 @@ def test_score_without_either_is_refused(folder: Path) -> None:
         ran = run(*words)
         assert ran.code == 2
         assert "--rated" in ran.err
-    ran = run("score", folder / "outputs.jsonl", "--estimator", "ratpred", "--model", folder / "no")
+    model = f"ratpred:model={folder / 'no'}"
+    ran = run("score", folder / "outputs.jsonl", "--estimator", model)
     assert ran.code == 2
     assert "refless train" in ran.err
 
 
 def test_validate_trains_for_each_fold(folder: Path) -> None:
     """The learned estimator is validated like the others, with the network that is asked for."""
-    words = ("validate", folder / "rated.jsonl", "--estimator", "ratpred", "--format", "json")
-    ran = run(*words, "--resamples", "40", "--group", "source", *SMALL)
+    words = ("validate", folder / "rated.jsonl", "--estimator", SMALL_SPEC, "--format", "json")
+    ran = run(*words, "--resamples", "40", "--group", "source", "--threads", "1")
     assert ran.code == 0, ran.err
     assert ran.json["estimator"]["coverage"] == 1.0
     assert ran.json["signature"].startswith("ratpred|")
@@ -210,38 +227,39 @@ def test_validate_trains_for_each_fold(folder: Path) -> None:
 
 
 def test_other_estimators_have_no_network(folder: Path) -> None:
-    """A flag that would do nothing is refused."""
-    ran = run("validate", folder / "rated.jsonl", "--estimator", "kriging", "--no-errors")
+    """A parameter that would do nothing is refused."""
+    ran = run("validate", folder / "rated.jsonl", "--estimator", "gp:synthetic_errors=no")
     assert ran.code == 2
-    assert "kriging has no --no-errors" in ran.err
+    assert "gp has no parameter 'synthetic_errors'" in ran.err
 
 
 def test_a_stopped_run_goes_on(folder: Path) -> None:
     """What a stopped run left is used; the result is that of a run that was not stopped."""
-    whole = trained(folder, "whole", "--passes", "12")
+    whole = trained(folder, "whole", "--epochs", "12")
     code = (
         "import sys; from refless.estimators.ratpred import training as t; keep = t.Store.keep\n"
         "def stop(self, *rest):\n    keep(self, *rest); sys.exit(9)\n"
         "t.Store.keep = stop\nfrom refless.cli import main; main()"
     )
     words = ["train", folder / "rated.jsonl", "--out-dir", folder / "again", *SMALL]
-    words += ["--passes", "12", "--format", "json"]
+    words += ["--epochs", "12", "--format", "json"]
     done = subprocess.run([sys.executable, "-c", code, *map(str, words)], check=False)
     assert done.returncode == 9
-    assert (folder / "again" / "unfinished" / "state.json").exists()
-    again = trained(folder, "again", "--passes", "12")
+    assert (folder / "again" / "unfinished" / "network1" / "state.json").exists()
+    again = trained(folder, "again", "--epochs", "12")
     assert again["curve"] == whole["curve"]
-    assert again["development"] == whole["development"]
+    assert again["validation"] == whole["validation"]
     assert not (folder / "again" / "unfinished").exists()
 
 
 def test_references_and_slots(folder: Path) -> None:
     """People's texts are counted; slots enter the signature."""
-    more = ("--references", str(folder / "outputs.jsonl"), "--slots", "none", "--no-errors")
+    people = str(folder / "outputs.jsonl")
+    more = ("--references", people, "--slots", "none", "--no-synthetic-errors")
     found = trained(folder, "more", *more)
     assert found["n_references"] == len(output_rows())
     assert "delex:none" in found["signature"]
-    assert "errors:no" in found["signature"]
+    assert "synthetic_errors:no" in found["signature"]
 
 
 def test_help_does_not_load_torch() -> None:
@@ -258,23 +276,23 @@ def test_variants_are_what_the_flags_say(folder: Path) -> None:
     vectors = folder / "vectors.txt"
     vectors.write_text("the 1 2 3 4 5\n")
     words = (
-        "--unit", "lstm", "--bidirectional", "--target", "ordered", "--ranking", "0.5",
-        "--bfloat16", "--vectors", vectors,
+        "--cell", "lstm", "--bidirectional", "--target", "ordered", "--ranking", "0.5",
+        "--bfloat16", "--vectors", vectors, "--embedding", "5",
     )  # fmt: skip
     found = trained(folder, "variants", *words)
     described = json.loads((folder / "variants" / "model.json").read_text())["settings"]
-    asked = {"unit": "lstm", "bidirectional": True, "target": "ordered", "ranking": 0.5,
-             "narrow": True, "embedding": 5}  # fmt: skip
+    asked = {"cell": "lstm", "bidirectional": True, "target": "ordered", "ranking": 0.5,
+             "bfloat16": True, "embedding": 5}  # fmt: skip
     assert {name: described[name] for name in asked} == asked
-    assert "unit:lstm" in found["signature"]
+    assert "cell:lstm" in found["signature"]
     assert "vectors:" in found["signature"]
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--unit", "rnn"), "unit must be one of gru, lstm, cnn"),
-        (("--unit", "cnn", "--bidirectional"), "a cnn reads no direction"),
+        (("--cell", "rnn"), "cell must be one of gru, lstm, cnn"),
+        (("--cell", "cnn", "--bidirectional"), "a cnn reads no direction"),
         (("--target", "rank"), "target must be one of number, ordered, levels"),
         (("--vectors", "none.txt"), "no such file"),
     ],

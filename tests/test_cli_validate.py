@@ -2,17 +2,23 @@
 
 import json
 import os
+import shlex
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from command_line import headlines, jsonl, rated_rows, run, too_wide
+from command_line import ANY_NEIGHBOR, Ran, headlines, jsonl, rated_rows, run, too_wide
 from refless.signature import Signature
 
 DATA = Path(os.environ.get("REFLESS_DATA", Path(__file__).parents[2] / "shared" / "data"))
 SCALE = ("--scale", 1, 5)
 MEASURES = ("mse", "mae", "pearson", "spearman", "kendall")
+
+
+def validated(path: Path, *words: object, estimator: str = "bleu-neighbors") -> Ran:
+    """`refless validate` of one estimator."""
+    return run("validate", path, "--estimator", estimator, *words)
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +35,7 @@ def test_published_numbers() -> None:
     path = DATA / "huse-summarization" / "judgements.tsv"
     if not path.exists():
         pytest.skip(f"{path} is absent")
-    ran = run("validate", path, "--scale", 1, 6, "--format", "json")
+    ran = validated(path, "--scale", 1, 6, "--format", "json")
     found, people = ran.json["estimator"], ran.json["annotators"]
     assert found["mse"] == pytest.approx(0.0214, abs=0.0002)
     assert found["spearman"] == pytest.approx(0.316, abs=0.004)
@@ -48,7 +54,7 @@ def test_published_numbers() -> None:
 
 def test_json(rated: Path) -> None:
     """Every measure has an interval around it, correlations a p-value, errors their raw units."""
-    ran = run("validate", rated, *SCALE, "--format", "json")
+    ran = validated(rated, *SCALE, "--format", "json")
     assert ran.code == 0
     found = ran.json
     for name in MEASURES:
@@ -58,12 +64,12 @@ def test_json(rated: Path) -> None:
     assert found["in_scale"]["estimator"]["mse"] == pytest.approx(16 * found["estimator"]["mse"])
     assert found["in_scale"]["estimator"]["mae"] == pytest.approx(4 * found["estimator"]["mae"])
     assert found["annotators"]["n"] == 3
-    assert "auc" not in found["estimator"]
+    assert found["estimator"]["auc"] is None  # ratings of more than two values
 
 
 def test_the_constant_has_no_correlation(rated: Path) -> None:
     """Left out one by one, it would be a mirror of each rating (-1); that means nothing."""
-    constant = run("validate", rated, "--format", "json").json["baselines"]["constant"]
+    constant = validated(rated, "--format", "json").json["baselines"]["constant"]
     for name in ("pearson", "spearman", "kendall"):
         assert constant[name] is None
         assert constant[f"{name}_interval"] == [None, None]
@@ -74,7 +80,7 @@ def test_the_constant_has_no_correlation(rated: Path) -> None:
 
 def test_text(rated: Path) -> None:
     """A table with a word about each of its columns, within 80 columns."""
-    out = run("validate", rated, *SCALE).out
+    out = validated(rated, *SCALE).out
     for part in ("MSE", "Spearman", "annotator", "constant:", "length:", "signature: "):
         assert part in out
     assert "one of 3 people" in out
@@ -84,10 +90,10 @@ def test_text(rated: Path) -> None:
 def test_files(rated: Path, tmp_path: Path) -> None:
     """Each file holds what the format prints."""
     names = ["a.json", "b.jsonl", "c.csv", "d.md"]
-    ran = run("validate", rated, *(word for name in names for word in ("-o", tmp_path / name)))
+    ran = validated(rated, *(word for name in names for word in ("-o", tmp_path / name)))
     assert ran.code == 0
     for name in names:
-        printed = run("validate", rated, "--format", name.split(".")[1]).out
+        printed = validated(rated, "--format", name.split(".")[1]).out
         assert (tmp_path / name).read_text(encoding="utf-8") == printed
     first = json.loads((tmp_path / "b.jsonl").read_text(encoding="utf-8").splitlines()[0])
     assert set(first) == {"id", "human", "estimate", "low", "high", "support", "reason", "text"}
@@ -99,8 +105,16 @@ def test_order_of_rows(rated: Path, tmp_path: Path) -> None:
     np.random.default_rng(2).shuffle(lines)
     mixed = tmp_path / "mixed.jsonl"
     mixed.write_text("".join(lines), encoding="utf-8")
-    for more in (SCALE, ("--group", "source"), ("--subsample", 0.7), ("--weights", "kernel")):
-        first, second = (run("validate", f, *more, "--format", "json") for f in (rated, mixed))
+    for estimator, *more in (
+        ("bleu-neighbors", *SCALE),
+        ("bleu-neighbors", "--group", "source"),
+        ("bleu-neighbors:subsample=0.7",),
+        ("bleu-neighbors:weights=kernel",),
+        ("gp", *SCALE),
+    ):
+        first, second = (
+            validated(f, *more, "--format", "json", estimator=estimator) for f in (rated, mixed)
+        )
         assert first.code == second.code == 0
         assert first.json == second.json
 
@@ -108,9 +122,9 @@ def test_order_of_rows(rated: Path, tmp_path: Path) -> None:
 def test_an_index(rated: Path, tmp_path: Path) -> None:
     """A saved pool gives the numbers of its file."""
     run("index", rated, "--out-dir", tmp_path / "ix")
-    saved, plain = (run("validate", f, "--format", "json") for f in (tmp_path / "ix", rated))
+    saved, plain = (validated(f, "--format", "json") for f in (tmp_path / "ix", rated))
     assert saved.json == plain.json
-    refused = run("validate", tmp_path / "ix", "--group", "mood")
+    refused = validated(tmp_path / "ix", "--group", "mood")
     assert refused.code == 2
 
 
@@ -118,50 +132,51 @@ def test_an_index(rated: Path, tmp_path: Path) -> None:
 def test_groups(tmp_path: Path, group: str) -> None:
     """Held out together by a known role or by any column; the signature says by what."""
     rows = [{**row, "mood": ["good", "bad"][len(str(row["text"])) % 2]} for row in rated_rows()]
-    found = run("validate", jsonl(tmp_path / "r.jsonl", rows), "--group", group, "--format", "json")
+    found = validated(jsonl(tmp_path / "r.jsonl", rows), "--group", group, "--format", "json")
     assert found.code == 0
     assert Signature.parse(found.json["signature"]).get("heldout") == group
-    single = run("validate", tmp_path / "r.jsonl", "--format", "json")
+    single = validated(tmp_path / "r.jsonl", "--format", "json")
     assert single.json["estimator"]["mse"] != found.json["estimator"]["mse"]
 
 
 def test_what_choosing_is_worth(rated: Path, tmp_path: Path) -> None:
     """Four outputs a source, held out together: text, JSON, report; otherwise the way to ask."""
     page = tmp_path / "report.html"
-    ran = run("validate", rated, *SCALE, "--group", "source", "-o", page)
-    assert "The best of several outputs for one source\n12 sources have several" in ran.out
+    ran = validated(rated, *SCALE, "--group", "source", "-o", page)
+    heading = "The best of several outputs for one source"
+    assert f"{heading}\n12 sources with several outputs" in ran.out
     assert "of what can be gained" in page.read_text(encoding="utf-8")
-    found = run("validate", rated, *SCALE, "--group", "source", "--format", "json").json
+    found = validated(rated, *SCALE, "--group", "source", "--format", "json").json
     found = found["reranking"]
     assert (found["by"], found["n"]) == ("source", 12)
     assert found["chosen"] <= found["best"]
     low, high = found["gain_interval"]
     assert low < found["gain"] < high
     assert f"gains {found['gain']:.3f} [{low:.3f}, {high:.3f}]" in " ".join(ran.out.split())
-    ran = run("validate", rated, *SCALE)
-    assert "12 sources have several outputs: --group source tells" in ran.out
+    ran = validated(rated, *SCALE)
+    assert "There are several outputs for 12 sources: --group source tells" in ran.out
     assert "can be gained" not in ran.out
-    assert run("validate", rated, *SCALE, "--format", "json").json["reranking"] is None
+    assert validated(rated, *SCALE, "--format", "json").json["reranking"] is None
     rows = [{**row, "source": f"s{i // 3}"} for i, row in enumerate(rated_rows())]
-    assert "several outputs" not in run("validate", jsonl(tmp_path / "a.jsonl", rows), *SCALE).out
+    assert "several outputs" not in validated(jsonl(tmp_path / "a.jsonl", rows), *SCALE).out
 
 
 def test_estimates_that_know_nothing_rank_backwards(tmp_path: Path) -> None:
     """Ratings dealt out at random: no agreement, and why the correlation is below 0."""
     rng = np.random.default_rng(1)
     rows = [{"text": t, "rating": int(rng.integers(1, 6))} for t in headlines(60)]
-    flags = ("--estimator", "kriging", *SCALE)
-    ran = run("validate", jsonl(tmp_path / "rated.jsonl", rows), *flags)
-    assert "Kriging shows no agreement with people; it abstains on none." in ran.out
-    assert "estimates that know nothing rank texts backwards" in " ".join(ran.out.split())
+    ran = validated(jsonl(tmp_path / "rated.jsonl", rows), *SCALE, estimator="gp")
+    said = " ".join(ran.out.split())
+    assert "the Gaussian process shows no agreement with people; it abstains on none." in said
+    assert "estimates that know nothing rank texts backwards" in said
 
 
 def test_the_fair_annotator_is_told(rated: Path) -> None:
     """The first line compares with the mean of the others; the table's people are flattered."""
-    ran = run("validate", rated, *SCALE)
+    ran = validated(rated, *SCALE)
     said = " ".join(ran.out.split())
     assert "On equal terms, both against the mean of the other annotators, Spearman is" in said
-    found = run("validate", rated, *SCALE, "--format", "json").json["beside"]
+    found = validated(rated, *SCALE, "--format", "json").json["beside"]
     low, high = found["difference_interval"]
     gap = found["estimator"] - found["annotator"]
     assert f"a difference of {gap:.3f} [{low:.3f}, {high:.3f}]" in said
@@ -169,9 +184,9 @@ def test_the_fair_annotator_is_told(rated: Path) -> None:
 
 def test_few_groups_are_told(rated: Path) -> None:
     """Four systems say little about others, whatever the interval says."""
-    told = "intervals rest on 4 systems"
-    assert told in run("validate", rated, *SCALE, "--group", "system").err
-    assert "intervals rest" not in run("validate", rated, *SCALE).err
+    told = "intervals are drawn over 4 systems"
+    assert told in validated(rated, *SCALE, "--group", "system").err
+    assert "intervals are drawn over" not in validated(rated, *SCALE).err
 
 
 def test_groups_that_are_not_there(tmp_path: Path) -> None:
@@ -179,7 +194,7 @@ def test_groups_that_are_not_there(tmp_path: Path) -> None:
     rows = [{"text": text, "rating": i % 5, "task": "one"} for i, text in enumerate(headlines(9))]
     path = jsonl(tmp_path / "r.jsonl", rows)
     for group in ("source", "mood", "task"):
-        ran = run("validate", path, "--group", group)
+        ran = validated(path, "--group", group)
         assert ran.code == 2
         assert group in ran.err
 
@@ -187,7 +202,7 @@ def test_groups_that_are_not_there(tmp_path: Path) -> None:
 def test_seeds_and_resamples(rated: Path) -> None:
     """Only intervals hang on them, and the signature names both."""
     first, again, other, fewer = (
-        run("validate", rated, "--format", "json", "--seed", s, "--resamples", n).json
+        validated(rated, "--format", "json", "--seed", s, "--resamples", n).json
         for s, n in ((0, 1000), (0, 1000), (7, 1000), (0, 100))
     )
     assert first == again
@@ -206,16 +221,16 @@ def test_thumbs(tmp_path: Path) -> None:
     words = [{**row, "rating": "👍" if row["rating"] else "👎"} for row in numbers]
     mapped = [{**row, "rating": "fine" if row["rating"] else "poor"} for row in numbers]
     scale = ("--scale", "0", "1", "--format", "json")
-    found = run("validate", jsonl(tmp_path / "n.jsonl", numbers), *scale)
+    found = validated(jsonl(tmp_path / "n.jsonl", numbers), *scale)
     assert 0.5 < found.json["estimator"]["auc"] <= 1
-    assert "AUC" in run("validate", tmp_path / "n.jsonl").out
-    aloud = run("validate", jsonl(tmp_path / "w.jsonl", words), "--format", "json")
+    assert "AUC" in validated(tmp_path / "n.jsonl").out
+    aloud = validated(jsonl(tmp_path / "w.jsonl", words), "--format", "json")
     assert aloud.json == found.json
     assert "👍" in aloud.err
-    assert "scale 0 to 1" in aloud.err
+    assert "on a scale from 0 to 1" in aloud.err
     flags = ("--rating-map", "fine=1,poor=0", *scale)
-    assert run("validate", jsonl(tmp_path / "m.jsonl", mapped), *flags).json == found.json
-    refused = run("validate", tmp_path / "m.jsonl")
+    assert validated(jsonl(tmp_path / "m.jsonl", mapped), *flags).json == found.json
+    refused = validated(tmp_path / "m.jsonl")
     assert refused.code == 2
     assert "'fine', 'poor'" in refused.err
 
@@ -224,8 +239,10 @@ def test_without_annotators(tmp_path: Path) -> None:
     """Where nobody is named there is no human yardstick, and that is said plainly."""
     rows = [{"text": text, "rating": i % 5} for i, text in enumerate(headlines(30))]
     path = jsonl(tmp_path / "r.jsonl", rows)
-    assert "No human yardstick possible" in run("validate", path).out
-    found = run("validate", path, "--format", "json").json
+    said = " ".join(validated(path).out.split())
+    assert "there are no single annotators to compare it with" in said
+    assert "the ratings do not say who gave them" in said
+    found = validated(path, "--format", "json").json
     assert found["annotators"] is None
     assert "who gave them" in found["annotators_reason"]
 
@@ -235,7 +252,7 @@ def test_columns_by_any_name(tmp_path: Path) -> None:
     rows = [{"テキスト": t, "评分1": i % 5, "评分2": i % 3} for i, t in enumerate(headlines(30))]
     path = jsonl(tmp_path / "r.jsonl", rows)
     flags = ("--text-column", "テキスト", "--rating-column", "评分1", "--rating-column", "评分2")
-    ran = run("validate", path, *flags, "--format", "json")
+    ran = validated(path, *flags, "--format", "json")
     assert ran.code == 0
     assert ran.json["annotators"]["n"] == 2
 
@@ -249,55 +266,55 @@ def test_pools_that_teach_nothing(tmp_path: Path, ratings: list[float], n: int) 
     """Undefined measures are null with a reason, in every format; nothing breaks."""
     rows = [{"text": t, "rating": r} for t, r in zip(headlines(n), ratings, strict=True)]
     path = jsonl(tmp_path / "r.jsonl", rows)
-    found = run("validate", path, "--format", "json")
+    found = validated(path, "--format", "json")
     assert found.code == 0
     for name in MEASURES:
         undefined = found.json["estimator"][name] is None
         assert undefined == (name in found.json["estimator"]["undefined"])
     for shown in ("text", "md", "csv", "jsonl"):
-        assert run("validate", path, "--format", shown).code == 0
-    assert not too_wide(run("validate", path).out)
+        assert validated(path, "--format", shown).code == 0
+    assert not too_wide(validated(path).out)
 
 
 def test_long_texts_are_told_at_once(tmp_path: Path) -> None:
-    """The reason comes first, then what does better, its measures and the command for it."""
+    """The reason comes first, then the command of an estimator that has no such limits."""
     same = " ".join(headlines(12))
     rows = [
         {"id": i, "text": f"{same} {('splendid ', 'dreadful ')[i % 2] * 30}{i}", "rating": i % 2}
         for i in range(30)
     ]
     path = jsonl(tmp_path / "r.jsonl", rows)
-    out = run("validate", path).out
+    out = validated(path).out
     assert out.startswith("100 % of the texts have no estimate: your texts average")
-    assert "The kernel-weighted mean has Spearman 0." in " ".join(out.split())
-    assert "Beside it, at coverage 1.000" in out
+    assert "100 % of pairs pass tau 0.08, so nothing is near." in " ".join(out.split())
     command = next(line for line in out.splitlines() if line.startswith("  refless validate"))
-    better = run(*command.split()[1:], "--format", "json").json
-    advice = run("validate", path, "--format", "json").json["advice"]
-    assert advice["agreement"] == better["estimator"]
-    assert advice["signature"] == better["signature"]
+    better = run(*shlex.split(command)[1:], "--format", "json").json
+    assert better["signature"].startswith("gp|")
+    assert better["estimator"]["coverage"] == 1
+    assert better["estimator"]["spearman"] > 0.8
+    assert better["advice"] is None
+    advice = validated(path, "--format", "json").json["advice"]
+    assert advice["command"] == command.strip()
+    assert out.startswith(advice["reason"][:60])
 
 
-def test_nothing_better_to_offer(tmp_path: Path) -> None:
-    """Where the kernel-weighted mean disagrees with people, it is shown but not recommended."""
-    same = " ".join(headlines(12))
-    rows = [{"text": f"{same} {i % 7}", "rating": i % 5} for i in range(30)]
-    path = jsonl(tmp_path / "r.jsonl", rows)
-    advice = run("validate", path, "--format", "json").json["advice"]
-    if advice["agreement"]["spearman"] is None or advice["agreement"]["spearman"] <= 0:
-        assert advice["command"] is None
-    else:
-        assert advice["command"].startswith("refless validate")
+def test_nothing_better_to_offer(rated: Path) -> None:
+    """Where the Gaussian process itself abstains there is no other command, but a reason."""
+    ran = validated(rated, "--format", "json", estimator="gp:max_sd=0.000001")
+    advice = ran.json["advice"]
+    assert advice["command"] is None
+    assert "less certain than was asked for" in advice["reason"]
+    assert "  refless " not in validated(rated, estimator="gp:max_sd=0.000001").out
 
 
 def test_copies_are_told(tmp_path: Path) -> None:
     """Texts that stand more than once judge each other; --group text holds them out together."""
     rows = [{"text": text, "rating": i % 5} for i, text in enumerate(headlines(30))]
     path = jsonl(tmp_path / "copies.jsonl", rows * 3)
-    ran = run("validate", path, "--estimator", "kriging", "--format", "json")
-    assert "90 of 90 rated texts stand more than once" in ran.err
+    ran = validated(path, "--format", "json", estimator="gp")
+    assert "90 of 90 rated texts occur more than once" in ran.err
     assert ran.json["estimator"]["pearson"] > 0.9
-    apart = run("validate", path, "--estimator", "kriging", "--group", "text", "--format", "json")
+    apart = validated(path, "--group", "text", "--format", "json", estimator="gp")
     assert "more than once" not in apart.err
     assert not (apart.json["estimator"]["pearson"] or 0) > 0.5
 
@@ -305,19 +322,141 @@ def test_copies_are_told(tmp_path: Path) -> None:
 def test_bad_rows_by_what_is_wrong(tmp_path: Path) -> None:
     """How often each fault was found; the first row of each."""
     rows = [
-        {**row, "rating": None if i % 3 == 0 else 3 + i % 2} for i, row in enumerate(rated_rows())
+        {**row, "rating": 1e999 if i % 3 == 0 else 3 + i % 2} for i, row in enumerate(rated_rows())
     ]
     rows[1]["text"] = None
-    ran = run("validate", jsonl(tmp_path / "r.jsonl", rows), *SCALE, "--skip-bad")
+    ran = validated(jsonl(tmp_path / "r.jsonl", rows), *SCALE, "--skip-bad")
     told = [line for line in ran.err.splitlines() if "bad row:" in line]
     assert len(told) == 2
-    assert "49 bad rows skipped: 48 no rating, 1 no text" in ran.err
+    assert "49 bad rows skipped: 48 rating inf is not finite, 1 no text" in ran.err
     assert sorted("no text" in line for line in told) == [False, True]
 
 
 def test_ratings_given_twice_are_told(tmp_path: Path) -> None:
     """One annotator, one text, two ratings: both count, which is said."""
     rows = rated_rows()
-    ran = run("validate", jsonl(tmp_path / "r.jsonl", [*rows, *rows[:5]]), *SCALE)
-    assert "5 ratings are a second one of the same text by the same annotator; all count" in ran.err
-    assert "second one" not in run("validate", jsonl(tmp_path / "q.jsonl", rows), *SCALE).err
+    ran = validated(jsonl(tmp_path / "r.jsonl", [*rows, *rows[:5]]), *SCALE)
+    assert "5 times an annotator rated the same text again; every rating counts" in ran.err
+    again = validated(jsonl(tmp_path / "q.jsonl", rows), *SCALE)
+    assert "rated the same text again" not in again.err
+
+
+def test_side_by_side(rated: Path) -> None:
+    """Without --estimator three are tried, beside baselines, on the same texts.
+
+    Everything after the table is about the one to use; each row is what that method has by itself.
+    """
+    ran = run("validate", rated, *SCALE, "--format", "json")
+    assert ran.code == 0, ran.err
+    found, table = ran.json, ran.json["side_by_side"]
+    names = [one["name"] for one in table["methods"]]
+    assert names == [
+        "the Gaussian process", "BLEU Neighbors", "the kernel-weighted mean", *table["baselines"],
+    ]  # fmt: skip
+    assert {"length", "constant"} < {*table["baselines"]}
+    by_name = {one["name"]: one for one in table["methods"]}
+    used = by_name[table["reference"]]
+    for measure in ("spearman", "mse", "coverage"):
+        assert used[measure] == pytest.approx(found["estimator"][measure], abs=1e-12)
+    assert by_name["constant"]["mse"] == pytest.approx(found["baselines"]["constant"]["mse"])
+    for name, one in by_name.items():
+        low, high = one["gain_interval"]
+        if name in {"constant", table["reference"]}:
+            assert (low, high) == (None, None)
+        else:
+            assert one["gain"] == pytest.approx(one["spearman"] - used["spearman"])
+            assert low <= one["gain"] <= high
+    alone = validated(rated, *SCALE, "--format", "json").json
+    expected = pytest.approx(alone["estimator"]["spearman"], abs=1e-12)
+    assert by_name["BLEU Neighbors"]["spearman"] == expected
+    assert alone["side_by_side"]["reference"] == "BLEU Neighbors"
+
+
+def test_the_recommended_command_runs(rated: Path, tmp_path: Path) -> None:
+    """It names the columns, scale, seed and estimator that were validated, and nothing else."""
+    rows = [{"words": row["text"], "mark": row["rating"], "id": row["id"]} for row in rated_rows()]
+    path = jsonl(tmp_path / "odd names.jsonl", rows)
+    columns = ("--text-column", "words", "--rating-column", "mark")
+    ran = run("validate", path, *columns, *SCALE, "--seed", 3, "--resamples", 200)
+    (line,) = (line for line in ran.out.splitlines() if line.startswith("  refless "))
+    assert line.startswith("  refless score OUTPUTS --rated ")
+    assert "--resamples" not in line
+    assert line.count("seed") == 1
+    outputs = jsonl(tmp_path / "o.jsonl", [{"words": text} for text in headlines(5)])
+    words = [str(outputs) if word == "OUTPUTS" else word for word in shlex.split(line)[1:]]
+    used = run(*words, "--format", "json")
+    assert used.code == 0, used.err
+    found = run(
+        "validate", path, *columns, *SCALE, "--seed", 3, "--resamples", 200, "--format", "json"
+    ).json
+    first, second = (Signature.parse(one["signature"]) for one in (used.json, found))
+    assert first.name == second.name
+    for name in ("pool", "scale", "seed", "w", "tau"):
+        assert first.get(name) == second.get(name)
+
+
+def test_the_recommendation_comes_first(rated: Path, tmp_path: Path) -> None:
+    """A sentence before the table, and after it what was said of one estimator before."""
+    ran = run("validate", rated, *SCALE)
+    out = ran.out
+    said = " ".join(out.split())
+    found = run("validate", rated, *SCALE, "--format", "json").json
+    assert said.startswith(found["recommendation"])
+    assert out.index("Side by side on the same texts") < out.index("Agreement with people")
+    assert found["verdict"] in said
+    assert found["recommendation"].lower().startswith(found["side_by_side"]["reference"].lower())
+    assert not too_wide(out)
+    page = tmp_path / "x.html"
+    run("validate", rated, *SCALE, "-o", page)
+    html = page.read_text(encoding="utf-8")
+    assert "Side by side on the same texts</h2>" in html
+    assert "<pre tabindex" in html
+    assert "refless score OUTPUTS" in html
+
+
+def test_nothing_to_recommend(tmp_path: Path) -> None:
+    """Ratings dealt out at random, or too few of them: use none, and no command is offered."""
+    rng = np.random.default_rng(4)
+    rows = [{"text": t, "rating": int(rng.integers(1, 6))} for t in headlines(60)]
+    ran = run("validate", jsonl(tmp_path / "r.jsonl", rows), *SCALE)
+    assert ran.out.startswith("Use none: no agreement with people is shown")
+    assert "refless score" not in ran.out
+    few = run("validate", jsonl(tmp_path / "f.jsonl", rows[:12]), *SCALE)
+    assert "12 estimates are too few to tell which estimator to use." in few.out
+    assert "refless score" not in few.out
+
+
+def test_a_baseline_that_is_better(tmp_path: Path) -> None:
+    """Where only the number of words counts, their n-grams say less than the length does."""
+    rng = np.random.default_rng(0)
+    words = sorted({word for text in headlines(60) for word in text.split() if word.isalpha()})
+    texts = [" ".join(rng.choice(words, int(n))) for n in rng.integers(3, 12, 80)]
+    rows = [{"text": text, "rating": len(text)} for text in texts]
+    ran = run("validate", jsonl(tmp_path / "r.jsonl", rows), *ANY_NEIGHBOR)
+    said = " ".join(ran.out.split())
+    assert said.count("Use none: a baseline, length, agrees with people better") == 1
+    assert "refless score" not in ran.out
+
+
+def test_estimators_that_are_named(rated: Path) -> None:
+    """--estimator is repeatable: the first stands until another one is shown to rank better."""
+    given = ("bleu-neighbors:tau=0.05", "bleu-neighbors:tau=0.1", "gp")
+    flags = [word for one in given for word in ("--estimator", one)]
+    ran = run("validate", rated, *SCALE, *flags, "--format", "json")
+    assert ran.code == 0, ran.err
+    table = ran.json["side_by_side"]
+    names = [one["name"] for one in table["methods"]]
+    assert names[:3] == [
+        "bleu-neighbors:tau=0.05",
+        "bleu-neighbors:tau=0.1",
+        "the Gaussian process",
+    ]
+    better = [one["name"] for one in table["methods"][:3] if (one["gain_interval"][0] or 0) > 0]
+    assert not better
+    single = validated(rated, *SCALE, "--format", "json", estimator="gp").json
+    assert [one["name"] for one in single["side_by_side"]["methods"]] == [
+        "the Gaussian process", *single["side_by_side"]["baselines"],
+    ]  # fmt: skip
+    refused = run("validate", rated, "--estimator", "gp", "--estimator", "nonsense")
+    assert refused.code == 2
+    assert "no estimator 'nonsense'; there are bleu-neighbors, gp, ratpred" in refused.err

@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from refless.embed import Encoder, WordVectors, model_name
+from refless.embed import Encoder, WordVectors, encoder
+from refless.embed.encoder import model_name
 from refless.errors import InputError, MissingExtraError, UsageError
 from tiny_encoder import LAYERS, tiny_encoder
 
@@ -87,9 +88,7 @@ def test_what_is_not_there_is_said(model: str, tmp_path: Path) -> None:
 
 def test_a_missing_library_is_named(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The error is the line that installs it."""
-    from refless import embed
-
-    embed._loaded.cache_clear()
+    encoder._loaded.cache_clear()
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(MissingExtraError, match=r"refless\[neural\]"):
         Encoder(model=model).embed(["fox"])
@@ -97,7 +96,7 @@ def test_a_missing_library_is_named(model: str, monkeypatch: pytest.MonkeyPatch)
 
 def test_published_layers_go_by_name(tmp_path: Path) -> None:
     """BERTScore's release takes layer 9 of bert-base-uncased and 17 of roberta-large."""
-    from refless.embed import LAYERS as PUBLISHED
+    from refless.embed.encoder import LAYERS as PUBLISHED
 
     assert model_name("google-bert/bert-base-uncased") == "bert-base-uncased"
     assert PUBLISHED["bert-base-uncased"] == 9

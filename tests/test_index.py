@@ -12,12 +12,13 @@ from hypothesis import strategies as st
 
 from refless.errors import InputError, UsageError
 from refless.estimators import BLEUNeighbors
+from refless.human import pool_of
 from refless.index import RatedIndex, is_index, joined, load_index
+from refless.kernels import BleuStar
 from refless.ngrams import Shape
 from refless.records import RatedPool, Ratings, take
 from refless.simulate import simulate
 from refless.tables import Reading, read_pool
-from refless.truth import pool_of
 
 OUTPUTS = ("You could try the Blue Swan for Thai dishes.", "A quiet room is free", "x", "")
 TEXT = st.text(st.sampled_from("ab \n\0\U0001f98a\ud83d\u0301"), max_size=8)
@@ -41,7 +42,7 @@ def same_index(one: RatedIndex, other: RatedIndex) -> None:
     ):
         assert getattr(one.pool, name) == getattr(other.pool, name), name
     assert one.pool.ratings.annotators == other.pool.ratings.annotators
-    assert np.array_equal(one.pool.truth, other.pool.truth)
+    assert np.array_equal(one.pool.human, other.pool.human)
     mine, theirs = one._arrays(), other._arrays()
     assert mine.keys() == theirs.keys()
     for name, array in mine.items():
@@ -53,7 +54,7 @@ def same_predictions(one: RatedPool | RatedIndex, other: RatedPool | RatedIndex)
     """Bitwise, with intervals, reasons and signature; held out too."""
     first, second = BLEUNeighbors(min_neighbors=1), BLEUNeighbors(min_neighbors=1)
     for found, wanted in (
-        (first.fit(one).predict(OUTPUTS), second.fit(other).predict(OUTPUTS)),
+        (first.fit(one).estimate(OUTPUTS), second.fit(other).estimate(OUTPUTS)),
         (first.held_out(one), second.held_out(other)),
     ):
         rows = [found.ids.index(name) for name in wanted.ids]
@@ -95,9 +96,9 @@ def test_tokens_orders_and_clipping_are_kept(tmp_path: Path, pool: RatedPool, sh
     index.save(tmp_path)
     same_index(load_index(tmp_path), index)
     orders = (shape.low, shape.high)
-    model = BLEUNeighbors(tokenize=shape.tokenize, orders=orders, clip=shape.clip)
-    wanted = model.fit(pool).predict(OUTPUTS).values
-    found = model.fit(load_index(tmp_path)).predict(OUTPUTS).values
+    model = BLEUNeighbors(kernel=BleuStar(tokenize=shape.tokenize, orders=orders, clip=shape.clip))
+    wanted = model.fit(pool).estimate(OUTPUTS).values
+    found = model.fit(load_index(tmp_path)).estimate(OUTPUTS).values
     assert np.array_equal(found, wanted, equal_nan=True)
     with pytest.raises(UsageError, match="make another index with these settings"):
         BLEUNeighbors().fit(load_index(tmp_path))
@@ -108,7 +109,7 @@ def test_a_sub_sample_of_an_index_is_that_of_its_pool(folder: Path, pool: RatedP
     one, other = (BLEUNeighbors(subsample=0.5, seed=4) for _ in range(2))
     one.fit(load_index(folder))
     other.fit(pool)
-    left, right = one.predict(OUTPUTS), other.predict(OUTPUTS)
+    left, right = one.estimate(OUTPUTS), other.estimate(OUTPUTS)
     assert np.array_equal(left.values, right.values, equal_nan=True)
     assert one.signature() == other.signature()
 
@@ -255,7 +256,7 @@ def test_a_moved_index_is_still_one(folder: Path, tmp_path: Path, pool: RatedPoo
 
 
 def test_no_column_of_a_pool_is_forgotten(pool: RatedPool) -> None:
-    """All are saved but the truth, which follows from the ratings."""
+    """All are saved but the human rating, which follows from the ratings."""
     saved = {name.split(".")[0] for name in RatedIndex.build(pool)._arrays()}
     facts = set(RatedIndex.build(pool)._facts())
-    assert {f.name for f in fields(RatedPool)} - saved - facts == {"truth"}
+    assert {f.name for f in fields(RatedPool)} - saved - facts == {"human"}

@@ -44,7 +44,7 @@ def test_every_truncated_array_is_refused(folder: Path) -> None:
         for part in (whole[:-1], whole[: len(whole) // 2], b"", None):
             path.unlink() if part is None else path.write_bytes(part)
             with pytest.raises(
-                IndexFolderError, match=r"missing or truncated. make the index again"
+                IndexFolderError, match=r"missing or truncated; make the index again"
             ):
                 load_index(folder)
         path.write_bytes(whole)

@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 from refless.embed import Encoder
 from refless.errors import InputError, UsageError
 from refless.estimators import BLEUNeighbors
-from refless.kernels.bertscore import (
-    BertScore,
+from refless.kernels.bertscore import BertScore
+from refless.records import FloatArray
+from refless.similarities.bertscore import (
     f_scores,
     matched,
     published_baseline,
     random_baseline,
 )
-from refless.records import FloatArray
 from tiny_encoder import WORDS, tiny_encoder
 
 TEXT = st.lists(st.sampled_from([*WORDS[:8], "zebra"]), max_size=7).map(" ".join)
@@ -119,7 +119,7 @@ def test_published_baselines(tmp_path: Path) -> None:
 def test_the_estimator_with_bertscore(model: str, tmp_path: Path) -> None:
     """Tau 0.10; model, layer and baseline are in the signature."""
     rated = ["the fox is quick", "a dog was slow", "the dog", "fox", "a fox was quick"]
-    estimator = BLEUNeighbors(kernel="bertscore", model=model, layer=2, min_neighbors=1)
+    estimator = BLEUNeighbors(kernel=BertScore(model=model, layer=2), min_neighbors=1)
     estimator.fit(rated, [5.0, 4.0, 3.0, 2.0, 1.0])
     signature = str(estimator.signature())
     assert estimator.threshold == 0.10
@@ -127,7 +127,7 @@ def test_the_estimator_with_bertscore(model: str, tmp_path: Path) -> None:
     assert "|layer:2|baseline:random-1000|baseline-seed:0|tau:0.1|" in signature
     path = tmp_path / "tiny.tsv"
     path.write_text("LAYER,P,R,F\n2,0.1,0.1,0.1\n", encoding="utf-8")
-    other = estimator.clone().set_params(baseline=str(path))
+    other = estimator.clone().set_params(kernel__baseline=str(path))
     assert "|baseline:tiny.tsv|baseline-sha:" in str(other.signature())
     evidence = estimator.explain("the fox is quick")
     assert evidence.neighbors[0].text == "the fox is quick"

@@ -11,6 +11,7 @@ from nltk.translate.bleu_score import sentence_bleu
 from refless.errors import UsageError
 from refless.kernels import KERNELS
 from refless.kernels.bleu import BleuStar, PreparedBleu, bleu_star
+from refless.matching import Work, hold_out
 from refless.ngrams import Shape
 from refless.records import FloatArray
 from refless.signature import Signature
@@ -161,17 +162,30 @@ def test_shared_stretches_are_the_longest_first() -> None:
 def test_progress_reaches_the_end() -> None:
     """The share of the work that is done rises to 1."""
     seen: list[float] = []
-    PreparedBleu.build(["abcd"] * 3, Shape()).similarities(["abcd"] * 300, progress=seen.append)
+    work = Work(progress=seen.append)
+    PreparedBleu.build(["abcd"] * 3, Shape()).similarities(["abcd"] * 300, work)
     assert seen == sorted(seen)
     assert seen[-1] == 1.0
 
 
 def test_settings_tell_everything_but_tau() -> None:
     """What signatures say of the kernel."""
-    assert KERNELS["bleu*"]() == BleuStar(Shape())
-    kernel = BleuStar(Shape(tokenize="words", low=1, high=4, clip=False))
+    assert KERNELS["bleu*"]() == BleuStar()
+    kernel = BleuStar(tokenize="words", orders=(1, 4), clip=False)
     signed = Signature("x").plus(**kernel.settings())
     assert str(signed) == "x|tok:words|n:1-4|clip:no"
     assert kernel.default_tau == 0.08  # section 4 of the paper
-    with pytest.raises(UsageError, match="no tokenizer"):
-        BleuStar(Shape(tokenize="nothing")).prepare(["a"])
+    with pytest.raises(UsageError, match="tokenize must be one of"):
+        BleuStar(tokenize="nothing")
+
+
+@pytest.mark.parametrize("kernel", ["bleu*", "rouge-l"])
+def test_similarities_of_what_is_held_out(kernel: str) -> None:
+    """-1 for the rated texts of an output's own group, the same numbers as ever for the others."""
+    texts = ["the quick fox", "the quick dog", "a slow dog", "the slow fox"]
+    prepared = KERNELS[kernel]().prepare(texts)
+    groups = np.array([0, 0, 1, -1])
+    found = prepared.similarities(texts, Work(held=hold_out(groups, groups)))
+    hidden = (groups[:, None] == groups) & (groups >= 0)
+    assert (found[hidden] == -1).all()
+    assert np.array_equal(found[~hidden], prepared.similarities(texts)[~hidden])

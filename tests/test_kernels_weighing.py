@@ -1,5 +1,8 @@
 """BLEU* without stop words, and with rarer n-grams weighing more."""
 
+import math
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -10,8 +13,10 @@ from hypothesis import strategies as st
 from refless.errors import InputError, UsageError
 from refless.estimators import BLEUNeighbors
 from refless.kernels.bleu import BleuStar, bleu_star
-from refless.kernels.weighing import Weighing, prepare_weighted, weighted_bleu_star
+from refless.kernels.weighing import Weighing, prepare_weighted
 from refless.ngrams import Shape
+from refless.similarities.bleu import gram_counts
+from refless.tokenize import tokenizer
 
 TEXT = st.lists(st.sampled_from(["the", "of", "fox", "dog", "the", "quick"]), max_size=9)
 TEXTS = st.lists(TEXT.map(" ".join), max_size=5)
@@ -22,6 +27,29 @@ WEIGHINGS = st.sampled_from(
         Weighing(stop_words="english", rarity=True),
     ]
 )
+
+
+def weighted_bleu_star(
+    output: str, rated: str, pool: Sequence[str], shape: Shape, weighing: Weighing
+) -> float:
+    """BLEU* of an output against a rated text of a pool, in [0, 1]: the definition, spelled out.
+
+    The slow twin of `prepare_weighted`.
+    """
+    split, stop = tokenizer(shape.tokenize), weighing.words()
+    x, s, texts = split(output), split(rated), [split(text) for text in pool]
+    product = 1.0
+    for n in range(shape.low, shape.high + 1):
+        mine, theirs = gram_counts(x, n, stop), gram_counts(s, n, stop)
+        holding = Counter(g for text in texts for g in gram_counts(text, n, stop))
+        size = len(texts) + 1
+        weight = {g: math.log(size / (holding[g] + 1)) if weighing.rarity else 1.0 for g in mine}
+        limit = theirs if shape.clip else mine
+        matched = sum(weight[g] * min(c, limit[g]) for g, c in mine.items() if g in theirs)
+        total = sum(weight[g] * c for g, c in mine.items())
+        product *= matched / total if total > 0 else 0.0
+    beta = math.exp(min(0.0, 1.0 - len(s) / len(x))) if x else 0.0
+    return float(beta * product ** (1.0 / shape.orders))
 
 
 @settings(max_examples=40)
@@ -76,7 +104,7 @@ def test_own_stop_words(tmp_path: Path) -> None:
     """A file with a word a line; its content is in the signature."""
     path = tmp_path / "stop.txt"
     path.write_text("Fox\n\n", encoding="utf-8")
-    model = BLEUNeighbors(tokenize="words", orders=(1, 1), stop_words=str(path))
+    model = BLEUNeighbors(kernel=BleuStar(tokenize="words", orders=(1, 1), stop_words=str(path)))
     prepared = model.fit(["fox", "dog"], [1.0, 2.0])
     assert prepared.explain("fox").support == 0
     first = str(model.signature())
@@ -84,13 +112,13 @@ def test_own_stop_words(tmp_path: Path) -> None:
     assert str(model.signature()) != first
     assert "|stop:stop.txt|stop-sha:" in first
     with pytest.raises(InputError, match="no such file"):
-        BLEUNeighbors(tokenize="words", stop_words=str(tmp_path / "none")).fit(["a b c d"], [1.0])
+        model.set_params(kernel__stop_words=str(tmp_path / "none")).fit(["a b c d"], [1.0])
 
 
 def test_settings_say_what_is_weighed() -> None:
     """Plain BLEU* says nothing of it."""
     assert BleuStar().settings() == {"tok": "char", "n": "2-4", "clip": True}
-    weighed = BleuStar(Shape(tokenize="words"), Weighing(stop_words="english", rarity=True))
+    weighed = BleuStar(tokenize="words", stop_words="english", rarity=True)
     assert weighed.settings()["stop"] == "english"
     assert weighed.settings()["rarity"] == "log"
 
@@ -98,4 +126,4 @@ def test_settings_say_what_is_weighed() -> None:
 def test_stop_words_need_words() -> None:
     """Characters are no words."""
     with pytest.raises(UsageError, match="stop words are words"):
-        BLEUNeighbors(stop_words="english")
+        BLEUNeighbors(kernel="bleu*:stop_words=english")

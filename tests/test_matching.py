@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from refless import matching, postings
 from refless.kernels.bleu import PreparedBleu, bleu_star
-from refless.matching import Held, Sums, WeightedSums, hold_out
+from refless.matching import Held, Sums, WeightedSums, Work, hold_out
 from refless.ngrams import Shape, learn, look_up
 from refless.postings import postings_of
 from refless.records import FloatArray, IntArray
@@ -78,7 +78,7 @@ def test_sums_equal_the_twin(
     same(prepared.neighbor_sums(texts, values, taus), twin_sums(near, values, taus))
     near[hidden(groups, rated_groups)] = -1.0
     held = hold_out(groups, rated_groups)
-    found = prepared.neighbor_sums(texts, values, taus, held=held)
+    found = prepared.neighbor_sums(texts, values, taus, Work(held=held))
     same(found, twin_sums(near, values, taus))
 
 
@@ -96,7 +96,7 @@ def test_weighted_sums_equal_the_twin(
     prepared, held = PreparedBleu.build(rated, shape), hold_out(groups, rated_groups)
     for tau in some_taus(near)[:6]:
         weights = np.where((near >= tau - 1e-12) & (near > 0), near, 0.0)
-        found = prepared.weighted_sums(texts, values, float(tau), power, held=held)
+        found = prepared.weighted_sums(texts, values, float(tau), power, Work(held=held))
         assert np.array_equal(found.counts, (weights > 0).sum(axis=1))
         wanted = np.where(weights > 0, weights**power, 0.0)
         np.testing.assert_allclose(found.weights, wanted.sum(axis=1), rtol=1e-9)
@@ -151,11 +151,12 @@ def outcome(**settings: object) -> tuple[Sums, WeightedSums, FloatArray]:
     pool = postings_of(features, starts, shape.low, clip=True, words=words)
     outputs = look_up(OUTPUTS, known)
     held = hold_out(np.arange(len(OUTPUTS)) % 9 - 1, np.arange(len(RATED)) % 8)
+    work = Work(held=held, threads=threads)
     taus = np.array([0.3, 0.0, 0.08, 1.0])
     return (
-        matching.neighbor_sums(pool, outputs, VALUES, taus, held=held, threads=threads),
-        matching.weighted_sums(pool, outputs, VALUES / 7, 0.1, 2.0, held=held, threads=threads),
-        matching.similarities(pool, outputs, threads=threads),
+        matching.neighbor_sums(pool, outputs, VALUES, taus, work),
+        matching.weighted_sums(pool, outputs, VALUES / 7, 0.1, 2.0, work),
+        matching.similarities(pool, outputs, work),
     )
 
 
@@ -232,8 +233,8 @@ import hashlib
 import numpy as np
 from refless.kernels.bleu import PreparedBleu
 from refless.ngrams import Shape
-from refless.simulate import simulated_texts
-rated, texts = simulated_texts(40), simulated_texts(15, seed=1)
+from refless.simulate import simulate
+rated, texts = simulate(40).pool.texts, simulate(15, seed=1).pool.texts
 digest = hashlib.sha256()
 for tokenize in ("char", "words"):
     prepared = PreparedBleu.build(rated, Shape(tokenize=tokenize))

@@ -6,13 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from refless import embed
-from refless.embed import Encoder
+from refless.embed import Encoder, encoder
 from refless.errors import InputError, MissingExtraError, UsageError
-from refless.kernels.bertscore import f_scores, matched, random_baseline
 from refless.metrics import METRICS
 from refless.metrics.bertscore import BERTScore
 from refless.records import FloatArray, Outputs, numbered
+from refless.similarities.bertscore import f_scores, matched, random_baseline
 from tiny_encoder import tiny_encoder
 
 OUTPUTS = Outputs(
@@ -60,13 +59,13 @@ def test_the_best_reference_counts(model: str) -> None:
 def test_each_distinct_text_is_embedded_once(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every text reaches the encoder one single time, however many pairs it is in."""
     seen: list[int] = []
-    hidden = embed._hidden
+    hidden = encoder._hidden
 
     def counting(network: object, ids: list[list[int]], pad: int, layer: int) -> object:
         seen.append(len(ids))
         return hidden(network, ids, pad, layer)
 
-    monkeypatch.setattr(embed, "_hidden", counting)
+    monkeypatch.setattr(encoder, "_hidden", counting)
     many = Outputs(ids=numbered(30), texts=("a dog",) * 30, references=(("a dog", "the fox"),) * 30)
     BERTScore(model=model).score(many)
     assert sum(seen) == 2
@@ -133,7 +132,7 @@ def test_what_is_missing_is_said(model: str, monkeypatch: pytest.MonkeyPatch) ->
     assert BERTScore.missing() == ""
     monkeypatch.setattr("refless.metrics.bertscore.find_spec", lambda name: None)
     assert "refless[neural]" in BERTScore.missing()
-    embed._loaded.cache_clear()
+    encoder._loaded.cache_clear()
     monkeypatch.setitem(sys.modules, "transformers", None)
     with pytest.raises(MissingExtraError, match=r"refless\[neural\]"):
         BERTScore(model=model).score(OUTPUTS)

@@ -16,7 +16,7 @@ from sacrebleu.metrics import BLEU as SACRE
 
 from refless.errors import InputError, UsageError
 from refless.metrics import BLEU, SentenceBLEU
-from refless.metrics.protocol import averaged, notes, take_outputs
+from refless.metrics.protocol import averaged, notes
 from refless.records import Outputs, numbered
 
 DATA = Path(os.environ.get("REFLESS_DATA", Path(__file__).parents[2] / "shared" / "data"))
@@ -226,7 +226,7 @@ def test_resampling_re_sums(seed) -> None:
     found = corpus(rng)
     rows = rng.choices(range(len(found)), k=len(found))
     scores = BLEU(order=2).score(found)
-    again = BLEU(order=2).score(take_outputs(found, rows))
+    again = BLEU(order=2).score(found.take(rows))
     assert scores.combine(scores.statistics[rows].sum(axis=0)) == pytest.approx(again.corpus)
 
 

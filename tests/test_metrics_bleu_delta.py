@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from refless.errors import InputError, UsageError
 from refless.metrics import BLEU, DeltaBLEU
 from refless.metrics.delta import VARIANTS
-from refless.metrics.smoothing import Smoothing, precisions_of_sums
 from refless.records import Outputs, numbered
+from refless.similarities.bleu import Smoothing, precisions_of_sums
 
 WEIGHTS = [-1.0, -0.5, -0.1, 0.0, 0.3, 0.6, 1.0]
 REFERENCES = (  # the author's published example

@@ -12,10 +12,11 @@ from published import dialogues
 from refless.errors import MissingExtraError, RefLessError, UsageError
 from refless.estimators import BLEUNeighbors
 from refless.kernels import meteor as kernel
-from refless.kernels.meteor import implementation, meteor_score, meteor_statistics
 from refless.metrics import METRICS
 from refless.metrics.meteor import Meteor
 from refless.records import Outputs, numbered
+from refless.similarities import meteor as arithmetic
+from refless.similarities.meteor import implementation, meteor_score, meteor_statistics
 
 VOCABULARY = [
     "the",
@@ -122,7 +123,7 @@ def test_the_kernel() -> None:
     model = BLEUNeighbors(kernel="meteor", min_neighbors=1).fit(rated, [1.0, 2.0, 3.0])
     assert model.threshold == 0.18
     assert "|kernel:meteor|impl:meteor-1.5|lang:en|norm:yes|tau:0.18|" in str(model.signature())
-    assert model.predict(["the quick dog runs"]).values[0] == 1.0
+    assert model.estimate(["the quick dog runs"]).values[0] == 1.0
 
 
 def test_nltk(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -141,7 +142,7 @@ def test_nltk(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         scoring, "single_meteor_score", lambda r, x, *a, **k: without_synonyms(r, x)
     )
-    monkeypatch.setattr(kernel, "_nltk_lacks", lambda: "")
+    monkeypatch.setattr(arithmetic, "_nltk_lacks", lambda: "")
     outputs = Outputs(
         ids=numbered(2), texts=("the fox runs", "x"), references=(("y", "the fox"), ("z",))
     )
@@ -154,7 +155,7 @@ def test_nltk(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_without_packages_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither pycocoevalcap nor NLTK."""
-    monkeypatch.setattr(kernel, "find_spec", lambda name: None)
+    monkeypatch.setattr(arithmetic, "find_spec", lambda name: None)
     with pytest.raises(MissingExtraError, match=r"refless\[meteor\]"):
         Meteor().score(some_items(1))
     assert "refless[meteor]" in Meteor.missing()
@@ -162,9 +163,9 @@ def test_without_packages_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_without_java_and_wordnet_both_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """The packages are there, what they need is not."""
-    monkeypatch.setattr(kernel, "_jar", lambda: Path("meteor-1.5.jar"))
-    monkeypatch.setattr(kernel.shutil, "which", lambda name: None)
-    monkeypatch.setattr(kernel, "_nltk_lacks", lambda: "NLTK's METEOR needs WordNet")
+    monkeypatch.setattr(arithmetic, "_jar", lambda: Path("meteor-1.5.jar"))
+    monkeypatch.setattr(arithmetic.shutil, "which", lambda name: None)
+    monkeypatch.setattr(arithmetic, "_nltk_lacks", lambda: "NLTK's METEOR needs WordNet")
     with pytest.raises(UsageError, match=r"needs Java .*; NLTK's METEOR needs WordNet"):
         implementation()
     with pytest.raises(UsageError, match="needs Java"):
@@ -173,6 +174,6 @@ def test_without_java_and_wordnet_both_are_named(monkeypatch: pytest.MonkeyPatch
 
 def test_bad_parameters() -> None:
     """Only the two that there are."""
-    with pytest.raises(UsageError, match="must be jar or nltk"):
+    with pytest.raises(UsageError, match="must be one of jar, nltk"):
         Meteor(implementation="x")  # type: ignore[arg-type]
     assert METRICS["meteor"] is Meteor

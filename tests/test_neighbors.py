@@ -14,13 +14,14 @@ from hypothesis import strategies as st
 
 from refless.errors import UsageError
 from refless.estimators import ESTIMATORS, BLEUNeighbors
+from refless.human import pool_of
 from refless.index import RatedIndex
+from refless.kernels import kernel_of
 from refless.kernels.bleu import bleu_star
 from refless.ngrams import Shape
 from refless.records import Estimates, Outputs, RatedPool, as_outputs, take
 from refless.signature import Signature
 from refless.simulate import simulate
-from refless.truth import pool_of
 
 TEXT = st.text("aab \U0001f98a", max_size=10)
 RATED = st.lists(
@@ -32,7 +33,7 @@ SETTINGS = st.fixed_dictionaries(
         "min_neighbors": st.integers(0, 3),
         "max_fraction": st.sampled_from([0.0, 0.3, 0.5, 0.66, 1.0]),
         "weights": st.sampled_from(["uniform", "kernel"]),
-        "clip": st.booleans(),
+        "kernel": st.sampled_from(["bleu*", "bleu*:clip=no"]),
     }
 )
 
@@ -48,8 +49,8 @@ def by_the_rule(
     text: str, rated: list[tuple[str, Fraction]], model: BLEUNeighbors
 ) -> tuple[float, int, str]:
     """Definition 3.2 and equation 3, spelled out: estimate, support, reason."""
-    shape = Shape(clip=model.clip)
-    near = [(bleu_star(text, s, shape), truth) for s, truth in rated]
+    shape = Shape(clip=kernel_of(model.kernel).clip)
+    near = [(bleu_star(text, s, shape), human) for s, human in rated]
     inside = [(k, t) for k, t in near if k >= model.threshold - 1e-12 and len(text) >= 4]
     if model.weights == "kernel":
         inside = [(k, t) for k, t in inside if k > 0]
@@ -83,9 +84,9 @@ def same(one: Estimates, other: Estimates) -> None:
 def test_predictions_follow_the_rule(
     rows: list[tuple[str, list[int]]], texts: list[str], chosen: dict[str, Any]
 ) -> None:
-    """Against exact truths and the slow kernel."""
+    """Against exact human ratings and the slow kernel."""
     model = BLEUNeighbors(**chosen).fit(pool_from(rows))
-    found = model.predict(texts)
+    found = model.estimate(texts)
     rated = [(s, (Fraction(sum(r), len(r)) - 1) / 5) for s, r in rows]
     wanted = [by_the_rule(text, rated, model) for text in texts]
     assert found.reasons == tuple(reason for _, _, reason in wanted)
@@ -107,7 +108,7 @@ def test_held_out_equals_refitting_without_the_group(
         of = np.arange(len(pool)) if groups is None else groups
         for row, text in enumerate(pool.texts):
             rest = take(pool, np.flatnonzero(of != of[row]))
-            alone = model.clone().fit(rest).predict([text])
+            alone = model.clone().fit(rest).estimate([text])
             assert found.reasons[row] == alone.reasons[0]
             assert found.support[row] == alone.support[0]
             np.testing.assert_allclose(found.values[row], alone.values[0], rtol=0, atol=slack)
@@ -123,7 +124,9 @@ def test_the_order_of_rows_changes_nothing(
     subsample = data.draw(st.sampled_from([1.0, 0.5]))
     one, other = (BLEUNeighbors(**chosen, subsample=subsample) for _ in range(2))
     same(one.held_out(pool), other.held_out(take(pool, order)))
-    same(one.predict(pool.texts), other.predict(pool.texts))
+    one.fit(pool)
+    other.fit(take(pool, order))
+    same(one.estimate(pool.texts), other.estimate(pool.texts))
     assert one.signature() == other.signature()
 
 
@@ -135,11 +138,11 @@ def test_the_size_counts_after_sub_sampling_and_hold_out(
     pool, slack = pool_from(rows), slack_of(chosen)
     model = BLEUNeighbors(**chosen, subsample=0.5, seed=3)
     found = model.held_out(pool)
-    drawn = model._state().rated
+    drawn = model.drawn(pool)
     assert len(drawn) == max(1, round(len(pool) / 2))
     for row, name in enumerate(pool.ids):
         rest = take(drawn, np.array([i for i, n in enumerate(drawn.ids) if n != name], dtype=int))
-        alone = BLEUNeighbors(**chosen).fit(rest).predict([pool.texts[row]])
+        alone = BLEUNeighbors(**chosen).fit(rest).estimate([pool.texts[row]])
         assert found.reasons[row] == alone.reasons[0]
         np.testing.assert_allclose(found.values[row], alone.values[0], rtol=0, atol=slack)
 
@@ -149,7 +152,7 @@ def test_a_sub_sample_belongs_to_its_seed() -> None:
     pool = simulate(60).pool
     shuffled = take(pool, np.random.default_rng(1).permutation(60))
     drawn = [
-        set(BLEUNeighbors(subsample=0.5, seed=seed).fit(rows)._state().rated.ids)
+        set(BLEUNeighbors(subsample=0.5, seed=seed).fit(rows).rated.ids)
         for seed, rows in ((0, pool), (0, shuffled), (1, pool))
     ]
     assert drawn[0] == drawn[1] != drawn[2]
@@ -167,14 +170,14 @@ def copies(n: int) -> list[str]:
 def test_the_upper_bound_is_real_valued(fraction: float, neighbors: int, reason: str) -> None:
     """In floating point 0.57 * 100 is 56.99999999999999, and still admits 57."""
     model = BLEUNeighbors(max_fraction=fraction).fit(copies(neighbors), [1.0] * 100)
-    found = model.predict(["the fox"])
+    found = model.estimate(["the fox"])
     assert (found.support.tolist(), found.reasons) == ([neighbors], (reason,))
 
 
 @pytest.mark.parametrize(("least", "reason"), [(5, ""), (6, "too-few"), (0, ""), (1, "")])
 def test_the_lower_bound_is_inclusive(least: int, reason: str) -> None:
     """Five neighbours are enough for a = 5."""
-    found = BLEUNeighbors(min_neighbors=least).fit(copies(5), [1.0] * 100).predict(["the fox"])
+    found = BLEUNeighbors(min_neighbors=least).fit(copies(5), [1.0] * 100).estimate(["the fox"])
     assert found.reasons == (reason,)
 
 
@@ -184,24 +187,29 @@ def test_reasons_and_their_precedence() -> None:
     outputs = Outputs(
         ids=tuple("abcdef"), texts=texts, bad=(True, False, False, False, False, True)
     )
-    found = BLEUNeighbors(min_neighbors=0).fit(copies(5), [2.0] * 100).predict(outputs)
+    found = BLEUNeighbors(min_neighbors=0).fit(copies(5), [2.0] * 100).estimate(outputs)
     wanted = ("bad-row", "empty", "too-short", "too-few", "too-many", "bad-row")
     assert found.reasons == wanted
     assert np.isnan([found.values, found.low, found.high]).all()
     assert found.coverage == 0.0
     # too few and too many at once: a = 96 of 95, b = 0
     both = BLEUNeighbors(min_neighbors=96, max_fraction=0.0).fit(copies(5), [2.0] * 100)
-    assert both.predict(["0123"]).reasons == ("too-few",)
+    assert both.estimate(["0123"]).reasons == ("too-few",)
 
 
 def test_too_short_counts_tokens_and_orders() -> None:
     """Two words are too short for orders 2 to 4, not for 1 to 2."""
-    words = {"tokenize": "words", "min_neighbors": 1, "max_fraction": 1.0}
+    words = {"kernel": "bleu*:tokenize=words", "min_neighbors": 1, "max_fraction": 1.0}
     texts, ratings = ["one two three four", "one two"], [1.0, 3.0]
     outputs = ["one two", " ", "one two three four"]
-    found = BLEUNeighbors(**words).fit(texts, ratings).predict(outputs)
+    found = BLEUNeighbors(**words).fit(texts, ratings).estimate(outputs)
     assert found.reasons == ("too-short", "empty", "")
-    found = BLEUNeighbors(**words, orders=(1, 2)).fit(texts, ratings).predict(outputs)
+    found = (
+        BLEUNeighbors(**words)
+        .set_params(kernel__orders=(1, 2))
+        .fit(texts, ratings)
+        .estimate(outputs)
+    )
     assert found.reasons == ("", "empty", "")
 
 
@@ -209,12 +217,12 @@ def test_pools_with_nothing_to_learn_from() -> None:
     """No text, one text, no overlap at all: no estimate, no failure."""
     for texts in ([], ["the fox"], ["abcd", "wxyz"]):
         model = BLEUNeighbors()
-        assert model.fit(texts, [1.0] * len(texts)).predict(["zzzzz"]).reasons == ("too-few",)
+        assert model.fit(texts, [1.0] * len(texts)).estimate(["zzzzz"]).reasons == ("too-few",)
         assert model.held_out(pool_of(texts, [1.0] * len(texts))).reasons == ("too-few",) * len(
             texts
         )
     one = BLEUNeighbors(min_neighbors=1, max_fraction=1.0).fit(["the fox"], [4.0])
-    assert one.predict(["the fox"]).values.tolist() == [4.0]
+    assert one.estimate(["the fox"]).values.tolist() == [4.0]
     assert len(one.residuals()) == 0
 
 
@@ -222,16 +230,16 @@ def test_pools_with_nothing_to_learn_from() -> None:
 def test_equal_ratings_and_duplicates(weights: str) -> None:
     """Ratings that are all equal come out as they are; every duplicate counts."""
     model = BLEUNeighbors(weights=weights, min_neighbors=3, max_fraction=1.0)
-    assert set(model.fit(copies(40), [0.1] * 100).predict(["the fox", "0123"]).values) == {0.1}
+    assert set(model.fit(copies(40), [0.1] * 100).estimate(["the fox", "0123"]).values) == {0.1}
     model.fit(["the fox"] * 3 + ["a dog"], [1.0, 2.0, 6.0, 5.0])
-    found = model.predict(["the fox"])
+    found = model.estimate(["the fox"])
     assert (found.values.tolist(), found.support.tolist()) == ([3.0], [3])
 
 
 def test_a_kernel_weighted_mean_by_hand() -> None:
     """A copy weighs 1, 'abcdx' the square of 0.25^(1/3)."""
     model = BLEUNeighbors(weights="kernel", min_neighbors=1, max_fraction=1.0)
-    found = model.fit(["abcde", "abcdx"], [0.0, 1.0]).predict(["abcde"])
+    found = model.fit(["abcde", "abcdx"], [0.0, 1.0]).estimate(["abcde"])
     weight = 0.25 ** (2 / 3)
     assert found.values[0] == pytest.approx(weight / (1 + weight), abs=1e-12)
 
@@ -240,15 +248,15 @@ def test_weights_that_vanish_are_no_support() -> None:
     """exp(1 - 600) squared is 0 in floating point: an abstention, not a NaN without a reason."""
     model = BLEUNeighbors(weights="kernel", tau=0.0, min_neighbors=0, max_fraction=1.0)
     model.fit(["abcd" * 600], [1.0])
-    assert model.predict(["abcd"]).reasons == ("too-few",)
+    assert model.estimate(["abcd"]).reasons == ("too-few",)
     assert model.explain("abcd").neighbors == ()
 
 
 def test_units_follow_the_pool() -> None:
     """With a scale estimates lie in [0, 1], without it in the raters' units."""
     texts, ratings = copies(50), [1.0, 6.0] * 50
-    plain = BLEUNeighbors().fit(texts, ratings).predict(["the fox"])
-    onto = BLEUNeighbors().fit(pool_of(texts, ratings, scale=(1, 6))).predict(["the fox"])
+    plain = BLEUNeighbors().fit(texts, ratings).estimate(["the fox"])
+    onto = BLEUNeighbors().fit(pool_of(texts, ratings, scale=(1, 6))).estimate(["the fox"])
     assert (plain.values.tolist(), onto.values.tolist()) == ([3.5], [0.5])
     assert (onto.low.tolist(), onto.high.tolist()) == ([0.0], [1.0])  # clipped to the scale
     assert plain.low[0] < 1.0
@@ -259,8 +267,8 @@ def test_intervals_hold_what_they_promise() -> None:
     pool = simulate(1_500, seed=5).pool
     order = np.random.default_rng(0).permutation(1_500)
     rated, fresh = take(pool, order[:700]), take(pool, order[700:])
-    found = BLEUNeighbors().fit(rated).predict(as_outputs(fresh))
-    inside = (found.low <= fresh.truth) & (fresh.truth <= found.high)
+    found = BLEUNeighbors().fit(rated).estimate(as_outputs(fresh))
+    inside = (found.low <= fresh.human) & (fresh.human <= found.high)
     assert found.coverage > 0.9
     assert 0.93 <= inside[found.defined].mean() <= 0.97
     assert found.low[found.defined].min() >= 0.0
@@ -269,18 +277,18 @@ def test_intervals_hold_what_they_promise() -> None:
 
 
 def test_residuals_are_held_out_errors() -> None:
-    """Truth minus estimate without the text's source, with what it belongs to; at most 2,000."""
+    """Rating minus estimate without the text's source, with what it belongs to; at most 2,000."""
     pool = simulate(90).pool
-    model = BLEUNeighbors()
+    model = BLEUNeighbors().fit(pool)
     groups = np.array([sorted(set(pool.sources)).index(source) for source in pool.sources])
-    errors = pool.truth - model.held_out(pool, groups).values
+    errors = pool.human - model.held_out(pool, groups).values
     found, rated = model.residuals(), model.rated
     assert sorted(found.values.tolist()) == sorted(errors[~np.isnan(errors)].tolist())
     assert set(found.systems) == set(rated.systems)
     assert len(found.sources) == len(found)
     few = replace(pool, sources=("one",) * 90)
-    errors = pool.truth - model.held_out(few).values
-    alone = model.residuals().values
+    errors = pool.human - model.held_out(few).values
+    alone = model.fit(few).residuals().values
     assert sorted(alone.tolist()) == sorted(errors[~np.isnan(errors)].tolist())
     many = model.fit(simulate(2_100).pool)
     assert 1_900 < len(many.residuals()) <= 2_000
@@ -292,7 +300,7 @@ def test_explanations_account_for_the_estimate(weights: str) -> None:
     pool = simulate(120, raters_per_text=2).pool
     model = BLEUNeighbors(weights=weights, max_fraction=1.0).fit(pool)
     text = "You could try the Blue Swan for Thai dishes by the river."
-    found, told = model.predict([text]), model.explain(text)
+    found, told = model.estimate([text]), model.explain(text)
     assert (told.estimate, told.low, told.high) == (found.values, found.low, found.high)
     assert (told.reason, told.support, told.size) == ("", found.support[0], 120)
     assert len(told.neighbors) == told.support
@@ -304,7 +312,7 @@ def test_explanations_account_for_the_estimate(weights: str) -> None:
     )
     nearest = told.neighbors[0]
     assert nearest.similarity == pytest.approx(bleu_star(text, nearest.text), abs=1e-12)
-    assert nearest.rating == pool.truth[pool.ids.index(nearest.id)]
+    assert nearest.rating == pool.human[pool.ids.index(nearest.id)]
     assert nearest.n_ratings == 2
     assert all(part in text and part in nearest.text for part in nearest.shared)
     assert model.explain(text, most=3).neighbors == told.neighbors[:3]
@@ -313,7 +321,7 @@ def test_explanations_account_for_the_estimate(weights: str) -> None:
 def test_an_explanation_can_hide_a_rated_text() -> None:
     """Then it tells of the held-out estimate of that text."""
     pool = simulate(60).pool
-    model = BLEUNeighbors()
+    model = BLEUNeighbors().fit(pool)
     held = model.held_out(pool)
     for row in (0, 17):
         told = model.explain(pool.texts[row], hide=pool.ids[row])
@@ -336,15 +344,17 @@ def test_explanations_of_abstentions() -> None:
 
 def test_parameters_the_way_of_scikit_learn() -> None:
     """get_params, set_params and clone, ours and scikit-learn's."""
-    model = BLEUNeighbors(tau=0.2, orders=(1, 4), weights="kernel").fit(copies(5), [1.0] * 100)
+    model = BLEUNeighbors(tau=0.2, kernel="bleu*:orders=1-4", weights="kernel").fit(
+        copies(5), [1.0] * 100
+    )
     for copy in (model.clone(), sklearn.base.clone(model)):
         assert copy.get_params() == model.get_params()
         with pytest.raises(UsageError, match="fit a rated pool first"):
-            copy.predict(["abcd"])
+            copy.estimate(["abcd"])
     assert model.set_params(tau=None).threshold == 0.08
     with pytest.raises(UsageError, match="no parameter 'taus'"):
         model.set_params(taus=0.1)
-    with pytest.raises(UsageError, match="tau must lie in"):
+    with pytest.raises(UsageError, match="tau must be from 0 to 1"):
         model.set_params(tau=2.0)
     assert model.tau is None
     assert ESTIMATORS["bleu-neighbors"] is BLEUNeighbors
@@ -354,27 +364,27 @@ def test_changed_parameters_count_at_once_or_ask_for_a_fit() -> None:
     """Tau changes estimates and intervals; other n-grams need another fit."""
     pool = simulate(150).pool
     model = BLEUNeighbors().fit(pool)
-    model.predict(pool.texts[:5])
-    changed = model.set_params(tau=0.2, min_neighbors=1).predict(pool.texts[:5])
-    same(changed, BLEUNeighbors(tau=0.2, min_neighbors=1).fit(pool).predict(pool.texts[:5]))
-    for parameters in ({"orders": (1, 4)}, {"clip": False}, {"tokenize": "words"}):
-        with pytest.raises(UsageError, match="fit again"):
-            BLEUNeighbors().fit(pool).set_params(**parameters).predict(["abcd"])
+    model.estimate(pool.texts[:5])
+    changed = model.set_params(tau=0.2, min_neighbors=1).estimate(pool.texts[:5])
+    same(changed, BLEUNeighbors(tau=0.2, min_neighbors=1).fit(pool).estimate(pool.texts[:5]))
+    for kernel in ("bleu*:orders=1-4", "bleu*:clip=no", "bleu*:tokenize=words"):
+        with pytest.raises(UsageError, match="fit the rated pool again"):
+            BLEUNeighbors().fit(pool).set_params(kernel=kernel).estimate(["abcd"])
 
 
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"tau": -0.1}, "tau must lie in"),
-        ({"tau": math.nan}, "tau must lie in"),
-        ({"kernel": "rouge"}, "kernel must be one of bleu"),
+        ({"tau": -0.1}, "tau must be from 0 to 1"),
+        ({"tau": math.nan}, "tau must be from 0 to 1"),
+        ({"kernel": "rouge"}, r"no kernel 'rouge' \(did you mean 'rouge-l'"),
         ({"min_neighbors": -1}, "min_neighbors must be"),
-        ({"max_fraction": 1.01}, "max_fraction must lie"),
+        ({"max_fraction": 1.01}, "max_fraction must be from 0 to 1"),
         ({"weights": "linear"}, "weights must be"),
-        ({"power": 0.0}, "power must be positive"),
-        ({"subsample": 0.0}, "subsample must lie"),
+        ({"power": 0.0}, "power must be above 0"),
+        ({"subsample": 0.0}, "subsample must be above 0 and at most 1"),
         ({"threads": 0}, "threads must be"),
-        ({"orders": (0, 4)}, "n-gram orders"),
+        ({"kernel": "bleu*:orders=0-4"}, "n-gram orders"),
     ],
 )
 def test_parameters_out_of_range(parameters: dict[str, Any], message: str) -> None:
@@ -386,13 +396,13 @@ def test_parameters_out_of_range(parameters: dict[str, Any], message: str) -> No
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda m, p: m.predict(["a"]), "fit a rated pool first"),
-        (lambda m, p: m.fit("abcd", [1]), "list of texts and a list of ratings"),
+        (lambda m, p: m.estimate(["a"]), "fit a rated pool first"),
+        (lambda m, p: m.fit("abcd", [1]), "a list of texts is needed, got one string"),
         (lambda m, p: m.fit(["abcd"]), "list of texts and a list of ratings"),
         (lambda m, p: m.fit(["abcd"], [1, 2]), "1 texts but 2 ratings"),
         (lambda m, p: m.fit(p, [1.0] * len(p)), "has its own ratings"),
         (lambda m, p: m.fit(RatedIndex.build(p), [1.0]), "has its own ratings"),
-        (lambda m, p: m.fit(p).predict("abcd"), "wrap it in a list"),
+        (lambda m, p: m.fit(p).estimate("abcd"), "wrap it in a list"),
     ],
 )
 def test_wrong_use(call: Callable[[BLEUNeighbors, RatedPool], object], message: str) -> None:
@@ -410,6 +420,11 @@ def test_signatures_tell_what_was_done() -> None:
         "scale:1,6|aggregate:mean|sub:0.5|subseed:7|pool:"
     )
     assert Signature.parse(text) == model.signature()
-    others = [{"clip": False}, {"tau": 0.1}, {"orders": (1, 4)}, {"max_fraction": 0.5}]
+    others: list[dict[str, Any]] = [
+        {"kernel": "bleu*:clip=no"},
+        {"tau": 0.1},
+        {"kernel": "bleu*:orders=1-4"},
+        {"max_fraction": 0.5},
+    ]
     signed = {str(BLEUNeighbors(**parameters).signature()) for parameters in ({}, *others)}
     assert len(signed) == 5

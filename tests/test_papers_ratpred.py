@@ -59,7 +59,7 @@ def test_folds_are_three_to_one_to_one(papers: Any, rated: Any, plain: bool) -> 
     tested = np.concatenate([split.test for split in splits])
     assert sorted(tested) == list(range(2_460))
     for split in splits:
-        parts = (split.train, split.development, split.test)
+        parts = (split.train, split.validation, split.test)
         assert sorted(np.concatenate(parts)) == list(range(2_460))
         assert all(
             abs(len(part) - size) < 5 for part, size in zip(parts, (1_476, 492, 492), strict=True)
@@ -71,13 +71,13 @@ def test_folds_are_three_to_one_to_one(papers: Any, rated: Any, plain: bool) -> 
 
 @pytest.mark.parametrize(("kind", "n"), [("domain", 675), ("system", 981)])
 def test_crossed_configurations(papers: Any, rated: Any, kind: str, n: int) -> None:
-    """C1 to C3 test on the same rows; 200 in-set rows, 100 of them for development."""
+    """C1 to C3 test on the same rows; 200 in-set rows, 100 of them for validation."""
     one, two, three = (papers["data"].crossed(rated, kind, c) for c in ("C1", "C2", "C3"))
     assert len(one.test) == n
     assert (one.test == two.test).all()
     assert (one.test == three.test).all()
-    assert (len(one.train), len(one.development)) == (100, 100)
-    assert len(two.train) + len(two.development) == 2_460 - n - 200
+    assert (len(one.train), len(one.validation)) == (100, 100)
+    assert len(two.train) + len(two.validation) == 2_460 - n - 200
     assert set(three.train) >= set(one.train)
     assert len(three.train) == 2_460 - n - 100
 
@@ -126,19 +126,19 @@ def test_the_ridge_learns_from_known_rows_alone(papers: Any, rated: Any) -> None
 
 
 def test_combination_finds_the_better_part(papers: Any) -> None:
-    """One good column and one of noise: the weights come from the development rows."""
+    """One good column and one of noise: the weights come from the validation rows."""
     tables, data, runs = papers["tables"], papers["data"], papers["runs"]
     rng = np.random.default_rng(0)
     human = rng.standard_normal(300)
     good, noise = human + rng.standard_normal(300), rng.standard_normal(300)
     rows = np.arange(300)
     splits = [
-        data.Split(train=rows[:0], development=rows[:150], test=rows[150:]),
-        data.Split(train=rows[:0], development=rows[150:], test=rows[:150]),
+        data.Split(train=rows[:0], validation=rows[:150], test=rows[150:]),
+        data.Split(train=rows[:0], validation=rows[150:], test=rows[:150]),
     ]
     parts = [
         [
-            runs.Result(column[split.test], column[split.development], 0, 0, 0)
+            runs.Result(column[split.test], column[split.validation], 0, 0, 0)
             for column in (good, noise)
         ]
         for split in splits

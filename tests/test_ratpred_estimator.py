@@ -11,14 +11,21 @@ import pytest
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
 from refless.errors import InputError, MissingExtraError, UsageError  # noqa: E402
-from refless.estimators import ESTIMATORS, RatPred  # noqa: E402
-from refless.estimators.ratpred import Settings  # noqa: E402
+from refless.estimators import ESTIMATORS, RatPred, estimator_of  # noqa: E402
 from refless.estimators.ratpred.model import Range, load  # noqa: E402
+from refless.human import pool_of  # noqa: E402
 from refless.records import Outputs, RatedPool, as_outputs, numbered, take  # noqa: E402
 from refless.signature import Signature  # noqa: E402
-from refless.truth import pool_of  # noqa: E402
+from refless.spec import spec_of  # noqa: E402
 
-SMALL = Settings(embedding=12, hidden=12, batch=16, passes=15, synthetic_passes=2, rate=0.01)
+SMALL = {
+    "embedding": 12,
+    "hidden": 12,
+    "batch_size": 16,
+    "epochs": 15,
+    "synthetic_epochs": 2,
+    "learning_rate": 0.01,
+}
 FOODS = ("thai", "french", "greek", "polish")
 ENDS = ("near the sea", "in town", "by the bridge", "for dinner", "for two", "all day")
 
@@ -43,7 +50,7 @@ def rated() -> RatedPool:
 
 @pytest.fixture(scope="module")
 def fitted(rated: RatedPool) -> RatPred:
-    return RatPred(settings=SMALL).fit(rated)
+    return RatPred(**SMALL).fit(rated)
 
 
 def outputs(*pairs: tuple[str, str]) -> Outputs:
@@ -56,7 +63,7 @@ def outputs(*pairs: tuple[str, str]) -> Outputs:
 
 def unrounded(fitted: RatPred) -> RatPred:
     """The same network, its estimates as they are."""
-    raw = RatPred(settings=SMALL, levelled=False, bounded=False)
+    raw = RatPred(**SMALL, calibrated=False, clipped=False)
     raw._fitted = fitted._fitted
     return raw
 
@@ -70,8 +77,8 @@ def test_it_tells_good_from_bad(rated: RatedPool, fitted: RatPred) -> None:
     """New texts of both kinds, names never seen."""
     source = "inform(name='the swan',food=thai)"
     asked = outputs((source, "the swan serves thai food in town ."), (source, "the swan is is ."))
-    found = fitted.predict(asked)
-    free = unrounded(fitted).predict(asked).values
+    found = fitted.estimate(asked)
+    free = unrounded(fitted).estimate(asked).values
     assert free[0] > free[1] + 0.3
     assert found.low[0] < found.values[0] < found.high[0] or np.isnan(found.low[0])
     assert found.support.tolist() == [len(rated)] * 2
@@ -79,12 +86,12 @@ def test_it_tells_good_from_bad(rated: RatedPool, fitted: RatPred) -> None:
 
 def test_predictions_are_clipped_and_rounded_unless_not(rated: RatedPool, fitted: RatPred) -> None:
     """To the range and precision of the ratings; both can be switched off, after training."""
-    published = RatPred(settings=SMALL, levelled=False, rounded=True)
+    published = RatPred(**SMALL, calibrated=False, rounded=True)
     published._fitted = fitted._fitted
-    values = published.predict(as_outputs(rated)).values
+    values = published.estimate(as_outputs(rated)).values
     assert set(values) <= {1.0, 2.0, 3.0, 4.0, 5.0}
     raw = unrounded(fitted)
-    free = raw.predict(as_outputs(rated)).values
+    free = raw.estimate(as_outputs(rated)).values
     assert len(set(np.round(free, 6))) > 5
     np.testing.assert_array_equal(np.clip(np.rint(free), 1, 5), values)
     assert raw.signature() != fitted.signature()
@@ -111,76 +118,132 @@ def test_precision_is_the_step_of_the_ratings(
 
 def test_estimates_have_the_level_of_the_ratings(rated: RatedPool, fitted: RatPred) -> None:
     """On the texts kept aside the line of least squares; a falling one becomes the mean."""
-    truth, values = fitted.trained.development
-    assert values.mean() == pytest.approx(truth.mean(), abs=0.1)  # clipping moves it a little
+    human, values = fitted.trained.validation
+    assert values.mean() == pytest.approx(human.mean(), abs=0.1)  # clipping moves it a little
     span = Range.of(np.array([1.0, 2.0, 4.0, 5.0]))
     y, ratings = np.array([-3.0, -2.0, -1.0]), np.array([2.0, 3.0, 5.0])
     line = np.polynomial.Polynomial.fit(y, ratings, 1)
-    moved = span.levelled(y, ratings)
+    moved = span.calibrated(y, ratings)
     asked = np.array([-2.5, -1.5, 0.0])
-    free = {"bounded": False, "rounded": False}
-    np.testing.assert_allclose(moved.rating(asked, levelled=True, **free), line(asked))
-    expected = span.rating(asked, levelled=True, **free)
-    np.testing.assert_allclose(moved.rating(asked, levelled=False, **free), expected)
-    falling = span.levelled(y, ratings[::-1])
-    np.testing.assert_allclose(falling.rating(asked, levelled=True, **free), ratings.mean())
-    level = span.levelled(np.zeros(3), ratings)
+    free = {"clipped": False, "rounded": False}
+    np.testing.assert_allclose(moved.rating(asked, calibrated=True, **free), line(asked))
+    expected = span.rating(asked, calibrated=True, **free)
+    np.testing.assert_allclose(moved.rating(asked, calibrated=False, **free), expected)
+    falling = span.calibrated(y, ratings[::-1])
+    np.testing.assert_allclose(falling.rating(asked, calibrated=True, **free), ratings.mean())
+    level = span.calibrated(np.zeros(3), ratings)
     np.testing.assert_allclose(
-        level.rating(asked, levelled=True, **free), asked * span.unit + ratings.mean()
+        level.rating(asked, calibrated=True, **free), asked * span.unit + ratings.mean()
     )
 
 
 def test_row_order_does_not_matter(rated: RatedPool, fitted: RatPred) -> None:
     """Rows in another order: the same estimates, to the last digit."""
     rows = np.random.default_rng(3).permutation(len(rated))
-    other = RatPred(settings=SMALL).fit(take(rated, rows))
+    other = RatPred(**SMALL).fit(take(rated, rows))
     asked = as_outputs(rated)
-    np.testing.assert_array_equal(other.predict(asked).values, fitted.predict(asked).values)
+    np.testing.assert_array_equal(other.estimate(asked).values, fitted.estimate(asked).values)
     assert other.signature() == fitted.signature()
 
 
 def test_seeds_are_seeds(rated: RatedPool, fitted: RatPred) -> None:
     """0 is one, and another gives another network."""
-    raw = {"bounded": False, "settings": SMALL}
+    raw = {**SMALL, "clipped": False}
     values = [
-        RatPred(seed=seed, **raw).fit(rated).predict(as_outputs(rated)).values for seed in (0, 0, 1)
+        RatPred(seed=seed, **raw).fit(rated).estimate(as_outputs(rated)).values
+        for seed in (0, 0, 1)
     ]
     np.testing.assert_array_equal(values[0], values[1])
     assert not np.array_equal(values[0], values[2])
 
 
-def test_held_out_judges_whole_groups(rated: RatedPool) -> None:
+def test_held_out_leaves_out_whole_groups(rated: RatedPool) -> None:
     """Every text once, by networks without its group; labels of groups do not count."""
     groups = np.arange(len(rated)) // 4
-    found = RatPred(settings=SMALL, folds=3).held_out(rated, groups)
+    found = RatPred(**SMALL, folds=3).held_out(rated, groups)
     assert found.coverage == 1.0
-    assert np.corrcoef(found.values, rated.truth)[0, 1] > 0.6
-    again = RatPred(settings=SMALL, folds=3).held_out(rated, groups.max() - groups)
+    assert np.corrcoef(found.values, rated.human)[0, 1] > 0.6
+    again = RatPred(**SMALL, folds=3).held_out(rated, groups.max() - groups)
     np.testing.assert_array_equal(found.values, again.values)
 
 
 def test_held_out_is_fitting_without(rated: RatedPool) -> None:
-    """Two groups: each half is judged by the model of the other."""
+    """Two groups: each half is estimated by the model of the other."""
     groups = np.arange(len(rated)) % 2
-    one = RatPred(settings=SMALL)
+    one = RatPred(**SMALL)
     found = one.held_out(rated, groups)
     for half in (0, 1):
         inside, outside = np.flatnonzero(groups == half), np.flatnonzero(groups != half)
-        alone = RatPred(settings=SMALL).fit(take(rated, outside))
-        expected = alone.predict(as_outputs(take(rated, inside))).values
+        alone = RatPred(**SMALL).fit(take(rated, outside))
+        expected = alone.estimate(as_outputs(take(rated, inside))).values
         np.testing.assert_array_equal(found.values[inside], expected)
-    np.testing.assert_allclose(one.residuals().values, np.sort(rated.truth - found.values))
+    with pytest.raises(UsageError, match="fit a rated pool first"):
+        one.residuals()
+
+
+def test_held_out_leaves_the_estimator_as_it_is(rated: RatedPool) -> None:
+    """A fitted one estimates as before, whatever pool is held out; one that is not stays so."""
+    one, asked = RatPred(**SMALL).fit(rated), as_outputs(rated)
+    values, signature = one.estimate(asked).values, one.signature()
+    other = take(rated, np.arange(60))
+    found = one.held_out(other)
+    np.testing.assert_array_equal(one.estimate(asked).values, values)
+    assert one.signature() == signature
+    np.testing.assert_array_equal(RatPred(**SMALL).held_out(other).values, found.values)
+
+
+def test_a_signature_of_a_pool_is_that_of_the_fitted(rated: RatedPool, fitted: RatPred) -> None:
+    """Without training; another pool or another parameter is another signature."""
+    assert RatPred(**SMALL).signature(rated) == fitted.signature()
+    assert RatPred(**SMALL).signature(take(rated, np.arange(60))) != fitted.signature()
+    assert RatPred(**{**SMALL, "epochs": 9}).signature(rated) != fitted.signature()
+    half = RatPred(**SMALL, subsample=0.5)
+    assert half.signature(rated) == half.fit(rated).signature()
+
+
+def test_columns_are_read(rated: RatedPool, fitted: RatPred) -> None:
+    """Texts and sources by name, or sources beside the texts: as a pool of them."""
+    columns = {"text": list(rated.texts), "source": list(rated.sources)}
+    for one in (
+        RatPred(**SMALL).fit(columns, rated.human),
+        RatPred(**SMALL).fit(list(rated.texts), rated.human, sources=rated.sources),
+    ):
+        np.testing.assert_array_equal(one.predict(columns), fitted.predict(as_outputs(rated)))
+
+
+def test_a_specification_names_its_parameters() -> None:
+    """Flat, each in its range; progress is none of them."""
+    one = estimator_of("ratpred:cell=lstm,epochs=9,patience=none,slots=name+near,bfloat16=yes")
+    assert one == RatPred(
+        cell="lstm", epochs=9, patience=None, slots=("name", "near"), bfloat16=True
+    )
+    assert estimator_of(spec_of(one, ESTIMATORS)) == one
+    assert repr(RatPred(ensemble_size=2, epochs=9)) == "RatPred(epochs=9, ensemble_size=2)"
+    assert one.title == "RatPred"
+    assert "progress" not in one.get_params()
+    with pytest.raises(UsageError, match="learning_rate must be above 0"):
+        estimator_of("ratpred:learning_rate=0")
+
+
+def test_progress_is_told(rated: RatedPool) -> None:
+    """As a share of the epochs of all networks."""
+    one, shares = RatPred(**SMALL, ensemble_size=2), []
+    one.progress = shares.append
+    one.fit(rated)
+    assert shares == sorted(shares)
+    assert shares[-1] == 1.0
+    assert len(shares) == 2 * (SMALL["epochs"] + SMALL["synthetic_epochs"])
 
 
 def test_saved_and_loaded(rated: RatedPool, tmp_path: Path) -> None:
     """A folder of safetensors and JSON: the same estimates, the same signature, no pickle."""
-    made = RatPred(settings=SMALL, members=2, seed=4).fit(rated)
+    made = RatPred(**SMALL, ensemble_size=2, seed=4).fit(rated)
     made.save(tmp_path / "m")
     assert {p.name for p in (tmp_path / "m").iterdir()} == {"model.json", "model.safetensors"}
     loaded = RatPred(model=str(tmp_path / "m")).fit(rated)
     asked = as_outputs(rated)
-    np.testing.assert_array_equal(loaded.predict(asked).values, made.predict(asked).values)
-    np.testing.assert_array_equal(loaded.predict(asked).low, made.predict(asked).low)
+    np.testing.assert_array_equal(loaded.estimate(asked).values, made.estimate(asked).values)
+    np.testing.assert_array_equal(loaded.estimate(asked).low, made.estimate(asked).low)
     assert loaded.signature() == made.signature()
     assert Signature.parse(str(made.signature())) == made.signature()
     with pytest.raises(UsageError, match="has seen its texts"):
@@ -194,7 +257,7 @@ def test_damaged_models_are_refused(fitted: RatPred, tmp_path: Path) -> None:
     fitted.save(tmp_path)
     whole = (tmp_path / "model.json").read_text()
     described = json.loads(whole)
-    for text in (whole[:100], json.dumps({**described, "format": 2}), "{}", "[]"):
+    for text in (whole[:100], json.dumps({**described, "format": 1}), "{}", "[]"):
         (tmp_path / "model.json").write_text(text)
         with pytest.raises(InputError, match="refless train"):
             load(tmp_path)
@@ -209,27 +272,28 @@ def test_damaged_models_are_refused(fitted: RatPred, tmp_path: Path) -> None:
 
 
 def test_scales_must_agree(tmp_path: Path) -> None:
-    """A model of ratings in [0, 1] does not judge on another scale."""
+    """A model of ratings in [0, 1] gives no estimates on another scale."""
     scaled = pool(scale=(1, 5))
-    made = RatPred(settings=SMALL).fit(scaled)
-    values = made.predict(as_outputs(scaled)).values
+    made = RatPred(**SMALL).fit(scaled)
+    values = made.estimate(as_outputs(scaled)).values
     assert values.min() >= 0.0
     assert values.max() <= 1.0
     made.save(tmp_path)
     again = RatPred(model=str(tmp_path))
-    assert again.fit(again.empty_pool()).rated.scale == (1, 5)
+    assert again.fit(again.from_model()).rated.scale == (1, 5)
+    assert made.from_model() is None
     with pytest.raises(UsageError, match="--scale 1 5"):
         RatPred(model=str(tmp_path)).fit(pool())
 
 
 def test_reasons() -> None:
     """Empty texts, bad rows, too few rated texts: NaN with a reason."""
-    few = RatPred(settings=SMALL).fit(pool(12))
+    few = RatPred(**SMALL).fit(pool(12))
     asked = replace(
         outputs(("request(a)", "one"), ("request(a)", " "), ("request(a)", "x")),
         bad=(False, False, True),
     )
-    found = few.predict(asked)
+    found = few.estimate(asked)
     assert found.reasons == ("too-few", "empty", "bad-row")
     assert np.isnan(found.values).all()
     assert few.held_out(pool(12)).reasons == ("too-few",) * 12
@@ -240,27 +304,27 @@ def test_reasons() -> None:
 def test_bad_sources_name_their_text(rated: RatedPool, fitted: RatPred) -> None:
     """A source that is no act where all rated ones are."""
     with pytest.raises(InputError, match=r"source of text 2.*at character 11"):
-        fitted.predict(outputs(("inform(a=b)", "one"), ("inform(a=b", "two")))
+        fitted.estimate(outputs(("inform(a=b)", "one"), ("inform(a=b", "two")))
     with pytest.raises(UsageError, match="the outputs have none"):
-        fitted.predict(["a text without a source"])
+        fitted.estimate(["a text without a source"])
 
 
 def test_plain_sources_and_none() -> None:
     """Sources in words, and no sources at all, are read too."""
     words = replace(pool(), sources=tuple(f"what about {f} food?" for f in FOODS * 24))
     for given in (words, replace(words, sources=())):
-        found = RatPred(settings=SMALL).fit(given).predict(as_outputs(given))
+        found = RatPred(**SMALL).fit(given).estimate(as_outputs(given))
         assert found.coverage == 1.0
 
 
 def test_references_are_learned_from(rated: RatedPool) -> None:
     """People's texts make another model, and another signature."""
     people = (("inform(name='a b',food=thai)", "a b serves thai food in town ."),) * 2
-    plain = RatPred(settings=SMALL, errors=False).fit(rated)
-    more = RatPred(settings=SMALL, errors=False, references=people).fit(rated)
+    plain = RatPred(**SMALL, synthetic_errors=False).fit(rated)
+    more = RatPred(**SMALL, synthetic_errors=False, references=people).fit(rated)
     assert more.signature() != plain.signature()
-    assert sum(told["synthetic"] for told in more.trained.curve) == SMALL.synthetic_passes
-    assert not any(told["synthetic"] for told in plain.trained.curve)
+    assert sum(told["synthetic"] for told in more.trained.history) == SMALL["synthetic_epochs"]
+    assert not any(told["synthetic"] for told in plain.trained.history)
 
 
 def test_explaining_without_a_text(rated: RatedPool, fitted: RatPred) -> None:
@@ -268,24 +332,30 @@ def test_explaining_without_a_text(rated: RatedPool, fitted: RatPred) -> None:
     one = as_outputs(take(rated, np.array([0])))
     shown = fitted.explain(one)
     assert shown.neighbors == ()
-    assert shown.estimate == fitted.predict(one).values[0]
+    assert shown.estimate == fitted.estimate(one).values[0]
     hidden = fitted.explain(one, hide=rated.ids[0])
     assert hidden.size == len(rated) - 1
 
 
 def test_changes_after_fit_are_noticed(rated: RatedPool) -> None:
     """Parameters that training reads."""
-    one = RatPred(settings=SMALL)
+    one = RatPred(**SMALL)
     with pytest.raises(UsageError, match="fit a rated pool first"):
-        one.predict(as_outputs(rated))
+        one.estimate(as_outputs(rated))
     one.fit(rated).set_params(seed=5)
     with pytest.raises(UsageError, match="changed since fit"):
-        one.predict(as_outputs(rated))
+        one.estimate(as_outputs(rated))
 
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"members": 0}, {"development": 0.9}, {"folds": 1}, {"subsample": 0.0}, {"seed": -1}],
+    [
+        {"ensemble_size": 0},
+        {"validation_split": 0.9},
+        {"folds": 1},
+        {"subsample": 0.0},
+        {"seed": -1},
+    ],
 )
 def test_parameters_are_checked(wrong: dict[str, float]) -> None:
     """What could not be honoured is refused at once."""
@@ -294,12 +364,13 @@ def test_parameters_are_checked(wrong: dict[str, float]) -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"dropout": 1.0}, {"batch": 0}, {"rate": 0.0}, {"patience": 0}, {"layers": -1}]
+    "wrong",
+    [{"dropout": 1.0}, {"batch_size": 0}, {"learning_rate": 0.0}, {"patience": 0}, {"layers": -1}],
 )
 def test_settings_are_checked(wrong: dict[str, float]) -> None:
     """The network's too."""
     with pytest.raises(UsageError):
-        Settings(**wrong)
+        RatPred(**wrong)
 
 
 def test_without_torch_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,13 +1,24 @@
 """The records: columns stay together."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from refless.errors import UsageError
-from refless.records import Estimates, Outputs, RatedPool, as_outputs, outputs_of, take
-from refless.truth import pool_of, truth_of
+from refless.human import human_ratings, pool_of
+from refless.records import (
+    Estimates,
+    Outputs,
+    Predictions,
+    RatedPool,
+    as_outputs,
+    columns_of,
+    outputs_of,
+    take,
+)
 
 POOL = pool_of(
     ["a", "b", "c", "d"],
@@ -30,7 +41,7 @@ def ratings_of(pool: RatedPool) -> dict[str, list[float]]:
 
 @given(st.permutations(range(4)), st.integers(0, 4))
 def test_take_keeps_columns_together(order: list[int], size: int) -> None:
-    """Each text taken keeps its own name, ratings, truth and company, in the order asked for."""
+    """Each text taken keeps its own name, ratings, rating and company, in the order asked for."""
     rows = np.array(order[:size], dtype=np.int64)
     some = take(POOL, rows)
     assert some.ids == tuple("ijkl"[i] for i in rows)
@@ -40,14 +51,14 @@ def test_take_keeps_columns_together(order: list[int], size: int) -> None:
     assert some.items == tuple("1122"[i] for i in rows)
     assert some.tasks == ()
     assert ratings_of(some) == {name: ratings_of(POOL)[name] for name in some.ids}
-    np.testing.assert_array_equal(some.truth, truth_of(some.ratings, len(some), scale=(1, 5)))
+    np.testing.assert_array_equal(some.human, human_ratings(some.ratings, len(some), scale=(1, 5)))
 
 
 def test_take_leaves_the_pool_alone() -> None:
     """The pool that was taken from is as it was."""
-    before = (POOL.ids, POOL.truth.tolist(), ratings_of(POOL))
+    before = (POOL.ids, POOL.human.tolist(), ratings_of(POOL))
     take(POOL, np.array([3, 0], dtype=np.int64))
-    assert (POOL.ids, POOL.truth.tolist(), ratings_of(POOL)) == before
+    assert (POOL.ids, POOL.human.tolist(), ratings_of(POOL)) == before
 
 
 def test_outputs_of_lists_and_outputs() -> None:
@@ -106,7 +117,64 @@ def test_any_sequence_makes_outputs() -> None:
     assert (outputs.ids, outputs.texts) == (("1", "2"), ("a", "b"))
 
 
-def test_records_print_in_a_line() -> None:
-    """A notebook shows how many there are, not all of them."""
-    assert repr(POOL) == f"<RatedPool of {len(POOL)}>"
-    assert repr(outputs_of(["one", "two"])) == "<Outputs of 2>"
+def test_texts_of_any_kind_are_taken_the_same_way() -> None:
+    """Pools and outputs share their columns, and `take` brings along what each has besides."""
+    outputs = Outputs(
+        **columns_of(POOL),
+        references=(("r",), (), ("s", "t"), ("u",)),
+        weights=((1.0,), (), (0.5, -1.0), (0.0,)),
+        bad=(False, True, False, False),
+    )
+    some = outputs.take([2, 1])
+    assert (some.ids, some.tasks, some.bad) == (("k", "j"), (), (False, True))
+    assert (some.references, some.weights) == ((("s", "t"), ()), ((0.5, -1.0), ()))
+    assert columns_of(some) == columns_of(POOL.take([2, 1]))
+    assert outputs_of(["a", "b"]).take([1]).references == ()
+
+
+def test_a_pool_prints_its_first_texts() -> None:
+    """What it is made of, then ids, human ratings and texts on a line each; the rest is counted."""
+    assert repr(POOL).splitlines() == [
+        "RatedPool: 4 texts, 7 ratings from 1 to 5",
+        "  i  0.125  a",
+        "  j  0.5    b",
+        "  k  0.833  c",
+        "  ... 1 more",
+    ]
+    named = pool_of(["a"], [[1, 2]], annotators=["ann", "bob"])
+    assert repr(named) == "RatedPool: 1 text, 2 ratings by 2 annotators\n  1  1.5  a"
+
+
+def test_outputs_print_texts_in_a_line() -> None:
+    """A long text of several lines is cut to one; no texts are no rows."""
+    long = repr(outputs_of(["one\ntwo", "word " * 50]))
+    assert long.splitlines()[:2] == ["Outputs: 2 texts", "  1  one two"]
+    assert len(long.splitlines()[2]) == 65
+    assert long.endswith("…")
+    assert repr(outputs_of([])) == "Outputs: 0 texts"
+
+
+def test_estimates_print_values_or_reasons() -> None:
+    """Each with its interval, or why there is none."""
+    found = replace(estimates(0.25, np.nan), low=np.array([0.1, np.nan]))
+    assert repr(found).splitlines() == [
+        "Estimates: 2 texts, 1 with an estimate",
+        "  0  0.25     [0.1, 0.25]",
+        "  1  too-few",
+    ]
+    assert "[" not in repr(replace(found, low=np.array([np.nan, np.nan])))
+
+
+def test_predictions_print_beside_human_ratings() -> None:
+    """Both numbers of the first texts."""
+    found = Predictions(
+        id=("a", "b"),
+        human=np.array([0.5, 1.0]),
+        predicted=np.array([0.25, np.nan]),
+        reason=("", "empty"),
+    )
+    assert repr(found).splitlines() == [
+        "Predictions: 2 texts",
+        "  a  rated 0.5  predicted 0.25",
+        "  b  rated 1    no prediction (empty)",
+    ]

@@ -16,17 +16,20 @@ import pytest
 
 from command_line import headlines, jsonl, output_rows, rated_rows, run
 from refless.estimators import BLEUNeighbors
-from refless.report.compared import nearest_to_people
+from refless.human import pool_of
+from refless.report.document import Document, Figure, Section, Table
 from refless.report.html import CLIP, as_html, clip
-from refless.report.page import Chapter, Figure, Page, page_of_view
-from refless.report.trust import Evidence, validation_page
-from refless.report.view import Section, Table, View
+from refless.report.meta.document import nearest_to_people
+from refless.report.validate.document import Evidence, validation_document
+from refless.report.validate.texts import scatter_section
+from refless.stats.intervals import UNDEFINED
+from refless.studies.given_scores import given
 from refless.studies.meta import Agreeing, Level
 from refless.studies.validation import validation
-from refless.truth import pool_of
 
 DATA = Path(os.environ.get("REFLESS_DATA", Path(__file__).parents[2] / "shared" / "data"))
 SCALE = ("--scale", 1, 5)
+NEIGHBORS = ("--estimator", "bleu-neighbors")
 NASTY = (
     "</script><script>alert(1)</script>",
     "<!-- --> ]]> <svg onload=alert(2)>",
@@ -89,7 +92,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def report(folder: Path) -> str:
     """Of `validate`; written beside the JSON of the same run."""
     out = ("-o", folder / "trust.html", "-o", folder / "trust.json")
-    ran = run("validate", folder / "rated.jsonl", *SCALE, *out)
+    ran = run("validate", folder / "rated.jsonl", *SCALE, *NEIGHBORS, *out)
     assert ran.code == 0, ran.err
     return (folder / "trust.html").read_text(encoding="utf-8")
 
@@ -113,7 +116,7 @@ def test_verdict_is_that_of_the_json(report: str, folder: Path) -> None:
     found = json.loads((folder / "trust.json").read_text(encoding="utf-8"))
     said = re.search('<p id="verdict">(.*?)</p>', report)
     assert said is not None
-    assert said[1].replace("&nbsp;", " ").replace("&#x27;", "'") == found["verdict"]
+    assert said[1].replace("&nbsp;", " ").replace("&#x27;", "'") == found["recommendation"]
     assert f"{found['estimator']['spearman']:.3f}" in report
 
 
@@ -191,7 +194,7 @@ def test_every_chart_has_a_name_and_a_table(any_report: str) -> None:
 def test_chapters(report: str, worth: str) -> None:
     """What was promised: charts, sweeps, learning curve, coverage, misses, caveats, origin."""
     for title in (
-        "Agreement with people", "Estimate against truth", "Among single annotators",
+        "Agreement with people", "Estimate against human rating", "Among single annotators",
         "Other thresholds", "More rated texts", "Where it abstains", "Worst misses",
         "What the numbers do not show", "The texts", "How these numbers came about",
     ):  # fmt: skip
@@ -210,7 +213,16 @@ def test_row_order_does_not_matter(folder: Path, report: str) -> None:
     lines = (folder / "rated.jsonl").read_text(encoding="utf-8").split("\n")[:-1]
     back = folder / "back.jsonl"
     back.write_text("\n".join(reversed(lines)) + "\n", encoding="utf-8")
-    run("validate", back, *SCALE, "-o", folder / "back.html", "-o", folder / "trust.json")
+    run(
+        "validate",
+        back,
+        *SCALE,
+        *NEIGHBORS,
+        "-o",
+        folder / "back.html",
+        "-o",
+        folder / "trust.json",
+    )
     found = (folder / "back.html").read_text(encoding="utf-8")
     assert found.replace("back.", "X.") == (
         report.replace("rated.jsonl", "X.jsonl").replace("trust.html", "X.html")
@@ -220,12 +232,12 @@ def test_row_order_does_not_matter(folder: Path, report: str) -> None:
 @pytest.mark.parametrize(
     "words",
     [
-        ("--estimator", "kriging"),
-        ("--kernel", "rouge-l"),
+        ("--estimator", "gp"),
+        ("--estimator", "bleu-neighbors:kernel=rouge-l"),
         ("--group", "source"),
-        ("--subsample", 0.5),
-        ("--tau", 1),
-        ("--tau", 0.5),
+        ("--estimator", "bleu-neighbors:subsample=0.5"),
+        ("--estimator", "bleu-neighbors:tau=1"),
+        ("--estimator", "bleu-neighbors:tau=0.5"),
     ],
     ids=str,
 )
@@ -242,10 +254,10 @@ def test_without_annotators(tmp_path: Path, n: int) -> None:
     """Few texts, in the raters' units, nobody named: said, not refused."""
     rows = [{"text": text, "rating": i % 5} for i, text in enumerate(headlines(n))]
     out = tmp_path / "few.html"
-    ran = run("validate", jsonl(tmp_path / "few.jsonl", rows), "-o", out)
+    ran = run("validate", jsonl(tmp_path / "few.jsonl", rows), *NEIGHBORS, "-o", out)
     assert ran.code == 0, ran.err
     text = out.read_text(encoding="utf-8")
-    assert "No human yardstick is possible" in text
+    assert "No comparison with single annotators" in text
     assert "rated texts; here are" in text or n >= 20
     Outline(text)
 
@@ -267,17 +279,17 @@ def test_published_pool(tmp_path: Path) -> None:
     """HUSE summarization: level with one annotator, and the figures of docs/estimating.md.
 
     Ethayarajh & Sadigh 2020, Table 1, print a Spearman of 0.325 beside 0.405 for one annotator,
-    whose own rating the truth holds; with the mean of the others it is 0.332 (0.331
+    whose own rating the human rating holds; with the mean of the others it is 0.332 (0.331
     with the one text that has no estimate).
     """
     path = DATA / "huse-summarization" / "judgements.tsv"
     if not path.exists():
         pytest.skip(f"{path} is absent")
     begin, out = time.monotonic(), tmp_path / "huse.html"
-    assert run("validate", path, "--scale", 1, 6, "-o", out).code == 0
+    assert run("validate", path, "--scale", 1, 6, *NEIGHBORS, "-o", out).code == 0
     assert time.monotonic() - begin < 20
     text = out.read_text(encoding="utf-8")
-    assert "agrees with people about as well as one average annotator" in text
+    assert "agrees with people, and cannot be told apart from one average annotator" in text
     assert "0.316 [0.193, 0.440]" in text
     assert "0.332 [" in text
     assert "0.411 [" in text
@@ -295,7 +307,7 @@ def test_size_for_two_thousand_long_texts() -> None:
         pool, estimator.held_out(pool), pool.ids, estimator.signature(), resamples=40
     )
     evidence = Evidence(estimator=estimator, labels=pool.ids, command="refless", seed=0)
-    page = as_html(validation_page(found, None, evidence))
+    page = as_html(validation_document(found, None, evidence))
     assert len(page.encode()) < 3_000_000
     assert "一" <= texts[1][0] <= "鿿"
     assert max(map(len, re.findall("[一-鿿]+", page))) <= CLIP
@@ -319,27 +331,49 @@ def test_clip(text: str, room: int, kept: str) -> None:
 def test_advice_stands_at_the_top(folder: Path, tmp_path: Path) -> None:
     """Where most texts have no estimate, the cause and the command come before everything else."""
     out = tmp_path / "advice.html"
-    run("validate", folder / "rated.jsonl", *SCALE, "--tau", 0.5, "-o", out)
-    head = out.read_text(encoding="utf-8").split("</header>")[0]
-    assert "abstains on" in head
+    few = ("--estimator", "bleu-neighbors:tau=0.5")
+    run("validate", folder / "rated.jsonl", *SCALE, *few, "-o", out)
+    head, _, rest = out.read_text(encoding="utf-8").partition("</header>")
     assert '<aside class="advice"' in head
     assert "texts have no estimate" in head
+    assert "abstains on" in rest
 
 
-def test_page_of_any_view() -> None:
+def test_group_is_told_in_text_and_caption(folder: Path, tmp_path: Path) -> None:
+    """What was held out is said where the estimates are shown."""
+    out = tmp_path / "group.html"
+    ran = run("validate", folder / "rated.jsonl", *SCALE, "--group", "source", "-o", out)
+    assert "without the ratings of its source" in " ".join(ran.out.split())
+    text = out.read_text(encoding="utf-8")
+    assert "Each text, estimated without the ratings of its source." in text
+    assert "its own rating." not in text.split("<main>")[1]
+
+
+def test_different_axes_are_told_only_where_they_differ() -> None:
+    """Estimates that are the ratings: both axes are the same, and nothing is said of their ends."""
+    pool = pool_of([f"text {i}" for i in range(30)], [i % 5 for i in range(30)])
+    for values, said in ((pool.human, False), (pool.human / 2 + 1, True)):
+        scores = given(pool.ids, values, "scores")
+        found = validation(pool, scores.held_out(pool), pool.ids, scores.signature(), resamples=40)
+        places = {i: i for i in range(30)}
+        (figure,) = scatter_section(found, places, 0).figures
+        assert ("The axes have different ends" in figure.caption) == said
+
+
+def test_any_document() -> None:
     """Other results: their sections, their warnings first, their signature last."""
     table = Table(header=("metric", "score"), rows=(("a<b", "0.1"),), numeric=(False, True))
-    view = View(
-        json={"signature": "m|v:1"},
-        rows=[],
+    document = Document(
+        title="Metrics",
+        verdict="None is best.",
         sections=(
-            Section(lines=("careful", "  refless demo"), warning=True),
             Section(title="Scores", table=table, lines=("two lines",)),
-            Section(lines=("signature: m|v:1",)),
+            Section(lines=("careful", "  refless demo"), warning=True),
         ),
+        signatures=("m|v:1",),
+        command="refless meta",
     )
-    page = page_of_view(view, title="Metrics", verdict="None is best.", command="refless meta")
-    text = as_html(page)
+    text = as_html(document)
     Outline(text)
     assert text.index("careful") < text.index("Scores")
     assert "<code>refless demo</code>" in text
@@ -349,8 +383,9 @@ def test_page_of_any_view() -> None:
 
 def agreeing(name: str, spearman: float, low: float) -> Agreeing:
     return Agreeing(
-        name=name, n=50, pearson=math.nan, spearman=spearman, kendall=math.nan,
-        intervals={"spearman": (low, spearman + 0.1)}, accuracy=0.5, tie_threshold=0.0,
+        name=name, n_scored=50, pearson=math.nan, pearson_interval=UNDEFINED, spearman=spearman,
+        spearman_interval=(low, spearman + 0.1), kendall=math.nan, kendall_interval=UNDEFINED,
+        accuracy=0.5, tie_threshold=0.0,
         tie_accuracy=0.5, undefined="",
     )  # fmt: skip
 
@@ -359,8 +394,8 @@ def agreeing(name: str, spearman: float, low: float) -> Agreeing:
     ("metrics", "best", "words"),
     [
         ((("A", 0.5, 0.4), ("B", 0.2, 0.1)), ("A",), "0.600], significantly better than every"),
-        ((("A", 0.5, 0.4), ("B", 0.4, 0.3)), ("A", "B"), "; it is not told apart from B."),
-        ((("A", 0.5, 0.4),), ("A",), "On these 50 texts A agrees best with people, Spearman 0.5"),
+        ((("A", 0.5, 0.4), ("B", 0.4, 0.3)), ("A", "B"), "; it cannot be told apart from B."),
+        ((("A", 0.5, 0.4),), ("A",), "On these 50 texts A agrees with people: Spearman 0.5"),
         ((("A", 0.1, -0.1), ("B", 0, -1)), ("A", "B"), "chance could not explain; A comes nearest"),
         ((("A", math.nan, math.nan),), (), "no metric can be compared with people."),
     ],
@@ -398,19 +433,20 @@ def merged(rows: list[dict[str, object]]) -> list[dict[str, object]]:
     return [*first.values()]
 
 
-def test_commands_without_a_report_say_so(folder: Path) -> None:
-    """Refused before any work, with the names of those that have one."""
-    ran = run("explain", "--rated", folder / "rated.jsonl", "some text", "-o", folder / "e.html")
-    assert ran.code == 2
-    assert "no HTML report; validate" in ran.err
-    assert not (folder / "e.html").exists()
+def test_every_command_has_a_report(folder: Path) -> None:
+    """Also one without charts: what the terminal shows, as a page."""
+    rated, out = ("--rated", folder / "rated.jsonl"), folder / "e.html"
+    ran = run("explain", *rated, "some text", "--source", "s1", "-o", out)
+    assert ran.code == 0, ran.err
+    text = out.read_text(encoding="utf-8")
+    Outline(text)
+    assert "Evidence" in text
 
 
 def test_figures_without_data_are_not_offered_a_table() -> None:
     """A drawing alone, in a page without texts."""
-    chapter = Chapter(title="One", figures=(Figure(svg="<svg></svg>", caption="drawn"),))
-    page = Page(title="t", verdict="v", signature="s", command="c", chapters=(chapter,))
-    text = as_html(page)
+    section = Section(title="One", figures=(Figure(svg="<svg></svg>", caption="drawn"),))
+    text = as_html(Document(title="t", verdict="v", sections=(section,), signatures=("s",)))
     Outline(text)
     assert "details" not in re.findall("<main>.*</main>", text, flags=re.DOTALL)[0]
 

@@ -39,11 +39,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     outputs = jsonl(where / "outputs.jsonl", output_rows())
     scale = ("--scale", 1, 5)
     out = ("-o", where / "trust.html", "-o", where / "trust.json")
-    assert run("validate", rated, *scale, *out).code == 0
+    assert run("validate", rated, *scale, "--estimator", "bleu-neighbors", *out).code == 0
     assert run("score", outputs, "--rated", rated, *scale, "-o", where / "worth.html").code == 0
     if "trained" in REPORTS:
-        model = ("--out-dir", where / "<img src=x onerror=alert(1)>", "--members", 2)
-        small = ("--hidden", 8, "--embedding", 8, "--passes", 3, "--synthetic-passes", 2)
+        model = ("--out-dir", where / "<img src=x onerror=alert(1)>", "--ensemble-size", 2)
+        small = ("--hidden", 8, "--embedding", 8, "--epochs", 3, "--synthetic-epochs", 2)
         out = ("-o", where / "trained.html")
         assert run("train", rated, *scale, *model, *small, "--threads", 1, *out).code == 0
     return where
@@ -106,7 +106,7 @@ def test_verdict_matches_the_json(browser: Any, folder: Path) -> None:
     opened(browser, folder / "trust.html")
     found = json.loads((folder / "trust.json").read_text(encoding="utf-8"))
     shown = browser.execute_script("return document.getElementById('verdict').textContent")
-    assert shown.replace("\xa0", " ") == found["verdict"]
+    assert shown.replace("\xa0", " ") == found["recommendation"]
     facts = browser.execute_script("return document.querySelector('dl').innerText")
     assert f"{found['estimator']['coverage']:.3f}" in facts
     assert f"{found['estimator']['spearman']:.3f}" in facts

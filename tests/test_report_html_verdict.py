@@ -2,22 +2,18 @@
 
 import math
 from dataclasses import replace
+from typing import Any
 
+import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from refless.report.verdict import (
-    Grounds,
-    annotator_interval,
-    difference,
-    notes,
-    standing,
-    verdict,
-    worth,
-)
-from refless.studies.annotators import Annotator, Annotators
+from refless.report.score.document import verdict as worth
+from refless.report.validate.verdict import Grounds, grounds_of, notes, standing, verdict
+from refless.simulate import simulate
+from refless.studies.annotators import Annotator, Annotators, annotator_interval
+from refless.studies.given_scores import given
 from refless.studies.scoring import Mean
+from refless.studies.validation import validation
 
 LEVEL = Grounds(
     estimator="BLEU Neighbors",
@@ -32,8 +28,9 @@ LEVEL = Grounds(
     paired=0.31,
     paired_interval=(-0.14, 0.11),
     length=-0.3,
-    length_interval=(-0.4, -0.2),
+    length_interval=(0.4, 0.8),
     constant=0.03,
+    constant_interval=(0.004, 0.015),
 )
 UNKNOWN = (math.nan, math.nan)
 ALONE = replace(
@@ -42,10 +39,10 @@ ALONE = replace(
 
 
 def test_as_the_specification_words_it() -> None:
-    """The sentence that the report was asked for, word for word."""
+    """The sentence word for word: a wide interval is no equality."""
     assert verdict(LEVEL) == (
-        "On these 200 texts BLEU Neighbors agrees with people about as well as one average "
-        "annotator; it abstains on 1 %."
+        "On these 200 texts BLEU Neighbors agrees with people, and cannot be told apart from one "
+        "average annotator; it abstains on 1 %."
     )
 
 
@@ -53,28 +50,35 @@ def test_as_the_specification_words_it() -> None:
     ("interval", "words"),
     [
         ((0.01, 0.09), "agrees with people better than one average annotator"),
-        ((-0.05, 0.05), "agrees with people about as well as one average annotator"),
-        ((-0.3, -0.1), "agrees with people less well than one average annotator"),
+        ((-0.05, 0.05), "agrees with people, and cannot be told apart from one average annotator"),
+        ((-0.3, -0.1), "agrees with people, but less well than one average annotator does"),
     ],
 )
 def test_beside_an_annotator(interval: tuple[float, float], words: str) -> None:
-    """Better, level or worse by the interval of the paired difference."""
+    """Better, not told apart or worse by the interval of the paired difference."""
     assert words in verdict(replace(LEVEL, paired_interval=interval))
 
 
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({}, "ranks texts more as people do than their length alone would and errs less than a"),
-        ({"mse_interval": (0.018, 0.04)}, "would but errs about as much as a constant"),
-        ({"mse": 0.05, "mse_interval": (0.04, 0.06)}, "would but errs more than a constant"),
+        ({}, "ranks texts better than their length alone does and errs less than a constant"),
         (
-            {"length": 0.3, "length_interval": (0.2, 0.4)},
-            "ranks texts about as well as their length alone would but errs less than a constant",
+            {"constant_interval": (-0.01, 0.01)},
+            "does but shows no difference in error from a constant",
+        ),
+        ({"constant_interval": (-0.03, -0.01)}, "does but errs more than a constant"),
+        (
+            {"length": 0.1, "length_interval": (-0.05, 0.49)},
+            "cannot be told apart from ranking texts by their length alone but errs less than a",
         ),
         (
-            {"length": 0.8, "length_interval": (0.7, 0.9), "mse_interval": (0.018, 0.04)},
-            "less well than their length alone would and errs about as much as a constant",
+            {
+                "length": 0.8,
+                "length_interval": (-0.6, -0.3),
+                "constant_interval": (-0.01, 0.01),
+            },
+            "ranks texts worse than their length alone does and shows no difference in error",
         ),
     ],
 )
@@ -104,48 +108,54 @@ def test_abstention_leads_where_it_is_large() -> None:
     """Above a third, the texts without an estimate are said before the agreement on the rest."""
     assert verdict(replace(LEVEL, n_scored=80)) == (
         "On these 200 texts BLEU Neighbors abstains on 60 %; on the other 80 it agrees with "
-        "people about as well as one average annotator."
+        "people, and cannot be told apart from one average annotator."
     )
 
 
-numbers = st.floats(-0.99, 0.99)
-widths = st.floats(0.0, 0.5)
-
-
-@given(numbers, widths, widths, numbers, widths, widths)
-def test_difference_of_two(
-    a: float, below: float, above: float, b: float, under: float, over: float
-) -> None:
-    """Around a - b, antisymmetric, and within the ends of the two intervals."""
-    first, second = (a - below, a + above), (b - under, b + over)
-    low, high = difference(a, first, b, second)
-    assert low <= a - b <= high
-    back = difference(b, second, a, first)
-    assert (-back[1], -back[0]) == pytest.approx((low, high))
-    assert low >= first[0] - second[1] - 1e-9
-    assert high <= first[1] - second[0] + 1e-9
-
-
-def test_difference_of_equal_widths() -> None:
-    """Equal symmetric half-widths h give h times the square root of 2 (Zou 2007)."""
-    assert difference(0.5, (0.4, 0.6), 0.3, (0.2, 0.4)) == pytest.approx(
-        (0.2 - 0.1 * math.sqrt(2), 0.2 + 0.1 * math.sqrt(2))
-    )
-    assert standing(0.5, (0.4, 0.6), 0.3, (0.2, 0.4)) == "better"
-    assert standing(0.4, (0.3, 0.5), 0.3, (0.2, 0.4)) == "level"
+@pytest.mark.parametrize(
+    ("interval", "word"),
+    [
+        ((0.1, 0.2), "better"),
+        ((-0.1, 0.9), "unclear"),
+        ((-0.2, -0.1), "worse"),
+        (UNKNOWN, "unclear"),
+    ],
+)
+def test_standing(interval: tuple[float, float], word: str) -> None:
+    """Only an interval that leaves out 0 says which is better; one that is missing says nothing."""
+    assert standing(interval) == word
 
 
 def test_notes_say_what_speaks_against_it() -> None:
-    """Length that does as well, an error like a constant's, and the published comparison."""
-    said = " ".join(
-        notes(
-            replace(LEVEL, length=0.31, length_interval=(0.2, 0.4), constant=0.021, published=0.41)
-        )
-    )
-    for words in ("Length alone does as well", "not clearly lower", "As published", "0.410"):
+    """Length that is not told apart, an error like a constant's, and the published comparison."""
+    changes: dict[str, Any] = {
+        "length": 0.31,
+        "length_interval": (-0.1, 0.12),
+        "constant_interval": (-0.001, 0.002),
+        "published": 0.41,
+    }
+    said = " ".join(notes(replace(LEVEL, **changes)))
+    for words in ("Length alone has a Spearman of 0.310", "0.010 [-0.100, 0.120]: no difference",
+                  "shows no difference in error", "As published", "0.410"):  # fmt: skip
         assert words in said
+    assert "as well" not in said
     assert "Length" not in " ".join(notes(LEVEL))
     assert "no single annotators to compare" in notes(ALONE)[0]
+
+
+def test_length_is_drawn_with_the_estimates() -> None:
+    """Scores that follow length: their difference is known far better than either of the two."""
+    rng = np.random.default_rng(0)
+    pool = simulate(120, seed=1).pool
+    noisy = pool.human + rng.normal(scale=0.4, size=120)
+    texts = tuple("w" * round(400 + 200 * value) for value in noisy)
+    scores = given(pool.ids, noisy + rng.normal(scale=0.05, size=120), "scores")
+    pool = replace(pool, texts=texts)
+    found = validation(pool, scores.held_out(pool), pool.ids, scores.signature())
+    low, high = grounds_of(found).length_interval
+    alone = found.estimator.spearman_interval
+    assert (low, high) == found.differences["length_only"].interval
+    assert 0 < high - low < 0.5 * (alone[1] - alone[0])
 
 
 def people(values: list[float]) -> Annotators:
@@ -171,13 +181,13 @@ def test_interval_over_annotators() -> None:
 
 def test_worth_of_outputs() -> None:
     """The mean in the raters' units, with the abstention; no mean where there is none."""
-    mean = Mean(mean=0.5, interval=(0.4, 0.6), n=40, n_scored=36)
-    assert worth("Kriging", mean, (1, 5)) == (
-        "Kriging expects people to give these 40 outputs 3.00 [2.60, 3.40] on average from 1 to "
-        "5; it abstains on 10 %."
+    mean = Mean(mean=0.5, mean_interval=(0.4, 0.6), n=40, n_scored=36)
+    assert worth("The Gaussian process", mean, (1, 5)) == (
+        "The Gaussian process expects people to give these 40 outputs 3.00 [2.60, 3.40] on average "
+        "on a scale of 1 to 5; it abstains on 10 %."
     )
-    assert "0.500 [0.400, 0.600] on average;" in worth("Kriging", mean, None)
-    nothing = Mean(mean=math.nan, interval=(math.nan, math.nan), n=40, n_scored=0)
-    assert worth("Kriging", nothing, None) == (
-        "Kriging has no estimate for any of these 40 outputs."
+    assert "0.500 [0.400, 0.600] on average;" in worth("The Gaussian process", mean, None)
+    nothing = Mean(mean=math.nan, mean_interval=(math.nan, math.nan), n=40, n_scored=0)
+    assert worth("The Gaussian process", nothing, None) == (
+        "The Gaussian process has no estimate for these 40 outputs."
     )

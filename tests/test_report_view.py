@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from refless.report.view import clipped, number, p_value, percent, with_interval
+from refless.report.wording import clipped, labels, number, p_value, percent, with_interval
 
 
 @pytest.mark.parametrize(
@@ -56,3 +56,27 @@ def test_p_values_never_read_as_0() -> None:
         "<0.001", "<0.001", "0.001", "0.040", "1.000",
     ]  # fmt: skip
     assert p_value(float("nan")) == "-"
+
+
+SYSTEMS = ["Nucleus Decoding (p = 0.9)", "Nucleus Decoding (p = 0.95)", "Beam Search (beam = 16)"]
+
+
+@given(st.lists(st.text(max_size=40), max_size=8), st.integers(12, 30))
+def test_labels_stay_different(names: list[str], width: int) -> None:
+    """Each name has one label that fits, and no other name has it."""
+    found = labels(names, width, "…")
+    assert found.keys() == {*names}
+    assert len({*found.values()}) == len(found)
+    assert all(cell_len(label) <= width for label in found.values())
+
+
+def test_labels_are_cut_where_they_differ() -> None:
+    """At the end, or in the middle where their ends tell them apart."""
+    found = labels(SYSTEMS, 20, "…")
+    assert [*found.values()] == [
+        "Nucleus De…(p = 0.9)",
+        "Nucleus De…p = 0.95)",
+        "Beam Search (beam =…",
+    ]
+    same = [f"{'a' * 30}{middle}{'b' * 30}" for middle in "xy"]
+    assert [*labels(same, 20).values()] == ["aaaaaaaaa...bbbbbbbb", "aaaaaaaaaaaaaaa... 2"]

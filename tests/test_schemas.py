@@ -1,21 +1,23 @@
-"""Every JSON object of the command line fits its schema in docs/schema."""
+"""Every JSON object of the command line fits its schema, which is made from its record."""
 
-import json
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator, ValidationError
 
-from command_line import headlines, jsonl, output_rows, rated_rows, run
+from command_line import NEIGHBORS, headlines, jsonl, output_rows, rated_rows, run
+from refless.application import COMMANDS
 
-SCHEMAS = Path(__file__).parents[1] / "docs" / "schema"
-COMMANDS = ("score", "validate", "explain", "train")
-SMALL = "--embedding 8 --hidden 8 --passes 3 --synthetic-passes 1 --threads 1"
+SMALL = "--embedding 8 --hidden 8 --epochs 3 --synthetic-epochs 1 --threads 1"
 
 
 def schema(command: str) -> Any:
-    return json.loads((SCHEMAS / f"{command}.json").read_text(encoding="utf-8"))
+    """The schema of the result that a command's function returns."""
+    module = import_module(f"refless.application.{COMMANDS[command]}")
+    result = getattr(module, command).__annotations__["return"]
+    return getattr(module, result).schema()
 
 
 def fits(found: Any) -> None:
@@ -40,6 +42,28 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     jsonl(where / "sourced.jsonl", sourced)  # one source, and no output with an estimate
     apart = [{"text": t, "annotator": f"p{i}", "rating": i % 5} for i, t in enumerate(texts)]
     jsonl(where / "apart.jsonl", apart)  # each person rated one text: nothing to correlate
+    systems = [
+        {
+            "id": str(i),
+            "text": text,
+            "rating": i % 5,
+            "system": "ab"[i % 2],
+            "item": f"s{i // 2}",
+            "logprob": -5 - i % 7,
+            "reference": texts[i // 2],
+            "good": i % 3,
+        }
+        for i, text in enumerate(texts)
+    ]
+    jsonl(where / "systems.jsonl", systems)
+    plain = [{"text": row["text"], "reference": row["reference"]} for row in systems]
+    jsonl(where / "plain.jsonl", plain)
+    many = [{**row, "annotator": who, "good": i % 3} for i, row in enumerate(plain) for who in "pq"]
+    jsonl(where / "annotated.jsonl", [{**row, "rating": i % 5} for i, row in enumerate(many)])
+    triples = [{"id": t, "context": t, "message": t, "response": t[::-1]} for t in texts]
+    jsonl(where / "corpus.jsonl", triples)
+    jsonl(where / "seeds.jsonl", [{**row, "rating": 5} for row in triples[:3]])
+    (where / "mined").mkdir()
     return where
 
 
@@ -60,25 +84,26 @@ def test_schemas_are_strict(command: str) -> None:
     Draft202012Validator.check_schema(found)
     assert found["$schema"] == "https://json-schema.org/draft/2020-12/schema"
     objects = strict(found)
-    assert len(objects) > 2
+    assert found["$ref"].rpartition("/")[2] in found["$defs"]
+    assert objects
     for part in objects:
         assert part["additionalProperties"] is False
-        assert {*part["required"]} <= {*part["properties"]}
-        assert {*part["properties"]} - {*part["required"]} <= {"auc", "auc_interval", "best_of"}
+        assert {*part["required"]} == {*part["properties"]}
 
 
 @pytest.mark.parametrize(
     "words",
     [
         "score outputs.jsonl --rated rated.jsonl",
-        "score outputs.jsonl --rated rated.jsonl --scale 1 5 --subsample 0.5",
+        "score outputs.jsonl --rated rated.jsonl --estimator bleu-neighbors:subsample=0.5",
+        "score outputs.jsonl --rated rated.jsonl --scale 1 5",
         "score short.jsonl --rated rated.jsonl",
         "score short.jsonl --rated rated.jsonl --scale 1 5",
         "score outputs.jsonl --rated one.jsonl",
         "score long.jsonl --rated long.jsonl",
-        "score outputs.jsonl --rated rated.jsonl --weights kernel",
+        "score outputs.jsonl --rated rated.jsonl --estimator bleu-neighbors:weights=kernel",
         "score outputs.jsonl --rated rated.jsonl --best-of item",
-        "score outputs.jsonl --rated rated.jsonl --scale 1 5 --best-of source --fallback-below 0.5",
+        "score outputs.jsonl --rated rated.jsonl --scale 1 5 --best-of source --fallback-below 3",
         "score sourced.jsonl --rated rated.jsonl --best-of source --fallback-below 3",
         "score outputs.jsonl --rated one.jsonl --best-of item",
         "validate rated.jsonl",
@@ -86,8 +111,8 @@ def test_schemas_are_strict(command: str) -> None:
         "validate one.jsonl",
         "validate one.jsonl --scale 1 5",
         "validate two.jsonl",
-        "validate equal.jsonl --min-neighbors 1 --max-fraction 1",
-        "validate thumbs.jsonl --min-neighbors 1 --max-fraction 1",
+        "validate equal.jsonl --estimator bleu-neighbors:min_neighbors=1,max_fraction=1",
+        "validate thumbs.jsonl --estimator bleu-neighbors:min_neighbors=1,max_fraction=1",
         "validate thumbs.jsonl",
         "validate long.jsonl --scale 0 4",
         "validate apart.jsonl",
@@ -95,16 +120,42 @@ def test_schemas_are_strict(command: str) -> None:
         "explain --rated rated.jsonl --id o03 --outputs outputs.jsonl",
         "explain --rated one.jsonl --id 1",
         "explain --rated rated.jsonl ab",
-        "score outputs.jsonl --rated rated.jsonl --estimator kriging",
-        "score short.jsonl --rated thumbs.jsonl --estimator kriging --scale 0 1",
-        "validate apart.jsonl --estimator kriging",
-        "explain --rated rated.jsonl --id t001 --estimator kriging",
     ],
 )
 def test_outputs_fit(folder: Path, words: str) -> None:
-    """Real results fit, also where everything is undefined."""
-    asked = [folder / word if word.endswith(".jsonl") else word for word in words.split()]
-    ran = run(*asked, "--format", "json")
+    """Real results of BLEU Neighbors fit, also where everything is undefined."""
+    check(folder, words if "--estimator" in words else f"{words} --estimator bleu-neighbors")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "score outputs.jsonl --rated rated.jsonl",
+        "score short.jsonl --rated thumbs.jsonl --scale 0 1",
+        "score outputs.jsonl --rated one.jsonl",
+        "score outputs.jsonl --rated rated.jsonl --estimator gp:max_sd=0.3 --best-of item",
+        "validate rated.jsonl --scale 1 5",
+        "validate one.jsonl",
+        "validate two.jsonl",
+        "validate equal.jsonl",
+        "validate thumbs.jsonl --estimator gp",
+        "validate apart.jsonl --estimator gp --estimator bleu-neighbors",
+        "validate long.jsonl --scale 0 4",
+        "explain --rated rated.jsonl --id t001",
+        "explain --rated one.jsonl --id 1",
+    ],
+)
+def test_outputs_of_the_default_fit(folder: Path, words: str) -> None:
+    """So do those without --estimator, or with the Gaussian process, or with several."""
+    check(folder, words)
+
+
+def check(folder: Path, words: str) -> None:
+    """The JSON of a command line, in which files are those of the folder, fits its schema."""
+    files = (".jsonl", "mined", "index")
+    first, *asked = words.split()
+    asked = [str(folder / word) if word.endswith(files) else word for word in asked]
+    ran = run(first, *asked, "--format", "json")
     assert ran.code == 0, ran.err
     fits(ran.json)
     assert "NaN" not in ran.out
@@ -113,8 +164,8 @@ def test_outputs_fit(folder: Path, words: str) -> None:
 @pytest.mark.parametrize(
     "words",
     [
-        "rated.jsonl --scale 1 5 --members 2",
-        "rated.jsonl --no-errors --ignore-source --references outputs.jsonl",
+        "rated.jsonl --scale 1 5 --ensemble-size 2",
+        "rated.jsonl --no-synthetic-errors --no-use-source --references outputs.jsonl",
         "equal.jsonl",
         "thumbs.jsonl --scale 0 1",
     ],
@@ -129,12 +180,36 @@ def test_trained_models_fit(folder: Path, words: str) -> None:
     assert "NaN" not in ran.out
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "metric systems.jsonl -m bleu -m rouge-l",
+        "metric plain.jsonl -m bleu",
+        "meta systems.jsonl --score-column good -m bleu --unit 2 --resamples 40",
+        "meta systems.jsonl --score-column good --resamples 40",
+        "meta annotated.jsonl --score-column good --resamples 40",
+        "huse systems.jsonl --human-label a",
+        "huse systems.jsonl --human-label a --estimated",
+        "stress systems.jsonl -m bleu --probe frequent --probe rare --resamples 40",
+        "mine corpus.jsonl --seeds seeds.jsonl --out-dir mined",
+        "index rated.jsonl --out-dir index",
+        "demo",
+        "estimators",
+        "metrics",
+    ],
+)
+def test_outputs_of_the_other_commands_fit(folder: Path, words: str) -> None:
+    """So do those of every command that has no estimator."""
+    check(folder, words)
+
+
 def test_both_sides_are_seen(folder: Path) -> None:
     """The cases above hold an advice with a command, one without, and none."""
     commands = []
     for outputs in ("long.jsonl", "short.jsonl", "outputs.jsonl"):
         rated = "long.jsonl" if outputs == "long.jsonl" else "rated.jsonl"
-        found = run("score", folder / outputs, "--rated", folder / rated, "--format", "json").json
+        words = ("score", folder / outputs, "--rated", folder / rated, *NEIGHBORS)
+        found = run(*words, "--format", "json").json
         commands.append(found["advice"] and found["advice"]["command"])
     assert commands[0].startswith("refless score ")
     assert commands[1:] == [None, None]
@@ -142,13 +217,14 @@ def test_both_sides_are_seen(folder: Path) -> None:
 
 def test_a_missing_and_an_added_name_are_noticed(folder: Path) -> None:
     """The schemas refuse what the contract does not have."""
-    found = run("validate", folder / "rated.jsonl", "--format", "json").json
+    found = run("validate", folder / "rated.jsonl", *NEIGHBORS, "--format", "json").json
     for broken in (
         {name: value for name, value in found.items() if name != "advice"},
         {**found, "extra": 1},
         {**found, "n": "48"},
         {**found, "estimator": {**found["estimator"], "spearman_interval": [0.1]}},
-        {**found, "estimator": {**found["estimator"], "auc": 0.5}},
+        {**found, "estimator": {**found["estimator"], "auc": "0.5"}},
+        {**found, "format": 2},
     ):
         with pytest.raises(ValidationError):
             fits(broken)

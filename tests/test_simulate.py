@@ -8,15 +8,15 @@ import pytest
 from scipy.stats import spearmanr
 
 from refless.errors import UsageError
-from refless.simulate import ERRORS, SYSTEMS, Simulated, simulate, simulated_texts
-from refless.truth import truth_of
+from refless.human import human_ratings
+from refless.simulate import ERRORS, SYSTEMS, Simulated, simulate
 
 
 def digest(simulated: Simulated) -> str:
     """A hash of everything in it."""
     pool = simulated.pool
     columns = (pool.ids, pool.texts, pool.sources, pool.systems, pool.items)
-    arrays = (pool.truth, pool.ratings.values, pool.ratings.annotator, simulated.quality)
+    arrays = (pool.human, pool.ratings.values, pool.ratings.annotator, simulated.quality)
     told = repr((columns, [array.round(9).tolist() for array in arrays]))
     return hashlib.sha256(told.encode()).hexdigest()[:16]
 
@@ -37,7 +37,7 @@ def test_seeds() -> None:
 def test_truth_tracks_quality(seed: int, long: bool) -> None:
     """Ratings follow the quality behind them, though no annotator sees it clearly."""
     simulated = simulate(200, seed=seed, long=long)
-    assert 0.7 < spearmanr(simulated.pool.truth, simulated.quality).statistic < 0.999
+    assert 0.7 < spearmanr(simulated.pool.human, simulated.quality).statistic < 0.999
 
 
 def test_quality_of_systems() -> None:
@@ -60,7 +60,7 @@ def test_quality_can_be_read_off_the_text() -> None:
     pool = simulated.pool
     features = TfidfVectorizer(analyzer="char", ngram_range=(2, 4)).fit_transform(pool.texts)
     predicted = cross_val_predict(
-        Ridge(1.0), features, pool.truth, cv=GroupKFold(5), groups=pool.items
+        Ridge(1.0), features, pool.human, cv=GroupKFold(5), groups=pool.items
     )
     assert spearmanr(predicted, simulated.quality).statistic > 0.6
 
@@ -76,7 +76,7 @@ def test_sizes(n: int) -> None:
     pairs = set(zip(pool.ratings.text.tolist(), pool.ratings.annotator.tolist(), strict=True))
     assert len(pairs) == 4 * n
     assert len(pool.ratings.annotators) == 7
-    np.testing.assert_array_equal(pool.truth, truth_of(pool.ratings, n, scale=pool.scale))
+    np.testing.assert_array_equal(pool.human, human_ratings(pool.ratings, n, scale=pool.scale))
 
 
 def test_items_are_requests() -> None:
@@ -90,17 +90,17 @@ def test_items_are_requests() -> None:
 
 @pytest.mark.parametrize("scale", [(1, 5), (0, 1), (0, 100), (-3, 3), (0.5, 5.5)])
 def test_ratings_keep_to_the_scale(scale: tuple[float, float]) -> None:
-    """Whole steps from the lowest to the highest, both of them used; truth in [0, 1]."""
+    """Whole steps from the lowest to the highest, both of them used; human rating in [0, 1]."""
     pool = simulate(300, scale=scale).pool
     values = pool.ratings.values
     assert (values.min(), values.max()) == scale
     assert np.array_equal((values - scale[0]) % 1, np.zeros(len(values)))
-    assert pool.truth.min() >= 0.0
-    assert pool.truth.max() <= 1.0
+    assert pool.human.min() >= 0.0
+    assert pool.human.max() <= 1.0
 
 
 def test_annotators_differ() -> None:
-    """Annotators have a bias and noise of their own: none agrees with the truth throughout."""
+    """Annotators have a bias and noise of their own: none agrees with the rating throughout."""
     simulated = simulate(600)
     ratings = simulated.pool.ratings
     off = (ratings.values - 1) / 4 - simulated.quality[ratings.text]
@@ -148,40 +148,3 @@ def test_wrong_arguments(arguments: dict[str, Any]) -> None:
     """What cannot be honoured is refused."""
     with pytest.raises(UsageError):
         simulate(**arguments)
-
-
-def test_texts_for_benchmarks() -> None:
-    """20,000 texts: nearly all distinct, near the length, words by Zipf's law."""
-    texts = simulated_texts(20_000)
-    assert len(texts) == 20_000
-    assert len(set(texts)) > 19_900
-    assert np.mean([len(text) for text in texts]) == pytest.approx(50, abs=3)
-    words, counts = np.unique(" ".join(texts).split(), return_counts=True)
-    assert len(words) > 4000
-    ranked = np.sort(counts)[::-1]
-    # Zipf: frequency falls about as 1 / rank
-    assert ranked[9] / ranked[99] == pytest.approx(10, rel=0.4)
-
-
-def test_texts_for_benchmarks_are_the_same_everywhere() -> None:
-    """The first texts of seed 0, as first made; other seeds give others."""
-    texts = simulated_texts(50)
-    assert hashlib.sha256("\n".join(texts).encode()).hexdigest()[:16] == "fd7a0ade1256b399"
-    assert simulated_texts(50, seed=1) != texts
-    assert simulated_texts(0) == ()
-
-
-@pytest.mark.parametrize("length", [1, 10, 200, 1000])
-def test_texts_have_their_length(length: int) -> None:
-    """About as long as asked for, and never empty."""
-    texts = simulated_texts(300, length=length)
-    assert min(map(len, texts)) >= 1
-    if length >= 50:
-        assert np.mean([len(text) for text in texts]) == pytest.approx(length, rel=0.1)
-
-
-@pytest.mark.parametrize("arguments", [{"n": -1}, {"n": 1, "length": 0}, {"n": 1, "seed": -1}])
-def test_wrong_arguments_of_texts(arguments: dict[str, Any]) -> None:
-    """What cannot be honoured is refused."""
-    with pytest.raises(UsageError):
-        simulated_texts(**arguments)

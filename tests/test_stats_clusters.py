@@ -88,7 +88,7 @@ def world(rng: np.random.Generator, systems: dict[str, float], n: int) -> tuple[
         sources=tuple(f"s{i % 40}" for _ in rated for i in range(80)),
     )
     estimate = rng.normal(0.5, 0.1, size=n)
-    truth = estimate + errors("new", rng.normal(0, 0.1, size=10), n) - values.mean()
+    human = estimate + errors("new", rng.normal(0, 0.1, size=10), n) - values.mean()
     outputs = Outputs(
         ids=numbered(n),
         texts=("x",) * n,
@@ -103,7 +103,7 @@ def world(rng: np.random.Generator, systems: dict[str, float], n: int) -> tuple[
         low=estimate,
         high=estimate,
     )
-    return scored(outputs, estimates, residuals, resamples=200), float(truth.mean())
+    return scored(outputs, estimates, residuals, resamples=200), float(human.mean())
 
 
 @pytest.mark.parametrize("n", [50, 51])  # an odd number: the system is among the rated ones
@@ -113,8 +113,8 @@ def test_intervals_of_systems_hold(n: int) -> None:
     inside = 0
     for _ in range(60):
         systems = dict(zip(["a", "b", "c", "d", "e", "new"], rng.normal(0, 0.15, 6), strict=True))
-        found, truth = world(rng, systems, n)
-        low, high = found.systems["new"].interval
-        inside += low <= truth <= high
+        found, human = world(rng, systems, n)
+        low, high = found.systems["new"].mean_interval
+        inside += low <= human <= high
         assert low <= found.systems["new"].mean <= high
     assert inside >= 54

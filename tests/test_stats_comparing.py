@@ -78,7 +78,7 @@ def test_permutation_against_all_permutations() -> None:
 
 
 def test_permutation_tells_good_from_bad() -> None:
-    """A copy of the truth beats noise; a column does not beat itself, whatever its units."""
+    """A copy of the human rating beats noise; a column does not beat itself, whatever its units."""
     rng = np.random.default_rng(0)
     human = rng.normal(size=60)
     near, far = human + 0.1 * rng.normal(size=60), rng.normal(size=60)

@@ -100,7 +100,7 @@ def test_mean_interval_equals_its_normal_limit(monkeypatch):
 
 
 def test_mean_interval_covers_what_raters_would_say():
-    """Estimates that are off by residuals, biased or not: 95 % of intervals hold the mean truth."""
+    """Estimates that are off by residuals, biased or not: 95 % of hold the mean rating."""
     rng = np.random.default_rng(7)
     for spread in (0.0, 0.1, 0.2, 0.4, 2.0):
         held = 0

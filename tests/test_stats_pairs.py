@@ -15,7 +15,7 @@ LEVELS = st.integers(0, 4).map(float)
 
 @st.composite
 def columns(draw):
-    """Truth, prediction, groups."""
+    """Human rating, prediction, groups."""
     n = draw(st.integers(2, 10))
     human, predicted = (draw(arrays(np.float64, n, elements=LEVELS)) for _ in range(2))
     return human, predicted, draw(arrays(np.int64, n, elements=st.integers(0, 2)))

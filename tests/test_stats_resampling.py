@@ -20,7 +20,7 @@ COUNTS = st.integers(0, 3).map(float)
 
 @st.composite
 def weighted_columns(draw):
-    """Truth, prediction and three lines of weights that each keep a row."""
+    """Human rating, prediction and three lines of weights that each keep a row."""
     n = draw(st.integers(1, 25))
     human, predicted = (draw(arrays(np.float64, n, elements=LEVELS)) for _ in range(2))
     if draw(st.booleans()):
@@ -58,7 +58,7 @@ def test_weights_equal_repeated_rows(dense_rows, case):
         weighted.DENSE_ROWS = limit
     for name, column in values.items():
         expected = [repeated(name, human, predicted, line) for line in weights]
-        # An AUC is prepared on the whole truth, which must have two values itself.
+        # An AUC is prepared on the whole human rating, which must have two values itself.
         if name == "auc" and len(np.unique(human)) != 2:
             expected = [float("nan")] * len(weights)
         assert column == pytest.approx(expected, abs=1e-12, nan_ok=True), name

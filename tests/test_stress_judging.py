@@ -38,7 +38,7 @@ def test_reads_jsonl_and_writes_scores(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("code", "message"),
     [
-        ("print(1)", "wrote 1 lines for 2 outputs"),
+        ("print(1)", "wrote 1 line for 2 outputs"),
         ("print(1, 2, 3, sep=chr(10))", "wrote 3 lines for 2 outputs"),
         ("print(1); print('good')", "line 2: the scorer .* wrote 'good'"),
         ("print(1); print('inf')", "wrote 'inf'"),
@@ -55,7 +55,7 @@ def test_failures_are_told(tmp_path: Path, code: str, message: str) -> None:
 def test_timeout(tmp_path: Path) -> None:
     """It is ended, and the flag named."""
     begin = time.monotonic()
-    with pytest.raises(InputError, match=r"more than 0\.3 s for 2 outputs\. .*--timeout"):
+    with pytest.raises(InputError, match=r"more than 0\.3 s for 2 outputs; .*--timeout"):
         scorer(tmp_path, "import time; time.sleep(30)", timeout=0.3).score(OUTPUTS)
     assert time.monotonic() - begin < 10
 
@@ -79,7 +79,7 @@ def test_commands_that_cannot_be(command: str, message: str) -> None:
 def test_a_reader_that_stops_early_is_judged_by_its_lines(tmp_path: Path) -> None:
     """A scorer that never reads its input is no crash of ours."""
     many = Outputs(ids=tuple(map(str, range(5000))), texts=("x" * 200,) * 5000)
-    with pytest.raises(InputError, match="wrote 0 lines for 5000"):
+    with pytest.raises(InputError, match="wrote 0 lines for 5,000"):
         scorer(tmp_path, "pass").score(many)
 
 

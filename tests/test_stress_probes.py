@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 from refless.errors import InputError, UsageError
-from refless.metrics import BLEU, RougeL
+from refless.metrics import BLEU, RougeL, metric_of
 from refless.metrics.protocol import Scores, averaged
-from refless.metrics.spec import metric_of
 from refless.records import Outputs, numbered
 from refless.signature import Signature
 from refless.studies.stress.material import Material, material_of
@@ -217,11 +216,10 @@ def results(outputs: Outputs, spec: str, plan: Plan) -> tuple[Probe, ...]:
 @pytest.mark.parametrize("spec", ["bleu:tokenize=words", "cider-d", "rouge-l"])
 def test_row_order_leaves_no_trace(spec: str) -> None:
     """All probes, rows in another order: the same to the last digit."""
-    from refless.metrics.protocol import take_outputs
 
     outputs = outputs_of(25)
     plan = Plan(train=tuple(outputs.texts), settings=_few(), shortlist=3, largest_set=2)
-    mixed = take_outputs(outputs, np.random.default_rng(1).permutation(50))
+    mixed = outputs.take(np.random.default_rng(1).permutation(50))
     one, other = results(outputs, spec, plan), results(mixed, spec, plan)
     assert [probe.name for probe in one] == [
         "references", "frequent", "rare", "sentence", "direction",
@@ -253,7 +251,7 @@ def test_what_cannot_be_run_is_said() -> None:
 
     single = replace(outputs, references=tuple(row[:1] for row in outputs.references))
     found = stress(BLEU(), material_of(single), Plan(settings=_few()), label="bleu")
-    assert [name for name, _ in found.skipped] == ["references", "sentence", "stuffing"]
+    assert [*found.skipped] == ["references", "sentence", "stuffing"]
     assert [probe.name for probe in found.probes] == ["frequent", "rare", "direction"]
 
 

@@ -12,8 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from refless.errors import InputError, UsageError
-from refless.metrics import BLEU, Metric, RougeL, SentenceBLEU
-from refless.metrics.spec import metric_of
+from refless.metrics import BLEU, Metric, RougeL, SentenceBLEU, metric_of
 from refless.records import Outputs, numbered
 from refless.studies.stress import sentence
 from refless.studies.stress.sentence import constant_of, score_of, search, signed

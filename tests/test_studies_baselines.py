@@ -1,11 +1,18 @@
 """Closed-form baselines against refits without each group."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 
-from refless.studies.baselines import BASELINES, constant, length_only
+from refless.estimators.gp.data import folds_of
+from refless.records import take
+from refless.simulate import simulate
+from refless.studies import baselines
+from refless.studies.baselines import BASELINES, constant, length_only, tfidf
 
 
 @st.composite
@@ -68,7 +75,62 @@ def test_no_texts_no_predictions(name):
 
 
 def test_length_reads_a_planted_line():
-    """Truth that is exactly 2 + 3 log(1 + length) is found without error."""
+    """Human rating that is exactly 2 + 3 log(1 + length) is found without error."""
     lengths = np.array([3.0, 10.0, 50.0, 200.0, 700.0])
     human = 2 + 3 * np.log1p(lengths)
     assert length_only(human, lengths, np.arange(5)) == pytest.approx(human)
+
+
+def test_tfidf_is_scikit_learns() -> None:
+    """The same products of rows as TfidfVectorizer with pairs of words."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    pool = simulate(80, seed=2).pool
+    theirs = TfidfVectorizer(ngram_range=(1, 2)).fit_transform(pool.texts)
+    ours = tfidf(pool.texts)
+    assert_allclose((ours @ ours.T).toarray(), (theirs @ theirs.T).toarray(), atol=1e-12)
+
+
+@pytest.mark.parametrize("most_exact", [6_000, 0])
+def test_ridge_is_scikit_learns(monkeypatch: pytest.MonkeyPatch, most_exact: int) -> None:
+    """Each group judged by Ridge(1) on the others: in closed form, and in folds of whole groups."""
+    from sklearn.linear_model import Ridge
+
+    monkeypatch.setattr(baselines, "MOST_EXACT", most_exact)
+    pool = simulate(90, seed=4).pool
+    groups = np.arange(90) // 3
+    rows = np.hstack([tfidf(pool.texts).toarray(), tfidf(pool.sources).toarray()])
+    found = baselines.tfidf_ridge(pool.texts, pool.sources, pool.human, groups)
+    held = groups if most_exact else folds_of(groups, baselines.FOLDS)
+    for label in np.unique(held)[:6]:
+        inside = held == label
+        model = Ridge(alpha=1.0, solver="cholesky").fit(rows[~inside], pool.human[~inside])
+        assert_allclose(found[inside], model.predict(rows[inside]), atol=1e-6)
+
+
+def test_ridge_with_one_group_has_nothing_to_learn_from() -> None:
+    pool = simulate(10, seed=1).pool
+    assert np.isnan(baselines.tfidf_ridge(pool.texts, (), pool.human, np.zeros(10, np.int64))).all()
+
+
+def test_ridges_with_and_without_sources() -> None:
+    """Sources can make a ridge worse, so both are baselines; without sources there is one."""
+    pool = simulate(60, seed=5).pool
+    groups = np.arange(60)
+    both = baselines.baselines(pool, groups)
+    assert [*both] == ["TF-IDF ridge", "TF-IDF + sources", "length", "constant"]
+    alone = baselines.tfidf_ridge(pool.texts, (), pool.human, groups)
+    assert_allclose(both["TF-IDF ridge"], alone, atol=1e-12)
+    assert not np.allclose(both["TF-IDF + sources"], alone)
+    bare = baselines.baselines(replace(pool, sources=()), groups)
+    assert [*bare] == ["TF-IDF ridge", "length", "constant"]
+
+
+def test_order_of_rows_changes_no_baseline() -> None:
+    pool = simulate(60, seed=5).pool
+    groups = np.arange(60) // 2
+    rows = np.random.default_rng(1).permutation(60)
+    found = baselines.baselines(pool, groups)
+    moved = baselines.baselines(take(pool, rows), groups[rows])
+    for name, values in found.items():
+        assert_array_equal(values[rows], moved[name])

@@ -11,8 +11,8 @@ from scipy import stats
 
 from refless.errors import UsageError
 from refless.metrics import BLEU
-from refless.metrics.protocol import averaged, take_outputs
-from refless.records import Judged, Outputs
+from refless.metrics.protocol import averaged
+from refless.records import Outputs, Predictions
 from refless.stats.corrections import holm
 from refless.stats.williams import williams
 from refless.studies.meta import How, meta, together_of
@@ -22,12 +22,12 @@ DATA = Path(os.environ.get("REFLESS_DATA", Path(__file__).parents[2] / "shared" 
 HOW = How(resamples=60, permutations=200)
 
 
-def judged(n: int = 120, systems: int = 4, *, seed: int = 0) -> Judged:
+def judged(n: int = 120, systems: int = 4, *, seed: int = 0) -> Predictions:
     """Items answered by all systems, which differ in how good they are."""
     rng = np.random.default_rng(seed)
     place = np.arange(n)
     human = (place % systems) / systems + rng.normal(size=n)
-    return Judged(
+    return Predictions(
         id=tuple(map(str, place)),
         human=np.round(human, 1),
         predicted=np.full(n, np.nan),
@@ -61,7 +61,7 @@ def test_correlations_are_scipys() -> None:
     assert found.systems.metrics[0].pearson == pytest.approx(np.corrcoef(of_systems)[0, 1])
     for level in (found.segments, found.systems):
         for each in level.metrics:
-            low, high = each.intervals["pearson"]
+            low, high = each.pearson_interval
             assert low - 1e-9 <= each.pearson <= high + 1e-9
 
 
@@ -80,7 +80,7 @@ def test_who_is_better() -> None:
     assert not same.better
     assert same.permutation_p == 1.0
     assert np.isnan(same.williams_t)
-    assert better["good", "bad"].interval[0] > 0
+    assert better["good", "bad"].difference_interval[0] > 0
 
 
 def test_comparisons_are_williams_and_holm() -> None:
@@ -112,7 +112,7 @@ def test_common_rows_only() -> None:
     holes[:30] = np.nan
     found = meta(human, {"a": noisy(human, 1, 4), "b": averaged(holes)}, HOW)
     assert found.segments.comparisons[0].n == 90
-    assert {one.name: one.n for one in found.segments.metrics} == {"a": 120, "b": 90}
+    assert {one.name: one.n_scored for one in found.segments.metrics} == {"a": 120, "b": 90}
 
 
 def test_order_of_rows_does_not_matter() -> None:
@@ -155,7 +155,7 @@ def test_system_scores_of_metrics_are_corpus_scores() -> None:
     columns = [
         [
             human.human[names == name].mean(),
-            BLEU().score(take_outputs(outputs, np.flatnonzero(names == name))).corpus,
+            BLEU().score(outputs.take(np.flatnonzero(names == name))).corpus,
         ]
         for name in sorted(set(names))
     ]
@@ -205,7 +205,7 @@ def test_novikova_columns() -> None:
         pytest.skip(f"no real data at {path}")
     with path.open(encoding="utf-8", newline="") as lines:
         rows = list(csv.DictReader(lines))
-    human = Judged(
+    human = Predictions(
         id=tuple(map(str, range(len(rows)))),
         human=np.array([float(row["quality"]) for row in rows]),
         predicted=np.full(len(rows), np.nan),

@@ -1,4 +1,4 @@
-"""Annotators left out of their own truth, their agreement, and the alternative annotator test."""
+"""Annotators left out of their own rating, their agreement, and the alternative annotator test."""
 
 import os
 from dataclasses import replace
@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from refless.estimators import Kriging
+from refless.estimators import GaussianProcess
+from refless.human import pool_of
 from refless.records import RatedPool, take
 from refless.simulate import simulate
 from refless.studies.alternative import alternative_test
 from refless.studies.annotators import annotators
-from refless.studies.rater_agreement import as_dict, rater_agreement
+from refless.studies.rater_agreement import rater_agreement
 from refless.tables import Reading, read_pool
-from refless.truth import pool_of
 from test_studies_annotators import pool_from
 
 DATA = Path(os.environ.get("REFLESS_DATA", Path(__file__).parents[2] / "shared" / "data"))
@@ -60,7 +60,7 @@ def test_left_out_by_hand() -> None:
 
 
 def test_texts_of_one_annotator_say_nothing_when_left_out() -> None:
-    """Where nobody else rated a text, there is no truth to compare with."""
+    """Where nobody else rated a text, there is no human rating to compare with."""
     rows = [("x", "a", 1), ("y", "a", 3), ("y", "b", 3), ("z", "b", 2)]
     found = annotators(pool_from(rows), leave_out=True)
     assert [one.n for one in found.per_annotator] == [1, 1]
@@ -92,8 +92,8 @@ def test_rater_agreement_does_not_depend_on_order() -> None:
     """Nor does its bootstrap; alpha and the one-way coefficient are near each other."""
     pool = simulate(60, seed=1, annotators=6, raters_per_text=3).pool
     found, again = rater_agreement(pool), rater_agreement(shuffled(pool))
-    assert as_dict(found) == as_dict(again)
-    assert found.alpha["interval"] == pytest.approx(found.intraclass.single_1, abs=0.02)
+    assert repr(found) == repr(again)
+    assert found.alpha_interval == pytest.approx(found.intraclass.single_1, abs=0.02)
     assert np.isnan(found.intraclass.single_2)  # not everybody rated every text
     full = rater_agreement(simulate(60, seed=1, annotators=3, raters_per_text=3).pool)
     assert full.intraclass.single_3 > full.intraclass.single_1
@@ -103,7 +103,7 @@ def test_no_agreement_without_second_ratings() -> None:
     """It says so."""
     found = rater_agreement(pool_of(["a", "b"], [1, 2]))
     assert found.undefined == "no text has two ratings"
-    assert np.isnan(found.alpha["interval"])
+    assert np.isnan(found.alpha_interval)
 
 
 def slow_alternative(pool, predicted, epsilon):
@@ -130,7 +130,7 @@ def slow_alternative(pool, predicted, epsilon):
 def test_alternative_against_plain_loops(epsilon) -> None:
     """Winning rate and advantage probability, for an estimator and for the pool's mean."""
     pool = simulate(120, seed=2, annotators=4, raters_per_text=3).pool
-    for predicted in (Kriging().held_out(pool).values, np.full(120, pool.truth.mean())):
+    for predicted in (GaussianProcess().held_out(pool).values, np.full(120, pool.human.mean())):
         found = alternative_test(pool, predicted, epsilon=epsilon)
         rate, advantage = slow_alternative(pool, predicted, epsilon)
         assert found.winning_rate == pytest.approx(rate)
@@ -141,7 +141,7 @@ def test_alternative_against_plain_loops(epsilon) -> None:
 def test_alternative_undefined() -> None:
     """Too few texts, or nobody named: no answer, and why."""
     pool = simulate(20, seed=2, annotators=4, raters_per_text=3).pool
-    found = alternative_test(pool, pool.truth)
+    found = alternative_test(pool, pool.human)
     assert found.passed is None
     assert "fewer than two annotators" in found.undefined
     unnamed = alternative_test(pool_of(["a", "b"], [1, 2]), np.array([1.0, 2.0]))

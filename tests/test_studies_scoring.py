@@ -37,7 +37,7 @@ def test_by_hand() -> None:
     assert found.reasons == {"too-few": 1}
     assert list(found.systems) == ["a", "b"]
     assert math.isnan(found.systems["a"].mean)
-    assert math.isnan(found.systems["a"].interval[0])
+    assert math.isnan(found.systems["a"].mean_interval[0])
     assert found.systems["a"].coverage == 0
     assert found.systems["b"].mean == pytest.approx(0.4)
 
@@ -61,14 +61,16 @@ def test_order_does_not_matter(values: list[float], random: object) -> None:
     first, second = score(values).overall, score(mixed).overall
     assert repr(first) == repr(second)
     if first.n_scored:
-        assert first.interval[0] <= first.interval[1]
+        assert first.mean_interval[0] <= first.mean_interval[1]
 
 
 def test_seed() -> None:
     """The mean does not hang on it, the interval does."""
     values = [0.1, 0.4, 0.45, 0.8, 0.9]
     assert score(values, seed=0).overall == score(values, seed=0).overall
-    assert score(values, seed=0).overall.interval != score(values, seed=1).overall.interval
+    assert (
+        score(values, seed=0).overall.mean_interval != score(values, seed=1).overall.mean_interval
+    )
     assert score(values, seed=0).overall.mean == score(values, seed=1).overall.mean
 
 
@@ -88,4 +90,4 @@ def test_intervals_stay_on_the_scale() -> None:
         high=values,
     )
     found = scored(texts, estimates, residuals, resamples=200)
-    assert found.systems["new"].interval == (0.0, 1.0)
+    assert found.systems["new"].mean_interval == (0.0, 1.0)

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from refless.errors import UsageError
-from refless.estimators import BLEUNeighbors, Kriging
+from refless.estimators import BLEUNeighbors, GaussianProcess
 from refless.records import as_outputs, take
 from refless.signature import Signature
 from refless.simulate import simulate
-from refless.studies.fruit import fruit
+from refless.studies.easy_texts import easy_texts
 from refless.studies.held_out import agreement
 from refless.studies.judging import across, beside
 from refless.studies.transfer import by_task, transfer
@@ -25,7 +25,7 @@ def test_transfer_is_fit_and_predict() -> None:
     """Off the diagonal the other pool is learned from; on it texts are held out."""
     found = transfer(BLEUNeighbors(), {"b": RIGHT, "a": LEFT}, **QUICK)
     assert (found.tasks, found.n) == (("a", "b"), (50, 40))
-    estimates = BLEUNeighbors().fit(LEFT).predict(as_outputs(RIGHT))
+    estimates = BLEUNeighbors().fit(LEFT).estimate(as_outputs(RIGHT))
     expected = agreement(beside(RIGHT, estimates), resamples=50)
     assert found.agreements[0][1].spearman == expected.spearman
     assert found.agreements[0][1].coverage == estimates.coverage
@@ -35,12 +35,12 @@ def test_transfer_is_fit_and_predict() -> None:
 
 def test_shared_groups_are_held_out() -> None:
     """A system that stands in both tasks is judged by the other systems' texts only."""
-    estimates = across(Kriging(), LEFT, RIGHT, LEFT.systems, RIGHT.systems)
+    estimates = across(GaussianProcess(), LEFT, RIGHT, LEFT.systems, RIGHT.systems)
     systems = np.array(RIGHT.systems)
     for name in sorted(set(RIGHT.systems)):
         rows = np.flatnonzero(systems == name)
         others = take(LEFT, np.flatnonzero(np.array(LEFT.systems) != name))
-        alone = Kriging().fit(others).predict(as_outputs(take(RIGHT, rows)))
+        alone = GaussianProcess().fit(others).estimate(as_outputs(take(RIGHT, rows)))
         assert estimates.values[rows] == pytest.approx(alone.values)
 
 
@@ -55,7 +55,7 @@ def test_tasks_of_one_pool() -> None:
 
 
 def test_fruit_by_hand() -> None:
-    """Truths 2, 4, 3; "a" errs by 1, 1, 0 and "b" too: MSE 2/3 on all, 1/2 on the last two."""
+    """Ratings 2, 4, 3; "a" errs by 1, 1, 0 and "b" too: MSE 2/3 on all, 1/2 on the last two."""
     rows = [
         ("x", "a", 1),
         ("x", "b", 3),
@@ -64,7 +64,7 @@ def test_fruit_by_hand() -> None:
         ("z", "a", 3),
         ("z", "b", 3),
     ]
-    found = fruit(pool_from(rows), np.array([False, True, True]), Signature("test"))
+    found = easy_texts(pool_from(rows), np.array([False, True, True]), Signature("test"))
     assert (found.n_annotators, found.n, found.n_scored) == (2, 3, 2)
     assert found.all_texts == pytest.approx(2 / 3)
     assert found.estimated == pytest.approx(1 / 2)
@@ -75,27 +75,29 @@ def test_fruit_by_hand() -> None:
 def test_fruit_finds_easy_questions() -> None:
     """Where estimates exist only where annotators agree, the difference is clear; else not."""
     pool = simulate(200, seed=3, annotators=12, raters_per_text=6).pool
-    off = np.square((pool.ratings.values - 1) / 4 - pool.truth[pool.ratings.text])
+    off = np.square((pool.ratings.values - 1) / 4 - pool.human[pool.ratings.text])
     spread = np.bincount(pool.ratings.text, weights=off)
-    easy = fruit(pool, spread < np.median(spread), Signature("test"))
+    easy = easy_texts(pool, spread < np.median(spread), Signature("test"))
     assert easy.difference_interval[1] < 0
     assert easy.difference_p < 0.01
-    chance = fruit(pool, np.random.default_rng(0).random(200) < 0.5, Signature("test"))
+    chance = easy_texts(pool, np.random.default_rng(0).random(200) < 0.5, Signature("test"))
     assert chance.difference_p > 0.05
     assert chance.difference_interval[0] < 0 < chance.difference_interval[1]
 
 
 def test_fruit_does_not_depend_on_order() -> None:
     """Texts and ratings in another order give the same."""
-    one = fruit(LEFT, BLEUNeighbors().held_out(LEFT).defined, Signature("test"))
+    one = easy_texts(LEFT, BLEUNeighbors().held_out(LEFT).defined, Signature("test"))
     moved = shuffled(LEFT)
-    assert one == fruit(moved, BLEUNeighbors().held_out(moved).defined, Signature("test"))
+    assert one == easy_texts(moved, BLEUNeighbors().held_out(moved).defined, Signature("test"))
 
 
 def test_fruit_undefined() -> None:
     """Nobody estimated, or nobody named."""
-    found = fruit(LEFT, np.zeros(50, dtype=bool), Signature("test"))
+    found = easy_texts(LEFT, np.zeros(50, dtype=bool), Signature("test"))
     assert "fewer than two annotators" in found.undefined
     assert np.isnan(found.difference)
     unnamed = replace(LEFT, ratings=replace(LEFT.ratings, annotators=()))
-    assert "do not name" in fruit(unnamed, np.ones(50, dtype=bool), Signature("test")).undefined
+    assert (
+        "do not name" in easy_texts(unnamed, np.ones(50, dtype=bool), Signature("test")).undefined
+    )

@@ -6,18 +6,18 @@ from scipy import stats
 
 from refless.errors import UsageError
 from refless.metrics import BLEU
-from refless.metrics.protocol import averaged, take_outputs
-from refless.records import Judged, Outputs
+from refless.metrics.protocol import averaged
+from refless.records import Outputs, Predictions
 from refless.simulate import simulate
 from refless.studies.units import in_units, units_of
 
 POOL = simulate(120, seed=5).pool
 
 
-def human() -> Judged:
-    return Judged(
+def human() -> Predictions:
+    return Predictions(
         id=POOL.ids,
-        human=POOL.truth,
+        human=POOL.human,
         predicted=np.full(len(POOL), np.nan),
         reason=("",) * len(POOL),
         item=POOL.items,
@@ -50,13 +50,13 @@ def test_truth_itself_correlates_perfectly() -> None:
     """And noise does not; units of more items bring a noisy copy nearer."""
     rng = np.random.default_rng(0)
     columns = {
-        "truth": averaged(POOL.truth),
-        "noisy": averaged(POOL.truth + 0.3 * rng.normal(size=120)),
+        "human": averaged(POOL.human),
+        "noisy": averaged(POOL.human + 0.3 * rng.normal(size=120)),
     }
     small = units_of(human(), columns, unit=2, assignments=50)
     large = units_of(human(), columns, unit=10, assignments=50)
-    assert small["truth"].spearman == pytest.approx(1.0)
-    assert small["truth"].spearman_interval == (pytest.approx(1.0), pytest.approx(1.0))
+    assert small["human"].spearman == pytest.approx(1.0)
+    assert small["human"].spearman_interval == (pytest.approx(1.0), pytest.approx(1.0))
     assert large["noisy"].spearman > small["noisy"].spearman
     low, high = small["noisy"].kendall_interval
     assert low < small["noisy"].kendall < high
@@ -69,9 +69,7 @@ def test_corpus_scores_come_from_statistics() -> None:
     scores = BLEU().score(outputs)
     rows = np.arange(12)
     sums = scores.statistics[rows].sum(axis=0)
-    assert float(scores.combine(sums)) == pytest.approx(
-        BLEU().score(take_outputs(outputs, rows)).corpus
-    )
+    assert float(scores.combine(sums)) == pytest.approx(BLEU().score(outputs.take(rows)).corpus)
     whole = units_of(human(), {"bleu": scores}, unit=5, assignments=20)["bleu"]
     means = units_of(human(), {"bleu": averaged(scores.segments)}, unit=5, assignments=20)["bleu"]
     assert whole.n_units == means.n_units > 2
@@ -80,10 +78,10 @@ def test_corpus_scores_come_from_statistics() -> None:
 
 def test_missing_scores_drop_pairs() -> None:
     """A pair of answers counts for all metrics or for none."""
-    holes = POOL.truth.copy()
+    holes = POOL.human.copy()
     holes[0] = np.nan
     found = units_of(
-        human(), {"a": averaged(POOL.truth), "b": averaged(holes)}, unit=2, assignments=5
+        human(), {"a": averaged(POOL.human), "b": averaged(holes)}, unit=2, assignments=5
     )
     n = POOL.items.count(POOL.items[0]) - 1
     assert found["a"].n_dropped == found["b"].n_dropped == n
@@ -91,10 +89,10 @@ def test_missing_scores_drop_pairs() -> None:
 
 def test_undefined() -> None:
     """Too few units: NaN. No systems: an error."""
-    one = units_of(human(), {"a": averaged(POOL.truth)}, unit=1000, assignments=5)["a"]
+    one = units_of(human(), {"a": averaged(POOL.human)}, unit=1000, assignments=5)["a"]
     assert one.n_units == 0
     assert np.isnan([one.spearman, one.kendall, *one.spearman_interval]).all()
-    bare = Judged(id=("1",), human=np.ones(1), predicted=np.ones(1), reason=("",))
+    bare = Predictions(id=("1",), human=np.ones(1), predicted=np.ones(1), reason=("",))
     with pytest.raises(UsageError, match="system and an item"):
         units_of(bare, {"a": averaged(np.ones(1))})
     with pytest.raises(UsageError, match="1 or more"):

@@ -1,4 +1,4 @@
-"""Held-out estimates against the truth, and by what they are held out."""
+"""Held-out estimates against the human rating, and by what they are held out."""
 
 import math
 from dataclasses import replace
@@ -12,7 +12,7 @@ from refless.simulate import simulate
 from refless.studies.held_out import agreement
 from refless.studies.validation import Validation, codes, group_labels, validation
 
-from refless.records import Judged, RatedPool  # isort: skip
+from refless.records import Predictions, RatedPool  # isort: skip
 
 POOL = simulate(60, seed=3).pool
 
@@ -53,15 +53,15 @@ def test_one_group_only() -> None:
 def test_agreement_is_that_of_the_estimates() -> None:
     """The study adds no arithmetic of its own."""
     found = validated(POOL)
-    judged = Judged(
+    judged = Predictions(
         id=POOL.ids,
-        human=POOL.truth,
+        human=POOL.human,
         predicted=found.estimates.values,
         reason=found.estimates.reasons,
     )
     assert repr(found.estimator) == repr(agreement(judged, resamples=60))
     defined = ~np.isnan(found.estimates.values)
-    errors = POOL.truth[defined] - found.estimates.values[defined]
+    errors = POOL.human[defined] - found.estimates.values[defined]
     assert found.estimator.mse == pytest.approx(float(np.mean(errors**2)), rel=1e-12)
 
 
@@ -77,15 +77,15 @@ def test_the_constant_ranks_nothing() -> None:
     """Its errors stand, its correlations (-1 by construction) do not."""
     found = validated(POOL)
     constant, judged = found.baselines["constant"], found.estimates.defined
-    n, truth = len(POOL), POOL.truth
-    others = (truth.sum() - truth) / (n - 1)  # the mean of all the other texts
-    errors = (truth - others)[judged] ** 2  # on the texts that the estimator judges too
+    n, human = len(POOL), POOL.human
+    others = (human.sum() - human) / (n - 1)  # the mean of all the other texts
+    errors = (human - others)[judged] ** 2  # on the texts that the estimator judges too
     assert constant.mse == pytest.approx(float(np.mean(errors)), rel=1e-12)
     assert 0 < constant.n_scored == found.estimator.n_scored < n
     for name in ("pearson", "spearman", "kendall"):
         assert math.isnan(getattr(constant, name))
-        assert math.isnan(constant.intervals[name][0])
-        assert math.isnan(constant.p_values[name])
+        assert math.isnan(constant.interval_of(name)[0])
+        assert math.isnan(getattr(constant, f"{name}_p"))
         assert constant.undefined[name] == "a constant ranks nothing"
 
 
@@ -93,4 +93,4 @@ def test_groups_are_resampled_whole() -> None:
     """Intervals over clusters differ from those over texts; the point estimates of a baseline
     that ignores the groups' words do not share their seed by chance."""
     single, grouped = validated(POOL), validated(POOL, "source")
-    assert single.estimator.intervals["mse"] != grouped.estimator.intervals["mse"]
+    assert single.estimator.mse_interval != grouped.estimator.mse_interval

@@ -45,8 +45,8 @@ def bad_second_row(folder: Path, row: str, found: str, column: str | None) -> No
 TEXTS = {
     "missing": ('{"id": "b", "rating": 1}', "no text"),
     "null": ('{"id": "b", "text": null, "rating": 1}', "no text"),
-    "number": ('{"id": "b", "text": 5, "rating": 1}', "5 is no string"),
-    "list": ('{"id": "b", "text": ["x"], "rating": 1}', "is no string"),
+    "number": ('{"id": "b", "text": 5, "rating": 1}', "5 is not a string"),
+    "list": ('{"id": "b", "text": ["x"], "rating": 1}', "is not a string"),
     "NUL": ('{"id": "b", "text": "x\\u0000", "rating": 1}', r"NUL character \(position 2\)"),
     "surrogate": ('{"id": "b", "text": "\\ud800", "rating": 1}', r"lone surrogate \\ud800"),
 }
@@ -61,10 +61,10 @@ def test_no_text(tmp_path: Path, case: str) -> None:
 
 ROWS = {
     "array": ('["b", 1]', "JSON list"),
-    "broken": ('{"text": "b", "rat', "no JSON"),
-    "two": ('{"text": "b"} {"text": "c"}', "no JSON"),
+    "broken": ('{"text": "b", "rat', "not JSON"),
+    "two": ('{"text": "b"} {"text": "c"}', "not JSON"),
     "NUL": ('{"text": "b\0", "rating": 1}', "NUL character"),
-    "deep": ("[" * 100_000, "no JSON"),
+    "deep": ("[" * 100_000, "not JSON"),
 }
 
 
@@ -79,7 +79,9 @@ def test_no_json_object(tmp_path: Path, case: str) -> None:
 def test_no_id(tmp_path: Path, value: str | None) -> None:
     """Where there is an id column, a row without a usable id is a bad row."""
     key = "" if value is None else f'"id": {value or json.dumps("")}, '
-    bad_second_row(tmp_path, f'{{{key}"text": "b", "rating": 1}}', "no id|no name|surrogate", "id")
+    bad_second_row(
+        tmp_path, f'{{{key}"text": "b", "rating": 1}}', "no id|not a name|surrogate", "id"
+    )
 
 
 @pytest.mark.parametrize("skipped", [0, 30])
@@ -115,7 +117,7 @@ def test_one_rated_text_and_equal_ratings(tmp_path: Path) -> None:
     """One rated text, or ratings that are all equal, make a pool; what follows says more."""
     assert len(read_pool([write(tmp_path, '{"text": "a", "rating": 1}')]).pool) == 1
     rows = '{"text": "a", "rating": 1}\n{"text": "b", "rating": 1}'
-    assert read_pool([write(tmp_path, rows)]).pool.truth.tolist() == [1, 1]
+    assert read_pool([write(tmp_path, rows)]).pool.human.tolist() == [1, 1]
 
 
 CELLS = {"few": ("b", "1 cell where the header has 2"), "many": ("b,1,1", "3 cells")}
@@ -136,7 +138,7 @@ def test_too_few_or_many_cells(tmp_path: Path, case: str, name: str) -> None:
 def test_stray_quote(tmp_path: Path) -> None:
     """Characters after a closing quote are a bad row."""
     path = write(tmp_path, 'text,rating\n"a"b,1\nc,2\n', "p.csv")
-    with pytest.raises(InputError, match=r"line 2: no CSV.*--no-quoting"):
+    with pytest.raises(InputError, match=r"line 2: not CSV.*--no-quoting"):
         read_pool([path])
     assert read_pool([path], SKIP).pool.texts == ("c",)
 
@@ -270,8 +272,8 @@ def test_damaged_gzip(tmp_path: Path) -> None:
 
 
 WEIGHTS = {
-    "number": ([1], "1 weights for 2 references"),
-    "word": ([1, "x"], "holds no weights"),
+    "number": ([1], "1 weight for 2 references"),
+    "word": ([1, "x"], "not a list of weights"),
     "range": ([1, 1.5], "outside -1 to 1"),
     "null": (None, "0 weights"),
 }
@@ -292,7 +294,7 @@ def test_weights_that_do_not_fit(tmp_path: Path, case: str) -> None:
 def test_references_that_are_no_strings(tmp_path: Path) -> None:
     """A reference that is no string is a bad row; no references are none."""
     path = write(tmp_path, '{"text": "a", "references": null}\n{"text": "b", "references": [5]}\n')
-    with pytest.raises(InputError, match="line 2, column 'references': 5 is no string"):
+    with pytest.raises(InputError, match="line 2, column 'references': 5 is not a string"):
         read_outputs([path])
     assert read_outputs([path], SKIP).outputs.references == ((), ())
 
@@ -303,7 +305,7 @@ def test_errors_have_file_line_column_and_remedy(tmp_path: Path) -> None:
     reading = Reading(columns=Columns(text="t"), scale=(1, 6))
     with pytest.raises(InputError) as caught:
         read_pool([path], reading)
-    message = "rating 9 is outside the scale 1 to 6. correct it or --scale."
+    message = "rating 9 is outside the scale 1 to 6; correct it or change --scale."
     assert str(caught.value) == f"{path}, line 1, column 'rating': {message}"
 
 

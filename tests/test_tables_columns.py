@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from refless.errors import InputError, UsageError
-from refless.tables import ALIASES, Columns, Reading, read_outputs, read_pool
+from refless.tables import ALIASES, Columns, Reading, read_outputs, read_pool, read_scored
 
 
 def table(folder: Path, *rows: dict[str, Any], name: str = "pool.jsonl") -> str:
@@ -58,12 +58,37 @@ def test_unknown_column(tmp_path: Path) -> None:
             read_pool([path], Reading(columns=Columns(task=wrong)))
 
 
+def test_patterns_of_columns(tmp_path: Path) -> None:
+    """* and ? name several columns in file order; a column of that very name comes first."""
+    wide = {"text": "a", "rater2": 2, "rater1": 1, "rater10": 6, "note": "x"}
+    path = table(tmp_path, wide, {**wide, "text": "b"})
+    for pattern, mean in (("rater*", 3), ("rater?", 1.5), ("*1", 1)):
+        read = read_pool([path], Reading(columns=Columns(rating=(pattern,))))
+        assert read.pool.human.tolist() == [mean, mean]
+    both = Reading(columns=Columns(rating=("rater1", "rater*")))
+    assert set(read_pool([path], both).pool.ratings.annotators) == {"rater1", "rater2", "rater10"}
+    named = table(tmp_path, {"text": "a", "rater*": 5, "rater1": 1}, name="named.jsonl")
+    assert read_pool([named], Reading(columns=Columns(rating=("rater*",)))).pool.human == 5
+    with pytest.raises(
+        InputError, match=r"no column matches 'mark\*' \(--rating-column\).*'rater2'"
+    ):
+        read_pool([path], Reading(columns=Columns(rating=("mark*",))))
+    with pytest.raises(UsageError, match="drop --annotator-column"):
+        read_pool([path], Reading(columns=Columns(rating=("rater*",), annotator="note")))
+
+
 def test_no_column_for_text_or_rating(tmp_path: Path) -> None:
     """Without a text or rating column the aliases, the flag and the columns are named."""
     with pytest.raises(InputError, match=r"column for the text.*--text-column.*'words'"):
         read_pool([table(tmp_path, {"words": "a", "rating": 1})])
     with pytest.raises(InputError, match=r"column for the rating.*--rating-column"):
         read_pool([table(tmp_path, {"text": "a", "grade": 1})])
+    with pytest.raises(InputError, match=r"repeat it, or give a pattern such as 'rater\*'"):
+        read_pool([table(tmp_path, {"text": "a", "p1": 1, "p2": 2})])
+    with pytest.raises(InputError, match=r"there is no column 'sauce' \(--group\)"):
+        read_pool(
+            [table(tmp_path, {"text": "a", "rating": 1})], Reading(columns=Columns(group="sauce"))
+        )
 
 
 def test_roles_of_another_kind_of_file_are_left_alone(tmp_path: Path) -> None:
@@ -93,7 +118,7 @@ def test_rows_merge_on_an_id(tmp_path: Path) -> None:
     )
     read = read_pool([path], Reading(scale=(1, 5)))
     assert read.pool.ids == ("1", "2")
-    assert read.pool.truth.tolist() == [0.125, 1.0]  # ((1 + 2) / 2 - 1) / 4
+    assert read.pool.human.tolist() == [0.125, 1.0]  # ((1 + 2) / 2 - 1) / 4
     assert read.pool.ratings.annotators == ("y", "z")
     assert read.pool.ratings.annotator.tolist() == [1, 1, 0]
     assert "3 rows merged into 2 texts on id" in read.notes
@@ -128,7 +153,7 @@ def test_one_annotator_rating_twice(tmp_path: Path) -> None:
     """Both ratings count."""
     row = {"id": "i", "text": "a", "annotator": "x"}
     pool = read_pool([table(tmp_path, {**row, "rating": 1}, {**row, "rating": 2})]).pool
-    assert pool.truth.tolist() == [1.5]
+    assert pool.human.tolist() == [1.5]
     assert pool.ratings.values.tolist() == [1, 2]
 
 
@@ -158,7 +183,7 @@ def test_duplicate_outputs(tmp_path: Path) -> None:
     row = {"id": "i", "text": "a", "references": ["r"]}
     read = read_outputs([table(tmp_path, row, row)])
     assert read.outputs.ids == ("i",)
-    assert read.notes[-1] == "2 rows merged into 1 texts on id"
+    assert read.notes[-1] == "2 rows merged into 1 text on id"
     with pytest.raises(InputError, match="two references"):
         read_outputs([table(tmp_path, row, {**row, "references": ["s"]})])
 
@@ -177,7 +202,7 @@ def test_several_rating_columns(tmp_path: Path) -> None:
     path.write_text("text,b,a\nx,1,2\ny,,4\n")
     pool = read_pool([str(path)], Reading(columns=Columns(rating=("b", "a")))).pool
     assert pool.ratings.annotators == ("a", "b")
-    assert pool.truth.tolist() == [1.5, 4]
+    assert pool.human.tolist() == [1.5, 4]
     assert pool.ratings.text.tolist() == [0, 0, 1]
     assert pool.ratings.annotator.tolist() == [0, 1, 0]
     assert pool.ratings.values.tolist() == [2, 1, 4]
@@ -195,7 +220,7 @@ def test_ratings_without_annotator_names(tmp_path: Path) -> None:
     rows = [{"text": "a", "annotator": who, "rating": 1} for who in ("x", None, "")]
     read = read_pool([table(tmp_path, *rows)])
     assert read.pool.ratings.annotators == ("", "x")
-    assert "2 ratings name no annotator; they count as one annotator's" in read.notes
+    assert "2 ratings without an annotator count as one annotator's" in read.notes
 
 
 def test_sources_that_are_lists(tmp_path: Path) -> None:
@@ -237,14 +262,14 @@ rows_of_pool = st.lists(
 def test_order_of_rows_changes_nothing(
     tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str, str, int]], random: Any
 ) -> None:
-    """Truth, annotators and texts by id are the same whatever the order of rows."""
+    """Human rating, annotators and texts by id are the same whatever the order of rows."""
     folder = tmp_path_factory.mktemp("order")
     objects = [{"id": i, "text": i * 3, "annotator": a, "rating": r} for i, a, r in rows]
     before = read_pool([table(folder, *objects)], Reading(scale=(1, 6))).pool
     random.shuffle(objects)
     after = read_pool([table(folder, *objects)], Reading(scale=(1, 6))).pool
-    expected = dict(zip(before.ids, before.truth.tolist(), strict=True))
-    assert dict(zip(after.ids, after.truth.tolist(), strict=True)) == expected
+    expected = dict(zip(before.ids, before.human.tolist(), strict=True))
+    assert dict(zip(after.ids, after.human.tolist(), strict=True)) == expected
     assert after.ratings.annotators == before.ratings.annotators
 
 
@@ -255,3 +280,31 @@ def test_a_flag_takes_a_column_away_from_aliases(tmp_path: Path) -> None:
     reading = Reading(columns=Columns(text="output", source="response"))
     pool = read_pool([str(path)], reading).pool
     assert (pool.texts, pool.sources) == (("a b c",), ("d e f",))
+
+
+@pytest.mark.parametrize("role", ["group", "item", "task", "system", "id"])
+def test_a_column_named_for_one_role_keeps_its_other(tmp_path: Path, role: str) -> None:
+    """The prompts are the source also where a flag makes them the group, the item, the task ..."""
+    path = table(tmp_path, {"text": "a", "rating": 1, "prompt": "p"})
+    read = read_pool(path, Reading(columns=Columns(**{role: "prompt"})))
+    assert read.pool.sources == read.pool.items == ("p",)
+    assert read.group == (("p",) if role == "group" else ())
+    assert "source from 'prompt'" in read.notes[0]
+
+
+def test_any_column_may_be_the_group(tmp_path: Path) -> None:
+    """The text itself as well, found by its alias; a free column comes before a shared one."""
+    path = table(tmp_path, {"answer": "a", "rating": 1, "input": "p", "prompt": "q"})
+    read = read_pool(path, Reading(columns=Columns(group="answer", source="input")))
+    assert (read.pool.texts, read.group) == (("a",), ("a",))
+    read = read_pool(path, Reading(columns=Columns(group="input")))
+    assert (read.pool.sources, read.group) == (("q",), ("p",))
+
+
+def test_a_score_is_no_rating(tmp_path: Path) -> None:
+    """A column named as another tool's score, or as the text, is not found as something else."""
+    path = table(tmp_path, {"text": "a", "score": 1, "input": "b"})
+    with pytest.raises(InputError, match="no column for the rating"):
+        read_scored(path, Reading(columns=Columns(score=("score",))))
+    reading = Reading(columns=Columns(text="input", rating=("score",)))
+    assert read_pool(path, reading).pool.sources == ()

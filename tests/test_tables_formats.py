@@ -67,7 +67,7 @@ def test_every_format_gives_the_same_pool(tmp_path: Path, name: str, packed: boo
         pool = read_pool([path]).pool
         assert pool.ids == ("a", "b", "c")
         assert pool.texts == ("yes , I do", "no", "")
-        assert pool.truth.tolist() == [3, 1.5, -2]
+        assert pool.human.tolist() == [3, 1.5, -2]
         assert pool.named
 
 
@@ -115,13 +115,13 @@ def test_parquet_gives_the_same_pool(tmp_path: Path) -> None:
     for name in (path, path.with_name("pool")):
         pool = read_pool([str(name)]).pool
         assert pool.texts == ("yes , I do", "no", "")
-        assert pool.truth.tolist() == [3, 1.5, -2]
+        assert pool.human.tolist() == [3, 1.5, -2]
 
 
 def test_parquet_that_is_none(tmp_path: Path) -> None:
     """A damaged Parquet file is an input error."""
     pytest.importorskip("pyarrow")
-    with pytest.raises(InputError, match="no Parquet"):
+    with pytest.raises(InputError, match="not Parquet"):
         read_pool([write(tmp_path, "pool.parquet", "PAR1 and then nothing")])
 
 
@@ -171,10 +171,19 @@ def test_strings_are_shared_while_columns_repeat(
 
 
 def test_no_files_is_wrong_usage() -> None:
-    """No file, or a bare string, is wrong usage."""
-    for paths in ([], "pool.csv"):
-        with pytest.raises(UsageError, match="list of files"):
-            read_pool(paths)
+    """An empty list, or something that holds no rows, is wrong usage."""
+    with pytest.raises(UsageError, match="list of files or rows is empty"):
+        read_pool([])
+    for nothing in (7, None, iter(["pool.csv"])):
+        with pytest.raises(UsageError, match="rows are files, a data frame"):
+            read_pool(nothing)  # type: ignore[arg-type]
+
+
+def test_one_file_needs_no_list(tmp_path: Path) -> None:
+    """A name or a path alone is a list of one."""
+    path = write(tmp_path, "pool.csv", "text,rating\na,1\n")
+    for alone in (path, Path(path)):
+        assert read_pool(alone).pool.texts == read_pool([path]).pool.texts == ("a",)
 
 
 def test_unknown_format_and_encoding_are_wrong_usage(tmp_path: Path) -> None:
@@ -278,7 +287,7 @@ def test_many_rows_cross_the_chunks(tmp_path: Path) -> None:
     """Columns that first appear after thousands of rows are blank before; places stay right."""
     rows: list[dict[str, Any]] = [{"text": f"t{i}", "rating": i % 7} for i in range(20_000)]
     rows[15_000]["system"] = "late"
-    rows[19_999]["rating"] = "NaN"
+    rows[19_999]["rating"] = "inf"
     path = write(tmp_path, "p.jsonl", jsonl(rows))
     with pytest.raises(InputError, match="line 20000"):
         read_pool([path])
@@ -303,7 +312,7 @@ def test_excel_where_decimals_have_commas(tmp_path: Path, first: str) -> None:
     pool = read_pool([write(tmp_path, "p.csv", first + EXCEL)], GERMAN).pool
     assert pool.ids == ("1", "2", "3")
     assert pool.texts == ("Ja; gerne, sofort", "Nein, danke", "\u00dcbrigens")
-    assert pool.truth.tolist() == [1.5, 4.0, 2.25]
+    assert pool.human.tolist() == [1.5, 4.0, 2.25]
 
 
 @pytest.mark.parametrize(

@@ -34,13 +34,13 @@ def rated(folder: Path, *ratings: Any, **reading: Any) -> PoolRead:
 def test_pairs_that_speak_for_themselves(tmp_path: Path, high: Any, low: Any) -> None:
     """The five pairs are mapped to 1 and 0, whatever their case, and said aloud."""
     read = rated(tmp_path, high, low, high)
-    assert read.pool.truth.tolist() == [1, 0, 1]
-    assert "-> 1, '" in read.notes[1]
+    assert read.pool.human.tolist() == [1, 0, 1]
+    assert "' is 1, '" in read.notes[1]
 
 
 def test_one_word_of_a_pair_is_enough(tmp_path: Path) -> None:
     """A column of thumbs up only is understood as well."""
-    assert rated(tmp_path, "up", "up").pool.truth.tolist() == [1, 1]
+    assert rated(tmp_path, "up", "up").pool.human.tolist() == [1, 1]
 
 
 @pytest.mark.parametrize("ratings", [("great", "poor"), ("up", "no"), ("yes", 0.5), ([3], 4)])
@@ -54,10 +54,18 @@ def test_words_without_meaning(tmp_path: Path, ratings: tuple[Any, ...]) -> None
     assert (caught.value.line, caught.value.column) == (1, "rating")
 
 
+def test_words_that_are_understood_are_not_named(tmp_path: Path) -> None:
+    """`good` has a meaning, `poor` beside it has none; a map leaves nothing to guess."""
+    with pytest.raises(InputError, match=r"not numbers: 'poor'; say what all rating words mean"):
+        rated(tmp_path, "good", "poor")
+    with pytest.raises(InputError, match="not numbers: 'good'; "):
+        rated(tmp_path, "good", "poor", rating_map={"poor": 0})
+
+
 def test_words_among_numbers_can_be_skipped(tmp_path: Path) -> None:
     """Under skip_bad a word among numbers is a bad row; words alone stay an error."""
-    read = rated(tmp_path, 1, "n/a", 2, skip_bad=True)
-    assert (read.pool.truth.tolist(), read.n_skipped) == ([1, 2], 1)
+    read = rated(tmp_path, 1, "great", 2, skip_bad=True)
+    assert (read.pool.human.tolist(), read.n_skipped) == ([1, 2], 1)
     with pytest.raises(InputError, match="ratings that are not numbers"):
         rated(tmp_path, "great", "poor", skip_bad=True)
 
@@ -67,7 +75,7 @@ def test_rating_map(tmp_path: Path) -> None:
     mapped = {"Great": 1.0, "poor": -1.0, "3": 0.5, "true": 2.0}
     ratings = ["great", "POOR", 3, "3.0", True, 7]
     pool = rated(tmp_path, *ratings, rating_map=mapped).pool
-    assert pool.truth.tolist() == [1, -1, 0.5, 0.5, 2, 7]
+    assert pool.human.tolist() == [1, -1, 0.5, 0.5, 2, 7]
     with pytest.raises(InputError, match="'fair'"):
         rated(tmp_path, "great", "fair", rating_map=mapped)
 
@@ -77,7 +85,7 @@ def test_pairs_are_decided_over_all_rating_columns(tmp_path: Path) -> None:
     path = tmp_path / "p.csv"
     path.write_text("text,a,b\nx,yes,no\ny,,no\n")
     reading = Reading(columns=Columns(rating=("a", "b")))
-    assert read_pool([str(path)], reading).pool.truth.tolist() == [0.5, 0]
+    assert read_pool([str(path)], reading).pool.human.tolist() == [0.5, 0]
     path.write_text("text,a,b\nx,yes,down\n")
     with pytest.raises(InputError, match="'down', 'yes'"):
         read_pool([str(path)], reading)
@@ -98,9 +106,9 @@ def test_rating_maps_parse_back(mapping: dict[str, int]) -> None:
     assert parse_rating_map(",".join(f"{k}={v}" for k, v in mapping.items())) == mapping
 
 
-@pytest.mark.parametrize("rating", [float("nan"), "nan", float("inf"), "-Infinity", "1e999"])
+@pytest.mark.parametrize("rating", [float("inf"), "inf", "-Infinity", "1e999"])
 def test_not_finite(tmp_path: Path, rating: Any) -> None:
-    """NaN and infinity are bad rows, as JSON extensions and as strings."""
+    """Infinity is a bad row, as a JSON extension and as a string."""
     with pytest.raises(InputError, match=r"line 2, column 'rating': rating .* is not finite"):
         rated(tmp_path, 1, rating)
     assert rated(tmp_path, 1, rating, skip_bad=True).pool.texts == ("t0",)
@@ -120,23 +128,75 @@ def test_outside_the_scale(tmp_path: Path, rating: Any) -> None:
     with pytest.raises(InputError, match="outside the scale 1 to 6") as caught:
         rated(tmp_path, 1, 6, rating, scale=(1, 6))
     assert caught.value.line == 3
-    assert rated(tmp_path, 1, 6, scale=(1, 6)).pool.truth.tolist() == [0, 1]
+    assert rated(tmp_path, 1, 6, scale=(1, 6)).pool.human.tolist() == [0, 1]
 
 
 @pytest.mark.parametrize("rating", [None, "", "  "])
 def test_no_rating(tmp_path: Path, rating: Any) -> None:
-    """A missing or blank rating is a bad row."""
-    with pytest.raises(InputError, match="line 2, column 'rating': no rating"):
-        rated(tmp_path, 1, rating)
-    assert rated(tmp_path, 1, rating, skip_bad=True).n_skipped == 1
+    """Rows without a rating are left out and counted; where none has one, that is the error."""
+    read = rated(tmp_path, 1, rating, 2)
+    assert (read.pool.texts, read.pool.human.tolist()) == (("t0", "t2"), [1, 2])
+    assert "1 of 3 rows has no rating: left out of the rated texts" in read.notes
+    assert read.n_skipped == 0
+    with pytest.raises(InputError, match="line 1, column 'rating': no rating"):
+        rated(tmp_path, rating, rating)
 
 
 def test_no_rating_in_any_column(tmp_path: Path) -> None:
-    """With one annotator a column, a row that nobody rated is a bad row."""
+    """With one annotator a column, a row that nobody rated is left out."""
     path = tmp_path / "p.csv"
-    path.write_text("text,a,b\nx,1,2\ny,,\n")
-    with pytest.raises(InputError, match="line 3: no rating"):
-        read_pool([str(path)], Reading(columns=Columns(rating=("a", "b"))))
+    reading = Reading(columns=Columns(rating=("a", "b")))
+    path.write_text("text,a,b\nx,1,2\ny,,\nz,,4\n")
+    pool = read_pool([str(path)], reading).pool
+    assert (pool.texts, pool.human.tolist()) == (("x", "z"), [1.5, 4])
+    path.write_text("text,a,b\nx,,\n")
+    with pytest.raises(InputError, match="line 2: no rating"):
+        read_pool([str(path)], reading)
+
+
+def test_a_bad_rating_beside_blank_ones(tmp_path: Path) -> None:
+    """A cell that is neither blank nor a number stays an error among rows without a rating."""
+    with pytest.raises(InputError, match=r"line 3, .*'great'"):
+        rated(tmp_path, 1, None, "great")
+    with pytest.raises(InputError, match=r"line 3, .*outside the scale"):
+        rated(tmp_path, 1, None, 9, scale=(1, 6))
+
+
+BLANK = ["N/A", "NA", "n/a", "nan", "NaN", "null", "None", " - ", "--", "?", "#N/A", float("nan")]
+
+
+@pytest.mark.parametrize("blank", BLANK)
+def test_words_for_no_rating(tmp_path: Path, blank: Any) -> None:
+    """They are blanks whatever their case, counted aloud; alone they are no ratings."""
+    read = rated(tmp_path, 1, blank, 4, blank)
+    assert read.pool.human.tolist() == [1, 4]
+    assert f"2 rating cells '{str(blank).strip()}' are read as blank" in read.notes
+    read = rated(tmp_path, "yes", blank, "no")
+    assert (read.pool.human.tolist(), read.pool.scale) == ([1, 0], (0, 1))
+    with pytest.raises(InputError, match="no rating"):
+        rated(tmp_path, blank)
+
+
+def test_words_for_no_rating_may_be_mapped(tmp_path: Path) -> None:
+    """A word that the user's map has keeps its meaning; others stay blank."""
+    read = rated(tmp_path, "none", "NaN", "--", "some", rating_map={"none": 0, "nan": 3, "some": 1})
+    assert read.pool.human.tolist() == [0, 3, 1]
+    assert "1 rating cell '--' is read as blank" in read.notes
+
+
+def test_wide_table_with_words_for_no_rating(tmp_path: Path) -> None:
+    """One annotator a column: such a cell is no rating of that annotator."""
+    path = tmp_path / "p.csv"
+    path.write_text("text,ann,bob,cy\nnull,1,N/A,3\nNA,N/A,N/A,-\nx,n/a,5,?\n")
+    read = read_pool(str(path), Reading(columns=Columns(rating=("ann", "bob", "cy"))))
+    assert (read.pool.texts, read.pool.human.tolist()) == (("null", "x"), [2, 5])
+    assert read.pool.ratings.annotators == ("ann", "bob", "cy")
+    assert [note for note in read.notes if "read as blank" in note] == [
+        "3 rating cells 'N/A' are read as blank",
+        "1 rating cell 'n/a' is read as blank",
+        "1 rating cell '-' is read as blank",
+        "1 rating cell '?' is read as blank",
+    ]
 
 
 def test_scale_and_aggregate_reach_the_truth(tmp_path: Path) -> None:
@@ -146,7 +206,7 @@ def test_scale_and_aggregate_reach_the_truth(tmp_path: Path) -> None:
         "".join(json.dumps({"id": 1, "text": "a", "rating": r}) + "\n" for r in (6, 1, 2))
     )
     pool = read_pool([str(path)], Reading(scale=(1, 6), aggregate="median")).pool
-    assert pool.truth.tolist() == [0.2]
+    assert pool.human.tolist() == [0.2]
     assert (pool.scale, pool.aggregate) == ((1, 6), "median")
 
 
@@ -156,7 +216,7 @@ def test_decimal_commas(tmp_path: Path) -> None:
     path = tmp_path / "p.jsonl"
     path.write_text(rows)
     read = read_pool([str(path)])
-    assert read.pool.truth.tolist() == [1.5, -2.75]
+    assert read.pool.human.tolist() == [1.5, -2.75]
     assert "ratings with decimal commas: '1,5' is 1.5" in read.notes
     path.write_text(rows + '{"text": "c", "rating": "4,125"}\n')
     with pytest.raises(InputError, match=r"'4,125'.*write decimals with a point"):

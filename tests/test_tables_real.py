@@ -23,8 +23,8 @@ def test_huse() -> None:
     path = real("huse-summarization/judgements.tsv")
     pool = read_pool([path], Reading(scale=(1, 6))).pool
     assert (len(pool), len(pool.ratings.values)) == (200, 4000)
-    # First truth by awk over the file: id 0-0 has 97 rating points in 20 ratings.
-    assert pool.truth[pool.ids.index("0-0")] == (97 / 20 - 1) / 5
+    # First human rating by awk over the file: id 0-0 has 97 rating points in 20 ratings.
+    assert pool.human[pool.ids.index("0-0")] == (97 / 20 - 1) / 5
     assert pool.items == pool.sources
     assert set(pool.systems) == {"model", "human"}
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refless.errors import UsageError
-from refless.tokenize import code_points, encode, tokenizer, vocabulary
+from refless.tokenize import code_points, distinct, encode, learn_tokens, token_counts, tokenizer
 
 ANY_TEXT = st.text(st.characters(), max_size=20)  # every code point, lone surrogates too
 WORDS = st.lists(st.sampled_from(["a", "the", "fox,", "\U0001f98a", "e\u0301"]), max_size=6)
@@ -65,7 +65,7 @@ def test_a_tokenizer_whose_dependency_is_missing_says_how_to_get_it(
 @given(st.lists(ANY_TEXT, max_size=6), st.lists(ANY_TEXT, max_size=4))
 def test_characters_as_ids(texts: list[str], others: list[str]) -> None:
     """Places in the sorted vocabulary, -1 for tokens that it lacks."""
-    tokens = vocabulary(texts, "char")
+    tokens = learn_tokens(texts, "char")[0]
     assert tokens == tuple(sorted(set("".join(texts))))
     both = [*texts, *others]
     encoded = encode(both, "char", tokens)
@@ -77,8 +77,9 @@ def test_characters_as_ids(texts: list[str], others: list[str]) -> None:
 @given(st.lists(WORDS, max_size=5), st.lists(WORDS, max_size=3))
 def test_words_as_ids(texts: list[list[str]], others: list[list[str]]) -> None:
     """The same for words."""
-    tokens = vocabulary(map(" ".join, texts), "words")
+    tokens, known = learn_tokens([*map(" ".join, texts)], "words")
     assert tokens == tuple(sorted({word for text in texts for word in text}))
+    assert known.ids.tolist() == [tokens.index(w) for text in texts for w in text]
     encoded = encode([" ".join(text) for text in [*texts, *others]], "words", tokens)
     wanted = [tokens.index(w) if w in tokens else -1 for text in [*texts, *others] for w in text]
     assert encoded.ids.tolist() == wanted
@@ -88,7 +89,21 @@ def test_words_as_ids(texts: list[list[str]], others: list[list[str]]) -> None:
 def test_chunks_of_texts_leave_no_trace() -> None:
     """Texts beyond the two million characters that are encoded at a time."""
     texts = ["ab" * 700_000, "", "ba" * 700_000, "c", "\U0010ffff"]
-    encoded = encode(texts, "char", vocabulary(texts, "char"))
+    encoded = encode(texts, "char", learn_tokens(texts, "char")[0])
     assert encoded.lengths.tolist() == [1_400_000, 0, 1_400_000, 1, 1]
     assert encoded.ids[[0, 1, 1_399_999, 1_400_000, -2, -1]].tolist() == [0, 1, 1, 1, 2, 3]
     assert np.bincount(encoded.ids).tolist() == [1_400_000, 1_400_000, 1, 1]
+
+
+def test_each_text_once() -> None:
+    """Distinct texts in order of appearance, and which of them every text is."""
+    once, rows = distinct(["b", "a", "b", ""])
+    assert (once, rows.tolist()) == (["b", "a", ""], [0, 1, 0, 2])
+    assert distinct([])[1].dtype == np.int64
+
+
+@pytest.mark.parametrize("name", ["char", "words", "13a"])
+def test_tokens_are_counted(name: str) -> None:
+    """As many as the tokenizer makes."""
+    texts = ["a b,", "", "\U0001f98a fox"]
+    assert token_counts(texts, name).tolist() == [len(tokenizer(name)(text)) for text in texts]

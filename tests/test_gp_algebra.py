@@ -1,4 +1,4 @@
-"""The linear algebra of kriging: scikit-learn's numbers, brute force, inducing points."""
+"""The linear algebra of the GP: scikit-learn's numbers, brute force, inducing points."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import approx_fprime
 
-from refless.estimators.kriging.exact import Exact, exact
-from refless.estimators.kriging.inducing import inducing, positive_root
-from refless.estimators.kriging.likelihood import _loss, fitted_amplitudes
+from refless.estimators.gp.exact import Exact, exact
+from refless.estimators.gp.inducing import inducing, positive_root
+from refless.estimators.gp.likelihood import _loss, fitted_amplitudes
 from refless.records import FloatArray
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -25,7 +25,7 @@ def problem(seed: int, n: int = 30) -> tuple[FloatArray, FloatArray, FloatArray]
 
 
 def brute(kernel: FloatArray, noise: FloatArray, y: FloatArray, at: FloatArray) -> FloatArray:
-    """Ordinary kriging by its textbook system [[sigma, 1], [1', 0]] (Cressie 1993, 3.2)."""
+    """Ordinary the GP by its textbook system [[sigma, 1], [1', 0]] (Cressie 1993, 3.2)."""
     n = len(y)
     system = np.ones((n + 1, n + 1))
     system[:n, :n] = kernel + np.diag(noise)
@@ -37,7 +37,7 @@ def brute(kernel: FloatArray, noise: FloatArray, y: FloatArray, at: FloatArray) 
 @settings(max_examples=20, deadline=None)
 @given(SEEDS)
 def test_means_variances_and_shares_are_the_textbook_ones(seed: int) -> None:
-    """Prediction solves the ordinary kriging system; shares sum to 1 and give the mean."""
+    """Prediction solves the ordinary the GP system; shares sum to 1 and give the mean."""
     kernel, noise, y = problem(seed)
     n = len(y)
     cross, prior = kernel[n:, :n], np.diag(kernel)[n:]
@@ -105,12 +105,12 @@ def test_all_points_inducing_is_exact(seed: int) -> None:
     n = len(y)
     sigma, cross, prior = kernel[:n, :n], kernel[n:, :n], np.diag(kernel)[n:]
     ours = inducing(sigma, sigma, np.diag(sigma), noise, y)
-    truth = exact(sigma.copy(), noise, y)
-    for mine, other in zip(ours.predict(cross, prior), truth.predict(cross, prior), strict=True):
+    human = exact(sigma.copy(), noise, y)
+    for mine, other in zip(ours.predict(cross, prior), human.predict(cross, prior), strict=True):
         np.testing.assert_allclose(mine, other, atol=1e-4)
-    np.testing.assert_allclose(ours.shares(cross), truth.shares(cross), atol=1e-4)
+    np.testing.assert_allclose(ours.shares(cross), human.shares(cross), atol=1e-4)
     labels = np.arange(n) // 3
-    for mine, other in zip(ours.held_out(labels), truth.held_out(labels), strict=True):
+    for mine, other in zip(ours.held_out(labels), human.held_out(labels), strict=True):
         np.testing.assert_allclose(mine, other, atol=1e-4)
 
 
@@ -119,7 +119,7 @@ def test_all_points_inducing_is_exact(seed: int) -> None:
 def test_few_inducing_points_equal_their_own_covariance(
     seed: int,
 ) -> None:
-    """FITC is exact kriging with the covariance phi phi' + d, also held out and by large groups."""
+    """FITC is exact the GP with the covariance phi phi' + d, also held out and by large groups."""
     kernel, noise, y = problem(seed)
     n, few = len(y), np.arange(0, len(y), 4)
     sigma = kernel[:n, :n]

@@ -1,4 +1,4 @@
-"""Kriging on rated pools: abstention, groups, sources, explanations, odd pools."""
+"""The Gaussian process on rated pools: abstention, groups, sources, explanations, odd pools."""
 
 from __future__ import annotations
 
@@ -6,27 +6,27 @@ import numpy as np
 import pytest
 
 from refless.errors import UsageError
-from refless.estimators import BLEUNeighbors, Kriging
-from refless.estimators.kriging.data import folds_of, rating_noise
+from refless.estimators import BLEUNeighbors, GaussianProcess, held_out
+from refless.estimators.gp.data import folds_of, rating_noise
+from refless.human import pool_of
 from refless.index import RatedIndex
 from refless.records import Outputs, RatedPool, as_outputs, take
 from refless.simulate import simulate
 from refless.stats.correlation import spearman
-from refless.truth import pool_of
 
 SIMULATED = simulate(260, seed=3).pool
 RATED, FRESH = take(SIMULATED, np.arange(200)), take(SIMULATED, np.arange(200, 260))
 
 
-def fitted(pool: RatedPool = RATED, **parameters: object) -> Kriging:
-    """Kriging that has read a pool."""
-    return Kriging(**parameters).fit(pool)  # type: ignore[arg-type]
+def fitted(pool: RatedPool = RATED, **parameters: object) -> GaussianProcess:
+    """The Gaussian process that has read a pool."""
+    return GaussianProcess(**parameters).fit(pool)  # type: ignore[arg-type]
 
 
 def test_estimates_follow_the_ratings_of_new_texts() -> None:
-    """On fresh simulated texts estimates correlate with the truth and stay on the scale."""
-    found = fitted().predict(as_outputs(FRESH))
-    assert spearman(FRESH.truth, found.values) > 0.4
+    """On fresh simulated texts estimates correlate with the human rating and stay on the scale."""
+    found = fitted().estimate(as_outputs(FRESH))
+    assert spearman(FRESH.human, found.values) > 0.4
     assert found.coverage == 1.0
     assert ((found.values >= 0) & (found.values <= 1)).all()
     assert (found.low <= found.values).all()
@@ -35,9 +35,9 @@ def test_estimates_follow_the_ratings_of_new_texts() -> None:
 
 
 def test_intervals_hold_most_truths() -> None:
-    """95 % intervals hold about 95 % of the truths of fresh texts (binomial slack: 51 of 60)."""
-    found = fitted().predict(as_outputs(FRESH))
-    assert ((found.low <= FRESH.truth) & (FRESH.truth <= found.high)).sum() >= 51
+    """95 % intervals hold about 95 % of the ratings of fresh texts (binomial slack: 51 of 60)."""
+    found = fitted().estimate(as_outputs(FRESH))
+    assert ((found.low <= FRESH.human) & (FRESH.human <= found.high)).sum() >= 51
 
 
 def test_the_order_of_rows_does_not_matter() -> None:
@@ -46,11 +46,13 @@ def test_the_order_of_rows_does_not_matter() -> None:
     shuffled = take(RATED, order)
     outputs = as_outputs(FRESH)
     np.testing.assert_array_equal(
-        fitted().predict(outputs).values, fitted(shuffled).predict(outputs).values
+        fitted().estimate(outputs).values, fitted(shuffled).estimate(outputs).values
     )
     groups = np.array([sorted(set(RATED.sources)).index(s) for s in RATED.sources])
-    ours = Kriging().held_out(RATED, groups).values
-    np.testing.assert_array_equal(ours[order], Kriging().held_out(shuffled, groups[order]).values)
+    ours = GaussianProcess().held_out(RATED, groups).values
+    np.testing.assert_array_equal(
+        ours[order], GaussianProcess().held_out(shuffled, groups[order]).values
+    )
 
 
 def test_held_out_reads_no_rating_of_its_group() -> None:
@@ -60,19 +62,19 @@ def test_held_out_reads_no_rating_of_its_group() -> None:
 
     def judged(values: list[list[float]]) -> np.ndarray:
         made = pool_of(pool.texts, values, sources=pool.sources, ids=pool.ids)
-        return Kriging().held_out(made, groups).values
+        return GaussianProcess().held_out(made, groups).values
 
-    ratings = [[value, value + 0.1] for value in pool.truth.tolist()]
+    ratings = [[value, value + 0.1] for value in pool.human.tolist()]
     changed = [[90.0, -3.0 * i, 500.0] for i in range(6)] + ratings[6:]
     np.testing.assert_allclose(judged(ratings)[:6], judged(changed)[:6], rtol=0, atol=1e-9)
 
 
 def test_held_out_intervals_hold_most_truths() -> None:
-    """95 % intervals of held-out estimates hold 95 % of the truths, by text and by source."""
+    """95 % intervals of held-out estimates hold 95 % of the ratings, by text and by source."""
     _, groups = np.unique(RATED.sources, return_inverse=True)
     for held in (None, groups):
-        found = Kriging().held_out(RATED, held)
-        inside = (found.low <= RATED.truth) & (RATED.truth <= found.high)
+        found = GaussianProcess().held_out(RATED, held)
+        inside = (found.low <= RATED.human) & (RATED.human <= found.high)
         assert inside.mean() >= 0.94
 
 
@@ -85,8 +87,8 @@ def test_tied_texts_in_different_groups() -> None:
     groups = np.array([i % 7 for i in range(20)] + [7 + i % 3 for i in range(20)])
     order = np.random.default_rng(2).permutation(40)
     for estimator in (
-        Kriging(),
-        Kriging(subsample=0.5),
+        GaussianProcess(),
+        GaussianProcess(subsample=0.5),
         BLEUNeighbors(subsample=0.5, max_fraction=1.0, min_neighbors=1),
     ):
         ours = estimator.clone().held_out(pool_of(texts, ratings), groups).values
@@ -98,9 +100,9 @@ def test_tied_texts_in_different_groups() -> None:
 
 def test_max_sd_abstains_where_it_is_uncertain() -> None:
     """No estimate has a larger standard deviation than asked for, and the others say why."""
-    everything = fitted().predict(as_outputs(FRESH))
+    everything = fitted().estimate(as_outputs(FRESH))
     limit = float(np.median(everything.sd))
-    found = fitted(max_sd=limit).predict(as_outputs(FRESH))
+    found = fitted(max_sd=limit).estimate(as_outputs(FRESH))
     assert (np.nan_to_num(found.sd) <= limit).all()
     np.testing.assert_array_equal(everything.sd > limit, ~found.defined)
     assert {found.reasons[i] for i in np.flatnonzero(~found.defined)} == {"too-uncertain"}
@@ -108,18 +110,18 @@ def test_max_sd_abstains_where_it_is_uncertain() -> None:
 
 def test_target_coverage_of_one_and_of_ties() -> None:
     """A share is rounded up, and ties do not exceed it; explain leaves the rule aside."""
-    pool = pool_of(RATED.texts, list(RATED.truth))
-    kriging = fitted(pool, target_coverage=0.5)
-    assert kriging.predict([RATED.texts[0]]).coverage == 1.0
-    assert kriging.predict([RATED.texts[0]] * 10).coverage == 0.5
+    pool = pool_of(RATED.texts, list(RATED.human))
+    gp = fitted(pool, target_coverage=0.5)
+    assert gp.estimate([RATED.texts[0]]).coverage == 1.0
+    assert gp.estimate([RATED.texts[0]] * 10).coverage == 0.5
     assert fitted(pool, target_coverage=0.01).explain(RATED.texts[0]).reason == ""
 
 
 @pytest.mark.parametrize("wanted", [0.1, 0.5, 1.0])
 def test_target_coverage_is_met_by_the_most_certain(wanted: float) -> None:
     """As many estimates as asked for, and no uncertain one before a certain one."""
-    everything = fitted().predict(as_outputs(FRESH))
-    found = fitted(target_coverage=wanted).predict(as_outputs(FRESH))
+    everything = fitted().estimate(as_outputs(FRESH))
+    found = fitted(target_coverage=wanted).estimate(as_outputs(FRESH))
     assert found.coverage == pytest.approx(wanted)
     kept = everything.sd[found.defined]
     assert not (everything.sd[~found.defined] < kept.max()).any()
@@ -127,45 +129,45 @@ def test_target_coverage_is_met_by_the_most_certain(wanted: float) -> None:
 
 def test_reasons() -> None:
     """Empty texts and bad rows have no estimate; short ones have."""
-    pool = pool_of(RATED.texts, RATED.truth)
+    pool = pool_of(RATED.texts, RATED.human)
     outputs = Outputs(
         ids=("a", "b", "c", "d"), texts=("", "  ", "x", "x"), bad=(False, False, False, True)
     )
-    found = fitted(pool).predict(outputs)
+    found = fitted(pool).estimate(outputs)
     assert found.reasons == ("empty", "empty", "", "bad-row")
     assert np.isnan(found.values).tolist() == [True, True, False, True]
 
 
 def test_shares_give_the_estimate() -> None:
     """Shares sum to 1, the largest come first, and weigh the ratings into the estimate."""
-    kriging = fitted()
+    gp = fitted()
     one = take(FRESH, np.array([7]))
-    found = kriging.explain(as_outputs(one))
+    found = gp.explain(as_outputs(one))
     shares = np.array([neighbor.share for neighbor in found.neighbors])
     ratings = np.array([neighbor.rating for neighbor in found.neighbors])
     assert len(shares) == len(RATED)
     assert shares.sum() == pytest.approx(1.0)
     assert (np.diff(np.abs(shares)) <= 1e-15).all()
-    assert shares @ ratings == pytest.approx(kriging.predict(as_outputs(one)).values[0])
+    assert shares @ ratings == pytest.approx(gp.estimate(as_outputs(one)).values[0])
     assert found.estimate == pytest.approx(shares @ ratings)
-    assert len(kriging.explain(as_outputs(one), most=3).neighbors) == 3
+    assert len(gp.explain(as_outputs(one), most=3).neighbors) == 3
 
 
 def test_hiding_a_rated_text_removes_its_share() -> None:
     """A held-out text is not among its own evidence."""
     one = as_outputs(take(RATED, np.array([11])))
-    kriging = fitted()
-    assert RATED.ids[11] in {n.id for n in kriging.explain(one).neighbors}
-    hidden = kriging.explain(one, hide=RATED.ids[11])
+    gp = fitted()
+    assert RATED.ids[11] in {n.id for n in gp.explain(one).neighbors}
+    hidden = gp.explain(one, hide=RATED.ids[11])
     assert RATED.ids[11] not in {n.id for n in hidden.neighbors}
     assert hidden.size == len(RATED) - 1
 
 
 def test_sources_are_asked_for() -> None:
     """A pool with sources needs the outputs' sources, unless told to leave them unread."""
-    with pytest.raises(UsageError, match="--ignore-source"):
-        fitted().predict(["a text without a source"])
-    assert fitted(use_source=False).predict(["a text without a source"]).coverage == 1.0
+    with pytest.raises(UsageError, match="gp:use_source=no"):
+        fitted().estimate(["a text without a source"])
+    assert fitted(use_source=False).estimate(["a text without a source"]).coverage == 1.0
 
 
 def test_sources_help_where_they_decide() -> None:
@@ -177,36 +179,37 @@ def test_sources_help_where_they_decide() -> None:
     texts = [f"i know the {b} well" for _, b in rows]
     ratings = [float(a == b) for a, b in rows]
     pool = pool_of(texts, ratings, sources=sources)
-    found = Kriging().held_out(pool)
-    assert spearman(pool.truth, found.values) > 0.4
-    blind = Kriging(use_source=False).held_out(pool)
-    assert spearman(pool.truth, blind.values) < 0.3
+    found = GaussianProcess().held_out(pool)
+    assert spearman(pool.human, found.values) > 0.4
+    blind = GaussianProcess(use_source=False).held_out(pool)
+    assert spearman(pool.human, blind.values) < 0.3
 
 
 @pytest.mark.parametrize("n", [1, 2, 4])
 def test_too_small_a_pool(n: int) -> None:
     """Fewer than five rated texts give no estimate, with a reason."""
-    pool = pool_of(list(RATED.texts[:n]), list(RATED.truth[:n]))
-    found = fitted(pool).predict(["some text"])
+    pool = pool_of(list(RATED.texts[:n]), list(RATED.human[:n]))
+    found = fitted(pool).estimate(["some text"])
     assert found.reasons == ("too-few",)
-    assert Kriging().held_out(pool).reasons == ("too-few",) * n
+    assert GaussianProcess().held_out(pool).reasons == ("too-few",) * n
 
 
 @pytest.mark.parametrize("exact_up_to", [10, 5_000])
 def test_all_ratings_equal(exact_up_to: int) -> None:
     """A pool of one rating gives that rating, with inducing points too (more than there are)."""
     pool = pool_of(list(RATED.texts[:30]), [3.0] * 30)
-    found = fitted(pool, exact_up_to=exact_up_to).predict(["some text", RATED.texts[0]])
+    found = fitted(pool, exact_up_to=exact_up_to).estimate(["some text", RATED.texts[0]])
     np.testing.assert_allclose(found.values, 3.0)
-    np.testing.assert_allclose(Kriging(exact_up_to=exact_up_to).held_out(pool).values, 3.0)
+    np.testing.assert_allclose(GaussianProcess(exact_up_to=exact_up_to).held_out(pool).values, 3.0)
 
 
-def test_predicting_after_held_out() -> None:
-    """Held-out evaluation leaves an estimator that predicts as a fitted one does."""
-    judged = Kriging()
-    judged.held_out(RATED)
-    outputs = as_outputs(FRESH)
-    np.testing.assert_array_equal(judged.predict(outputs).values, fitted().predict(outputs).values)
+def test_held_out_changes_nothing() -> None:
+    """A fitted estimator is held out on other texts and estimates as before."""
+    judged, outputs = fitted(), as_outputs(FRESH)
+    before = judged.estimate(outputs).values
+    other = held_out(judged, FRESH)
+    np.testing.assert_array_equal(judged.estimate(outputs).values, before)
+    np.testing.assert_array_equal(held_out("gp", FRESH).values, other.values)
     assert len(judged.residuals()) == len(RATED)
 
 
@@ -214,7 +217,7 @@ def test_duplicates_and_tiny_texts() -> None:
     """Equal texts with different ratings, one-letter texts and no words at all are no obstacle."""
     texts = ["same text"] * 10 + ["a", "b", "", "...", "x y"] + list(RATED.texts[:15])
     pool = pool_of(texts, list(np.linspace(1, 5, 30)), scale=(1, 5))
-    found = Kriging().held_out(pool)
+    found = GaussianProcess().held_out(pool)
     assert found.defined.sum() == 29
     assert found.reasons[12] == "empty"
 
@@ -230,9 +233,9 @@ def test_more_ratings_count_more() -> None:
 def test_inducing_points_come_close() -> None:
     """A third of the texts as inducing points keeps the order of the estimates."""
     outputs = as_outputs(FRESH)
-    exact = fitted().predict(outputs)
+    exact = fitted().estimate(outputs)
     few = fitted(exact_up_to=100, inducing=70, tune_on=1000)
-    assert spearman(exact.values, few.predict(outputs).values) > 0.8
+    assert spearman(exact.values, few.estimate(outputs).values) > 0.8
     assert few.held_out(RATED).coverage == 1.0
 
 
@@ -259,7 +262,7 @@ def test_an_index_serves_as_a_pool() -> None:
     outputs = as_outputs(FRESH)
     index = RatedIndex.build(RATED)
     np.testing.assert_array_equal(
-        fitted().predict(outputs).values, Kriging().fit(index).predict(outputs).values
+        fitted().estimate(outputs).values, GaussianProcess().fit(index).estimate(outputs).values
     )
 
 
@@ -267,11 +270,11 @@ def test_parameters() -> None:
     """get_params, set_params and clone are scikit-learn's; changed parameters ask for a fit."""
     from sklearn.base import clone
 
-    kriging = Kriging(max_sd=0.2, folds=3)
-    assert clone(kriging).get_params() == kriging.get_params() == kriging.clone().get_params()
-    kriging.fit(RATED).set_params(orders=(2, 3))
+    gp = GaussianProcess(max_sd=0.2, folds=3)
+    assert clone(gp).get_params() == gp.get_params() == gp.clone().get_params()
+    gp.fit(RATED).set_params(orders=(2, 3))
     with pytest.raises(UsageError, match="again"):
-        kriging.predict(as_outputs(FRESH))
+        gp.estimate(as_outputs(FRESH))
 
 
 @pytest.mark.parametrize(
@@ -291,10 +294,10 @@ def test_parameters() -> None:
 def test_wrong_parameters(wrong: dict[str, object]) -> None:
     """What cannot be honoured is refused at once or at fit."""
     with pytest.raises(UsageError):
-        Kriging(**wrong).fit(RATED)  # type: ignore[arg-type]
+        GaussianProcess(**wrong).fit(RATED)  # type: ignore[arg-type]
 
 
 def test_unfitted() -> None:
     """Without a pool there is nothing to say."""
     with pytest.raises(UsageError, match="fit"):
-        Kriging().predict(["text"])
+        GaussianProcess().estimate(["text"])

@@ -1,4 +1,4 @@
-"""The truth of texts, against exact fractions."""
+"""The human rating of texts, against exact fractions."""
 
 import math
 import random
@@ -11,19 +11,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refless.errors import InputError, UsageError
-from refless.records import FloatArray, RatedPool, Ratings, take
-from refless.truth import (
+from refless.human import (
     EXACT,
     canonical_order,
     check_scale,
     decimals_of,
-    exact_truth,
+    exact_ratings,
     fingerprint,
+    human_ratings,
     pool_of,
     scaled,
-    truth_of,
     unscaled,
 )
+from refless.records import FloatArray, RatedPool, Ratings, take
 
 Rows = list[list[str]]  # the ratings of each text, as people write them
 
@@ -58,19 +58,19 @@ def means(rows: Rows) -> list[Fraction]:
 @given(rated())
 def test_means_are_exact(rows: Rows) -> None:
     """The nearest float to the true mean, as fractions give it."""
-    assert truth_of(flat(rows), len(rows)).tolist() == [float(mean) for mean in means(rows)]
+    assert human_ratings(flat(rows), len(rows)).tolist() == [float(mean) for mean in means(rows)]
 
 
 @given(rated())
 def test_medians_are_exact(rows: Rows) -> None:
     """The same for medians, against the standard library's on fractions."""
     expected = [float(statistics.median(map(Fraction, row))) for row in rows]
-    assert truth_of(flat(rows), len(rows), aggregate="median").tolist() == expected
+    assert human_ratings(flat(rows), len(rows), aggregate="median").tolist() == expected
 
 
 @given(rated(), st.randoms(use_true_random=False))
 def test_order_of_rows_does_not_matter(rows: Rows, shuffler: random.Random) -> None:
-    """Ratings in any order give the same truths to the last bit, in any aggregate."""
+    """Ratings in any order give the same human ratings to the last bit, in any aggregate."""
     ratings = flat(rows)
     order = list(range(len(ratings.values)))
     shuffler.shuffle(order)
@@ -78,8 +78,8 @@ def test_order_of_rows_does_not_matter(rows: Rows, shuffler: random.Random) -> N
         text=ratings.text[order], annotator=ratings.annotator, values=ratings.values[order]
     )
     for aggregate in ("mean", "median"):
-        one = truth_of(ratings, len(rows), scale=(-9, 99), aggregate=aggregate)
-        two = truth_of(mixed, len(rows), scale=(-9, 99), aggregate=aggregate)
+        one = human_ratings(ratings, len(rows), scale=(-9, 99), aggregate=aggregate)
+        two = human_ratings(mixed, len(rows), scale=(-9, 99), aggregate=aggregate)
         assert one.tolist() == two.tolist()
 
 
@@ -88,7 +88,7 @@ def test_order_of_truths_is_the_true_one(rows: Rows) -> None:
     """What ties ties, what is larger is not smaller: after scaling too."""
     true = means(rows)
     for scale in (None, (-9.0, 99.0), (-10.0, 107.3)):
-        ours = truth_of(flat(rows), len(rows), scale=scale)
+        ours = human_ratings(flat(rows), len(rows), scale=scale)
         for i in range(len(rows)):
             for j in range(len(rows)):
                 assert (ours[i] == ours[j]) == (true[i] == true[j])
@@ -99,13 +99,13 @@ def test_a_tie_that_floats_break() -> None:
     """(0.1 + 0.2) / 2 and 0.15 are equal; floating-point means tell them apart."""
     rows = [["0.1", "0.2"], ["0.15"]]
     assert np.mean([0.1, 0.2]) != 0.15
-    truth = truth_of(flat(rows), 2)
-    assert truth[0] == truth[1] == 0.15
+    human = human_ratings(flat(rows), 2)
+    assert human[0] == human[1] == 0.15
 
 
 def test_sums_over_texts_are_exact() -> None:
     """The mean over texts, by hand: ((1 + 2) / 2 + (1 + 1 + 2) / 3 + 4) / 3 = 41 / 18."""
-    exact = exact_truth(flat([["1", "2"], ["1", "1", "2"], ["4"]]), 3)
+    exact = exact_ratings(flat([["1", "2"], ["1", "1", "2"], ["4"]]), 3)
     sums = np.array([exact.numerators.sum(), 0], dtype=np.int64)
     mean, nothing = exact.means(sums, np.array([3, 0], dtype=np.int64))
     assert mean == 41 / 18
@@ -120,10 +120,10 @@ def of_many_sizes() -> Rows:
 def test_fixed_point_keeps_ties() -> None:
     """Where one denominator will not do, ties are still ties, and near the true value."""
     rows = [*of_many_sizes(), ["2.4999"]]
-    truth = truth_of(flat(rows), len(rows))
-    assert len(set(truth[:-1].tolist())) == 1
-    assert truth[0] == pytest.approx(2.5, abs=1e-12)
-    assert truth[-1] < truth[0]
+    human = human_ratings(flat(rows), len(rows))
+    assert len(set(human[:-1].tolist())) == 1
+    assert human[0] == pytest.approx(2.5, abs=1e-12)
+    assert human[-1] < human[0]
 
 
 def test_thousands_of_sizes() -> None:
@@ -131,14 +131,14 @@ def test_thousands_of_sizes() -> None:
     sizes = np.arange(1, 1001)
     text = np.repeat(np.arange(1000), sizes).astype(np.int64)
     ratings = Ratings(text=text, annotator=np.zeros_like(text), values=np.ones(len(text)))
-    assert set(truth_of(ratings, 1000).tolist()) == {1.0}
+    assert set(human_ratings(ratings, 1000).tolist()) == {1.0}
 
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=20), st.randoms(use_true_random=False))
 def test_fixed_point_of_any_floats(values: list[float], shuffler: random.Random) -> None:
     """Ratings that are no decimals: true to 1e-9 of their size, and sums know no order."""
     values.append(1 / 3)
-    exact = exact_truth(flat([[repr(value)] for value in values]), len(values))
+    exact = exact_ratings(flat([[repr(value)] for value in values]), len(values))
     ours = exact.means(exact.numerators, np.ones(len(values), dtype=np.int64))
     np.testing.assert_allclose(ours, values, atol=1e-9 * max(map(abs, values)))
     assert abs(int(exact.numerators.sum())) < EXACT
@@ -149,21 +149,21 @@ def test_medians_of_any_floats() -> None:
     """Medians of ratings that are no decimals, by hand, in any order."""
     for row in (["0.123456789", "9.5", "3.3"], ["9.5", "3.3", "0.123456789"]):
         rows = [row, ["0.3333333333", "0.5"]]
-        truth = truth_of(flat(rows), 2, aggregate="median")
-        np.testing.assert_allclose(truth, [3.3, 0.41666666665], atol=1e-12)
+        human = human_ratings(flat(rows), 2, aggregate="median")
+        np.testing.assert_allclose(human, [3.3, 0.41666666665], atol=1e-12)
 
 
 @pytest.mark.parametrize("value", [1e-12, 1.23456789e-200, 5e-324, 0.0])
 def test_tiny_ratings(value: float) -> None:
     """However small: no overflow, and as near as a fixed point of 2**-1000 comes."""
-    assert truth_of(flat([[repr(value)]]), 1)[0] == pytest.approx(value, rel=1e-9, abs=1e-300)
+    assert human_ratings(flat([[repr(value)]]), 1)[0] == pytest.approx(value, rel=1e-9, abs=1e-300)
 
 
 @pytest.mark.parametrize("value", [1e16, 1e300, 1.7e308])
 def test_huge_ratings_are_refused(value: float) -> None:
     """Numbers too large to be summed exactly are the user's to divide."""
     with pytest.raises(UsageError, match="too large"):
-        truth_of(flat([[repr(value)], [repr(value)]]), 2)
+        human_ratings(flat([[repr(value)], [repr(value)]]), 2)
 
 
 @pytest.mark.parametrize(
@@ -197,7 +197,7 @@ def test_pool_of_lists() -> None:
     """By hand: on 1 to 5, ratings 1 and 2 are 0.125, a 5 is 1."""
     pool = pool_of(["a", "b"], [[1, 2], [5]], scale=(1, 5), systems=["x", "y"])
     assert pool.ids == ("1", "2")
-    assert pool.truth.tolist() == [0.125, 1.0]
+    assert pool.human.tolist() == [0.125, 1.0]
     assert pool.systems == ("x", "y")
     assert pool.ratings.text.tolist() == [0, 0, 1]
     assert not pool.named
@@ -206,9 +206,9 @@ def test_pool_of_lists() -> None:
 def test_pool_of_arrays_and_single_ratings() -> None:
     """A column or a matrix of ratings; lists of the caller stay as they are."""
     matrix: FloatArray = np.array([[1.0, 3.0], [2.0, 2.0]])
-    assert pool_of(["a", "b"], matrix).truth.tolist() == [2.0, 2.0]
-    assert pool_of(["a", "b"], [4.5, 1]).truth.tolist() == [4.5, 1.0]
-    assert pool_of(["a", "b"], [[1, 1, 4], [2]], aggregate="median").truth.tolist() == [1.0, 2.0]
+    assert pool_of(["a", "b"], matrix).human.tolist() == [2.0, 2.0]
+    assert pool_of(["a", "b"], [4.5, 1]).human.tolist() == [4.5, 1.0]
+    assert pool_of(["a", "b"], [[1, 1, 4], [2]], aggregate="median").human.tolist() == [1.0, 2.0]
     assert matrix.tolist() == [[1.0, 3.0], [2.0, 2.0]]
 
 
@@ -237,6 +237,7 @@ def build(**changes: object) -> RatedPool:
         ({"tasks": ["x"] * 3}, "2 texts but 3 tasks"),
         ({"scale": (5, 1)}, "--scale"),
         ({"texts": build()}, "own ratings"),
+        ({"texts": {"text": ["a"]}}, "read_pool reads a whole table"),
     ],
 )
 def test_pool_of_wrong_arguments(changes: dict[str, object], message: str) -> None:
@@ -265,11 +266,11 @@ ROWS = st.lists(
 def test_canonical_order_forgets_the_order_of_rows(
     rows: list[tuple[str, str, int]], shuffler: random.Random
 ) -> None:
-    """However the rows came: the same texts, truths and fingerprint."""
+    """However the rows came: the same texts, human ratings and fingerprint."""
     mixed = shuffler.sample(rows, len(rows))
     one, two = (canonical(those) for those in (rows, mixed))
     assert (one.texts, one.systems) == (two.texts, two.systems)
-    assert one.truth.tolist() == two.truth.tolist()
+    assert one.human.tolist() == two.human.tolist()
     assert fingerprint(one) == fingerprint(two)
 
 
@@ -301,7 +302,7 @@ def test_pool_of_named_annotators() -> None:
     """A table of texts by annotators; None and NaN were not rated; a data frame is its rows."""
     rows = [[1, None, 3], [math.nan, 2, 4]]
     pool = pool_of(["a", "b"], rows, annotators=["zoe", "ann", "bob"])
-    assert pool.truth.tolist() == [2.0, 3.0]
+    assert pool.human.tolist() == [2.0, 3.0]
     assert pool.ratings.annotators == ("ann", "bob", "zoe")
     assert pool.ratings.annotator.tolist() == [2, 1, 0, 1]
     assert pool.ratings.values.tolist() == [1, 3, 2, 4]
@@ -311,7 +312,7 @@ def test_pool_of_named_annotators() -> None:
             return np.array(rows, dtype=np.float64)
 
     framed = pool_of(["a", "b"], Frame(["x", "y"]), annotators=["zoe", "ann", "bob"])
-    assert framed.truth.tolist() == [2.0, 3.0]
+    assert framed.human.tolist() == [2.0, 3.0]
 
 
 @pytest.mark.parametrize(
@@ -330,3 +331,12 @@ def test_ratings_that_make_no_pool(
     """Each is told, none is guessed."""
     with pytest.raises((UsageError, InputError), match=error):
         pool_of(["a", "b"], ratings, annotators=annotators)  # type: ignore[arg-type]
+
+
+def test_pool_of_the_columns_of_a_frame() -> None:
+    """Arrays as pandas gives them: ids may be numbers, blank sources are NaN."""
+    sources = np.array(["p", math.nan], dtype=object)
+    texts = np.array(["a", "b"], dtype=object)
+    pool = pool_of(texts, np.array([1, 2]), ids=np.array([7, 8]), sources=sources)  # type: ignore[arg-type]
+    assert (pool.ids, pool.texts, pool.sources) == (("7", "8"), ("a", "b"), ("p", ""))
+    assert pool.named

@@ -1,4 +1,4 @@
-"""Kriging with an encoder: sentence vectors, their kernels, what they make it see."""
+"""The Gaussian process with an encoder: sentence vectors, their kernels, what they make it see."""
 
 from __future__ import annotations
 
@@ -12,15 +12,14 @@ import numpy as np
 import pytest
 
 from command_line import jsonl, run
-from refless import embed
-from refless.embed import Encoder
+from refless.embed import Encoder, encoder
 from refless.errors import UsageError
-from refless.estimators import Kriging
-from refless.estimators.kriging.components import Inputs, components_of, inputs_of
+from refless.estimators import GaussianProcess
+from refless.estimators.gp.components import Inputs, components_of, inputs_of
+from refless.human import pool_of
 from refless.ngrams import Shape
 from refless.records import FloatArray, RatedPool, as_outputs, take
 from refless.stats.correlation import spearman
-from refless.truth import pool_of
 from tiny_encoder import LAYERS, WORDS, tiny_encoder
 
 TEXTS = ["the fox is quick", "a dog", "the fox is quick", "", "the dogs was slow ."]
@@ -104,7 +103,7 @@ def test_texts_are_cut_where_the_model_says(model: str, tmp_path: Path) -> None:
 
 def test_vectors_are_remembered_up_to_a_number(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same vectors from memory, of the last ones; progress ends at 1."""
-    monkeypatch.setattr(embed, "_SENTENCES", {})
+    monkeypatch.setattr(encoder, "_SENTENCES", {})
     shares: list[float] = []
     first = Encoder(model=model).sentences(TEXTS, shares.append)
     assert shares == [0.25, 0.5, 0.75, 1.0]
@@ -112,9 +111,9 @@ def test_vectors_are_remembered_up_to_a_number(model: str, monkeypatch: pytest.M
     again = Encoder(model=model).sentences([*TEXTS, "slow"], shares.append)
     np.testing.assert_array_equal(again[:-1], first)
     assert shares == [1.0]
-    monkeypatch.setattr(embed, "REMEMBERED", 3)
+    monkeypatch.setattr(encoder, "REMEMBERED", 3)
     Encoder(model=model).sentences(TEXTS)
-    assert [len(known) for known in embed._SENTENCES.values()] == [3]
+    assert [len(known) for known in encoder._SENTENCES.values()] == [3]
 
 
 def of(inputs: Inputs, name: str, i: int) -> FloatArray:
@@ -158,43 +157,43 @@ def test_relevance_is_seen(model: str) -> None:
     """What texts have to do with their sources, which no count of words tells."""
     pool = relevant(model, 160)
     rated, fresh = take(pool, np.arange(120)), take(pool, np.arange(120, 160))
-    with_model, without = Kriging(model=model).fit(rated), Kriging().fit(rated)
-    seen, unseen = (one.predict(as_outputs(fresh)).values for one in (with_model, without))
-    assert spearman(fresh.truth, seen) > 0.95
-    assert spearman(fresh.truth, unseen) < 0.9
+    with_model, without = GaussianProcess(encoder=model).fit(rated), GaussianProcess().fit(rated)
+    seen, unseen = (one.estimate(as_outputs(fresh)).values for one in (with_model, without))
+    assert spearman(fresh.human, seen) > 0.95
+    assert spearman(fresh.human, unseen) < 0.9
     held = with_model.held_out(rated).values
-    assert spearman(rated.truth, held) > 0.95
+    assert spearman(rated.human, held) > 0.95
     again = pickle.loads(pickle.dumps(with_model.fit(rated)))
-    np.testing.assert_array_equal(again.predict(as_outputs(fresh)).values, seen)
+    np.testing.assert_array_equal(again.estimate(as_outputs(fresh)).values, seen)
 
 
 def test_the_order_of_rows_does_not_matter(model: str) -> None:
     """Up to the rounding of the encoder's numbers."""
     pool = relevant(model, 40)
     order = np.random.default_rng(1).permutation(len(pool))
-    one = Kriging(model=model).held_out(pool).values[order]
-    other = Kriging(model=model).held_out(take(pool, order)).values
+    one = GaussianProcess(encoder=model).held_out(pool).values[order]
+    other = GaussianProcess(encoder=model).held_out(take(pool, order)).values
     np.testing.assert_allclose(one, other, atol=1e-5)
 
 
 def test_without_sources_texts_alone_are_compared(model: str) -> None:
     """Neither sources nor relevance are among the kernels; the signature names the encoder."""
     pool = relevant(model, 30)
-    signed = Kriging(model=model, layer=1, use_source=False).fit(pool).signature()
+    signed = GaussianProcess(encoder=model, layer=1, use_source=False).fit(pool).signature()
     assert signed.get("k") == "bleu*,tfidf,length,meaning"
     assert (signed.get("layer"), signed.get("pooling")) == ("1", "mean")
     assert signed.get("sha") == Encoder(model=model).settings()["sha"]
-    assert Kriging().fit(pool).signature().get("sha") is None
+    assert GaussianProcess().fit(pool).signature().get("sha") is None
 
 
 def test_explanations_and_inducing_points(model: str) -> None:
     """Shares of rated texts sum to 1; a long way round gives estimates too."""
     pool = relevant(model, 60)
-    kriging = Kriging(model=model).fit(pool)
-    found = kriging.explain(take_one(pool, 0), hide=pool.ids[0])
+    gp = GaussianProcess(encoder=model).fit(pool)
+    found = gp.explain(take_one(pool, 0), hide=pool.ids[0])
     assert sum(neighbor.share for neighbor in found.neighbors) == pytest.approx(1.0)
-    few = Kriging(model=model, exact_up_to=20, inducing=20, tune_on=20).fit(pool)
-    assert few.predict(as_outputs(pool)).coverage == 1.0
+    few = GaussianProcess(encoder=model, exact_up_to=20, inducing=20, tune_on=20).fit(pool)
+    assert few.estimate(as_outputs(pool)).coverage == 1.0
 
 
 def take_one(pool: RatedPool, row: int) -> Any:
@@ -203,21 +202,21 @@ def take_one(pool: RatedPool, row: int) -> Any:
 
 def test_a_layer_needs_a_model() -> None:
     """In Python and on the command line."""
-    with pytest.raises(UsageError, match="layer goes with a model"):
-        Kriging(layer=3)
+    with pytest.raises(UsageError, match="layer goes with an encoder"):
+        GaussianProcess(layer=3)
 
 
 def test_the_command_line_takes_an_encoder(model: str, tmp_path: Path) -> None:
-    """--model, in the signature of what is printed; a wrong one is named."""
+    """In the specification, and in the signature of what is printed; a wrong one is named."""
     pool = relevant(model, 40)
-    rows = zip(pool.texts, pool.sources, pool.truth.tolist(), strict=True)
+    rows = zip(pool.texts, pool.sources, pool.human.tolist(), strict=True)
     jsonl(
         tmp_path / "rated.jsonl",
         [{"text": text, "source": source, "rating": rating} for text, source, rating in rows],
     )
-    flags = ("--estimator", "kriging", "--format", "json", "--model")
-    ran = run("validate", tmp_path / "rated.jsonl", *flags, model)
+    flags = ("--format", "json", "--estimator")
+    ran = run("validate", tmp_path / "rated.jsonl", *flags, f"gp:encoder={model}")
     assert "meaning,asked,relevance" in ran.json["signature"]
-    ran = run("validate", tmp_path / "rated.jsonl", *flags, "nowhere")
+    ran = run("validate", tmp_path / "rated.jsonl", *flags, "gp:encoder=nowhere")
     assert ran.code == 2
     assert "'nowhere' is neither a folder nor in Hugging Face's cache" in ran.err

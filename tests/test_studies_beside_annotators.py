@@ -7,10 +7,10 @@ import math
 import numpy as np
 import pytest
 
+from refless.human import human_ratings
 from refless.records import Estimates, FloatArray, RatedPool, Ratings, numbered
 from refless.stats.correlation import spearman
-from refless.studies.beside import Beside, beside_annotators
-from refless.truth import truth_of
+from refless.studies.beside_annotators import BesideAnnotators, beside_annotators
 
 
 def pool_from(table: FloatArray) -> RatedPool:
@@ -23,7 +23,9 @@ def pool_from(table: FloatArray) -> RatedPool:
         annotators=tuple(f"p{i:02}" for i in range(table.shape[1])),
     )
     n = len(table)
-    return RatedPool(ids=numbered(n), texts=("x",) * n, truth=truth_of(ratings, n), ratings=ratings)
+    return RatedPool(
+        ids=numbered(n), texts=("x",) * n, human=human_ratings(ratings, n), ratings=ratings
+    )
 
 
 def judged(values: FloatArray) -> Estimates:
@@ -77,7 +79,7 @@ def test_against_loops() -> None:
     assert low < found.estimator - found.annotator < high
 
 
-def beside(seed: int, **how: int) -> Beside:
+def beside(seed: int, **how: int) -> BesideAnnotators:
     table, values = drawn(np.random.default_rng(seed), **how)
     found = beside_annotators(pool_from(table), judged(values), resamples=100)
     assert found is not None
@@ -85,7 +87,7 @@ def beside(seed: int, **how: int) -> Beside:
 
 
 def test_a_judge_who_is_an_annotator_is_level() -> None:
-    """With two ratings a text the truth that leaves one out is one person's: no advantage by that.
+    """With two ratings a text the rating that leaves one out is one person's: no advantage by that.
 
     40 runs; an interval of 95 % leaves out 0 on either side twice on average.
     """
@@ -122,7 +124,7 @@ def test_clusters_are_drawn_together(monkeypatch: pytest.MonkeyPatch) -> None:
     pool = pool_from(table)
     alone = beside_annotators(pool, judged(values), resamples=200)
     grouped = beside_annotators(pool, judged(values), resamples=200, clusters=np.arange(80) % 2)
-    monkeypatch.setattr("refless.studies.beside.MOST", 10)
+    monkeypatch.setattr("refless.studies.beside_annotators.MOST", 10)
     few = beside_annotators(pool, judged(values), resamples=200)
     assert alone is not None
     assert grouped is not None

@@ -1,4 +1,4 @@
-"""Kriging where sources are dialogue acts: features, their kernel, what they make it see."""
+"""The GP where sources are dialogue acts: features, their kernel, what they make it see."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import pickle
 import numpy as np
 import pytest
 
-from refless.estimators import Kriging
-from refless.estimators.kriging.acts import features, mostly_acts
-from refless.estimators.kriging.components import components_of, inputs_of
+from refless.estimators import GaussianProcess
+from refless.estimators.gp.acts import features, mostly_acts
+from refless.estimators.gp.components import components_of, inputs_of
+from refless.human import pool_of
 from refless.ngrams import Shape
 from refless.records import Outputs, RatedPool, numbered
-from refless.truth import pool_of
 
 NAMES = ["mill", "punter", "eagle", "vaults", "plough", "olive", "cricketers", "wrestlers"]
 FOODS = ["thai", "french", "indian", "chinese", "english", "italian"]
@@ -71,22 +71,22 @@ def rated(n: int, seed: int) -> RatedPool:
 
 def test_values_left_out_are_seen() -> None:
     """Names and foods that no rated text has; only the source tells which text is right."""
-    kriging = Kriging().fit(rated(80, seed=1))
+    gp = GaussianProcess().fit(rated(80, seed=1))
     outputs = Outputs(
         ids=numbered(3),
         texts=("barn serves greek food .", "barn serves thai food .", "barn serves greek food ."),
         sources=("inform(name='barn',food=greek)",) * 2 + ("inform(food=",),
     )
-    right, wrong, unread = kriging.predict(outputs).values
+    right, wrong, unread = gp.estimate(outputs).values
     assert right > 4.0
     assert wrong < 3.0
     assert not np.isnan(unread)
-    assert "acts" in kriging.signature().get("k")
-    again = pickle.loads(pickle.dumps(kriging)).predict(outputs).values
+    assert "acts" in gp.signature().get("k")
+    again = pickle.loads(pickle.dumps(gp)).estimate(outputs).values
     np.testing.assert_array_equal(again, [right, wrong, unread])
 
 
 def test_words_as_sources_are_read_as_before() -> None:
     """Neither kernel nor signature mention acts."""
     pool = pool_of(["a b", "b c", "c d", "d e", "e f"], [1, 2, 3, 4, 5], sources=list("vwxyz"))
-    assert "acts" not in Kriging().fit(pool).signature().get("k")
+    assert "acts" not in GaussianProcess().fit(pool).signature().get("k")

@@ -1,0 +1,432 @@
+"""The functions: the numbers of the command line, from files and from memory."""
+
+import inspect
+import json
+import shlex
+import sys
+from collections.abc import Callable
+from dataclasses import FrozenInstanceError
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+import refless
+from command_line import headlines, jsonl, output_rows, rated_rows, run
+from refless.application import COMMANDS
+from refless.application.demo import demo
+from refless.application.index import index
+from refless.application.result import Result
+from refless.errors import InputError, RefLessError, UsageError
+
+QUICK = 60  # resamples
+
+
+class Frame:
+    """What data frames have in common: columns by name."""
+
+    def __init__(self, rows: list[dict[str, Any]]) -> None:
+        self.columns = list(dict.fromkeys(name for row in rows for name in row))
+        self._rows = rows
+
+    def __getitem__(self, name: str) -> list[Any]:
+        return [row.get(name) for row in self._rows]
+
+    def __bool__(self) -> bool:
+        raise ValueError("the truth value of a data frame is ambiguous")
+
+    __eq__ = None  # type: ignore[assignment]
+    __hash__ = None  # type: ignore[assignment]
+
+
+def columns_of(rows: list[dict[str, Any]]) -> dict[str, list[Any]]:
+    frame = Frame(rows)
+    return {name: frame[name] for name in frame.columns}
+
+
+def scored_rows() -> list[dict[str, Any]]:
+    """Headlines of two systems with a reference, a score, a rating and a log-probability."""
+    texts = headlines(40)
+    return [
+        {
+            "id": f"t{i:02}",
+            "item": f"i{i // 2}",
+            "system": ("human", "machine")[i % 2],
+            "text": text,
+            "reference": f"{texts[i - i % 2].split()[0]} sings at noon",
+            "rating": 1 + (i * 7) % 5,
+            "quick": (i * 5) % 11,
+            "logprob": -5 - (i * 3) % 11,
+        }
+        for i, text in enumerate(texts)
+    ]
+
+
+def triples() -> list[dict[str, Any]]:
+    """Contexts, messages and responses to mine."""
+    return [
+        {"id": f"q{i}", "context": f"at {i % 3}", "message": text, "response": f"{text} indeed"}
+        for i, text in enumerate(headlines(30))
+    ]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    where = tmp_path_factory.mktemp("application")
+    jsonl(where / "rated.jsonl", rated_rows())
+    jsonl(where / "outputs.jsonl", output_rows())
+    jsonl(where / "scored.jsonl", scored_rows())
+    jsonl(where / "triples.jsonl", triples())
+    (where / "mined").mkdir()
+    return where
+
+
+CALLS: dict[str, Callable[[Path], Result]] = {
+    "validate": lambda f: refless.validate(f / "rated.jsonl", scale=(1, 5), resamples=QUICK),
+    "validate-one": lambda f: refless.validate(
+        f / "rated.jsonl", estimator="bleu-neighbors:tau=0.1", group="source", resamples=99, seed=3
+    ),
+    "score": lambda f: refless.score(
+        f / "outputs.jsonl", f / "rated.jsonl", scale=(1, 5), best_of="source", fallback_below=2.5
+    ),
+    "score-gate": lambda f: refless.score(
+        f / "outputs.jsonl",
+        rated=[f / "rated.jsonl"],
+        estimator="bleu-neighbors",
+        min_mean=1.1234567891,
+        min_coverage=0.1,
+        threads=1,
+    ),
+    "explain": lambda f: refless.explain(
+        "choir wins at noon in Torby", rated=f / "rated.jsonl", estimator="bleu-neighbors", most=3
+    ),
+    "explain-id": lambda f: refless.explain(rated=f / "rated.jsonl", id="t001"),
+    "metric": lambda f: refless.metric(
+        f / "scored.jsonl", ["bleu:order=2", "rouge-l"], resamples=QUICK
+    ),
+    "meta": lambda f: refless.meta(
+        f / "scored.jsonl", score_column="quick", metrics="sbleu", lower_is_better="quick",
+        unit=4, resamples=QUICK,
+    ),
+    "huse": lambda f: refless.huse(f / "scored.jsonl", neighbors=7, resamples=QUICK),
+    "stress": lambda f: refless.stress(
+        f / "scored.jsonl", metrics="bleu", probe=["frequent", "references"], words="at,noon",
+        swap="ferry=choir", resamples=QUICK,
+    ),
+    "mine": lambda f: refless.mine(
+        f / "triples.jsonl", seeds=[f / "triples.jsonl"], out_dir=str(f / "mined"), n=2, alpha=0.25
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_the_command_does_the_same(folder: Path, name: str) -> None:
+    """`.command` is the line that gives the same object, the same words and the same status."""
+    result = CALLS[name](folder)
+    words = shlex.split(result.command)[1:]
+    assert words[0] == name.partition("-")[0]
+    again = run(*words, "--format", "json")
+    assert again.code == result.exit_status, again.err
+    assert again.json == result.to_dict()
+    assert run(*words).out == str(result)
+    said = [line.removeprefix("refless: ") for line in again.err.splitlines()]
+    assert [*result.notes] == said
+    assert again.json.get("signature", str(result.signature)) == str(result.signature)
+
+
+def test_training_does_the_same(folder: Path, tmp_path: Path) -> None:
+    """Parameters of the network too, words among them; the folder may be a path."""
+    pytest.importorskip("torch", reason="torch is not installed")
+    found = refless.train(
+        folder / "rated.jsonl",
+        out_dir=tmp_path / "model",
+        references=output_rows(),
+        scale=(1, 5),
+        embedding=8,
+        hidden=8,
+        epochs=3,
+        synthetic_epochs=1,
+        learning_rate=0.01,
+        cell="lstm",
+        slots=("name", "near"),
+        synthetic_errors=False,
+        threads=1,
+    )
+    assert "--slots name+near --no-synthetic-errors" in found.command
+    outputs = str(folder / "outputs.jsonl")
+    words = [outputs if word == "FILE" else word for word in shlex.split(found.command)[1:]]
+    assert run(*words, "--format", "json").json == found.to_dict()
+    assert found.to_dict()["model"] == str(tmp_path / "model")
+    estimator = f"ratpred:model={tmp_path / 'model'}"
+    assert refless.score(outputs, estimator=estimator).scored.overall.coverage == 1
+
+
+def test_indexes_are_made(folder: Path, tmp_path: Path) -> None:
+    """`index` and `demo` are functions too, in refless.application."""
+    made = index(folder / "rated.jsonl", out_dir=tmp_path / "ix", kernel="bleu*:orders=1-3")
+    assert (made.index.shape.low, made.index.shape.high) == (1, 3)
+    assert shlex.split(made.command)[1:] == [
+        "index", str(folder / "rated.jsonl"), "--out-dir", str(tmp_path / "ix"),
+        "--kernel", "bleu*:orders=1-3",
+    ]  # fmt: skip
+    shown = demo(out_dir=tmp_path / "sample")
+    assert {path.name for path in (tmp_path / "sample").iterdir()} == {
+        "rated.jsonl", "outputs.jsonl",
+    }  # fmt: skip
+    assert shown.to_dict()["score"] == shown.scored.to_dict()
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_results_save_themselves(folder: Path, tmp_path: Path, name: str) -> None:
+    """Each format, as the command line prints it; the report opens with a heading."""
+    result = CALLS[name](folder)
+    words = shlex.split(result.command)[1:]
+    for kind in ("json", "jsonl", "csv", "md"):
+        result.save(tmp_path / f"x.{kind}")
+        written = (tmp_path / f"x.{kind}").read_text(encoding="utf-8")
+        assert written == run(*words, "--format", kind).out
+    assert json.loads((tmp_path / "x.json").read_text(encoding="utf-8")) == result.to_dict()
+    result.save(tmp_path / "x.html")
+    page = (tmp_path / "x.html").read_text(encoding="utf-8")
+    assert page.startswith("<!DOCTYPE html>")
+    assert "<h1>" in page
+    assert page == result.content("html")
+    lines = (tmp_path / "x.jsonl").read_text(encoding="utf-8").splitlines()
+    assert len(lines) == len(result.rows())
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "x.csv", "x.html", "x.json", "x.jsonl", "x.md",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", [list, columns_of, Frame, Path, str], ids=lambda k: k.__name__)
+def test_rows_from_anywhere(folder: Path, kind: Callable[[Any], Any]) -> None:
+    """A path, dicts, columns and a data frame give the object of the file."""
+
+    def given(name: str, rows: list[dict[str, Any]]) -> Any:
+        return kind(folder / name) if kind in (Path, str) else kind(rows)
+
+    rated, outputs = given("rated.jsonl", rated_rows()), given("outputs.jsonl", output_rows())
+    one = {"estimator": "bleu-neighbors", "scale": (1, 5)}
+    found = refless.validate(rated, group="source", resamples=QUICK, **one)
+    assert found.to_dict() == (
+        refless.validate(folder / "rated.jsonl", group="source", resamples=QUICK, **one).to_dict()
+    )
+    found = refless.score(outputs, rated, **one)
+    assert found.to_dict() == (
+        refless.score(folder / "outputs.jsonl", folder / "rated.jsonl", **one).to_dict()
+    )
+    if kind not in (Path, str):
+        assert found.command == (
+            "refless score FILE --rated FILE --estimator bleu-neighbors --scale 1 5"
+        )
+        assert "from 'text'" in found.notes[0]
+    found = refless.explain(rated=rated, id="o03", outputs=outputs, **one)
+    assert found.to_dict() == (
+        refless.explain(
+            rated=folder / "rated.jsonl", id="o03", outputs=folder / "outputs.jsonl", **one
+        ).to_dict()
+    )
+
+
+def test_other_commands_take_rows_from_anywhere(folder: Path) -> None:
+    """Scores, references and log-probabilities are columns like any other."""
+    path, rows = folder / "scored.jsonl", Frame(scored_rows())
+    assert refless.meta(rows, score_column="quick", resamples=QUICK).to_dict() == (
+        refless.meta(path, score_column="quick", resamples=QUICK).to_dict()
+    )
+    assert refless.metric(rows, "bleu", resamples=QUICK).to_dict() == (
+        refless.metric(path, "bleu", resamples=QUICK).to_dict()
+    )
+    assert refless.huse(rows, resamples=QUICK).to_dict() == (
+        refless.huse(path, resamples=QUICK).to_dict()
+    )
+    more = {"metrics": "bleu", "probe": "references", "resamples": QUICK}
+    assert refless.stress(rows, **more).to_dict() == refless.stress(path, **more).to_dict()
+
+
+def test_partly_rated_rows(folder: Path) -> None:
+    """Rows with a rating are rated texts, rows without one are outputs."""
+    found = refless.score([*rated_rows(), *output_rows()], scale=(1, 5))
+    apart = refless.score(folder / "outputs.jsonl", folder / "rated.jsonl", scale=(1, 5))
+    assert found.to_dict() == apart.to_dict()
+    assert any("without --rated" in note for note in found.notes)
+    with pytest.raises(InputError, match="every text has a rating"):
+        refless.score(rated_rows())
+
+
+def test_pools_and_indexes(folder: Path, tmp_path: Path) -> None:
+    """What was read or built already serves as rows do."""
+    path = folder / "rated.jsonl"
+    pool = refless.read_pool(path, refless.Reading(scale=(1, 5))).pool
+    index = refless.RatedIndex.build(pool)
+    index.save(tmp_path / "ix")
+    outputs = refless.read_outputs(folder / "outputs.jsonl").outputs
+    one = {"estimator": "bleu-neighbors"}
+    whole = refless.score(folder / "outputs.jsonl", path, scale=(1, 5), **one).to_dict()
+    for rated in (pool, index, tmp_path / "ix", str(tmp_path / "ix")):
+        assert refless.score(outputs, rated, **one).to_dict() == whole
+    validated = refless.validate(pool, resamples=QUICK, **one).to_dict()
+    assert refless.validate(index, resamples=QUICK, **one).to_dict() == validated
+
+
+def test_estimators_of_ones_own(folder: Path) -> None:
+    """An instance stands where a specification does, is not fitted, and is in the command line."""
+    given = refless.BLEUNeighbors(kernel=refless.BleuStar(orders=(1, 3)), min_neighbors=2)
+    said = "bleu-neighbors:kernel=(bleu*:orders=1-3),min_neighbors=2"
+    rated, outputs = folder / "rated.jsonl", folder / "outputs.jsonl"
+    found = refless.score(outputs, rated, estimator=given, seed=4)
+    assert found.to_dict() == refless.score(outputs, rated, estimator=said, seed=4).to_dict()
+    assert f"--estimator '{said}'" in found.command
+    both = refless.validate(rated, estimator=[given, "gp"], resamples=QUICK)
+    assert both.command.count("--estimator") == 2
+    assert run(*shlex.split(both.command)[1:], "--format", "json").json == both.to_dict()
+    assert given.get_params()["seed"] == 0
+    with pytest.raises(UsageError, match="fit"):
+        given.predict(["a text"])
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"rating_map": {"good": 1, "bad": 0.5}},
+        {"rating_map": "good=1,bad=0.5", "aggregate": "median", "skip_bad": True},
+        {"rating_map": {"good": 1, "bad": 0.5}, "quoting": False, "input_format": "tsv"},
+        {"rating_map": {"good": 1, "bad": 0.5}, "rating_column": ["rating", "second"]},
+        {"rating_map": {"good": 1 / 3, "bad": 1e-7}, "scale": (0.0, 1 / 3), "encoding": "latin-1"},
+    ],
+    ids="+".join,
+)
+def test_every_parameter_becomes_words(tmp_path: Path, more: dict[str, Any]) -> None:
+    """Maps, pairs, switches that can be on, off or neither, names: the line reads them back."""
+    path = tmp_path / "a file's name.tsv"
+    lines = [f"{t}\t{('good', 'bad')[i % 2]}\tgood" for i, t in enumerate(headlines(30))]
+    path.write_text("text\trating\tsecond\n" + "\n".join(lines), encoding="utf-8")
+    found = refless.validate(path, estimator="bleu-neighbors", resamples=QUICK, **more)
+    again = run(*shlex.split(found.command)[1:], "--format", "json")
+    assert again.code == 0, again.err
+    assert again.json == found.to_dict()
+    for name in more:
+        assert name.replace("_", "-") in found.command
+
+
+def test_gates(folder: Path) -> None:
+    """The verdict, the reason, and the status that the command line would end with."""
+    given = (folder / "outputs.jsonl", folder / "rated.jsonl")
+    for least, verdict, status in ((1.0, "passed", 0), (5.0, "failed", 3), (2.85, "undecided", 4)):
+        found = refless.score(*given, scale=(1, 5), min_mean=least)
+        assert (found.gate.verdict, found.exit_status) == (verdict, status)
+        assert found.gate.reason.startswith(f"gate {verdict}: ")
+        assert found.gate.reason in found.notes
+        assert found.to_dict()["gate"] == {"verdict": verdict, "reason": found.gate.reason}
+    assert (refless.score(*given).gate.verdict, refless.score(*given).gate.reason) == ("", "")
+
+
+def test_patterns_of_columns(folder: Path) -> None:
+    """A pattern stays one in the command line that does the same."""
+    wide = {"text": headlines(48), "rater1": [1, 2, 4] * 16, "rater2": [2, 1, 5] * 16}
+    found = refless.score(folder / "outputs.jsonl", wide, rating_column="rater*")
+    assert found.estimator.rated.ratings.annotators == ("rater1", "rater2")
+    assert "--rating-column 'rater*'" in found.command
+
+
+def test_validate_recommends(folder: Path) -> None:
+    """Side by side on the same texts: the estimator to use, and the line that uses it."""
+    found = refless.validate(folder / "rated.jsonl", scale=(1, 5), resamples=200)
+    table = found.side_by_side
+    assert len(table.methods) - len(table.baselines) == 3
+    assert table.reference in {line.name for line in table.methods}
+    for line in table.methods:
+        assert (line.gain == 0) == (line.name == table.reference)
+    assert found.next_command.startswith("refless score OUTPUTS --rated ")
+    words = shlex.split(found.next_command.replace("OUTPUTS", str(folder / "outputs.jsonl")))
+    used = run(*words[1:], "--format", "json")
+    assert used.code == 0, used.err
+    assert refless.Signature.parse(used.json["signature"]).name == found.signature.name
+    assert found.estimator.signature(found.validation.pool).get("scale") == "1,5"
+
+
+def test_results_in_a_notebook(folder: Path) -> None:
+    """Text where text is shown, tables in HTML, nothing that runs; texts are escaped."""
+    rows = [{**row, "text": f"<b>{row['text']}</b>"} for row in rated_rows()]
+    text = "<i>choir wins at noon in Torby"
+    found = refless.explain(text, rated=rows, estimator="bleu-neighbors", most=3)
+    assert repr(found) == str(found)
+    fragment = found._repr_html_()
+    assert "<table>" in fragment
+    assert "&lt;i&gt;choir" in fragment
+    assert "<i>" not in fragment
+    assert "<b>" not in fragment
+    assert "<script" not in fragment
+    assert all(note.split("'")[0] in fragment for note in found.notes[1:])
+
+
+def test_results_cannot_be_changed(folder: Path) -> None:
+    """They are records."""
+    found = refless.explain(rated=folder / "rated.jsonl", id="t001")
+    with pytest.raises(FrozenInstanceError):
+        found.most = 3  # type: ignore[misc]
+
+
+def test_frames(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The rows in the library that is there; without one, what to install."""
+    found = refless.explain(rated=folder / "rated.jsonl", id="t001", most=4)
+    monkeypatch.setattr("refless.application.result.find_spec", lambda name: None)
+    with pytest.raises(UsageError, match="pip install pandas"):
+        found.to_frame()
+    polars = SimpleNamespace(DataFrame=lambda rows: ("polars", rows))
+    monkeypatch.setitem(sys.modules, "polars", polars)
+    monkeypatch.setattr(
+        "refless.application.result.find_spec", lambda name: name if name == "polars" else None
+    )
+    assert found.to_frame() == ("polars", found.rows())
+
+
+def test_functions_print_nothing(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What was noticed is in the result; what was given is as it was."""
+    rows = rated_rows()
+    found = refless.score(output_rows(), rows, estimator="bleu-neighbors")
+    assert rows == rated_rows()
+    assert "144 rows merged into 48 texts on id" in found.notes
+    said = capsys.readouterr()
+    assert (said.out, said.err) == ("", "")
+
+
+@pytest.mark.parametrize("name", [name for name in COMMANDS if name in refless.__all__])
+def test_signatures_name_every_parameter(name: str) -> None:
+    """As help() and editors show them, one by one; unknown ones are refused as Python does."""
+    function = getattr(refless, name)
+    parameters = inspect.signature(function).parameters
+    assert "rows" not in parameters
+    if name != "mine":
+        assert "text_column" in parameters
+    needed = {one.name: "x" for one in parameters.values() if one.default is one.empty}
+    needed.pop("network", None)
+    with pytest.raises(TypeError, match="nonsense"):
+        function(**needed, nonsense=1)
+
+
+def test_wrong_values_are_told(folder: Path) -> None:
+    """The errors of the command line, as exceptions."""
+    rated = folder / "rated.jsonl"
+    with pytest.raises(UsageError, match="--resamples must be 40 or more"):
+        refless.validate(rated, resamples=3)
+    with pytest.raises(UsageError, match="no estimator 'nonsense'"):
+        refless.validate(rated, estimator="nonsense")
+    with pytest.raises(UsageError, match="tau must be from 0 to 1, got 2"):
+        refless.validate(rated, estimator="bleu-neighbors:tau=2")
+    for scale in ("1 6", (1,), 5, ("low", "high")):
+        with pytest.raises(UsageError, match=r"scale must be two numbers.*such as \(1, 5\); got"):
+            refless.validate(rated, scale=scale)
+    for texts in (["a text."], ["文"], "a text " * 999, {"a text"}):
+        with pytest.raises(RefLessError, match=r"texts alone are given as \{'text': \[...\]\}"):
+            refless.score(texts, rated)
+    with pytest.raises(InputError, match="no such file"):
+        refless.validate(folder / "nowhere.jsonl")
+    with pytest.raises(InputError, match="no column for the rating"):
+        refless.validate([{"text": "a", "mark": 3}])
+    for name, said in (("x.htm", "the ending must be"), ("no/x.json", "there is no folder")):
+        with pytest.raises(UsageError, match=said):
+            refless.explain(rated=rated, id="t001").save(folder / name)
+    with pytest.raises(TypeError):
+        refless.validate()

@@ -1,0 +1,78 @@
+"""refless estimators, refless metrics: what there is, with every parameter."""
+
+import csv
+import io
+import subprocess
+import sys
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from command_line import run, too_wide
+from refless.application.lists import ListResult
+from refless.estimators import ESTIMATORS
+from refless.kernels import KERNELS
+from refless.metrics import METRICS
+from refless.signature import Signature
+from refless.spec import parse, spec_of
+
+SCHEMA = ListResult.schema()
+KINDS = {
+    "estimators": {**ESTIMATORS, **{f"kernel {name}": kind for name, kind in KERNELS.items()}},
+    "metrics": {**METRICS},
+}
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_json(name: str) -> None:
+    """Each thing with a line about it; what its parameters take, their defaults and purposes."""
+    found = run(name, "--format", "json").json
+    Draft202012Validator.check_schema(SCHEMA)
+    Draft202012Validator(SCHEMA).validate(found)
+    assert found["command"] == name
+    assert str(Signature.parse(found["signature"])) == found["signature"]
+    assert [row["name"] for row in found["listed"]] == [*KINDS[name]]
+    by_name = {row["name"]: row for row in found["listed"]}
+    if name == "metrics":
+        assert "Needs references, weights." in by_name["delta-bleu"]["about"]
+    else:
+        tau = next(one for one in by_name["bleu-neighbors"]["parameters"] if one["name"] == "tau")
+        assert (tau["default"], tau["range"]) == ("none", "from 0 to 1")
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_defaults_can_be_typed(name: str) -> None:
+    """Every parameter with the default that is listed gives the thing without parameters."""
+    for row in run(name, "--format", "json").json["listed"]:
+        plain = row["name"].removeprefix("kernel ")
+        registry = {plain: KINDS[name][row["name"]]}
+        needed = f"{plain}:model=x" if row["name"] == "kernel bertscore" else plain
+        for one in row["parameters"]:
+            typed = f"{one['name']}={one['default']}"
+            if "…" not in typed and typed != "model=none" and not typed.endswith("="):
+                spec = f"{needed}{',' if ':' in needed else ':'}{typed}"
+                assert spec_of(parse(spec, registry, "thing"), registry) == needed
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_text_and_rows(name: str) -> None:
+    """A table each within 80 columns; a row a parameter in CSV."""
+    out = run(name).out
+    assert not too_wide(out)
+    listed = run(name, "--format", "json").json["listed"]
+    for row in listed:
+        assert f"\n{row['name']}\n" in f"\n{out}"
+        for one in row["parameters"]:
+            assert f"\n{one['name']} " in out
+    table = list(csv.DictReader(io.StringIO(run(name, "--format", "csv").out)))
+    assert len(table) == sum(len(row["parameters"]) for row in listed)
+    assert {"name", "parameter", "takes", "default", "range", "help"} == set(table[0])
+
+
+def test_help_loads_no_arithmetic() -> None:
+    """`refless --help` is quick: neither numpy nor numba is loaded."""
+    code = (
+        "import sys; from refless.cli import app; app('');"
+        "sys.exit(any(name in sys.modules for name in ('numpy', 'numba', 'torch', 'rich')))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

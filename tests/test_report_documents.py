@@ -1,0 +1,125 @@
+"""Every report is one document, which a terminal, Markdown and a browser all can show."""
+
+import re
+from dataclasses import replace
+from html import unescape
+
+import numpy as np
+import pytest
+
+from refless.estimators import BLEUNeighbors
+from refless.metrics.bleu import BLEU
+from refless.metrics.scoring import run
+from refless.records import Outputs, outputs_of
+from refless.report.document import Document, Figure, Section, Store, Stored, Table, plain
+from refless.report.explain.document import explanation_document
+from refless.report.html import as_html
+from refless.report.huse.document import HuseResult, huse_document
+from refless.report.metric.document import metric_document
+from refless.report.stress.document import stress_document
+from refless.report.text import as_markdown, as_text
+from refless.signature import Signature
+from refless.simulate import simulate
+from refless.studies.huse import huse
+from refless.studies.stress.material import Material
+from refless.studies.stress.rows import Probe, Row, Stressed
+
+SIGNATURE = Signature("made", (("v", "1"),))
+
+
+def referenced(texts: list[str], reference: str) -> Outputs:
+    return replace(outputs_of(texts), references=((reference,),) * len(texts))
+
+
+def explained() -> Document:
+    pool = simulate(60, seed=2).pool
+    estimator = BLEUNeighbors().fit(pool)
+    found = estimator.explain(outputs_of(pool.texts[:1]), hide=None, most=3)
+    return explanation_document(pool.texts[0], found, estimator.signature(), (1, 5), 3, "refless")
+
+
+def metrics() -> Document:
+    outputs = referenced(["a b c d", "a b x d"], "a b c d")
+    return metric_document([run(BLEU(), outputs, label="bleu", resamples=40)], outputs, ["careful"])
+
+
+def human_likeness() -> Document:
+    rng = np.random.default_rng(0)
+    columns = (rng.integers(1, 6, 40) * 1.0, rng.normal(size=40) - 30, np.full(40, 10.0))
+    found = huse(*columns, np.arange(40) % 2 == 0)
+    result = HuseResult(rated=found, estimated=None, signature=SIGNATURE, estimator=None)
+    return huse_document(result, "refless huse")
+
+
+def stressed() -> Document:
+    rows = (Row(label="as it was", score=0.4), Row(label="stuffed", score=0.6, change=0.2))
+    probes = tuple(
+        Probe(name=name, about="What was done.", rows=rows, verdict="It rose.", fooled=fooled)
+        for name, fooled in (("stuffing", True), ("rare", False), ("frequent", None))
+    )
+    items = referenced([""], "a b")
+    one = Stressed(label="bleu", signature=SIGNATURE, probes=probes, skipped={"sentence": "why"})
+    return stress_document([one], Material(items=items, systems={"s": ("a",)}), [])
+
+
+@pytest.mark.parametrize("made", [explained, metrics, human_likeness, stressed])
+def test_html_holds_what_the_terminal_shows(made) -> None:
+    """The verdict, the notes, and every cell and line of every section."""
+    document = made()
+    page = re.sub(r"<[^>]+>", "", unescape(as_html(document))).replace("\xa0", " ")
+    text = " ".join(as_text(document, width=400).split())
+    assert document.title
+    for line in (document.verdict, *document.notes, *document.signatures):
+        assert line in page
+        assert " ".join(line.split()) in text
+    for section in plain(document):
+        cells = [] if section.table is None else [c for row in section.table.rows for c in row]
+        for said in (*section.lines, *cells):
+            for part in said.removeprefix("signature: ").split("\n"):
+                assert part.strip() in page
+                assert " ".join(part.split()) in text
+
+
+def test_stress_counts_what_was_decided() -> None:
+    """The verdict counts tests, those without a verdict left out."""
+    assert stressed().verdict == "bleu is fooled by 1 of 2 tests."
+    assert stressed().title == "1 scorer under stress on 1 item"
+
+
+CHART = Table(header=("name", "value"), rows=(("a", "1"),))
+WHOLE = Document(
+    title="Heading",
+    verdict="All is said.",
+    sections=(
+        Section(title="Drawn", figures=(Figure(svg="<svg></svg>", caption="seen", table=CHART),)),
+        Section(title="Both", figures=(Figure(svg="<svg></svg>", caption="s", table=CHART),),
+                table=CHART),
+        Section(title="Misses", texts=(1,), cells=(("t2", "0.5"),), header=("id", "off", "text")),
+        Section(lines=("look out",), warning=True),
+        Section(title="Points", points=("a point",)),
+    ),
+    store=Store(
+        header=("people",),
+        texts=(Stored(id="t1", cells=(), text="one"), Stored(id="t2", cells=(), text="two")),
+        title="Texts",
+    ),
+    signatures=("m|v:1",),
+)  # fmt: skip
+
+
+def test_text_leaves_figures_out() -> None:
+    """Warnings first, the verdict next, no drawing, stored texts written out, signature last."""
+    lines = as_text(WHOLE).splitlines()
+    assert lines[0] == "look out"
+    assert lines[2] == "All is said."
+    assert lines[-1] == "signature: m|v:1"
+    assert not {"Drawn", "Points", "seen"} & {*lines}
+    assert ["t2", "0.5", "two"] in [line.split() for line in lines]
+    assert "| t2 | 0.5 | two |" in as_markdown(WHOLE)
+
+
+def test_html_folds_a_table_under_its_chart() -> None:
+    """A section's table that its chart draws stands there once, folded."""
+    part = as_html(WHOLE).split("Both</h2>")[1].split("</section>")[0]
+    assert part.count("<table>") == 1
+    assert "<details>" in part

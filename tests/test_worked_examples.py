@@ -1,0 +1,100 @@
+"""The worked examples of docs/architecture.md: added to a copy of the source, they run."""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from command_line import jsonl, rated_rows
+
+ROOT = Path(__file__).parents[1]
+PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+
+
+def blocks(title: str) -> list[tuple[str, str, str]]:
+    """Kind, file and text of each block below a heading that begins so."""
+    part = re.split(r"^##+ ", PAGE.split(f"\n### {title}")[1], flags=re.MULTILINE)[0]
+    return re.findall(r"^```(python new|diff) (\S+)\n(.*?)^```$", part, re.DOTALL | re.MULTILINE)
+
+
+def promised(title: str) -> int:
+    """The number of files that the heading names."""
+    return int(re.findall(rf"\n### {title}[^\n]*: (\d+) files\n", PAGE)[0])
+
+
+def added(lines: str, text: str) -> str:
+    """The text with the lines that are marked by +, each group below the line that precedes it."""
+    for before, more in re.findall(r"^ (.*\n)((?:\+.*\n)+)", lines, re.MULTILINE):
+        assert text.count(before) == 1, before
+        text = text.replace(before, before + re.sub(r"^\+", "", more, flags=re.MULTILINE))
+    return text
+
+
+def source_with(title: str, folder: Path) -> Path:
+    """A copy of the source with the example in it."""
+    shutil.copytree(ROOT / "src", folder, dirs_exist_ok=True)
+    for kind, name, text in blocks(title):
+        file = folder / Path(name).relative_to("src")
+        assert file.exists() == (kind == "diff"), name
+        file.parent.mkdir(exist_ok=True)
+        known = file.read_text(encoding="utf-8") if kind == "diff" else ""
+        file.write_text(added(text, known) if known else text, encoding="utf-8")
+    return folder
+
+
+def ran(source: Path, *words: object) -> str:
+    """Standard output of the command line of that source."""
+    done = subprocess.run(
+        [sys.executable, "-m", "refless", *map(str, words)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={"PYTHONPATH": str(source), "PATH": "", "HOME": str(source)},
+        cwd=source,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize(("title", "most"), [("A metric", 2), ("An estimator", 3), ("A study", 5)])
+def test_few_files_are_touched(title: str, most: int) -> None:
+    """As many as the heading says, and no more than was promised to whoever adds one."""
+    assert len({name for _, name, _ in blocks(title)}) == promised(title) <= most
+
+
+def test_a_metric(tmp_path: Path) -> None:
+    """It scores, checks its parameter, and is listed."""
+    source = source_with("A metric", tmp_path / "src")
+    rows = [{"text": "four", "references": ["12345678"]}, {"text": "long" * 9, "references": ["a"]}]
+    path = jsonl(tmp_path / "outputs.jsonl", rows)
+    found = json.loads(ran(source, "metric", path, "-m", "length-ratio:most=3", "--format", "json"))
+    assert [item["scores"]["length-ratio:most=3"] for item in found["items"]] == [0.5, 3.0]
+    assert "largest ratio" in ran(source, "metrics")
+
+
+def test_an_estimator(tmp_path: Path) -> None:
+    """Validated, with its parameters, and used."""
+    source = source_with("An estimator", tmp_path / "src")
+    path = jsonl(tmp_path / "rated.jsonl", rated_rows())
+    words = ("--estimator", "same-length:nearest=3", "--format", "json", "--resamples", 40)
+    found = json.loads(ran(source, "validate", path, *words))
+    assert found["estimator"]["coverage"] == 1
+    assert "nearest:3" in found["signature"]
+    assert "about as long" in ran(source, "estimators") or "same-length" in ran(
+        source, "estimators"
+    )
+
+
+def test_a_study(tmp_path: Path) -> None:
+    """A command with help, text, JSON and a page."""
+    source = source_with("A study", tmp_path / "src")
+    path = jsonl(tmp_path / "rated.jsonl", [{"text": t, "rating": 1} for t in ("a", "b", "a")])
+    assert "Texts to show" in ran(source, "repeats", "--help")
+    page = tmp_path / "page.html"
+    found = json.loads(ran(source, "repeats", path, "--format", "json", "-o", page))
+    assert (found["n"], found["n_different"]) == (3, 2)
+    assert "3 rated texts, 2 of them different" in page.read_text(encoding="utf-8")
