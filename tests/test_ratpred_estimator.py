@@ -284,6 +284,8 @@ def test_scales_must_agree(tmp_path: Path) -> None:
     assert made.from_model() is None
     with pytest.raises(UsageError, match="--scale 1 5"):
         RatPred(model=str(tmp_path)).fit(pool())
+    with pytest.raises(UsageError, match="is trained; leave out epochs"):
+        RatPred(model=str(tmp_path), epochs=7).fit(pool())
 
 
 def test_reasons() -> None:

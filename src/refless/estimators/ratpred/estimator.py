@@ -152,6 +152,9 @@ class RatPred(Estimator, Settings):
         return pool_of([], [], scale=scale, aggregate=about["aggregate"])
 
     def _loaded(self, given: RatedPool) -> Model:
+        own = [f.name for f in fields(Settings) if getattr(self, f.name) != f.default]
+        if own:
+            raise UsageError(f"the model in {self.model} is trained; leave out {', '.join(own)}")
         model = load(self.model or "")
         made: tuple[float, float] | None = model.about["scale"] and tuple(model.about["scale"])
         if given.scale != made:
