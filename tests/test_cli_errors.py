@@ -278,7 +278,8 @@ def test_a_terminal_without_unicode(folder: Path) -> None:
 def test_as_a_process(folder: Path) -> None:
     """The installed command and `python -m refless` are one, with warnings as errors."""
     installed = Path(sys.executable).parent / "refless"
-    words = ["score", "outputs.jsonl", "--rated", "rated.jsonl", "--format", "json"]
+    rest = [*NEIGHBORS, "--format", "json"]
+    words = ["score", "outputs.jsonl", "--rated", "rated.jsonl", *rest]
     for start in ([str(installed)], [sys.executable, "-m", "refless"]):
         done = subprocess.run(
             [*start, *words],
@@ -289,8 +290,8 @@ def test_as_a_process(folder: Path) -> None:
             env=ENVIRONMENT,
         )
         assert done.returncode == 0, done.stderr
-        assert done.stdout == run("score", folder / "outputs.jsonl", "--rated",
-                                  folder / "rated.jsonl", "--format", "json").out  # fmt: skip
+        rated = ("--rated", folder / "rated.jsonl")
+        assert done.stdout == run("score", folder / "outputs.jsonl", *rated, *rest).out
 
 
 def test_version_and_no_command() -> None:
