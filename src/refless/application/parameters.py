@@ -360,7 +360,7 @@ def parameters_of(function: Callable[..., object]) -> tuple[Parameter, ...]:
     found: list[Parameter] = []
     hints = get_type_hints(inspect.unwrap(function), include_extras=True)
     for name, one in inspect.signature(inspect.unwrap(function)).parameters.items():
-        if one.kind is inspect.Parameter.VAR_KEYWORD:
+        if _open(one):
             found += get_args(hints[name])[1].parameters()
         elif is_dataclass(hints[name]):
             group: Any = hints[name]
@@ -387,6 +387,7 @@ def command(function: Callable[..., R]) -> Callable[..., R]:
     own = inspect.signature(function)
     hints = get_type_hints(function)
     groups = {name: hints[name] for name in own.parameters if is_dataclass(hints[name])}
+    others = next((one.name for one in own.parameters.values() if _open(one)), "")
     signature = own.replace(parameters=_flat(own, groups))
 
     @wraps(function)
@@ -394,12 +395,7 @@ def command(function: Callable[..., R]) -> Callable[..., R]:
         bound = signature.bind(*args, **values)
         bound.apply_defaults()
         given = dict(bound.arguments)
-        more = {
-            name: given.pop(name)
-            for name in [*given]
-            if name in own.parameters and _open(own, name)
-        }
-        given |= {key: value for extra in more.values() for key, value in extra.items()}
+        given |= given.pop(others, {})
         call = Call(function.__name__, parameters_of(function), dict(given))
         for name, group in groups.items():
             given[name] = group(**{field.name: given.pop(field.name) for field in fields(group)})
@@ -415,10 +411,9 @@ def command(function: Callable[..., R]) -> Callable[..., R]:
     return run
 
 
-def _open(own: inspect.Signature, name: str) -> bool:
+def _open(one: inspect.Parameter) -> bool:
     """Whether a parameter takes any others by keyword."""
-    one = own.parameters.get(name)
-    return one is not None and one.kind is inspect.Parameter.VAR_KEYWORD
+    return one.kind is inspect.Parameter.VAR_KEYWORD
 
 
 def _flat(own: inspect.Signature, groups: Mapping[str, Any]) -> list[inspect.Parameter]:
@@ -429,13 +424,13 @@ def _flat(own: inspect.Signature, groups: Mapping[str, Any]) -> list[inspect.Par
             field.name,
             inspect.Parameter.KEYWORD_ONLY,
             default=field.default,
-            annotation=get_type_hints(group)[field.name],
+            annotation=kinds[field.name],
         )
         for group in groups.values()
+        for kinds in [get_type_hints(group)]
         for field in fields(group)
     ]
-    last = [one for one in plain if one.kind is inspect.Parameter.VAR_KEYWORD]
-    return [*(one for one in plain if one not in last), *more, *last]
+    return sorted([*plain, *more], key=_open)  # what takes any others comes last
 
 
 def check_folder(folder: Folder) -> Path:
