@@ -149,6 +149,46 @@ def test_systems_in_one_file_score_as_each_alone() -> None:
         np.testing.assert_allclose(CIDErD().score(both).segments[:3], alone.segments)
 
 
+@given(
+    st.lists(
+        st.tuples(st.sampled_from("xyz"), TEXT, st.lists(TEXT, min_size=1, max_size=2)),
+        min_size=2,
+        max_size=6,
+    ),
+    st.permutations(range(6)),
+)
+def test_an_item_is_all_its_rows_references(
+    rows: list[tuple[str, str, list[str]]], order: list[int]
+) -> None:
+    """Rows of one item with other references: their union is the document, in any order."""
+
+    def scored(rows: list[tuple[str, str, list[str]]], *, union: bool = False) -> np.ndarray:
+        every = {
+            item: sorted({r for i, _, many in rows if i == item for r in many})
+            for item, _, _ in rows
+        }
+        if union:  # rows that nobody scores teach every item's references
+            rows = [(item, "", many) for item, many in every.items()] + rows
+        found = (
+            CIDErD()
+            .score(
+                Outputs(
+                    ids=numbered(len(rows)),
+                    texts=tuple(text for _, text, _ in rows),
+                    references=tuple(tuple(many) for _, _, many in rows),
+                    items=tuple(item for item, _, _ in rows),
+                )
+            )
+            .segments
+        )
+        return found[len(every) :] if union else found
+
+    known, taught = scored(rows), scored(rows, union=True)
+    moved = [i for i in order if i < len(rows)]
+    np.testing.assert_allclose(known, taught, atol=1e-12)
+    np.testing.assert_allclose(scored([rows[i] for i in moved]), known[moved], atol=1e-12)
+
+
 def test_one_item_of_two_systems_has_no_score() -> None:
     """Nothing in a single item is rarer than anything else."""
     both = Outputs(

@@ -30,7 +30,8 @@ class CIDEr(Metric):
 
     Document frequencies come from the references that are scored: numbers over different sets of
     references cannot be compared, and a single item has no score (NaN), for nothing in it is rarer
-    than anything else.
+    than anything else. An item is a document, as an image is in coco-caption: all references that
+    any of its rows has, whatever their order.
 
     Attributes:
         order: highest n-gram order.
@@ -95,7 +96,7 @@ def _signature(metric: CIDEr, **own: object) -> Signature:
 
 
 def _read(metric: CIDEr, outputs: Outputs) -> tuple[Counted, IntArray]:
-    """What is counted, and an output of each item: frequencies are counted in its references."""
+    """What is counted, and the document that each output's references belong to."""
     check_references(outputs)
     fold = str.lower if metric.lowercase else str
     return counted(outputs, metric.order, metric.tokenize, fold), _documents(outputs)
@@ -105,12 +106,13 @@ def _cosines(texts: Counted, documents: IntArray, *, clip: bool) -> FloatArray:
     """[references] mean over the orders of the cosine between output and reference."""
     of, begins, features = texts.references, texts.begins, texts.features
     found, each = np.zeros(len(of)), texts.repeated(texts.outputs)
-    counts = np.diff(begins)[documents]
-    ends = np.concatenate([[0], np.cumsum(counts)])
-    within = of[np.arange(ends[-1]) + np.repeat(begins[documents] - ends[:-1], counts)]
+    # each text once a document, documents one after the other
+    held = np.unique(np.stack([texts.repeated(documents), of], axis=1), axis=0)
+    ends = np.concatenate([[0], np.cumsum(np.bincount(held[:, 0]))])
+    within, n = np.ascontiguousarray(held[:, 1]), len(ends) - 1
     for starts in features.starts:
         seen = loops.frequencies_loop(features.ids, starts, within, ends, texts.size)
-        idf = np.log(len(documents)) - np.log(np.maximum(seen, 1))
+        idf = np.log(n) - np.log(np.maximum(seen, 1))
         weighed = (features.ids, features.weights, starts, idf)
         norms = loops.norms_loop(*weighed)
         dots = np.zeros(len(of))
@@ -124,16 +126,16 @@ def _scores(texts: Counted, documents: IntArray, pairs: FloatArray) -> Scores:
     """Segment scores out of those of their references."""
     counts = np.diff(texts.begins)
     segments = FACTOR * np.add.reduceat(pairs, texts.begins[:-1]) / counts
-    return averaged(segments if len(documents) > 1 else np.full(len(segments), np.nan))
+    return averaged(segments if documents.max() > 0 else np.full(len(segments), np.nan))
 
 
 def _documents(outputs: Outputs) -> IntArray:
-    """The first output of each item: several systems' outputs are one document.
+    """[n] number of each output's document: several systems' outputs of one item have one.
 
-    Without items, outputs of several systems with the same references are one; else each is one.
+    Without items, outputs of several systems with the same references have one; else each its own.
     """
-    keys: Sequence[object] = outputs.items or (outputs.references if outputs.systems else ())
-    if not keys:
-        return np.arange(len(outputs))
-    first = {key: row for row, key in reversed(list(enumerate(keys)))}
-    return np.array(sorted(first.values()), dtype=np.int64)
+    keys: Sequence[object] = outputs.items
+    if not keys and outputs.systems:
+        keys = [tuple(sorted(known)) for known in outputs.references]
+    place: dict[object, int] = {}
+    return np.array([place.setdefault(key, len(place)) for key in keys or range(len(outputs))])
