@@ -251,35 +251,59 @@ def _refuse(texts: BoolArray, what: str) -> None:
 def canonical_order(pool: RatedPool, groups: IntArray | None = None) -> IntArray:
     """[n] rows sorted by content, so that nothing downstream depends on the order of rows.
 
-    Rows that tie are alike in all that an estimator reads: columns, ratings and, where groups are
-    held out, what the group holds.
+    Copies of a text stand side by side, sorted by their ratings and, where groups are held out, by
+    what the group holds. No choice may tell them apart: see `copies_of`.
 
     Args:
         pool: the rated texts.
         groups: [n] labels of what is held out together; the labels themselves do not count.
     """
-    names = pool.ids if pool.named else ()
-    columns = (pool.texts, pool.sources, pool.systems, pool.items, pool.tasks, names)
-    keys = list(zip(*(column for column in columns if column), ratings_of(pool), strict=True))
+    ratings = [] if pool.named else [ratings_of(pool)]  # ids tell all texts apart
+    keys = list(zip(*_content(pool), *ratings, strict=True))
     order = sorted(range(len(pool)), key=keys.__getitem__)
-    if groups is None:
+    if groups is None or pool.named:
         return np.array(order, dtype=np.int64)
     rank = np.zeros(len(pool), dtype=np.int64)
     rank[order] = np.cumsum([0, *(keys[a] != keys[b] for a, b in pairwise(order))])
-    members: dict[int, list[int]] = {}
-    for row in order:
-        members.setdefault(int(groups[row]), []).append(int(rank[row]))
+    members = members_of(groups, rank)
     order.sort(key=lambda row: (rank[row], members[int(groups[row])]))
     return np.array(order, dtype=np.int64)
 
 
-def ratings_of(pool: RatedPool) -> list[tuple[float, ...]]:
-    """[n] each text's ratings, sorted."""
+def copies_of(pool: RatedPool) -> IntArray:
+    """[n] place of each row's content among all contents, sorted; copies of a text have one.
+
+    Copies are alike in all columns, ids too, where the user gave any; their ratings do not count.
+    What is drawn or dealt out, is so by these numbers: then no choice depends on a rating.
+    """
+    keys = list(zip(*_content(pool), strict=True))
+    place = {key: i for i, key in enumerate(sorted(set(keys)))}
+    return np.array([place[key] for key in keys], dtype=np.int64)
+
+
+def members_of(groups: IntArray, places: IntArray) -> dict[int, tuple[int, ...]]:
+    """The sorted places of each group's rows, by its label."""
+    found: dict[int, list[int]] = {}
+    for row in np.argsort(places, kind="stable").tolist():
+        found.setdefault(int(groups[row]), []).append(int(places[row]))
+    return {group: tuple(inside) for group, inside in found.items()}
+
+
+def _content(pool: RatedPool) -> list[tuple[str, ...]]:
+    """The columns that say what a text is."""
+    names = pool.ids if pool.named else ()
+    columns = (pool.texts, pool.sources, pool.systems, pool.items, pool.tasks, names)
+    return [column for column in columns if column] or [()]
+
+
+def ratings_of(pool: RatedPool) -> list[tuple[tuple[float, int], ...]]:
+    """[n] each text's ratings and whose they are, sorted."""
     ratings = pool.ratings
-    order = np.lexsort((ratings.values, ratings.text))
+    order = np.lexsort((ratings.annotator, ratings.values, ratings.text))
     values = ratings.values[order].tolist()
+    both = list(zip(values, ratings.annotator[order].tolist(), strict=True))
     ends = np.cumsum(np.bincount(ratings.text, minlength=len(pool))).tolist()
-    return [tuple(values[a:b]) for a, b in pairwise([0, *ends])]
+    return [tuple(both[a:b]) for a, b in pairwise([0, *ends])]
 
 
 def fingerprint(pool: RatedPool) -> str:

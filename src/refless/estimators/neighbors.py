@@ -22,9 +22,10 @@ from refless.estimators.protocol import (
     one_output,
     rows_in,
     subsampled,
+    whole,
 )
 from refless.estimators.scorer import Comparison, Sweep, Within
-from refless.human import canonical_order, fingerprint
+from refless.human import canonical_order, copies_of, fingerprint
 from refless.index import RatedIndex, rated_in
 from refless.kernels import KERNELS, Kernel, kernel_of
 from refless.kernels.bleu import BleuStar
@@ -213,10 +214,8 @@ class BLEUNeighbors(Estimator):
         state: Neighborhood = self._state()
         if key not in state.residuals:
             rated = state.rated
-            rows, groups = np.arange(len(rated)), calibration_groups(rated)
-            if len(rows) > CALIBRATION_TEXTS:
-                rng = np.random.default_rng(0)
-                rows = np.sort(rng.choice(len(rows), CALIBRATION_TEXTS, replace=False))
+            groups = calibration_groups(rated)
+            rows = whole(copies_of(rated), CALIBRATION_TEXTS, np.random.default_rng(0))
             texts = take(rated, rows)
             values, _, _ = self._found(state, as_outputs(texts), groups[rows], groups)
             state.residuals[key] = residuals_in(texts, texts.human - values)

@@ -13,7 +13,7 @@ from refless.errors import UsageError
 from refless.estimators.explanation import Explanation
 from refless.estimators.given import Given, outputs_in, rated_given
 from refless.estimators.scorer import Comparison, Scorer
-from refless.human import canonical_order, fingerprint
+from refless.human import canonical_order, copies_of, fingerprint
 from refless.index import RatedIndex
 from refless.kernels.bleu import PreparedBleu
 from refless.matching import Progress
@@ -240,12 +240,39 @@ def one_output(output: str | Outputs) -> Outputs:
 
 
 def subsampled(ordered: RatedPool, share: float, seed: int) -> RatedPool:
-    """That share of a pool in canonical order, drawn without replacement; at least one text."""
+    """That share of a pool in canonical order, drawn without replacement; at least one text.
+
+    Copies of a text are drawn together: it is a share of the different ones.
+    """
     if share == 1.0:
         return ordered
-    size = max(1, round(share * len(ordered)))
-    rng = np.random.default_rng(seed)
-    return take(ordered, np.sort(rng.choice(len(ordered), size, replace=False)))
+    copies = copies_of(ordered)
+    n = int(copies.max(initial=-1)) + 1
+    size = max(1, round(share * n))
+    drawn = np.random.default_rng(seed).choice(n, size, replace=False)
+    return take(ordered, np.flatnonzero(np.isin(copies, drawn)))
+
+
+def whole(copies: IntArray, most: int, rng: np.random.Generator) -> IntArray:
+    """At most so many drawn rows, in their order, with all copies of a text or none.
+
+    Args:
+        copies: [n] number of what each row is a copy of.
+        most: rows; of one text with more copies than that, some are drawn.
+        rng: where chance comes from.
+    """
+    if len(copies) <= most:
+        return np.arange(len(copies))
+    _, inverse, sizes = np.unique(copies, return_inverse=True, return_counts=True)
+    kept, left = np.zeros(len(sizes), dtype=np.bool_), most
+    first = rng.choice(len(sizes), min(most, len(sizes)), replace=False)
+    others = np.setdiff1d(np.arange(len(sizes)), first)  # where copies leave room for more
+    for one in (*first.tolist(), *rng.permutation(others).tolist()):
+        if sizes[one] <= left:
+            kept[one], left = True, left - int(sizes[one])
+    if not kept.any():
+        return np.sort(rng.choice(len(copies), most, replace=False))
+    return np.flatnonzero(kept[inverse])
 
 
 def rows_in(pool: RatedPool, some: RatedPool) -> IntArray:

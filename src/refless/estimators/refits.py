@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from refless.estimators.gp.data import folds_of
+from refless.estimators.gp.data import folds_in
 from refless.estimators.protocol import Estimator, group_numbers
-from refless.human import canonical_order
 from refless.matching import Progress
 from refless.records import Estimates, IntArray, RatedPool, as_outputs, take
 
@@ -16,7 +15,7 @@ def grouped_refits(
 ) -> Estimates:
     """Each text judged by an estimator fitted to the folds without its group, in the pool's order.
 
-    Groups stay whole; how they are dealt out depends neither on the order of rows nor on labels.
+    Groups and copies of a text stay whole; see `folds_in`.
 
     Args:
         estimator: its parameters are used, it is not fitted itself.
@@ -25,10 +24,8 @@ def grouped_refits(
         folds: how many; fewer where there are fewer groups.
     """
     numbers = group_numbers(pool, groups)
-    order = canonical_order(pool, numbers)
-    folds = min(folds, len(np.unique(numbers)))
-    fold = np.empty(len(pool), dtype=np.int64)
-    fold[order] = folds_of(numbers[order], max(folds, 1))
+    fold = folds_in(pool, numbers, folds)
+    folds = int(fold.max(initial=0)) + 1
 
     def refitted(number: int) -> tuple[IntArray, Estimates]:
         inside, outside = np.flatnonzero(fold == number), np.flatnonzero(fold != number)

@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator, lsmr
 
-from refless.estimators.gp.data import folds_of
+from refless.estimators.gp.data import folds_in, folds_of
 from refless.estimators.gp.exact import exact
 from refless.human import canonical_order
 from refless.records import FloatArray, IntArray, RatedPool, take
@@ -71,7 +71,11 @@ BASELINES: dict[str, Baseline] = {
 
 
 def tfidf_ridge(
-    texts: Sequence[str], sources: Sequence[str], human: FloatArray, groups: IntArray
+    texts: Sequence[str],
+    sources: Sequence[str],
+    human: FloatArray,
+    groups: IntArray,
+    folds: IntArray | None = None,
 ) -> FloatArray:
     """[n] human rating by a ridge on TF-IDF, as twenty lines of scikit-learn have it.
 
@@ -85,6 +89,7 @@ def tfidf_ridge(
         sources: n sources, or none.
         human: [n] human ratings.
         groups: [n] labels of texts that are held out together.
+        folds: [n] the five folds; by default whole groups in the order of rows.
     """
     if len(set(groups.tolist())) < 2:
         return np.full(len(texts), np.nan)
@@ -94,10 +99,11 @@ def tfidf_ridge(
     if len(texts) <= MOST_EXACT:
         return exact((rows @ rows.T).toarray(), np.ones(len(texts)), human).held_out(groups)[0]
     found = np.full(len(texts), np.nan)
-    fold = folds_of(groups, FOLDS)
+    fold = folds_of(groups, FOLDS) if folds is None else folds
     for number in range(FOLDS):
         known, asked = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
-        found[asked] = _ridge(rows[known], human[known], rows[asked])
+        if len(known) and len(asked):
+            found[asked] = _ridge(rows[known], human[known], rows[asked])
     return found
 
 
@@ -110,9 +116,10 @@ def baselines(pool: RatedPool, groups: IntArray) -> dict[str, FloatArray]:
     pool, groups = take(pool, order), groups[order]
     texts, human = pool.texts, pool.human
     lengths = np.array([len(text) for text in texts], dtype=np.float64)
-    found = {"TF-IDF ridge": tfidf_ridge(texts, (), human, groups)}
+    held = (human, groups, folds_in(pool, groups, FOLDS))
+    found = {"TF-IDF ridge": tfidf_ridge(texts, (), *held)}
     if pool.sources:
-        found["TF-IDF + sources"] = tfidf_ridge(texts, pool.sources, human, groups)
+        found["TF-IDF + sources"] = tfidf_ridge(texts, pool.sources, *held)
     found["length"] = length_only(human, lengths, groups)
     found["constant"] = constant(human, groups)  # held out, its ranks mean nothing
     back = np.argsort(order)

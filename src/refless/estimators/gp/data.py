@@ -18,7 +18,7 @@ from refless.estimators.gp.components import (
     inputs_of,
 )
 from refless.estimators.protocol import subsampled
-from refless.human import canonical_order, fingerprint
+from refless.human import canonical_order, copies_of, fingerprint, members_of
 from refless.matching import Progress
 from refless.records import FloatArray, IntArray, Outputs, RatedPool, take
 
@@ -31,6 +31,7 @@ class Data:
 
     Attributes:
         pool: as given; rated: in canonical order, sub-sampled.
+        copies: [n] number of each rated text's content; those with one number are equal.
         inputs: what the kernels read of the rated texts; names: the kernels.
         y: [n] human rating as (human rating - offset) / unit.
         noise: [n] variance of each text's human rating as an average of few ratings, over unit**2.
@@ -39,6 +40,7 @@ class Data:
 
     pool: RatedPool
     rated: RatedPool
+    copies: IntArray
     inputs: Inputs
     names: tuple[str, ...]
     y: FloatArray
@@ -66,6 +68,7 @@ class Data:
         return replace(
             self,
             rated=take(self.rated, rows),
+            copies=self.copies[rows],
             inputs=self.inputs.take(rows),
             y=self.y[rows],
             noise=self.noise[rows],
@@ -92,6 +95,7 @@ def read(
     return Data(
         pool=pool,
         rated=rated,
+        copies=copies_of(rated),
         inputs=inputs_of(rated.texts, sources, acts=acts, encoder=encoder, progress=progress),
         names=names,
         y=(rated.human - offset) / unit,
@@ -142,10 +146,26 @@ def rating_noise(pool: RatedPool, rows: IntArray | None = None) -> FloatArray:
     return np.asarray(np.sort(spread[pooled]).sum() / freedom / counts)
 
 
+def folds_in(pool: RatedPool, groups: IntArray, folds: int) -> IntArray:
+    """[n] fold of each text; groups stay whole, and copies of a text that no group sets apart.
+
+    Groups of the same contents share a fold, so neither ratings nor the order of rows nor labels
+    decide where a text goes.
+    """
+    members = members_of(groups, copies_of(pool))
+    place = {inside: i for i, inside in enumerate(sorted(set(members.values())))}
+    drawn = _dealt(len(place), folds)
+    return np.array([drawn[place[members[group]]] for group in groups.tolist()], dtype=np.int64)
+
+
 def folds_of(groups: IntArray, folds: int) -> IntArray:
     """[n] fold of each row; groups stay whole and are dealt out in a drawn, repeatable order."""
     _, first = np.unique(groups, return_index=True)
     by_place = groups[np.sort(first)]  # in the order of rows, not of labels
-    drawn = np.random.default_rng(2).permutation(len(by_place))
-    fold = dict(zip(by_place.tolist(), (drawn % folds).tolist(), strict=True))
+    fold = dict(zip(by_place.tolist(), _dealt(len(by_place), folds).tolist(), strict=True))
     return np.array([fold[group] for group in groups.tolist()], dtype=np.int64)
+
+
+def _dealt(n: int, folds: int) -> IntArray:
+    """Fold of each of n groups."""
+    return np.asarray(np.random.default_rng(2).permutation(n) % folds)

@@ -20,6 +20,7 @@ from refless.estimators.gp.exact import Exact, exact
 from refless.estimators.gp.inducing import Inducing, inducing
 from refless.estimators.gp.likelihood import Amplitudes, fitted_amplitudes
 from refless.estimators.gp.threads import calm
+from refless.estimators.protocol import whole
 from refless.kernels.bleu import PreparedBleu
 from refless.matching import Progress
 from refless.ngrams import Shape
@@ -50,9 +51,7 @@ class Method:
 
 def tuned(data: Data, rows: IntArray, method: Method) -> Amplitudes:
     """Amplitudes from these rated texts, or from a part of them."""
-    if len(rows) > method.tune_on:
-        rng = np.random.default_rng(0)
-        rows = np.sort(rng.choice(rows, method.tune_on, replace=False))
+    rows = rows[whole(data.copies[rows], method.tune_on, np.random.default_rng(0))]
     some = data.inputs.take(rows)
     components = components_of(data.names, data.inputs, some, method.shape, method.threads)
     kernels = [component.against(some) for component in components]

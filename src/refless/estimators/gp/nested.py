@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from refless.estimators.gp.data import FEWEST, Data, folds_of
+from refless.estimators.gp.data import FEWEST, Data, folds_in
 from refless.estimators.gp.model import Method, conditioned, estimated, tuned
 from refless.estimators.protocol import rows_in
-from refless.human import canonical_order
 from refless.matching import Progress
 from refless.records import FloatArray, IntArray, as_outputs, take
 
@@ -23,9 +22,7 @@ def nested(
     judged by its texts in the other folds.
     """
     values, variances = np.full(len(groups), np.nan), np.full(len(groups), np.nan)
-    order = canonical_order(data.pool, groups)
-    fold = np.empty(len(groups), dtype=np.int64)
-    fold[order] = folds_of(groups[order], folds)
+    fold = folds_in(data.pool, groups, folds)
     rated = rows_in(data.pool, data.rated)
     for number in range(folds):
         outside = np.flatnonzero(fold[rated] != number)
