@@ -18,6 +18,10 @@ class UsageError(RefLessError, ValueError):
     """A parameter or a flag that cannot be honoured."""
 
 
+class RefLessWarning(UserWarning):
+    """What a user should know where it happens; the command line says it as it says notes."""
+
+
 class InputError(RefLessError, ValueError):
     """Outside data that cannot be used.
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 import traceback
+import warnings
 from collections.abc import Callable
 from importlib import import_module
 from typing import Any
@@ -16,12 +17,14 @@ from typing import Any
 import typer
 
 from refless.application import COMMANDS
+from refless.cli import streams
+from refless.cli.console import say, warned
 from refless.cli.flags import Command, as_command, help_of, rare_of
 from refless.cli.output import show
 from refless.errors import RefLessError
 from refless.version import __version__
 
-INTERNAL_ERROR, WRONG_INPUT, INTERRUPTED = 1, 2, 130
+DONE, INTERNAL_ERROR, WRONG_INPUT, INTERRUPTED = 0, 1, 2, 130
 COMPLETING = "_REFLESS_COMPLETE"  # set while a shell asks what could follow
 OUR_FAULT = (
     "refless: internal error: this is a fault of refless, not of your input. Please report it "
@@ -77,7 +80,17 @@ def main() -> None:
     os.environ.setdefault("NUMBA_DISABLE_ERROR_MESSAGE_HIGHLIGHTING", "1")
     words = [word for word in sys.argv[1:] if not word.startswith("-")]
     asked = None if COMPLETING in os.environ else (words or [""])[0]
-    sys.exit(guarded(app(asked)))
+    streams.open_missing()
+    warnings.showwarning = warned
+    try:
+        sys.exit(guarded(lambda: _ran(asked)))
+    finally:
+        streams.finish()
+
+
+def _ran(asked: str | None) -> None:
+    streams.check_output()
+    app(asked)()
 
 
 def guarded(run: Callable[[], Any]) -> int:
@@ -85,12 +98,26 @@ def guarded(run: Callable[[], Any]) -> int:
     try:
         run()
     except RefLessError as error:
-        sys.stderr.write(f"refless: error: {error}\n")
+        say(f"error: {error}")
         return WRONG_INPUT
     except KeyboardInterrupt:
         return INTERRUPTED
+    except SystemExit as left:
+        if left.code == INTERNAL_ERROR and streams.reader_left():
+            return DONE
+        raise
+    except (OSError, MemoryError) as error:
+        say(f"error: {_of_system(error)}")
+        return WRONG_INPUT
     except Exception:  # noqa: BLE001 - whatever it is, it is our fault, and said so
-        traceback.print_exc()
-        sys.stderr.write(OUR_FAULT)
+        streams.write_error(traceback.format_exc() + OUR_FAULT)
         return INTERNAL_ERROR
-    return 0
+    return DONE
+
+
+def _of_system(error: OSError | MemoryError) -> str:
+    """What the operating system refused, as a sentence."""
+    if isinstance(error, MemoryError):
+        return f"there is not enough memory: {error}" if str(error) else "there is no memory left"
+    place = f"{error.filename}: " if error.filename is not None else ""
+    return f"{place}{error.strerror or error}"

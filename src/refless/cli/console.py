@@ -6,15 +6,35 @@ import os
 import shutil
 import sys
 import threading
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TextIO
+
+from refless.cli.streams import write_error
+from refless.errors import RefLessWarning
 
 PATIENCE = 2.0  # seconds before a progress bar appears
 
 
 def say(line: str) -> None:
     """One line on standard error."""
-    print(f"refless: {line}", file=sys.stderr)
+    write_error(f"refless: {line}\n")
+
+
+def warned(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,  # noqa: ARG001 - Python's own signature
+    line: str | None = None,
+) -> None:
+    """Ours as a note, others as Python shows them."""
+    if issubclass(category, RefLessWarning):
+        say(str(message))
+    else:
+        write_error(warnings.formatwarning(message, category, filename, lineno, line))
 
 
 def width() -> int:

@@ -14,6 +14,7 @@ from refless.application.notes import watched
 from refless.application.result import Result, ending_of
 from refless.cli.console import colored, progress, say, width
 from refless.cli.flags import Format
+from refless.cli.streams import write_output
 from refless.errors import UsageError
 
 SAVED = ("index.json", "model.json")  # in the folders of 'refless index' and 'refless train'
@@ -80,16 +81,11 @@ def _among(named: list[os.stat_result], path: Path) -> bool:
 
 
 def put(text: str, *, encoding: str | None = None) -> None:
-    """Writes to standard output; a reader who has gone, as `head` does, is no error.
+    """Writes to standard output.
 
     Without an encoding it is the terminal's, and what that cannot show becomes a question mark.
     """
     reconfigure = getattr(sys.stdout, "reconfigure", None)
     if reconfigure is not None:
         reconfigure(encoding=encoding, errors="replace")
-    try:
-        sys.stdout.write(text)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        # nothing more can be written there, also not when Python flushes at its end
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    write_output(text)

@@ -1,10 +1,11 @@
 """CIDEr's sums over the n-grams that an output shares with a reference."""
 
-import numba
 import numpy as np
 
+from refless.compiled import loop
 
-@numba.njit(cache=True, nogil=True)
+
+@loop(nogil=True)
 def norms_loop(ids, counts, starts, idf):
     """[texts] Euclidean norm of each text's tf-idf vector, for one order."""
     norms = np.zeros(len(starts) - 1)
@@ -14,7 +15,7 @@ def norms_loop(ids, counts, starts, idf):
     return np.sqrt(norms)
 
 
-@numba.njit(cache=True, nogil=True)
+@loop(nogil=True)
 def frequencies_loop(ids, starts, of, first, features):
     """[features] number of items with the feature in a reference.
 
@@ -32,7 +33,7 @@ def frequencies_loop(ids, starts, of, first, features):
     return frequencies
 
 
-@numba.njit(cache=True, nogil=True)
+@loop(nogil=True)
 def dots_loop(ids, counts, starts, idf, outputs, of, first, clip, dots):
     """[references] dot product of each reference with its output, for one order.
 

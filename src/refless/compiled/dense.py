@@ -1,11 +1,10 @@
 """What a block of similarities adds up to."""
 
-import numba
-
+from refless.compiled import loop
 from refless.compiled.matching import SLACK, add_weighted
 
 
-@numba.njit(cache=True, nogil=True)
+@loop(nogil=True)
 def sums_loop(block, values, taus, begin, counts, sums):
     """Counts and sums of the values of the rated texts with similarity >= tau; < 0 is hidden."""
     for i in range(len(block)):
@@ -19,7 +18,7 @@ def sums_loop(block, values, taus, begin, counts, sums):
                     sums[begin + i, k] += values[j]
 
 
-@numba.njit(cache=True, nogil=True)
+@loop(nogil=True)
 def weighted_loop(block, values, tau, power, begin, counts, weights, sums):
     """The same for one tau, with weights similarity**power; a weight of 0 does not count."""
     for i in range(len(block)):

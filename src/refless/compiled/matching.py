@@ -7,10 +7,11 @@ Arrays travel in three tuples, so that the loops cannot differ in their order:
 * held: group, starts, place.
 """
 
-import numba
 import numpy as np
 from numba.core import types
 from numba.extending import intrinsic
+
+from refless.compiled import loop
 
 SLACK = 1e-12  # a similarity this close to tau counts as in
 PACKED_ORDERS = 3
@@ -27,7 +28,7 @@ def _ones(typing_context, word):
     return types.uint32(types.uint32), generate
 
 
-@numba.njit(cache=True, nogil=True)
+@loop(nogil=True)
 def similarity(product, grams, beta, orders):
     """BLEU* from the product of match counts and the product of the output's n-gram counts."""
     if product <= 0.0:
@@ -35,7 +36,7 @@ def similarity(product, grams, beta, orders):
     return beta * (product / grams) ** (1.0 / orders)
 
 
-@numba.njit(cache=True, nogil=True)
+@loop(nogil=True)
 def needed(tau, grams, beta, orders):
     """The smallest product of match counts whose similarity is at least tau (less the slack)."""
     reach = tau - SLACK
@@ -49,7 +50,7 @@ def needed(tau, grams, beta, orders):
     return product
 
 
-@numba.njit(cache=True, nogil=True)
+@loop(nogil=True)
 def _grams(length, low, orders):
     """Product over the orders of the number of n-grams in a text of that length."""
     product = 1.0
@@ -58,7 +59,7 @@ def _grams(length, low, orders):
     return product
 
 
-@numba.njit(cache=True, nogil=True)
+@loop(nogil=True)
 def _beta(rated, output):
     """Brevity penalty of an output against a rated text, from their lengths."""
     if output == 0:
@@ -66,7 +67,7 @@ def _beta(rated, output):
     return np.exp(min(0.0, 1.0 - rated / output))
 
 
-@numba.njit(cache=True, nogil=True)
+@loop(nogil=True)
 def _needs(lengths, output, low, orders, tau, limit, need):
     """Fills need[rated texts], given their ascending lengths."""
     grams = _grams(output, low, orders)
@@ -80,7 +81,7 @@ def _needs(lengths, output, low, orders, tau, limit, need):
         need[i] = value
 
 
-@numba.njit(cache=True, nogil=True)
+@loop(nogil=True)
 def _count_packed(outputs, block, text, products):
     """Counts matches of three orders in 10 bits each, and multiplies them."""
     ids, weights, starts, _ = outputs
@@ -110,7 +111,7 @@ def _count_packed(outputs, block, text, products):
     _unpack(counters, products)
 
 
-@numba.njit(cache=True, nogil=True)
+@loop(nogil=True)
 def _unpack(counters, products):
     low = np.uint32(PACKED_MOST)
     for i in range(len(counters)):
@@ -118,7 +119,7 @@ def _unpack(counters, products):
         products[i] = (c & low) * ((c >> np.uint32(10)) & low) * (c >> np.uint32(20))
 
 
-@numba.njit(cache=True, nogil=True)
+@loop(nogil=True)
 def _count_wide(outputs, block, text, products):
     """Counts matches order by order and multiplies as it goes."""
     ids, weights, starts, _ = outputs
@@ -145,7 +146,7 @@ def _count_wide(outputs, block, text, products):
             products[i] *= counts[i]
 
 
-@numba.njit(cache=True, nogil=True)
+@loop(nogil=True)
 def _fits(outputs, block, text):
     """Whether packed counters can hold the matches of an output with this block."""
     _, weights, starts, lengths = outputs
@@ -153,12 +154,12 @@ def _fits(outputs, block, text):
     return len(starts) == PACKED_ORDERS and most <= PACKED_MOST
 
 
-@numba.njit(cache=True, nogil=True)
+@loop(nogil=True)
 def _too_short(outputs, block, text):
     return outputs[3][text] < block[0] + len(outputs[2]) - 1
 
 
-@numba.njit(cache=True, nogil=True)
+@loop(nogil=True)
 def _add_hits(products, need, values, begin, hidden, t, text, counts, sums):
     """Adds the texts that reach their need, and takes the hidden ones away again."""
     count = np.int64(0)
@@ -176,7 +177,7 @@ def _add_hits(products, need, values, begin, hidden, t, text, counts, sums):
     sums[text, t] += total
 
 
-@numba.njit(cache=True, nogil=True)
+@loop(nogil=True)
 def _hidden(held, text):
     group, starts, place = held
     if group[text] < 0:
@@ -184,7 +185,7 @@ def _hidden(held, text):
     return place[starts[group[text]] : starts[group[text] + 1]]
 
 
-@numba.njit(cache=True, nogil=True)
+@loop(nogil=True)
 def sums_loop(outputs, block, first, last, held, begin, taus, values, counts, sums):
     """Adds to counts and sums [outputs, taus] what reaches tau in the block that starts there."""
     low, rated, orders, lengths = block[0], block[1], len(outputs[2]), outputs[3]
@@ -210,7 +211,7 @@ def sums_loop(outputs, block, first, last, held, begin, taus, values, counts, su
                 _add_hits(wide, wide_need, values, begin, hidden, t, text, counts, sums)
 
 
-@numba.njit(cache=True, nogil=True)
+@loop(nogil=True)
 def _row(outputs, block, text, symmetric, row):
     """Fills row[rated texts] with the similarities of one output, or their mean both ways."""
     low, rated, orders, length = block[0], block[1], len(outputs[2]), outputs[3][text]
@@ -233,7 +234,7 @@ def _row(outputs, block, text, symmetric, row):
         row[i] = similarity(row[i], grams, beta, orders)
 
 
-@numba.njit(cache=True, nogil=True)
+@loop(nogil=True)
 def _similar_both_ways(rated, length, low, orders, row):
     """Turns products of match counts, which know no direction, into (k(x, s) + k(s, x)) / 2."""
     root = 1.0 / orders
@@ -249,7 +250,7 @@ def _similar_both_ways(rated, length, low, orders, row):
             row[i] = factor * (np.cbrt(row[i]) if orders == 3 else row[i] ** root)
 
 
-@numba.njit(cache=True, nogil=True)
+@loop(nogil=True)
 def add_weighted(row, values, tau, power, text, counts, totals, sums):
     """Adds the neighbours of one output with weights similarity**power; 0 does not count."""
     for i in range(len(row)):
@@ -260,7 +261,7 @@ def add_weighted(row, values, tau, power, text, counts, totals, sums):
             sums[text] += weight * values[i]
 
 
-@numba.njit(cache=True, nogil=True)
+@loop(nogil=True)
 def weighted_loop(
     outputs, block, first, last, held, begin, tau, power, values, counts, totals, sums
 ):
@@ -276,7 +277,7 @@ def weighted_loop(
         add_weighted(row, values, tau, power, text, counts, totals, sums)
 
 
-@numba.njit(cache=True, nogil=True)
+@loop(nogil=True)
 def similarities_loop(outputs, block, first, last, symmetric, rows, out):
     """Fills out[outputs, rows] with the similarities of the block."""
     row = np.empty(len(block[1]))

@@ -1,10 +1,11 @@
 """Loops over token ids: keys of n-grams, a hash table of them, and their occurrences."""
 
-import numba
 import numpy as np
 
+from refless.compiled import loop
 
-@numba.njit(cache=True, nogil=True)
+
+@loop(nogil=True)
 def keys_of_loop(level, tokens, starts, order, n_tokens):
     keys = np.full(len(level), -1, dtype=np.int64)
     for text in range(len(starts) - 1):
@@ -15,7 +16,7 @@ def keys_of_loop(level, tokens, starts, order, n_tokens):
     return keys
 
 
-@numba.njit(cache=True)
+@loop()
 def _slot(table, key):
     """Where a key sits, or the free slot where it would (linear probing, Fibonacci hashing)."""
     mask = np.uint64(len(table) - 1)
@@ -25,7 +26,7 @@ def _slot(table, key):
     return slot
 
 
-@numba.njit(cache=True, nogil=True)
+@loop(nogil=True)
 def distinct(keys):
     """The distinct keys >= 0, in order of appearance."""
     table = np.full(1024, -1, dtype=np.int64)
@@ -50,7 +51,7 @@ def distinct(keys):
     return found[:n].copy()
 
 
-@numba.njit(cache=True, nogil=True)
+@loop(nogil=True)
 def table(distinct):
     """A hash table from the sorted keys to their ranks."""
     size = 16
@@ -65,7 +66,7 @@ def table(distinct):
     return table, rank
 
 
-@numba.njit(cache=True, nogil=True)
+@loop(nogil=True)
 def ranks(keys, table, rank):
     """[keys] rank of each key, -1 for unknown ones."""
     ranks = np.full(len(keys), -1, dtype=np.int32)
@@ -75,7 +76,7 @@ def ranks(keys, table, rank):
     return ranks
 
 
-@numba.njit(cache=True, nogil=True)
+@loop(nogil=True)
 def occurrences(level, starts, size):
     """How often each n-gram has occurred before in its text; the most it occurs in any text."""
     before = np.zeros(len(level), dtype=np.int32)
@@ -96,7 +97,7 @@ def occurrences(level, starts, size):
     return before, most
 
 
-@numba.njit(cache=True, nogil=True)
+@loop(nogil=True)
 def part(level, starts, before, first, clip):
     """Features of one order: ids, weights, and where each text's begin."""
     ids = np.empty(len(level), dtype=np.int32)

@@ -1,10 +1,11 @@
 """Loops that build postings: one block's counting sort, and the bits of common features."""
 
-import numba
 import numpy as np
 
+from refless.compiled import loop
 
-@numba.njit(cache=True, nogil=True)
+
+@loop(nogil=True)
 def bits(ids, starts, order, common, words):
     bits = np.zeros((words, len(order)), dtype=np.uint32)
     if words == 0:
@@ -18,7 +19,7 @@ def bits(ids, starts, order, common, words):
     return bits
 
 
-@numba.njit(cache=True, nogil=True)
+@loop(nogil=True)
 def block(ids, starts, rows, common, n_features):
     """One block's features, how many postings each has, and the postings (a counting sort)."""
     counts = np.zeros(n_features, dtype=np.int64)

@@ -1,10 +1,11 @@
 """Clipped and weighted matches of outputs with several references each, for one n-gram order."""
 
-import numba
 import numpy as np
 
+from refless.compiled import loop
 
-@numba.njit(cache=True, nogil=True)
+
+@loop(nogil=True)
 def matches(ids, counts, starts, outputs, references, begins, weights, size, by_code):
     """[outputs] sum over an output's distinct n-grams of its best weighted match.
 

@@ -1,9 +1,10 @@
 """Longest common subsequences, 64 places at a time (Hyyrö 2004, "Bit-parallel LCS-length")."""
 
-import numba
 import numpy as np
 from numba.core import types
 from numba.extending import intrinsic
+
+from refless.compiled import loop
 
 ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 
@@ -18,7 +19,7 @@ def _ones(typing_context, word):
     return types.uint64(types.uint64), generate
 
 
-@numba.njit(cache=True, nogil=True)
+@loop(nogil=True)
 def _short(s_ids, begin, end, places, length):
     """The length of the LCS where the output fits one word.
 
@@ -32,7 +33,7 @@ def _short(s_ids, begin, end, places, length):
     return np.int64(_ones(~rest & wanted))
 
 
-@numba.njit(cache=True, nogil=True)
+@loop(nogil=True)
 def _long(s_ids, begin, end, slot, masks, length, rest):
     """The same with carries from word to word; `slot` maps a token to its row of `masks`, or -1."""
     rest[:] = ALL
@@ -58,7 +59,7 @@ def _long(s_ids, begin, end, slot, masks, length, rest):
     return np.int64(found)
 
 
-@numba.njit(cache=True, nogil=True)
+@loop(nogil=True)
 def _short_row(x, s_ids, s_starts, places, row):
     for i in range(len(x)):
         if x[i] >= 0:
@@ -72,7 +73,7 @@ def _short_row(x, s_ids, s_starts, places, row):
             places[token] = np.uint64(0)
 
 
-@numba.njit(cache=True, nogil=True)
+@loop(nogil=True)
 def _long_row(x, s_ids, s_starts, slot, row):
     words = (len(x) + 63) // 64
     masks = np.zeros((len(x), words), dtype=np.uint64)
@@ -94,7 +95,7 @@ def _long_row(x, s_ids, s_starts, slot, row):
             slot[token] = -1
 
 
-@numba.njit(cache=True, nogil=True)
+@loop(nogil=True)
 def f1_loop(x_ids, x_starts, begin, end, s_ids, s_starts, tokens, out):
     """[end - begin, rated texts] ROUGE-L's F1 of every pair, 2 LCS / (|x| + |s|).
 

@@ -1,10 +1,11 @@
 """Sums for outputs that are the same for every item: one candidate against all references."""
 
-import numba
 import numpy as np
 
+from refless.compiled import loop
 
-@numba.njit(cache=True, nogil=True)
+
+@loop(nogil=True)
 def spans_loop(ids, begins, ends, values):
     """[spans] sum of `values` over the features `ids[begins[i]:ends[i]]`."""
     found = np.zeros(len(begins))
@@ -14,7 +15,7 @@ def spans_loop(ids, begins, ends, values):
     return found
 
 
-@numba.njit(cache=True, nogil=True)
+@loop(nogil=True)
 def items_loop(ids, starts, of, first, frequencies):
     """The items of each feature, over all orders: (begins [features + 1], items).
 
@@ -35,7 +36,7 @@ def items_loop(ids, starts, of, first, frequencies):
     return begins, items
 
 
-@numba.njit(cache=True, nogil=True)
+@loop(nogil=True)
 def bleu_sets_loop(
     ids, starts, lengths, begin, end, begins, items, closest, row, logs, best, known, out
 ):
@@ -67,7 +68,7 @@ def bleu_sets_loop(
                 total += known[item]
 
 
-@numba.njit(cache=True, nogil=True)
+@loop(nogil=True)
 def bleu_plus_one(matches, length, closest, logs):
     """BLEU+1 of one sentence, 0 to 1: one is added to matches and totals above order 1."""
     if matches[0] == 0:
@@ -78,7 +79,7 @@ def bleu_plus_one(matches, length, closest, logs):
     return np.exp(score / len(matches) + min(0.0, 1 - closest / length))
 
 
-@numba.njit(cache=True, nogil=True)
+@loop(nogil=True)
 def shares_loop(ids, starts, of, share, base, idf, norms, clip, shares):
     """What each feature of each reference adds to a cosine, where the output has it.
 
@@ -101,7 +102,7 @@ def shares_loop(ids, starts, of, share, base, idf, norms, clip, shares):
             counts[base[f]] = 0
 
 
-@numba.njit(cache=True, nogil=True)
+@loop(nogil=True)
 def tallies_loop(ids, starts, of, shares, penalties, values):
     """Adds to `values` [features] the shares of all references, times their penalty, one order."""
     at = 0
@@ -111,7 +112,7 @@ def tallies_loop(ids, starts, of, shares, penalties, values):
             at += 1
 
 
-@numba.njit(cache=True, nogil=True)
+@loop(nogil=True)
 def counts_loop(ids, starts, of, counts):
     """Adds to `counts` [features] how many references have each feature, for one order."""
     for text in of:
@@ -119,7 +120,7 @@ def counts_loop(ids, starts, of, counts):
             counts[f] += 1
 
 
-@numba.njit(cache=True, nogil=True)
+@loop(nogil=True)
 def sorted_loop(ids, starts, of, item, shares, place, items, values, texts):
     """Sorts one order's shares by feature from `place` on: item, value and text of each."""
     at = 0
@@ -131,7 +132,7 @@ def sorted_loop(ids, starts, of, item, shares, place, items, values, texts):
             at += 1
 
 
-@numba.njit(cache=True, nogil=True)
+@loop(nogil=True)
 def cider_items_loop(ids, starts, text, norms, begins, items, values, lengths, penalties, found):
     """[items] CIDEr of one candidate for each item, into `found`; lengths are the postings'."""
     found[:] = 0.0
@@ -142,7 +143,7 @@ def cider_items_loop(ids, starts, text, norms, begins, items, values, lengths, p
                     found[items[p]] += values[p] * penalties[lengths[p]] / norms[order, text]
 
 
-@numba.njit(cache=True, nogil=True)
+@loop(nogil=True)
 def cider_sets_loop(
     ids, starts, begin, end, norms, begins, items, values, lengths, penalties, row, best, out
 ):

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
-import numba
 import numpy as np
 
+from refless.compiled import loop
 from refless.records import FloatArray, IntArray
 
 P = ParamSpec("P")
@@ -18,8 +18,8 @@ T = TypeVar("T")
 
 
 def _compiled(function: Callable[P, T]) -> Callable[P, T]:
-    """The function compiled on first use and kept on disk, free of the interpreter's lock."""
-    fast: Callable[P, T] = numba.njit(nogil=True, cache=True)(function)
+    """The function compiled on first use, free of the interpreter's lock."""
+    fast: Callable[P, T] = loop(nogil=True)(function)
     return fast
 
 
