@@ -259,7 +259,7 @@ def canonical_order(pool: RatedPool, groups: IntArray | None = None) -> IntArray
         groups: [n] labels of what is held out together; the labels themselves do not count.
     """
     ratings = [] if pool.named else [ratings_of(pool)]  # ids tell all texts apart
-    keys = list(zip(*_content(pool), *ratings, strict=True))
+    keys = list(zip(*content_of(pool), *ratings, strict=True))
     order = sorted(range(len(pool)), key=keys.__getitem__)
     if groups is None or pool.named:
         return np.array(order, dtype=np.int64)
@@ -276,7 +276,7 @@ def copies_of(pool: RatedPool) -> IntArray:
     Copies are alike in all columns, ids too, where the user gave any; their ratings do not count.
     What is drawn or dealt out, is so by these numbers: then no choice depends on a rating.
     """
-    keys = list(zip(*_content(pool), strict=True))
+    keys = list(zip(*content_of(pool), strict=True))
     place = {key: i for i, key in enumerate(sorted(set(keys)))}
     return np.array([place[key] for key in keys], dtype=np.int64)
 
@@ -289,7 +289,7 @@ def members_of(groups: IntArray, places: IntArray) -> dict[int, tuple[int, ...]]
     return {group: tuple(inside) for group, inside in found.items()}
 
 
-def _content(pool: RatedPool) -> list[tuple[str, ...]]:
+def content_of(pool: RatedPool) -> list[tuple[str, ...]]:
     """The columns that say what a text is."""
     names = pool.ids if pool.named else ()
     columns = (pool.texts, pool.sources, pool.systems, pool.items, pool.tasks, names)

@@ -46,6 +46,7 @@ CANDIDATES = (
     "bleu-neighbors:weights=kernel,tau=0,min_neighbors=0,max_fraction=1",
 )
 FEWEST_STUDIED, MOST_STUDIED = 20, 3_000  # rated texts; similarities of all pairs are held
+AT_MOST = 20_000  # rated texts; of more, so many are drawn
 MANY_COPIES = 0.05  # of the rated texts
 FEWEST_GROUPS = 20  # with 10, a 95 % interval holds the truth about 9 times in 10
 
@@ -58,6 +59,13 @@ class HeldOut:
     labels: tuple[str, ...]
     seed: int
     resamples: int
+    drawn_from: int | None = None  # rated texts of which these are a part
+
+    def signed(self, signature: Signature) -> Signature:
+        """With what the rated texts were drawn from."""
+        if self.drawn_from is None:
+            return signature
+        return signature.plus(drawnfrom=self.drawn_from, drawseed=self.seed)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -148,6 +156,9 @@ def validate(
             "system, item, task or a column's name."
         ),
     ] = "id",
+    at_most: Annotated[
+        int, Flag(help="Rated texts to validate on; of more, so many are drawn.", hidden=True)
+    ] = AT_MOST,
     threads: Threads = None,
     resamples: Resamples = 1000,
     seed: Seed = 0,
@@ -164,6 +175,8 @@ def validate(
     from refless.studies.validation import group_labels
 
     check_drawing(seed, resamples)
+    if at_most < FEWEST_STUDIED:
+        raise UsageError(f"--at-most must be {FEWEST_STUDIED} or more, got {at_most}")
     given = [estimator] if isinstance(estimator, str) or hasattr(estimator, "fit") else estimator
     tried = [chosen(one, threads, seed) for one in given or CANDIDATES]
     found, column = rated_of(rated, rows, group, alone=True)
@@ -171,10 +184,28 @@ def validate(
     if estimator is None:
         found = pool  # the n-grams of an index may be others than those of a candidate
     how = HeldOut(group, group_labels(pool, group, column), seed, resamples)
+    if len(pool) > at_most:
+        found, how = _drawn(pool, how, at_most)
+        pool = found
     _note_repeated(pool, group)
     if group != "id":
         note_few(len(set(how.labels)), group)
     return _result(tried, found, how)
+
+
+def _drawn(pool: RatedPool, how: HeldOut, at_most: int) -> tuple[RatedPool, HeldOut]:
+    """A part of the rated texts, said aloud, and how they are held out."""
+    from refless.records import picked, take
+    from refless.studies.sampling import drawn_rows
+
+    kept = drawn_rows(pool, how.labels, at_most, how.seed)
+    note(
+        f"validated on {len(kept):,} rated texts drawn from {len(pool):,}, each estimated from the "
+        f"others of these; with all of them an estimator may do better. --at-most {2 * at_most} "
+        "takes more and longer"
+    )
+    labels = picked(how.labels, kept)
+    return take(pool, kept), replace(how, labels=labels, drawn_from=len(pool))
 
 
 def _result(
@@ -197,7 +228,7 @@ def _result(
             pool,
             values,
             how.labels,
-            best.signature(pool),
+            how.signed(best.signature(pool)),
             group=how.group,
             seed=how.seed,
             resamples=how.resamples,
@@ -215,7 +246,8 @@ def _result(
 
 def _signatures(names: dict[str, Estimator], pool: RatedPool, how: HeldOut) -> dict[str, str]:
     """The signature of each estimator with what was held out."""
-    return {name: str(one.signature(pool).plus(heldout=how.group)) for name, one in names.items()}
+    signed = {name: how.signed(one.signature(pool)) for name, one in names.items()}
+    return {name: str(one.plus(heldout=how.group)) for name, one in signed.items()}
 
 
 def _names(tried: Sequence[Estimator]) -> dict[str, Estimator]:
