@@ -239,7 +239,9 @@ def test_saved_and_loaded(rated: RatedPool, tmp_path: Path) -> None:
     """A folder of safetensors and JSON: the same estimates, the same signature, no pickle."""
     made = RatPred(**SMALL, ensemble_size=2, seed=4).fit(rated)
     made.save(tmp_path / "m")
-    assert {p.name for p in (tmp_path / "m").iterdir()} == {"model.json", "model.safetensors"}
+    kept = json.loads((tmp_path / "m" / "model.json").read_text())["data"]
+    assert {p.name for p in (tmp_path / "m").iterdir()} == {"model.json", kept}
+    assert [p.name for p in (tmp_path / "m" / kept).iterdir()] == ["model.safetensors"]
     loaded = RatPred(model=str(tmp_path / "m")).fit(rated)
     asked = as_outputs(rated)
     np.testing.assert_array_equal(loaded.estimate(asked).values, made.estimate(asked).values)
@@ -262,12 +264,14 @@ def test_damaged_models_are_refused(fitted: RatPred, tmp_path: Path) -> None:
         with pytest.raises(InputError, match="refless train"):
             load(tmp_path)
     (tmp_path / "model.json").write_text(whole)
-    weights = tmp_path / "model.safetensors"
-    weights.write_bytes(weights.read_bytes()[:200])
-    with pytest.raises(InputError, match="cannot be read"):
-        load(tmp_path)
+    (weights,) = tmp_path.glob("data-*/model.safetensors")
+    content = weights.read_bytes()
+    for part, said in ((content[:200], "truncated"), (content[:-1] + b"x", "altered")):
+        weights.write_bytes(part)
+        with pytest.raises(InputError, match=rf"model\.safetensors: .* {said}"):
+            load(tmp_path)
     weights.unlink()
-    with pytest.raises(InputError, match=r"model\.safetensors is missing"):
+    with pytest.raises(InputError, match=r"model\.safetensors: .* missing"):
         load(tmp_path)
 
 

@@ -1,44 +1,52 @@
 """A rated pool with its postings, saved in a folder and mapped back into memory.
 
-The folder holds `index.json` and one `data-...` folder of arrays and text columns. Saving writes a
-new data folder, then replaces `index.json` in one step: a process killed at any moment leaves the
-old index or the new one. `index.json` names every file with its size and SHA-256, and holds a
-SHA-256 of itself.
+The folder holds `index.json` and one `data-...` folder of arrays and text columns; `folders.py`
+says how it is replaced.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
+import io
 import os
-import re
-import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from refless.errors import IndexFolderError, InputError, UsageError
+from refless.folders import WAIT, Claim, Files, Kind, claimed, read
 from refless.human import canonical_order, fingerprint, human_ratings
 from refless.kernels.bleu import PreparedBleu
 from refless.ngrams import Shape, Vocabulary
 from refless.postings import Postings
 from refless.records import COLUMNS, IntArray, RatedPool, Ratings, columns_of
+from refless.soundness import (
+    POSTINGS,
+    Array,
+    Arrays,
+    Facts,
+    check_sound,
+    check_strings,
+    dtype_of,
+    facts_in,
+    mapped,
+    strings,
+)
 from refless.version import __version__
 
-FORMAT = 1
-MANIFEST = "index.json"
-_FRESH = "index.new"  # the next manifest, before it takes its place
-_DATA = re.compile(r"data-[0-9a-f]{12}-[0-9a-f]{8}")  # nothing else is ever removed
-_POSTINGS = (
-    "order", "lengths", "order_starts", "block_starts", "features", "feature_starts", "members",
-    "common", "bits", "words",
-)  # fmt: skip
-_Array = npt.NDArray[Any]
+INDEX = Kind(
+    name="index",
+    manifest="index.json",
+    format=1,
+    suffix=".npy",
+    alone=True,
+    missing="holds no index.json",
+    remedy="make the index again",
+    error=IndexFolderError,
+    unfinished=("index.new",),
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -83,23 +91,17 @@ class RatedIndex:
         """Writes the index; an index that is there already is replaced in one step.
 
         Raises:
-            InputError: a file, or a folder that holds something other than an index.
+            InputError: a file, a folder that holds something other than an index, that cannot be
+                written, or that another run writes for five minutes.
         """
-        path = Path(folder)
-        _refuse_foreign(path)
-        path.mkdir(parents=True, exist_ok=True)
-        arrays = self._arrays()
-        name = f"data-{self.fingerprint}-{os.urandom(4).hex()}"
-        data = path / name
-        data.mkdir()
-        files = {key: _write(data / f"{key}.npy", array) for key, array in arrays.items()}
-        _sync(data)
-        manifest = {"format": FORMAT, "refless": __version__, **self._facts(), "data": name}
-        manifest["files"] = files
-        _replace(path, json.dumps({**manifest, "sha256": _seal(manifest)}, indent=1))
-        for old in path.iterdir():
-            if _DATA.fullmatch(old.name) and old.name != name:
-                shutil.rmtree(old, ignore_errors=True)
+        with claimed(folder, INDEX) as claim:
+            self.put(claim)
+
+    def put(self, claim: Claim) -> None:
+        """The same for a folder that is claimed already."""
+        facts = {"refless": __version__, **self._facts()}
+        contents = ((name, _npy(name, array)) for name, array in self._arrays().items())
+        claim.put(facts, contents, self.fingerprint)
 
     def _facts(self) -> dict[str, object]:
         pool, shape = self.pool, self.shape
@@ -115,9 +117,9 @@ class RatedIndex:
             "clip": shape.clip,
         }
 
-    def _arrays(self) -> dict[str, _Array]:
+    def _arrays(self) -> Arrays:
         pool, vocabulary, postings = self.pool, self.prepared.vocabulary, self.prepared.postings
-        arrays: dict[str, _Array] = {}
+        arrays: Arrays = {}
         more = {"annotators": pool.ratings.annotators, "tokens": vocabulary.tokens}
         for name, column in {**columns_of(pool), **more}.items():
             arrays.update(_packed(name, column))
@@ -125,7 +127,7 @@ class RatedIndex:
             arrays[f"ratings.{name}"] = getattr(pool.ratings, name)
         arrays.update({f"keys.{i}": keys for i, keys in enumerate(vocabulary.keys)})
         arrays.update({f"firsts.{i}": firsts for i, firsts in enumerate(vocabulary.firsts)})
-        arrays.update({f"postings.{name}": getattr(postings, name) for name in _POSTINGS})
+        arrays.update({f"postings.{name}": getattr(postings, name) for name in POSTINGS})
         return arrays
 
 
@@ -135,18 +137,38 @@ def load_index(folder: str | os.PathLike[str]) -> RatedIndex:
     Raises:
         IndexFolderError: no index, a truncated or altered file, or another format.
     """
-    path = Path(folder)
-    manifest = _manifest(path)
-    data = path / str(manifest["data"])
-    arrays = {name: _read(data, name, facts) for name, facts in manifest["files"].items()}
-    shape = Shape(
-        tokenize=manifest["tokenize"],
-        low=manifest["orders"][0],
-        high=manifest["orders"][1],
-        clip=manifest["clip"],
-    )
-    pool = _pool(manifest, arrays)
-    return RatedIndex(pool, _prepared(shape, arrays), manifest["fingerprint"])
+    return read(folder, INDEX, _made)
+
+
+def add_to_index(
+    folder: str | os.PathLike[str],
+    more: RatedPool,
+    *,
+    shape: Shape | None = None,
+    wait: float = WAIT,
+    tell: Callable[[str], None] | None = None,
+) -> RatedIndex:
+    """Adds ratings to the saved index; nobody else writes it meanwhile, so that none are lost.
+
+    Args:
+        folder: of the index; more: the ratings.
+        shape: what the index must count; None: whatever it counts.
+        wait: seconds to wait for another writer; tell: told that one is waited for.
+
+    Raises:
+        IndexFolderError: no index, or one that is damaged.
+        InputError: a text about which they disagree; a folder that cannot be written.
+        UsageError: another shape, scale, aggregate or other columns.
+    """
+    if not (Path(folder) / INDEX.manifest).exists():
+        raise INDEX.fault(Path(folder), INDEX.missing)
+    with claimed(folder, INDEX, wait=wait, tell=tell) as claim:
+        there = load_index(folder)
+        if shape not in (None, there.shape):
+            raise UsageError("--append keeps the n-grams of the index; make a new one instead")
+        made = there.append(more)
+        made.put(claim)
+    return made
 
 
 def rated_in(given: RatedPool | RatedIndex) -> RatedPool:
@@ -159,38 +181,45 @@ def is_index(path: str | os.PathLike[str]) -> bool:
     return Path(path).is_dir()
 
 
-def _pool(manifest: dict[str, Any], arrays: dict[str, _Array]) -> RatedPool:
-    columns = {name: _unpacked(name, arrays) for name in COLUMNS}
+def _made(manifest: dict[str, Any], files: Files) -> RatedIndex:
+    facts = facts_in(manifest, files)
+    arrays = {name: mapped(name, facts, file) for name, file in files.items()}
+    check_sound(arrays, facts)
+    pool, prepared = _pool(facts, arrays), _prepared(facts.shape, arrays)
+    check_strings(pool, prepared.vocabulary.tokens, facts.shape)
+    return RatedIndex(pool, prepared, facts.fingerprint)
+
+
+def _pool(facts: Facts, arrays: Arrays) -> RatedPool:
     ratings = Ratings(
         text=arrays["ratings.text"],
         annotator=arrays["ratings.annotator"],
         values=arrays["ratings.values"],
-        annotators=_unpacked("annotators", arrays),
+        annotators=strings("annotators", arrays),
     )
-    scale = tuple(manifest["scale"]) if manifest["scale"] else None
-    n = manifest["size"]
+    scale, aggregate = facts.scale, facts.aggregate
     return RatedPool(
-        **columns,
-        human=human_ratings(ratings, n, scale=scale, aggregate=manifest["aggregate"]),
+        **{name: strings(name, arrays) for name in COLUMNS},
+        human=human_ratings(ratings, facts.size, scale=scale, aggregate=aggregate),
         ratings=ratings,
         scale=scale,
-        aggregate=manifest["aggregate"],
-        named=manifest["named"],
-        merged=manifest["merged"],
+        aggregate=aggregate,
+        named=facts.named,
+        merged=facts.merged,
     )
 
 
-def _prepared(shape: Shape, arrays: dict[str, _Array]) -> PreparedBleu:
+def _prepared(shape: Shape, arrays: Arrays) -> PreparedBleu:
     vocabulary = Vocabulary(
         shape=shape,
-        tokens=_unpacked("tokens", arrays),
+        tokens=strings("tokens", arrays),
         keys=tuple(arrays[f"keys.{i}"] for i in range(shape.high - 1)),
         firsts=tuple(arrays[f"firsts.{i}"] for i in range(shape.orders)),
     )
     postings = Postings(
         orders=shape.orders,
         low=shape.low,
-        **{name: arrays[f"postings.{name}"] for name in _POSTINGS},
+        **{name: arrays[f"postings.{name}"] for name in POSTINGS},
     )
     return PreparedBleu(vocabulary, postings)
 
@@ -287,110 +316,15 @@ def _joined_ratings(first: Ratings, second: Ratings, place: IntArray) -> Ratings
     )
 
 
-def _packed(name: str, column: tuple[str, ...]) -> dict[str, _Array]:
+def _packed(name: str, column: tuple[str, ...]) -> Arrays:
     """A column of strings as UTF-8 bytes and where each string begins."""
     raw = [entry.encode("utf-8", "surrogatepass") for entry in column]
     starts = np.cumsum([0, *map(len, raw)], dtype=np.int64)
     return {f"{name}.bytes": np.frombuffer(b"".join(raw), np.uint8), f"{name}.starts": starts}
 
 
-def _unpacked(name: str, arrays: dict[str, _Array]) -> tuple[str, ...]:
-    raw, starts = arrays[f"{name}.bytes"].tobytes(), arrays[f"{name}.starts"].tolist()
-    return tuple(raw[a:b].decode("utf-8", "surrogatepass") for a, b in pairwise(starts))
-
-
-def _write(path: Path, array: _Array) -> dict[str, object]:
-    with path.open("wb") as file:
-        np.save(file, np.ascontiguousarray(array), allow_pickle=False)
-        file.flush()
-        os.fsync(file.fileno())
-    return {"bytes": path.stat().st_size, "sha256": _digest(path)}
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _seal(manifest: dict[str, object]) -> str:
-    """Digest of all that index.json says besides it."""
-    rest = {name: value for name, value in manifest.items() if name != "sha256"}
-    return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
-
-
-def _replace(folder: Path, text: str) -> None:
-    fresh = folder / _FRESH
-    with fresh.open("w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    fresh.replace(folder / MANIFEST)
-    _sync(folder)
-
-
-def _sync(folder: Path) -> None:
-    """Makes a folder's entries durable, where the system can."""
-    if os.name == "nt":
-        return
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
-def _refuse_foreign(path: Path) -> None:
-    """Whatever is not ours stays untouched; what a killed run left behind is ours."""
-    if not path.exists():
-        return
-    if not path.is_dir():
-        raise InputError("is a file, not a folder", path=str(path), remedy="name another folder")
-    others = [p.name for p in path.iterdir() if p.name != _FRESH and not _DATA.fullmatch(p.name)]
-    if MANIFEST in others and {"refless", "data"} <= set(_parsed(path / MANIFEST)):
-        return
-    if others:
-        raise InputError(
-            f"the folder holds '{min(others)}' and no index",
-            path=str(path),
-            remedy="name an empty folder, or one that holds an index",
-        )
-
-
-def _parsed(path: Path) -> dict[str, Any]:
-    """What index.json says; empty if that is nothing of ours."""
-    try:
-        manifest = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, IsADirectoryError):
-        return {}
-    return manifest if isinstance(manifest, dict) else {}
-
-
-def _manifest(path: Path) -> dict[str, Any]:
-    try:
-        manifest = _parsed(path / MANIFEST)
-    except (FileNotFoundError, NotADirectoryError) as missing:
-        raise _unusable(path, "holds no index.json") from missing
-    if "format" not in manifest:
-        raise _unusable(path, "index.json is broken or no index of refless")
-    if (found := manifest["format"]) != FORMAT:
-        raise _unusable(path, f"the index has format {found}, this version reads {FORMAT}")
-    if manifest.get("sha256") != _seal(manifest):
-        raise _unusable(path / MANIFEST, "the file was altered")
-    return manifest
-
-
-def _unusable(path: Path, found: str) -> IndexFolderError:
-    return IndexFolderError(found, path=str(path), remedy="make the index again")
-
-
-def _read(data: Path, name: str, facts: dict[str, Any]) -> _Array:
-    """One array, copy-on-write: the loops then see the same type as for a fresh one."""
-    path = data / f"{name}.npy"
-    if not path.is_file() or path.stat().st_size != facts["bytes"]:
-        raise _unusable(path, "a file of the index is missing or truncated")
-    if _digest(path) != facts["sha256"]:
-        raise _unusable(path, "a file of the index was altered")
-    try:
-        return np.asarray(np.load(path, mmap_mode="c", allow_pickle=False))
-    except ValueError:  # empty arrays cannot be mapped
-        return np.asarray(np.load(path, allow_pickle=False))
+def _npy(name: str, array: Array) -> bytes:
+    """An array as a file of numpy."""
+    stream = io.BytesIO()
+    np.save(stream, np.ascontiguousarray(array, dtype=dtype_of(name)), allow_pickle=False)
+    return stream.getvalue()

@@ -113,9 +113,9 @@ def _write(folder: Path, rated: RatedPool, outputs: Outputs) -> None:
     """The sample as files: one rating a line, one output a line."""
     import msgspec
 
-    from refless.tables import write_atomic
+    from refless.writing import make_folder, write_atomic
 
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     ratings = rated.ratings
     rows = [
         {

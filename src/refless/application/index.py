@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from os import fspath
 from typing import TYPE_CHECKING, Annotated, Any
 
+from refless.application.notes import note
 from refless.application.parameters import Flag, Folder, RatedRows, Rows, command
 from refless.application.result import Result
 from refless.errors import UsageError
@@ -66,10 +67,11 @@ def index(
     """Save rated texts, ready to be matched; the folder serves wherever rated texts are asked for.
 
     An index that is there already is replaced in one step: a run that is stopped leaves the old
-    one.
+    one. Of several runs at once each waits for the one before it, for five minutes at most.
     """
     from refless.application.rows import rated_of
-    from refless.index import RatedIndex, load_index
+    from refless.folders import claimed
+    from refless.index import INDEX, RatedIndex, add_to_index
     from refless.kernels import BleuStar, kernel_of
 
     found, _ = rated_of(rated, rows)
@@ -79,11 +81,10 @@ def index(
     if not isinstance(wanted, BleuStar):
         raise UsageError(f"an index holds the n-grams of bleu*; got --kernel {kernel}")
     if append:
-        there = load_index(out_dir)
-        if kernel != PUBLISHED and wanted.shape != there.shape:
-            raise UsageError("--append keeps the n-grams of the index; make a new one instead")
-        made = there.append(found)
+        shape = wanted.shape if kernel != PUBLISHED else None
+        made = add_to_index(out_dir, found, shape=shape, tell=note)
     else:
-        made = RatedIndex.build(found, wanted.shape)
-    made.save(out_dir)
+        with claimed(out_dir, INDEX, tell=note) as claim:
+            made = RatedIndex.build(found, wanted.shape)
+            made.put(claim)
     return IndexResult(index=made, folder=fspath(out_dir))

@@ -262,7 +262,7 @@ def _key(path: Path) -> list[Candidate]:
 def _write(path: Path, rows: Sequence[Mapping[str, object]]) -> None:
     import msgspec
 
-    from refless.tables import write_atomic
+    from refless.writing import write_atomic
 
     write_atomic(str(path), b"".join(msgspec.json.encode(row) + b"\n" for row in rows))
     note(f"wrote {path}")

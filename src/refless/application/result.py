@@ -102,7 +102,7 @@ class Result:
         Raises:
             UsageError: another ending, or no such folder.
         """
-        from refless.tables import write_atomic
+        from refless.writing import write_atomic
 
         write_atomic(fspath(path), self.content(ending_of(path)))
 

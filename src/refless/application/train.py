@@ -92,11 +92,13 @@ def train(
 
     A quarter of the texts is kept aside: after each epoch the network estimates these, and the
     epoch with the best correlations is kept. A run that was stopped goes on when it is started
-    again with the same files and flags.
+    again with the same files and flags. A model that is there already is replaced in one step.
     """
     from refless.application.rows import outputs_of, rated_of
     from refless.embed import WordVectors
     from refless.estimators import RatPred
+    from refless.estimators.ratpred.model import MODEL
+    from refless.folders import claimed
     from refless.spec import value_of
 
     check_drawing(seed)
@@ -116,19 +118,20 @@ def train(
             for name, value in network.items()
         },
     )
-    pool, _ = rated_of(rated, rows)
-    with progress("training") as show:
-        estimator.progress = show
-        estimator.fit(pool)
-    return _saved(estimator, out_dir)
+    with claimed(out_dir, MODEL, tell=note) as claim:  # first: it may be that it cannot be written
+        pool, _ = rated_of(rated, rows)
+        with progress("training") as show:
+            estimator.progress = show
+            estimator.fit(pool)
+        estimator.trained.put(claim)
+        shutil.rmtree(Path(out_dir) / UNFINISHED, ignore_errors=True)
+    note(f"wrote {out_dir}")
+    return _result(estimator, out_dir)
 
 
-def _saved(estimator: RatPred, out_dir: Folder) -> TrainResult:
+def _result(estimator: RatPred, out_dir: Folder) -> TrainResult:
     from refless.report.train.course import Trained, kept_aside
 
-    estimator.save(fspath(out_dir))
-    shutil.rmtree(Path(out_dir) / UNFINISHED, ignore_errors=True)
-    note(f"wrote {out_dir}")
     trained = Trained(
         folder=fspath(out_dir),
         model=estimator.trained,

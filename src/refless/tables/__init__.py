@@ -8,7 +8,6 @@ from refless.tables.pools import PoolRead, check_made_with, read_pool
 from refless.tables.ratings import parse_rating_map
 from refless.tables.reading import Reading, scale_of
 from refless.tables.scored import ScoredRead, read_scored
-from refless.tables.writing import write_atomic
 
 __all__ = [
     "ALIASES",
@@ -25,5 +24,4 @@ __all__ = [
     "read_pool",
     "read_scored",
     "scale_of",
-    "write_atomic",
 ]

@@ -21,10 +21,11 @@ from refless.estimators.protocol import (
     Estimator,
     one_output,
 )
-from refless.estimators.ratpred.model import Model, load
+from refless.estimators.ratpred.model import MODEL, Model, load
 from refless.estimators.ratpred.reading import SLOTS, Pair, reader_of
 from refless.estimators.ratpred.settings import Settings
 from refless.estimators.refits import grouped_refits
+from refless.folders import claimed
 from refless.human import canonical_order, fingerprint, pool_of
 from refless.index import RatedIndex, rated_in
 from refless.records import (
@@ -300,8 +301,14 @@ class RatPred(Estimator, Settings):
         )
 
     def save(self, folder: str | Path) -> None:
-        """Writes the trained model to a folder: safetensors and JSON."""
-        self.trained.save(Path(folder))
+        """Writes the trained model to a folder: safetensors and JSON.
+
+        Raises:
+            InputError: a folder that cannot be written; a model that is there is then kept.
+        """
+        model = self.trained
+        with claimed(folder, MODEL) as claim:
+            model.put(claim)
 
     def signature(self, pool: RatedPool | RatedIndex | None = None) -> Signature:
         """Parameters and, fitted or with a pool, the rated texts; of a model, what made it."""

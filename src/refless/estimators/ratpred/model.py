@@ -2,26 +2,42 @@
 
 from __future__ import annotations
 
-import json
+import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, astuple, dataclass, field, replace
+from io import BufferedReader
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
+import msgspec
 import numpy as np
 
-from refless.errors import InputError, UsageError
+from refless.errors import UsageError
 from refless.estimators.ratpred.reading import Dictionary, Pair, Reader
 from refless.estimators.ratpred.settings import Settings
-from refless.records import FloatArray
+from refless.folders import Claim, Files, Kind, read
+from refless.human import check_scale
+from refless.records import Aggregate, FloatArray, Scale
+from refless.signature import Signature
 from refless.version import __version__
 
 if TYPE_CHECKING:
     from refless.estimators.ratpred.network import Network
 
-FORMAT = 2
 MOST_LEVELS = 101
-WEIGHTS, DESCRIPTION = "model.safetensors", "model.json"
+WEIGHTS = "model"
+MODEL = Kind(
+    name="model",
+    manifest="model.json",
+    format=3,
+    suffix=".safetensors",
+    alone=False,
+    missing="no trained model is there: model.json is missing",
+    remedy="name a folder made by 'refless train', or train it again",
+    older={2: {WEIGHTS: "model.safetensors"}},
+    unfinished=("model.json.new",),
+)
+Natural = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,18 +160,20 @@ class Model:
         mean = np.mean([predictions(network, encoded) for network in self.networks], axis=0)
         return np.asarray(mean[[known[pair] for pair in pairs]])
 
-    def save(self, folder: Path) -> None:
-        """Writes the folder; a model that is there is replaced."""
-        from safetensors.torch import save_file
+    def put(self, claim: Claim) -> None:
+        """Writes the folder; a model that is there is replaced in one step.
 
-        folder.mkdir(parents=True, exist_ok=True)
+        Raises:
+            InputError: no space, or a folder that cannot be written; the old model is kept.
+        """
+        from safetensors.torch import save
+
         tables = {
             f"{i}.{name}": value.contiguous()
             for i, network in enumerate(self.networks)
             for name, value in network.state_dict().items()
         }
         described = {
-            "format": FORMAT,
             "version": __version__,
             "settings": asdict(self.settings),
             "reader": {"acts": self.reader.acts, "slots": sorted(self.reader.slots)},
@@ -165,12 +183,42 @@ class Model:
             "about": self.about,
             "history": self.history,
         }
-        (folder / DESCRIPTION).unlink(missing_ok=True)  # half a model is none
-        save_file(tables, folder / WEIGHTS)
-        text = json.dumps(described, ensure_ascii=False, separators=(",", ":"))
-        fresh = folder / f"{DESCRIPTION}.new"
-        fresh.write_text(text + "\n", encoding="utf-8")
-        fresh.replace(folder / DESCRIPTION)
+        claim.put(described, [(WEIGHTS, save(tables))], self.about["pool"])
+
+
+class About(msgspec.Struct, frozen=True):
+    """What a model says of the rated texts that taught it."""
+
+    pool: str
+    size: Natural
+    scale: Scale | None
+    aggregate: Aggregate
+    sources: bool
+    signature: str
+
+
+class Line(msgspec.Struct, frozen=True):
+    """An epoch of one network."""
+
+    network: Natural
+    number: Natural
+    synthetic: bool
+    loss: float | None
+    pearson: float | None
+    spearman: float | None
+    best: bool
+
+
+class Described(msgspec.Struct, frozen=True):
+    """What model.json says; what else it holds does not count."""
+
+    settings: Settings
+    reader: Reader
+    dictionary: Dictionary
+    range: Range
+    validation: tuple[list[float], list[float]]
+    about: About
+    history: list[Line]
 
 
 def load(folder: str | Path) -> Model:
@@ -179,66 +227,57 @@ def load(folder: str | Path) -> Model:
     Raises:
         InputError: no model there, one of another format, or one that is damaged.
     """
-    path = Path(folder)
-    for name in (DESCRIPTION, WEIGHTS):
-        if not (path / name).is_file():
-            raise InputError(
-                f"no trained model is there: {name} is missing",
-                path=str(path),
-                remedy="name a folder made by 'refless train'",
-            )
-    try:
-        described = json.loads((path / DESCRIPTION).read_text(encoding="utf-8"))
-        if described["format"] != FORMAT:
-            raise InputError(
-                f"a model of format {described['format']}, this version reads {FORMAT}",
-                path=str(path),
-                remedy="train it again with 'refless train'",
-            )
-        return _described(path, described)
-    except (KeyError, TypeError, ValueError) as fault:
-        if isinstance(fault, InputError):
-            raise
-        raise InputError(
-            f"the model cannot be read ({fault})",
-            path=str(path),
-            remedy="train it again with 'refless train'",
-        ) from fault
+    return read(folder, MODEL, _made)
 
 
-def _described(path: Path, described: dict[str, Any]) -> Model:
-    settings, reader = Settings(**described["settings"]), described["reader"]
-    names = Dictionary(*(tuple(described["dictionary"][side]) for side in ("source", "text")))
-    span = Range(**described["range"])
+def _made(manifest: dict[str, Any], files: Files) -> Model:
+    if WEIGHTS not in files:
+        raise ValueError("it names no weights")
+    found = msgspec.convert(manifest, Described)
+    _check(found)
+    names, span, settings = found.dictionary, found.range, found.settings
     return Model(
-        networks=_networks(path / WEIGHTS, names, settings, span.levels(settings.target)),
+        networks=_networks(files[WEIGHTS], names, settings, span.levels(settings.target)),
         settings=settings,
-        reader=Reader(acts=reader["acts"], slots=frozenset(reader["slots"])),
+        reader=found.reader,
         dictionary=names,
         range=span,
-        validation=np.array(described["validation"]).reshape(2, -1),
-        about=described["about"],
-        history=tuple(described["history"]),
+        validation=np.array(found.validation).reshape(2, -1),
+        about=msgspec.to_builtins(found.about),
+        history=tuple(map(msgspec.to_builtins, found.history)),
     )
 
 
+def _check(found: Described) -> None:
+    """Raises ValueError for numbers that cannot be."""
+    span = [one for one in astuple(found.range) if one is not None]
+    if not all(map(math.isfinite, span)) or found.range.unit <= 0 or found.range.precision == 0:
+        raise ValueError("its range is none")
+    if not np.isfinite(np.concatenate(found.validation)).all():
+        raise ValueError("a validation text has no number")
+    if len(found.validation[0]) != len(found.validation[1]):
+        raise ValueError("the validation texts have not one estimate each")
+    check_scale(found.about.scale)
+    Signature.parse(found.about.signature)
+
+
 def _networks(
-    path: Path, names: Dictionary, settings: Settings, levels: Sequence[float]
+    file: BufferedReader, names: Dictionary, settings: Settings, levels: Sequence[float]
 ) -> tuple[Network, ...]:
     """The networks in a file; ValueError for one that is damaged or of other sizes."""
-    from safetensors import SafetensorError
-    from safetensors.torch import load_file
+    from refless.estimators.ratpred.network import Network, tables_in
 
-    from refless.estimators.ratpred.network import Network
-
-    try:
-        tables = load_file(path)
-        found = []
-        for i in range(1 + max(int(name.partition(".")[0]) for name in tables)):
-            network, start = Network.empty(names.sizes, settings, levels), f"{i}."
-            own = {n.removeprefix(start): t for n, t in tables.items() if n.startswith(start)}
-            network.load_state_dict(own)
-            found.append(network)
-    except (SafetensorError, RuntimeError) as fault:
-        raise ValueError(str(fault)) from fault
+    tables = tables_in(file)
+    wanted = Network.shapes(names.sizes, settings, levels, most=len(tables))
+    count, rest = divmod(len(tables), len(wanted))
+    if rest or count == 0:
+        raise ValueError("the weights are not those of whole networks")
+    found = []
+    for i in range(count):
+        own = {name: tables.get(f"{i}.{name}") for name in wanted}
+        if any(table is None or table.shape != wanted[name] for name, table in own.items()):
+            raise ValueError("the weights have other sizes than the network")
+        network = Network.empty(names.sizes, settings, levels)
+        network.load_state_dict(own)
+        found.append(network)
     return tuple(found)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from io import BufferedReader
 from typing import Self
 
 import numpy as np
@@ -119,6 +120,24 @@ class Network(torch.nn.Module):
         with torch.random.fork_rng(devices=[]):
             return cls(sizes, settings, levels)
 
+    @classmethod
+    def shapes(
+        cls, sizes: Mapping[str, int], settings: Settings, levels: Sequence[float], *, most: int
+    ) -> dict[str, torch.Size]:
+        """Of all parameters, without memory for them.
+
+        Raises:
+            ValueError: more parameters than `most`, or sizes that no tensor can have.
+        """
+        if settings.layers > most:
+            raise ValueError("the network has more layers than there are weights")
+        try:
+            with torch.device("meta"):
+                made = cls(sizes, settings, levels)
+        except (RuntimeError, TypeError, OverflowError) as fault:
+            raise ValueError("the network has sizes that no tensor can have") from fault
+        return {name: value.shape for name, value in made.state_dict().items()}
+
     def forward(self, batch: Batch, drop: Drop) -> Tensor:
         """[b, outputs] what the network ends in; products may be taken in bfloat16."""
         with torch.autocast(
@@ -147,6 +166,24 @@ class Network(torch.nn.Module):
             values = self(batch, _unchanged)
             found = targets.estimates(values, self.settings.target, self.levels)
         return np.asarray(found.cpu().numpy(), dtype=np.float64)
+
+
+def tables_in(file: BufferedReader) -> dict[str, Tensor]:
+    """The tables of a safetensors file, in memory of their own.
+
+    Raises:
+        ValueError: no such file, or a table of other numbers than float32.
+    """
+    from safetensors import SafetensorError
+    from safetensors.torch import load
+
+    try:
+        found = {name: table.clone() for name, table in load(file.read()).items()}
+    except (SafetensorError, RuntimeError, KeyError, TypeError, AttributeError) as fault:
+        raise ValueError(f"no safetensors: {fault}") from fault
+    if any(table.dtype != torch.float32 for table in found.values()):
+        raise ValueError("weights are not float32")
+    return found
 
 
 def _unchanged(vectors: Tensor) -> Tensor:

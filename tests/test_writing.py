@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from refless.errors import InputError
-from refless.tables import write_atomic
+from refless.writing import write_atomic
 
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="POSIX permissions and links")
 
