@@ -10,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from refless.records import FloatArray
+from refless.records import FloatArray, IntArray
 from refless.stats.intervals import UNDEFINED, Interval, percentile_interval
 
 NAN = float("nan")
@@ -42,8 +42,8 @@ def krippendorff(ratings: FloatArray, level: Level = "interval") -> float:
     Texts with fewer than two ratings say nothing and are left out. NaN where nothing is left or
     all ratings are equal.
     """
-    counts, values = _counts(ratings)
-    return _alpha(counts, values, level, np.ones(len(counts)))
+    paired = _paired(ratings)
+    return _alpha(paired, level, np.ones(paired.n))
 
 
 def krippendorff_interval(
@@ -54,12 +54,12 @@ def krippendorff_interval(
     resamples: int = 1_000,
 ) -> Interval:
     """95 % interval of alpha, from resampled texts; sort these canonically first."""
-    counts, values = _counts(ratings)
-    if len(counts) < 2:
+    paired = _paired(ratings)
+    if paired.n < 2:
         return UNDEFINED
-    n = len(counts)
+    n = paired.n
     drawn = (np.bincount(rng.integers(n, size=n), minlength=n) for _ in range(resamples))
-    alphas = [_alpha(counts, values, level, weights.astype(np.float64)) for weights in drawn]
+    alphas = [_alpha(paired, level, weights.astype(np.float64)) for weights in drawn]
     return percentile_interval(np.array(alphas))
 
 
@@ -123,37 +123,55 @@ def _share(above: float, below: float) -> float:
     return above / below if below > 0 else NAN
 
 
-def _counts(ratings: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """[texts, values] how often each value was given to each text that has two or more ratings."""
+@dataclass(frozen=True, slots=True, eq=False)
+class _Paired:
+    """The ratings of the texts that have two or more, as [m] text and value by its number.
+
+    Attributes:
+        n: texts; values: [k] different ratings, ascending.
+        same: [n] ordered pairs of equal ratings, each with itself too.
+    """
+
+    n: int
+    text: IntArray
+    code: IntArray
+    values: FloatArray
+    same: FloatArray
+
+    def sums(self, of_ratings: FloatArray) -> FloatArray:
+        """[n] a number of each rating, summed over each text's."""
+        return np.bincount(self.text, of_ratings, self.n)
+
+
+def _paired(ratings: FloatArray) -> _Paired:
     known = ~np.isnan(ratings)
-    paired = known.sum(axis=0) >= 2
-    kept, known = ratings[:, paired], known[:, paired]
-    values, codes = np.unique(kept[known], return_inverse=True)
-    counts = np.zeros((kept.shape[1], len(values)))
-    np.add.at(counts, (np.nonzero(known)[1], codes), 1.0)
-    return counts, values
+    kept = known.sum(axis=0) >= 2
+    text, rater = np.nonzero(known[:, kept].T)
+    values, code = np.unique(ratings[:, kept][rater, text], return_inverse=True)
+    n, k = int(kept.sum()), max(len(values), 1)
+    cells, often = np.unique(text * k + code, return_counts=True)
+    return _Paired(n, text, code, values, np.bincount(cells // k, np.square(often), n))
 
 
-def _alpha(counts: FloatArray, values: FloatArray, level: Level, weights: FloatArray) -> float:
-    """Alpha out of the coincidences of values, each text standing `weights` times."""
-    if not len(counts):
+def _alpha(paired: _Paired, level: Level, weights: FloatArray) -> float:
+    """One minus observed over expected disagreement, each text standing `weights` times.
+
+    Squared differences of all pairs are summed by way of the mean, so the time is linear.
+    """
+    sizes = paired.sums(np.ones(len(paired.text)))
+    totals = np.bincount(paired.code, weights[paired.text], len(paired.values))
+    n = float(totals.sum())
+    if np.count_nonzero(totals) < 2:
         return NAN
-    scaled = counts * (weights / (counts.sum(axis=1) - 1))[:, None]
-    coincidences = scaled.T @ counts - np.diag(scaled.sum(axis=0))
-    totals = coincidences.sum(axis=1)
-    n = totals.sum()
-    apart = _apart(values, totals, level)
-    expected = float((np.outer(totals, totals) * apart).sum())
-    if not expected > 0:
-        return NAN
-    return 1.0 - float((coincidences * apart).sum()) * float(n - 1) / expected
-
-
-def _apart(values: FloatArray, totals: FloatArray, level: Level) -> FloatArray:
-    """[values, values] squared distance of two ratings."""
     if level == "nominal":
-        return 1.0 - np.eye(len(values))
-    if level == "interval":
-        return np.asarray(np.square(values[:, None] - values))
-    middle = np.cumsum(totals) - totals / 2  # ranks; their differences are the ordinal distance
-    return np.asarray(np.square(middle[:, None] - middle))
+        inside, overall = np.square(sizes) - paired.same, n**2 - float(np.square(totals).sum())
+    else:
+        # ordinal: the mean ranks, whose differences are that level's distance
+        places = paired.values if level == "interval" else np.cumsum(totals) - totals / 2
+        given = places[paired.code]
+        off = np.square(given - (paired.sums(given) / sizes)[paired.text])
+        inside = 2 * sizes * paired.sums(off)
+        middle = float(totals @ places) / n
+        overall = 2 * n * float((totals * np.square(places - middle)).sum())
+    observed = float((weights * inside / (sizes - 1)).sum())
+    return 1.0 - observed * (n - 1) / overall
