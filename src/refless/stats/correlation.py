@@ -11,6 +11,7 @@ import math
 import numpy as np
 
 from refless.records import FloatArray, IntArray
+from refless.stats.ties import settled
 
 DENSE_ROWS = 1_000  # up to here n x n signs are quicker than loading a compiler
 EXACT_ROWS = 33  # scipy's own limit for the exact distribution of Kendall's tau
@@ -18,8 +19,8 @@ NAN = float("nan")
 
 
 def is_constant(column: FloatArray) -> bool:
-    """Whether a column has no two different values."""
-    return len(column) == 0 or bool(column.min() == column.max())
+    """Whether a column has no two different values, up to rounding."""
+    return len(np.unique(settled(column))) < 2
 
 
 def pearson(x: FloatArray, y: FloatArray) -> float:
@@ -60,14 +61,14 @@ def auc(human: FloatArray, predicted: FloatArray) -> float:
 
 def ranks(column: FloatArray) -> FloatArray:
     """[n] ranks from 1; tied values share the mean of their ranks."""
-    _, inverse, counts = np.unique(column, return_inverse=True, return_counts=True)
+    _, inverse, counts = np.unique(settled(column), return_inverse=True, return_counts=True)
     middle = np.cumsum(counts) - (counts - 1) / 2
     return np.asarray(middle[inverse], dtype=np.float64)
 
 
 def untied_with(column: FloatArray) -> IntArray:
     """[n] number of rows whose value differs from each row's own."""
-    _, inverse, counts = np.unique(column, return_inverse=True, return_counts=True)
+    _, inverse, counts = np.unique(settled(column), return_inverse=True, return_counts=True)
     return (len(column) - counts[inverse]).astype(np.int64)
 
 
@@ -82,8 +83,8 @@ def concordance(x: FloatArray, y: FloatArray) -> IntArray:
 
 def signs(x: FloatArray, y: FloatArray) -> IntArray:
     """[n, n] sign(x_i - x_j) sign(y_i - y_j): 1 concordant, -1 discordant, 0 tied."""
-    _, x_codes = np.unique(x, return_inverse=True)
-    _, y_codes = np.unique(y, return_inverse=True)
+    _, x_codes = np.unique(settled(x), return_inverse=True)
+    _, y_codes = np.unique(settled(y), return_inverse=True)
     x_signs = np.sign(x_codes[:, None] - x_codes)
     return np.asarray(x_signs * np.sign(y_codes[:, None] - y_codes), dtype=np.int64)
 
@@ -110,7 +111,7 @@ def kendall_p(x: FloatArray, y: FloatArray) -> float:
     n = len(x)
     balance = int(concordance(x, y).sum()) // 2
     pairs = n * (n - 1) // 2
-    untied = len(np.unique(x)) == n == len(np.unique(y))
+    untied = len(np.unique(settled(x))) == n == len(np.unique(settled(y)))
     if untied and (n <= EXACT_ROWS or (pairs - abs(balance)) // 2 <= 1):
         from scipy.stats import kendalltau
 
@@ -139,6 +140,6 @@ def _variance(x: FloatArray, y: FloatArray) -> float:
 
 def _ties(column: FloatArray) -> tuple[float, float, float]:
     """Sums over tied values of t(t-1), t(t-1)(t-2) and t(t-1)(2t+5)."""
-    counts = np.unique(column, return_counts=True)[1].astype(np.float64)
+    counts = np.unique(settled(column), return_counts=True)[1].astype(np.float64)
     two = counts * (counts - 1)
     return float(two.sum()), float(two @ (counts - 2)), float(two @ (2 * counts + 5))

@@ -12,6 +12,7 @@ import numpy as np
 
 from refless.compiled import loop
 from refless.records import FloatArray, IntArray
+from refless.stats.ties import settled
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -97,6 +98,7 @@ def concordance(x: FloatArray, y: FloatArray) -> IntArray:
 
 def sorted_codes(x: FloatArray, y: FloatArray) -> tuple[IntArray, IntArray, IntArray, int]:
     """The order of x, the codes of x and y in that order, and the number of y's codes."""
+    x, y = settled(x), settled(y)
     order = np.argsort(x, kind="stable")
     _, x_codes = np.unique(x, return_inverse=True)
     values, y_codes = np.unique(y, return_inverse=True)

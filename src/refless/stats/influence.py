@@ -12,6 +12,7 @@ import numpy as np
 
 from refless.records import FloatArray
 from refless.stats import correlation
+from refless.stats.ties import settled
 
 
 def mse(human: FloatArray, predicted: FloatArray) -> FloatArray:
@@ -71,6 +72,6 @@ def _standard(column: FloatArray) -> FloatArray:
 
 def _raised(column: FloatArray, amounts: FloatArray) -> FloatArray:
     """[n] sum of the amounts of rows with a larger value, and half of those with the same one."""
-    _, codes = np.unique(column, return_inverse=True)
+    _, codes = np.unique(settled(column), return_inverse=True)
     at = np.bincount(codes, weights=amounts)
     return np.asarray((at.sum() - np.cumsum(at) + at / 2)[codes])

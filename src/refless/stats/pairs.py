@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from refless.records import FloatArray, IntArray
+from refless.stats.ties import settled
 
 MOST_PAIRS = 5_000_000  # tie thresholds are looked for among at most so many pairs
 
@@ -69,7 +70,7 @@ def _pairs(
 ) -> Iterator[tuple[FloatArray, FloatArray]]:
     """Differences of all pairs, a row or a group at a time."""
     order = np.arange(len(human)) if groups is None else np.argsort(groups, kind="stable")
-    human, predicted = human[order], predicted[order]
+    human, predicted = settled(human)[order], settled(predicted)[order]
     ends = np.full(len(human), len(human))
     if groups is not None:
         ends = np.searchsorted(groups[order], groups[order], side="right")

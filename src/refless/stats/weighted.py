@@ -14,6 +14,7 @@ import numpy as np
 
 from refless.records import BoolArray, FloatArray, IntArray
 from refless.stats.correlation import DENSE_ROWS, signs
+from refless.stats.ties import settled
 
 OfWeights = Callable[[FloatArray], FloatArray]
 Prepare = Callable[[FloatArray, FloatArray], OfWeights]
@@ -51,10 +52,11 @@ def mae(human: FloatArray, predicted: FloatArray) -> OfWeights:
 def pearson(human: FloatArray, predicted: FloatArray) -> OfWeights:
     """Pearson's r."""
     x, y = human - human.mean(), predicted - predicted.mean()
+    ties = settled(human), settled(predicted)
 
     def of(weights: FloatArray) -> FloatArray:
         # Rounding leaves a constant column with a little variance, so it is looked for by itself.
-        varied = _varied(x, weights) & _varied(y, weights)
+        varied = _varied(ties[0], weights) & _varied(ties[1], weights)
         return np.where(varied, _correlation(weights, x[None, :], y[None, :]), np.nan)
 
     return of
@@ -138,6 +140,7 @@ def _ratio(above: FloatArray, below: FloatArray) -> FloatArray:
 
 
 def _ties_of(column: FloatArray) -> _Ties:
+    column = settled(column)
     values, inverse = np.unique(column, return_inverse=True)
     order = np.argsort(column, kind="stable")
     return _Ties(order, np.searchsorted(column[order], values), inverse)
