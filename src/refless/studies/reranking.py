@@ -87,7 +87,7 @@ def _of_items(
     item: IntArray, human: FloatArray, values: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """For each item the mean rating of what is chosen, of all its outputs, and the highest."""
-    order = np.argsort(item, kind="stable")
+    order = np.lexsort((values, human, item))  # sums do not depend on the order of rows
     human, values = human[order], np.where(np.isnan(values), -np.inf, values)[order]
     begins = np.flatnonzero(np.diff(item[order], prepend=-1))
     sizes = np.diff(begins, append=len(item))
