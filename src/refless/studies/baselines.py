@@ -15,6 +15,7 @@ from scipy.sparse.linalg import LinearOperator, lsmr
 
 from refless.estimators.gp.data import folds_in, folds_of
 from refless.estimators.gp.exact import exact
+from refless.estimators.gp.threads import calm
 from refless.human import canonical_order
 from refless.records import FloatArray, IntArray, RatedPool, take
 
@@ -117,9 +118,10 @@ def baselines(pool: RatedPool, groups: IntArray) -> dict[str, FloatArray]:
     texts, human = pool.texts, pool.human
     lengths = np.array([len(text) for text in texts], dtype=np.float64)
     held = (human, groups, folds_in(pool, groups, FOLDS))
-    found = {"TF-IDF ridge": tfidf_ridge(texts, (), *held)}
-    if pool.sources:
-        found["TF-IDF + sources"] = tfidf_ridge(texts, pool.sources, *held)
+    with calm():
+        found = {"TF-IDF ridge": tfidf_ridge(texts, (), *held)}
+        if pool.sources:
+            found["TF-IDF + sources"] = tfidf_ridge(texts, pool.sources, *held)
     found["length"] = length_only(human, lengths, groups)
     found["constant"] = constant(human, groups)  # held out, its ranks mean nothing
     back = np.argsort(order)

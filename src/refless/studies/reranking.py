@@ -104,7 +104,9 @@ def _reranking(
     rng, n = np.random.default_rng(seed), len(chosen)
     blocks = weights_of(n, resamples=resamples if n > 1 else 0, rng=rng)
     columns = np.stack([gains, possible], axis=1) / n
-    drawn = np.concatenate([np.empty((0, 2)), *(weights @ columns for weights in blocks)])
+    drawn = np.concatenate(
+        [np.empty((0, 2)), *(np.einsum("bn,nk", weights, columns) for weights in blocks)]
+    )
     return Reranking(
         by=by,
         n=n,

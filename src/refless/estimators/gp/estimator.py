@@ -151,7 +151,7 @@ class GaussianProcess(Estimator):
         data = self._read(rated_in(given))
         if len(data.y) < FEWEST:
             return _Learned(data, None, np.zeros(0), np.zeros(0))
-        with calm(len(data.y)):
+        with calm():
             amplitudes = tuned(data, np.arange(len(data.y)), self._method())
             model = conditioned(data, amplitudes, self._method())
             means, variances = model.posterior.held_out(calibration_groups(data.rated))
@@ -209,7 +209,7 @@ class GaussianProcess(Estimator):
         numbers = group_numbers(given, groups)
         data = self._read(given, numbers)
         told = self._told(READING if data.encoder else 0.0)
-        with calm(len(data.y)):
+        with calm():
             values, sd = nested(data, numbers, self.folds, self._method(), told)
         errors = (given.human - values) / sd
         hidden = np.bincount(

@@ -39,12 +39,12 @@ class Exact:
             cross: [new, n] covariance with the rated texts.
             prior: [new] prior variance.
         """
-        from scipy.linalg import cho_solve
+        from scipy.linalg import solve_triangular
 
         values = self.mean + cross @ self.alpha
-        solved = cho_solve(self.factor, cross.T, check_finite=False)
+        half = solve_triangular(self.factor[0], cross.T, lower=True, check_finite=False)
         lack = 1.0 - cross @ self.ones
-        explained = np.einsum("ij,ji->i", cross, solved)
+        explained = np.square(half).sum(axis=0)
         return values, prior - explained + lack**2 / self.ones.sum()
 
     def shares(self, cross: FloatArray) -> FloatArray:
@@ -61,11 +61,17 @@ class Exact:
         With Q = sigma^-1 - sigma^-1 1 1' sigma^-1 / (1' sigma^-1 1) the errors of a group g are
         Q_gg^-1 (Q y)_g and their covariance is Q_gg^-1 (Dubrule 1983). NaN where nothing is left.
         """
-        from scipy.linalg import cho_solve
-
-        q = cho_solve(self.factor, np.eye(len(self.y)), check_finite=False)
+        q = _inverse(self.factor)
         q -= np.outer(self.ones, self.ones) / self.ones.sum()
         return leave_out(self.y, q @ self.y, lambda rows: q[np.ix_(rows, rows)], groups, np.diag(q))
+
+
+def _inverse(factor: Factor) -> FloatArray:
+    """Of the matrix that was factored: a third of the work of solving for each column."""
+    from scipy.linalg.lapack import dpotri
+
+    below = np.tril(dpotri(factor[0], lower=1)[0])
+    return np.asarray(below + np.tril(below, -1).T)
 
 
 def leave_out(

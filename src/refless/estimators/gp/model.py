@@ -55,7 +55,7 @@ def tuned(data: Data, rows: IntArray, method: Method) -> Amplitudes:
     some = data.inputs.take(rows)
     components = components_of(data.names, data.inputs, some, method.shape, method.threads)
     kernels = [component.against(some) for component in components]
-    with calm(len(rows)):
+    with calm():
         return fitted_amplitudes(kernels, data.y[rows], data.noise[rows])
 
 
@@ -91,7 +91,24 @@ def _exact_or_shifted(kernel: FloatArray, noise: FloatArray, y: FloatArray) -> E
 def estimated(
     data: Data, model: Model, inputs: Inputs, told: Progress | None = None
 ) -> tuple[FloatArray, FloatArray]:
-    """[n] means and variances of ratings, in units of y."""
+    """[n] means and variances of ratings, in units of y.
+
+    Each different text once, in an order of their own, so that no digit depends on a text's place
+    among others.
+    """
+    keys = list(zip(inputs.texts, inputs.sources or inputs.texts, strict=True))
+    place = {key: i for i, key in enumerate(sorted(set(keys)))}
+    of = np.array([place[key] for key in keys], dtype=np.int64)
+    with calm():
+        values, variances = _estimated(
+            data, model, inputs.take(np.unique(of, return_index=True)[1]), told
+        )
+    return values[of], variances[of]
+
+
+def _estimated(
+    data: Data, model: Model, inputs: Inputs, told: Progress | None
+) -> tuple[FloatArray, FloatArray]:
     values, variances = np.empty(len(inputs)), np.empty(len(inputs))
     weights = model.amplitudes.weights
     own = model.amplitudes.nugget + float(np.median(data.noise))

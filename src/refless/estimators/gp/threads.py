@@ -1,16 +1,16 @@
-"""Threads of the linear algebra: waiting for each other costs more than small matrices do."""
+"""Threads of the linear algebra: one, for how a product is summed depends on their number.
+
+It is also the quickest up to some thousand rated texts, where threads mostly wait for each other.
+"""
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
-
-SMALL = 2_000  # rated texts up to which one thread is the quickest, above all on a busy machine
+from contextlib import AbstractContextManager
 
 
-def calm(n: int) -> AbstractContextManager[object]:
-    """A context in which matrices of n rated texts are handled by a sensible number of threads."""
-    if n > SMALL:
-        return nullcontext()
+def calm() -> AbstractContextManager[object]:
+    """A context in which one thread handles every matrix, so that threads change no digit."""
+    import scipy.linalg  # noqa: F401 - only libraries that are loaded heed a limit
     from threadpoolctl import threadpool_limits
 
     limits: AbstractContextManager[object] = threadpool_limits(1, "blas")
