@@ -140,7 +140,7 @@ class _Paired:
 
     def sums(self, of_ratings: FloatArray) -> FloatArray:
         """[n] a number of each rating, summed over each text's."""
-        return np.bincount(self.text, of_ratings, self.n)
+        return np.asarray(np.bincount(self.text, of_ratings, self.n), dtype=np.float64)
 
 
 def _paired(ratings: FloatArray) -> _Paired:
@@ -150,7 +150,8 @@ def _paired(ratings: FloatArray) -> _Paired:
     values, code = np.unique(ratings[:, kept][rater, text], return_inverse=True)
     n, k = int(kept.sum()), max(len(values), 1)
     cells, often = np.unique(text * k + code, return_counts=True)
-    return _Paired(n, text, code, values, np.bincount(cells // k, np.square(often), n))
+    same = np.asarray(np.bincount(cells // k, np.square(often), n), dtype=np.float64)
+    return _Paired(n, text, code, values, same)
 
 
 def _alpha(paired: _Paired, level: Level, weights: FloatArray) -> float:
@@ -171,7 +172,7 @@ def _alpha(paired: _Paired, level: Level, weights: FloatArray) -> float:
         given = places[paired.code]
         off = np.square(given - (paired.sums(given) / sizes)[paired.text])
         inside = 2 * sizes * paired.sums(off)
-        middle = float(totals @ places) / n
+        middle = float((totals * places).sum()) / n
         overall = 2 * n * float((totals * np.square(places - middle)).sum())
     observed = float((weights * inside / (sizes - 1)).sum())
     return 1.0 - observed * (n - 1) / overall
