@@ -56,7 +56,7 @@ def test_help_can_be_read(name: str) -> None:
 def test_help_lists_commands() -> None:
     """`refless --help` has a line for each, in the order of use."""
     out = run("--help").out
-    places = [out.index(f"│ {name} ") for name in COMMANDS]
+    places = [out.index(f"\n  {name} ") for name in COMMANDS]
     assert places == sorted(places)
     assert not too_wide(out)
 

@@ -19,7 +19,7 @@ import typer
 from refless.application import COMMANDS
 from refless.cli import streams
 from refless.cli.console import say, warned
-from refless.cli.flags import Command, as_command, help_of, rare_of
+from refless.cli.flags import Command, Commands, as_command, help_of, rare_of
 from refless.cli.output import show
 from refless.errors import RefLessError
 from refless.version import __version__
@@ -36,6 +36,7 @@ def app(asked: str | None) -> typer.Typer:
     """The commands; only the one that is asked for needs its flags (all of them with None)."""
     found = typer.Typer(
         name="refless",
+        cls=Commands,
         help="Judge generated text by what people have already rated.",
         no_args_is_help=True,
         pretty_exceptions_enable=False,
