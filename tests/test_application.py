@@ -17,8 +17,8 @@ from command_line import headlines, jsonl, output_rows, rated_rows, run
 from refless.application import COMMANDS
 from refless.application.demo import demo
 from refless.application.index import index
-from refless.application.result import Result
 from refless.errors import InputError, RefLessError, UsageError
+from refless.report.result import Result
 
 QUICK = 60  # resamples
 
@@ -371,13 +371,13 @@ def test_results_cannot_be_changed(folder: Path) -> None:
 def test_frames(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The rows in the library that is there; without one, what to install."""
     found = refless.explain(rated=folder / "rated.jsonl", id="t001", most=4)
-    monkeypatch.setattr("refless.application.result.find_spec", lambda name: None)
+    monkeypatch.setattr("refless.report.result.find_spec", lambda name: None)
     with pytest.raises(UsageError, match="pip install pandas"):
         found.to_frame()
     polars = SimpleNamespace(DataFrame=lambda rows: ("polars", rows))
     monkeypatch.setitem(sys.modules, "polars", polars)
     monkeypatch.setattr(
-        "refless.application.result.find_spec", lambda name: name if name == "polars" else None
+        "refless.report.result.find_spec", lambda name: name if name == "polars" else None
     )
     assert found.to_frame() == ("polars", found.rows())
 

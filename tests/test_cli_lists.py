@@ -9,10 +9,10 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from command_line import run, too_wide
-from refless.application.lists import ListResult
 from refless.estimators import ESTIMATORS
 from refless.kernels import KERNELS
 from refless.metrics import METRICS
+from refless.report.lists import ListResult
 from refless.signature import Signature
 from refless.spec import parse, spec_of
 

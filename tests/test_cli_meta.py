@@ -7,7 +7,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from command_line import headlines, jsonl, run, too_wide
-from refless.application.meta import MetaResult
+from refless.report.meta import MetaResult
 
 QUICK = ("--resamples", "60")
 

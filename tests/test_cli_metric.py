@@ -13,12 +13,12 @@ import pytest
 import sacrebleu
 
 from command_line import too_wide
-from refless.application.lists import ListResult
-from refless.application.metric import MetricResult
 from refless.errors import UsageError
 from refless.metrics import BLEU, METRICS, DeltaBLEU, metric_of
 from refless.metrics.scoring import run
 from refless.records import Outputs
+from refless.report.lists import ListResult
+from refless.report.metric import MetricResult
 from refless.spec import listed, parameters
 
 LISTED, SCHEMA = ListResult.schema(), MetricResult.schema()

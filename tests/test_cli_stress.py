@@ -13,9 +13,9 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from command_line import NEIGHBORS, jsonl, output_rows, rated_rows, run, too_wide
-from refless.application.stress import StressResult
 from refless.metrics import BLEU
 from refless.records import Outputs
+from refless.report.stress import StressResult
 from refless.signature import Signature
 
 SCHEMA = StressResult.schema()

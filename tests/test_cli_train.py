@@ -19,7 +19,7 @@ from command_line import jsonl, output_rows, rated_rows, run
 from refless.estimators.ratpred.model import load
 from refless.report.document import Document
 from refless.report.train.course import Trained, kept_aside
-from refless.report.train.document import train_document
+from refless.report.train.result import TrainResult
 from refless.signature import Signature
 
 pytest.importorskip("torch", reason="torch is not installed")
@@ -127,7 +127,8 @@ def report_of(folder: Path, signature: str = "ratpred", **changed: Any) -> Docum
         folder="changed", model=model, agreement=kept_aside(model, 0), size=120, references=0,
         signature=Signature.parse(signature), seed=0,
     )  # fmt: skip
-    return train_document(found, "refless train")
+    result = TrainResult(trained=found, signature=found.signed, command="refless train")
+    return result.document()
 
 
 @pytest.mark.parametrize(

@@ -12,11 +12,11 @@ from refless.metrics.bleu import BLEU
 from refless.metrics.scoring import run
 from refless.records import Outputs, outputs_of
 from refless.report.document import Document, Figure, Section, Store, Stored, Table, plain
-from refless.report.explain.document import explanation_document
+from refless.report.explain import ExplainResult
 from refless.report.html import as_html
-from refless.report.huse.document import HuseResult, huse_document
-from refless.report.metric.document import metric_document
-from refless.report.stress.document import stress_document
+from refless.report.huse import HuseResult
+from refless.report.metric import MetricResult
+from refless.report.stress import StressResult
 from refless.report.text import as_markdown, as_text
 from refless.signature import Signature
 from refless.simulate import simulate
@@ -35,20 +35,30 @@ def explained() -> Document:
     pool = simulate(60, seed=2).pool
     estimator = BLEUNeighbors().fit(pool)
     found = estimator.explain(outputs_of(pool.texts[:1]), hide=None, most=3)
-    return explanation_document(pool.texts[0], found, estimator.signature(), (1, 5), 3, "refless")
+    result = ExplainResult(
+        text=pool.texts[0],
+        explanation=found,
+        estimator=estimator,
+        most=3,
+        signature=estimator.signature(),
+        command="refless",
+    )
+    return result.document()
 
 
 def metrics() -> Document:
     outputs = referenced(["a b c d", "a b x d"], "a b c d")
-    return metric_document([run(BLEU(), outputs, label="bleu", resamples=40)], outputs, ["careful"])
+    runs = (run(BLEU(), outputs, label="bleu", resamples=40),)
+    return MetricResult(
+        runs=runs, outputs=outputs, remarks=("careful",), signature=SIGNATURE
+    ).document()
 
 
 def human_likeness() -> Document:
     rng = np.random.default_rng(0)
     columns = (rng.integers(1, 6, 40) * 1.0, rng.normal(size=40) - 30, np.full(40, 10.0))
     found = huse(*columns, np.arange(40) % 2 == 0)
-    result = HuseResult(rated=found, estimated=None, signature=SIGNATURE, estimator=None)
-    return huse_document(result, "refless huse")
+    return HuseResult(human=found, signature=SIGNATURE, command="refless huse").document()
 
 
 def stressed() -> Document:
@@ -59,7 +69,9 @@ def stressed() -> Document:
     )
     items = referenced([""], "a b")
     one = Stressed(label="bleu", signature=SIGNATURE, probes=probes, skipped={"sentence": "why"})
-    return stress_document([one], Material(items=items, systems={"s": ("a",)}), [])
+    material = Material(items=items, systems={"s": ("a",)})
+    result = StressResult(stressed=(one,), material=material, remarks=(), signature=SIGNATURE)
+    return result.document()
 
 
 @pytest.mark.parametrize("made", [explained, metrics, human_likeness, stressed])

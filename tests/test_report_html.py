@@ -19,7 +19,7 @@ from refless.estimators import BLEUNeighbors
 from refless.human import pool_of
 from refless.report.document import Document, Figure, Section, Table
 from refless.report.html import CLIP, as_html, clip
-from refless.report.meta.document import nearest_to_people
+from refless.report.meta import nearest_to_people
 from refless.report.validate.document import Evidence, validation_document
 from refless.report.validate.texts import scatter_section
 from refless.stats.intervals import UNDEFINED

@@ -9,6 +9,7 @@ from jsonschema import Draft202012Validator, ValidationError
 
 from command_line import NEIGHBORS, headlines, jsonl, output_rows, rated_rows, run
 from refless.application import COMMANDS
+from refless.report.result import Result
 
 SMALL = "--embedding 8 --hidden 8 --epochs 3 --synthetic-epochs 1 --threads 1"
 
@@ -17,7 +18,7 @@ def schema(command: str) -> Any:
     """The schema of the result that a command's function returns."""
     module = import_module(f"refless.application.{COMMANDS[command]}")
     result = getattr(module, command).__annotations__["return"]
-    return getattr(module, result).schema()
+    return next(kind for kind in Result.__subclasses__() if kind.__name__ == result).schema()
 
 
 def fits(found: Any) -> None:

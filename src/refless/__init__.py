@@ -15,23 +15,14 @@ from typing import TYPE_CHECKING, Any
 from refless.version import __version__ as __version__
 
 if TYPE_CHECKING:  # for type checkers and editors; a test holds the two lists together
-    from refless.application.explain import ExplainResult as ExplainResult
     from refless.application.explain import explain as explain
-    from refless.application.huse import HuseResult as HuseResult
     from refless.application.huse import huse as huse
-    from refless.application.meta import MetaResult as MetaResult
     from refless.application.meta import meta as meta
-    from refless.application.metric import MetricResult as MetricResult
     from refless.application.metric import metric as metric
-    from refless.application.mine import MineResult as MineResult
     from refless.application.mine import mine as mine
-    from refless.application.score import ScoreResult as ScoreResult
     from refless.application.score import score as score
-    from refless.application.stress import StressResult as StressResult
     from refless.application.stress import stress as stress
-    from refless.application.train import TrainResult as TrainResult
     from refless.application.train import train as train
-    from refless.application.validate import ValidateResult as ValidateResult
     from refless.application.validate import validate as validate
     from refless.errors import IndexFolderError as IndexFolderError
     from refless.errors import InputError as InputError
@@ -63,6 +54,15 @@ if TYPE_CHECKING:  # for type checkers and editors; a test holds the two lists t
     from refless.records import Predictions as Predictions
     from refless.records import RatedPool as RatedPool
     from refless.records import Ratings as Ratings
+    from refless.report.explain import ExplainResult as ExplainResult
+    from refless.report.huse import HuseResult as HuseResult
+    from refless.report.meta import MetaResult as MetaResult
+    from refless.report.metric import MetricResult as MetricResult
+    from refless.report.score.result import ScoreResult as ScoreResult
+    from refless.report.short import MineResult as MineResult
+    from refless.report.stress import StressResult as StressResult
+    from refless.report.train.result import TrainResult as TrainResult
+    from refless.report.validate.result import ValidateResult as ValidateResult
     from refless.signature import Signature as Signature
     from refless.studies.annotators import annotators as annotators
     from refless.studies.best_of import best_of as best_of
@@ -82,18 +82,18 @@ _HOME = {  # where each public name lives; loaded when it is first used
     "Columns": "refless.tables",
     "ESTIMATORS": "refless.estimators",
     "Estimates": "refless.records",
-    "ExplainResult": "refless.application.explain",
+    "ExplainResult": "refless.report.explain",
     "Explanation": "refless.estimators",
     "GaussianProcess": "refless.estimators",
-    "HuseResult": "refless.application.huse",
+    "HuseResult": "refless.report.huse",
     "IndexFolderError": "refless.errors",
     "InputError": "refless.errors",
     "KERNELS": "refless.kernels",
     "METRICS": "refless.metrics",
-    "MetaResult": "refless.application.meta",
+    "MetaResult": "refless.report.meta",
     "Meteor": "refless.kernels",
-    "MetricResult": "refless.application.metric",
-    "MineResult": "refless.application.mine",
+    "MetricResult": "refless.report.metric",
+    "MineResult": "refless.report.short",
     "MissingExtraError": "refless.errors",
     "Neighbor": "refless.records",
     "Outputs": "refless.records",
@@ -106,12 +106,12 @@ _HOME = {  # where each public name lives; loaded when it is first used
     "RefLessError": "refless.errors",
     "RougeL": "refless.kernels",
     "Rows": "refless.tables",
-    "ScoreResult": "refless.application.score",
+    "ScoreResult": "refless.report.score.result",
     "Signature": "refless.signature",
-    "StressResult": "refless.application.stress",
-    "TrainResult": "refless.application.train",
+    "StressResult": "refless.report.stress",
+    "TrainResult": "refless.report.train.result",
     "UsageError": "refless.errors",
-    "ValidateResult": "refless.application.validate",
+    "ValidateResult": "refless.report.validate.result",
     "agreement": "refless.studies.held_out",
     "annotators": "refless.studies.annotators",
     "best_of": "refless.studies.best_of",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from os import PathLike
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,69 +19,12 @@ from refless.application.parameters import (
     check_drawing,
     command,
 )
-from refless.application.result import Result
 from refless.errors import UsageError
 
 if TYPE_CHECKING:
-    from refless.estimators import Estimator, Explanation
+    from refless.estimators import Estimator
     from refless.records import Outputs
-    from refless.report.document import Document
-    from refless.report.explain.document import ExplainRecord
-    from refless.report.export import Rows as Records
-    from refless.signature import Signature
-
-ROOM = 200  # characters of a rated text on a page
-
-
-@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class ExplainResult(Result):
-    """One estimate and the rated texts that it rests on.
-
-    Attributes:
-        text: the output; explanation: its estimate and evidence.
-        estimator: fitted.
-        most: rated texts to show.
-    """
-
-    record = "refless.report.explain.document:ExplainRecord"
-    text: str
-    explanation: Explanation
-    estimator: Estimator
-    most: int
-
-    @property
-    def signature(self) -> Signature:
-        """Everything that can change these numbers."""
-        return self.estimator.signature()
-
-    def document(self) -> Document:
-        """What the terminal shows."""
-        return self._document(None)
-
-    def report(self) -> Document:
-        """The HTML report, which has room for longer texts."""
-        return self._document(ROOM)
-
-    def _document(self, room: int | None) -> Document:
-        from refless.report.explain.document import explanation_document
-
-        scale, signature = self.estimator.rated.scale, self.signature
-        return explanation_document(
-            self.text, self.explanation, signature, scale, self.most, self.command, room
-        )
-
-    def json(self) -> ExplainRecord:
-        """What `--format json` prints."""
-        from refless.report.explain.document import explanation_record
-
-        scale = self.estimator.rated.scale
-        return explanation_record(self.text, self.explanation, self.signature, scale)
-
-    def rows(self) -> Records:
-        """One mapping a rated text behind the estimate, as in CSV and JSONL."""
-        from refless.report.explain.document import explanation_rows
-
-        return explanation_rows(self.explanation)
+    from refless.report.explain import ExplainResult
 
 
 @command
@@ -113,6 +56,7 @@ def explain(
 ) -> ExplainResult:
     """Show which rated texts an estimate rests on: similarity, rating, shared n-grams."""
     from refless.application.rows import check_standard_input, rated_of
+    from refless.report.explain import ExplainResult
 
     check_drawing(seed)
     if most < 1:
@@ -137,6 +81,7 @@ def explain(
         explanation=one.explain(output, hide=hide, most=most),
         estimator=one,
         most=most,
+        signature=one.signature(),
     )
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 from refless.application.estimating import DEFAULT, chosen, held_out_of
@@ -20,51 +19,17 @@ from refless.application.parameters import (
     check_drawing,
     command,
 )
-from refless.application.result import Result
 from refless.errors import InputError, UsageError
 from refless.signature import Signature, digest_of
 from refless.version import __version__
 
 if TYPE_CHECKING:
-    from refless.estimators import Estimator
     from refless.records import BoolArray, FloatArray
-    from refless.report.document import Document
-    from refless.report.export import Rows as Records
-    from refless.report.huse.document import HuseResult as Numbers
-    from refless.report.record import Record
+    from refless.report.huse import HuseResult
     from refless.studies.huse import Huse
     from refless.tables import ScoredRead
 
 HUMAN_LABELS = ("human", "person", "people", "reference")
-
-
-@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class HuseResult(Result):
-    """HUSE from human ratings and, where asked for, from estimates of them."""
-
-    record = "refless.report.huse.document:HuseRecord"
-    numbers: Numbers
-
-    @property
-    def signature(self) -> Signature:
-        """Everything that can change HUSE from human ratings."""
-        return self.numbers.signature
-
-    def document(self) -> Document:
-        """What the terminal shows."""
-        from refless.report.huse.document import huse_document
-
-        return huse_document(self.numbers, self.command)
-
-    def json(self) -> Record:
-        """What `--format json` prints."""
-        return self._record(self.numbers, human=self.numbers.rated)
-
-    def rows(self) -> Records:
-        """One mapping for human ratings, one for estimates."""
-        from refless.report.huse.document import huse_rows
-
-        return huse_rows(self.numbers)
 
 
 def _column(help_: str) -> Flag:
@@ -124,7 +89,7 @@ def huse(
     from people's, 0 where it always can; HUSE-Q for quality alone, HUSE-D for diversity.
     """
     from refless.human import human_ratings, unscaled
-    from refless.report.huse.document import HuseResult as Numbers
+    from refless.report.huse import HuseResult
     from refless.studies.huse import huse as huse_of
 
     check_drawing(seed, resamples)
@@ -151,29 +116,14 @@ def huse(
     ties = "exact" if exact_ties else "float"
     drawn = {"ci": f"boot-{resamples}", "seed": seed}
     signed = _signature(read, human, lengths, {"k": neighbors, "ties": ties, **drawn})
+    result = HuseResult(human=found, signature=signed)
     if not estimated:
-        return HuseResult(
-            numbers=Numbers(rated=found, estimated=None, signature=signed, estimator=None)
-        )
-    return _with_estimates(read, found, signed, one, lambda e: of(unscaled(e, pool.scale)))
-
-
-def _with_estimates(
-    read: ScoredRead,
-    rated: Huse,
-    signed: Signature,
-    estimator: Estimator,
-    of: Callable[[FloatArray], Huse],
-) -> HuseResult:
-    from refless.report.huse.document import HuseResult as Numbers
-
+        return result
     if not read.texts:
         raise UsageError("--estimated needs a text column")
-    values = held_out_of(estimator, read.pool).values
-    named = estimator.signature(read.pool).plus(heldout="id")
-    return HuseResult(
-        numbers=Numbers(rated=rated, estimated=of(values), signature=signed, estimator=named)
-    )
+    values = unscaled(held_out_of(one, pool).values, pool.scale)
+    named = one.signature(pool).plus(heldout="id")
+    return replace(result, estimated=of(values), estimator=named)
 
 
 def _read(rated: Rows, rows: RatedRows, names: dict[str, str | None]) -> ScoredRead:

@@ -2,55 +2,18 @@
 
 from __future__ import annotations
 
-import shlex
-from dataclasses import dataclass
 from os import fspath
 from typing import TYPE_CHECKING, Annotated, Any
 
 from refless.application.notes import note
 from refless.application.parameters import Flag, Folder, RatedRows, Rows, command
-from refless.application.result import Result
 from refless.errors import UsageError
 from refless.signature import Signature
 
 if TYPE_CHECKING:
-    from refless.index import RatedIndex
-    from refless.report.document import Document
-    from refless.report.record import Record
+    from refless.report.short import IndexResult
 
 PUBLISHED = "bleu*"
-
-
-@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class IndexResult(Result):
-    """A saved index and its folder."""
-
-    record = "refless.report.short:IndexRecord"
-    index: RatedIndex
-    folder: str
-
-    @property
-    def signature(self) -> Signature:
-        """The rated texts in it."""
-        return Signature("index").plus(pool=self.index.fingerprint, size=len(self.index.pool))
-
-    def document(self) -> Document:
-        """What the terminal shows."""
-        from refless.nouns import counted
-        from refless.report.document import Document, Section
-
-        size = counted(len(self.index.pool), "rated text")
-        use = shlex.join(["refless", "score", "OUTPUTS", "--rated", self.folder])
-        return Document(
-            title="refless index",
-            verdict=f"An index of {size}, pool {self.index.fingerprint}.",
-            sections=(Section(title="To use it", lines=(f"  {use}",)),),
-            command=self.command,
-        )
-
-    def json(self) -> Record:
-        """What `--format json` prints."""
-        return self._record(n=len(self.index.pool))
 
 
 @command
@@ -73,6 +36,7 @@ def index(
     from refless.folders import claimed
     from refless.index import INDEX, RatedIndex, add_to_index
     from refless.kernels import BleuStar, kernel_of
+    from refless.report.short import IndexResult
 
     found, _ = rated_of(rated, rows)
     if isinstance(found, RatedIndex):
@@ -87,4 +51,5 @@ def index(
         with claimed(out_dir, INDEX, tell=note) as claim:
             made = RatedIndex.build(found, wanted.shape)
             made.put(claim)
-    return IndexResult(index=made, folder=fspath(out_dir))
+    signed = Signature("index").plus(pool=made.fingerprint, size=len(made.pool))
+    return IndexResult(index=made, folder=fspath(out_dir), signature=signed)

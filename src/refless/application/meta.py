@@ -24,51 +24,16 @@ from refless.application.parameters import (
     command,
     names_in,
 )
-from refless.application.result import Result
 from refless.errors import UsageError
 
 if TYPE_CHECKING:
     from refless.metrics import Metric, Scores
     from refless.records import Predictions, RatedPool
-    from refless.report.document import Document
-    from refless.report.export import Rows as Records
-    from refless.report.meta.data import MetaRecord
-    from refless.report.meta.document import MetaResult as Numbers
+    from refless.report.meta import MetaResult
     from refless.signature import Signature
     from refless.tables import ScoredRead
 
 MEASURES = ("spearman", "pearson")
-
-
-@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class MetaResult(Result):
-    """Metrics against human ratings."""
-
-    record = "refless.report.meta.data:MetaRecord"
-    numbers: Numbers
-
-    @property
-    def signature(self) -> Signature:
-        """Everything that can change these numbers, but for the metrics' own."""
-        return self.numbers.signature
-
-    def document(self) -> Document:
-        """What the terminal shows."""
-        from refless.report.meta.document import meta_document
-
-        return meta_document(self.numbers, self.command)
-
-    def json(self) -> MetaRecord:
-        """What `--format json` prints."""
-        from refless.report.meta.data import meta_record
-
-        return meta_record(self.numbers)
-
-    def rows(self) -> Records:
-        """One mapping a rated text, as in CSV and JSONL."""
-        from refless.report.meta.data import meta_rows
-
-        return meta_rows(self.numbers)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,7 +162,7 @@ def _scores(read: ScoredRead, chosen: Mapping[str, Metric], lower: set[str]) -> 
 def _result(
     read: ScoredRead, scores: Mapping[str, Scores], metrics: Mapping[str, Signature], how: How
 ) -> MetaResult:
-    from refless.report.meta.document import MetaResult as Numbers
+    from refless.report.meta import MetaResult
     from refless.studies import meta as study
     from refless.studies.annotators import annotators
     from refless.studies.rater_agreement import rater_agreement
@@ -211,7 +176,7 @@ def _result(
         seed=how.seed,
         resamples=how.resamples,
     )
-    numbers = Numbers(
+    return MetaResult(
         pool=read.pool,
         scores=scores,
         meta=study.meta(human, scores, settings),
@@ -222,7 +187,6 @@ def _result(
         metrics=metrics,
         signature=_signature(read.pool, scores, how),
     )
-    return MetaResult(numbers=numbers)
 
 
 def _human(read: ScoredRead, group: str) -> Predictions:

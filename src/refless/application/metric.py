@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -24,58 +24,15 @@ from refless.application.parameters import (
     command,
     names_in,
 )
-from refless.application.result import Result
 from refless.errors import InputError, UsageError
 
 if TYPE_CHECKING:
     from refless.metrics.scoring import Run
     from refless.records import Outputs
-    from refless.report.document import Document
-    from refless.report.export import Rows as Records
-    from refless.report.metric.data import MetricRecord
-    from refless.signature import Signature
+    from refless.report.metric import MetricResult
     from refless.tables import OutputsRead, Reading
 
 TABLES = {".jsonl", ".json", ".csv", ".tsv", ".parquet"}
-
-
-@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class MetricResult(Result):
-    """Outputs scored against their references.
-
-    Attributes:
-        runs: one a metric, with its signature, corpus scores and scores of outputs.
-        outputs: what was scored.
-        remarks: what looks wrong about them but may be right.
-    """
-
-    record = "refless.report.metric.data:MetricRecord"
-    runs: tuple[Run, ...]
-    outputs: Outputs
-    remarks: tuple[str, ...]
-
-    @property
-    def signature(self) -> Signature:
-        """That of the first metric; each run has its own."""
-        return self.runs[0].signature
-
-    def document(self) -> Document:
-        """What the terminal shows."""
-        from refless.report.metric.document import metric_document
-
-        return metric_document(self.runs, self.outputs, self.remarks, self.command)
-
-    def json(self) -> MetricRecord:
-        """What `--format json` prints."""
-        from refless.report.metric.data import metric_record
-
-        return metric_record(self.runs, self.outputs, self.remarks)
-
-    def rows(self) -> Records:
-        """One mapping an output, as in CSV and JSONL."""
-        from refless.report.metric.data import metric_rows
-
-        return metric_rows(self.runs, self.outputs)
 
 
 @command
@@ -113,6 +70,7 @@ def metric(
     """
     from refless.metrics.protocol import notes
     from refless.metrics.scoring import run
+    from refless.report.metric import MetricResult
 
     check_drawing(seed, resamples)
     chosen = metrics_of(metrics)
@@ -128,7 +86,9 @@ def metric(
         lost = done.overall.n - done.overall.n_scored
         if lost:
             note(f"{done.label}: {lost} of {len(found)} outputs could not be scored")
-    return MetricResult(runs=tuple(runs), outputs=found, remarks=notes(found))
+    return MetricResult(
+        runs=tuple(runs), outputs=found, remarks=notes(found), signature=runs[0].signature
+    )
 
 
 def _outputs(rows: Rows, reading: Reading, references: Sequence[str]) -> Outputs:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -21,58 +21,16 @@ from refless.application.parameters import (
     check_folder,
     command,
 )
-from refless.application.result import Result
 from refless.errors import InputError, UsageError
 from refless.signature import Signature
 
 if TYPE_CHECKING:
-    from refless.mining import Candidate, Mining, Triple, Weighted
-    from refless.report.document import Document
-    from refless.report.export import Rows as Records
+    from refless.mining import Candidate, Mining, Triple
+    from refless.report.short import MineResult
     from refless.tables import Reading
 
 RATERS, KEY, REFERENCES = "raters.jsonl", "key.jsonl", "references.jsonl"
 SHOWN = ("id", "context", "message", "response")  # what raters may see
-
-
-@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class MineResult(Result):
-    """What was mined, or what came back from raters.
-
-    Attributes:
-        candidates: responses to rate, in the order in which raters see them; empty in the second
-            step.
-        weighted: items with their references and weights; empty in the first step.
-        summary: what there is, as a sentence.
-        signed: the settings.
-    """
-
-    record = "refless.report.short:MineRecord"
-    candidates: tuple[Candidate, ...] = ()
-    weighted: tuple[Weighted, ...] = ()
-    summary: str
-    signed: Signature
-
-    @property
-    def signature(self) -> Signature:
-        """Everything that can change what was mined."""
-        return self.signed
-
-    def document(self) -> Document:
-        """What the terminal shows."""
-        from refless.report.document import Document
-
-        signatures = (str(self.signed),)
-        return Document(
-            title="refless mine", verdict=self.summary, signatures=signatures, command=self.command
-        )
-
-    def rows(self) -> Records:
-        """One mapping a response to rate, or an item, as in CSV and JSONL."""
-        return [
-            {name: value for name, value in asdict(row).items() if not isinstance(value, tuple)}
-            for row in self.candidates or self.weighted
-        ]
 
 
 @command
@@ -180,6 +138,7 @@ def _out(
 ) -> MineResult:
     from refless.mining import for_raters, split_of
     from refless.mining import mine as mined
+    from refless.report.short import MineResult
 
     found: Sequence[Candidate] = mined(seeds, corpus, settings)
     if split:
@@ -193,13 +152,14 @@ def _out(
     return MineResult(
         candidates=tuple(found),
         summary=f"{len(seeds)} seeds, {len(found)} responses to rate: {counts}",
-        signed=Signature("mine").plus(**asdict(settings), split=split, seed=seed),
+        signature=Signature("mine").plus(**asdict(settings), split=split, seed=seed),
     )
 
 
 def _back(rows: Rows, folder: Path, scale: tuple[float, float]) -> MineResult:
     from refless.human import check_scale
     from refless.mining import weighted
+    from refless.report.short import MineResult
     from refless.tables import Columns, Reading, read_pool
 
     check_scale(scale)
@@ -216,7 +176,7 @@ def _back(rows: Rows, folder: Path, scale: tuple[float, float]) -> MineResult:
             f"references; {len(key) - len(pool.ids)} responses were not rated; "
             f"{without} items have no positive weight"
         ),
-        signed=Signature("mine").plus(scale=scale),
+        signature=Signature("mine").plus(scale=scale),
     )
 
 

@@ -11,13 +11,14 @@ from functools import wraps
 from importlib import import_module
 from os import PathLike, fspath
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_type_hints
 
 from refless.application.notes import collecting
 from refless.errors import UsageError
 
 if TYPE_CHECKING:
-    from refless.application.result import Result
+    from refless.report.result import Result
     from refless.tables import Reading
 
 COLUMNS, READING, RESULT = "Columns", "Reading", "Result"
@@ -358,7 +359,7 @@ def this_call() -> Call:
 def parameters_of(function: Callable[..., object]) -> tuple[Parameter, ...]:
     """The parameters of a function, those of its groups one by one."""
     found: list[Parameter] = []
-    hints = get_type_hints(inspect.unwrap(function), include_extras=True)
+    hints = _hints(inspect.unwrap(function), include_extras=True)
     for name, one in inspect.signature(inspect.unwrap(function)).parameters.items():
         if _open(one):
             found += get_args(hints[name])[1].parameters()
@@ -385,7 +386,7 @@ def command(function: Callable[..., R]) -> Callable[..., R]:
     Its result knows what was noticed on the way, and the command line that does the same.
     """
     own = inspect.signature(function)
-    hints = get_type_hints(function)
+    hints = _hints(function)
     groups = {name: hints[name] for name in own.parameters if is_dataclass(hints[name])}
     others = next((one.name for one in own.parameters.values() if _open(one)), "")
     signature = own.replace(parameters=_flat(own, groups))
@@ -409,6 +410,13 @@ def command(function: Callable[..., R]) -> Callable[..., R]:
 
     run.__signature__ = signature  # type: ignore[attr-defined]
     return run
+
+
+def _hints(function: Callable[..., object], *, include_extras: bool = False) -> dict[str, Any]:
+    """The types of its parameters; that of its result is loaded only when it is called."""
+    own = {name: hint for name, hint in function.__annotations__.items() if name != "return"}
+    names = inspect.unwrap(function).__globals__
+    return get_type_hints(SimpleNamespace(__annotations__=own), names, None, include_extras)
 
 
 def _open(one: inspect.Parameter) -> bool:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 from refless.application.estimating import DEFAULT, chosen, estimated, fitted
 from refless.application.notes import note
@@ -19,99 +18,15 @@ from refless.application.parameters import (
     check_drawing,
     command,
 )
-from refless.application.result import Result
 from refless.errors import UsageError
 
 if TYPE_CHECKING:
     from refless.estimators import Estimator
     from refless.index import RatedIndex
     from refless.records import Outputs, RatedPool, Scale
-    from refless.report.advice import Advice
-    from refless.report.document import Document
-    from refless.report.export import Rows as Records
-    from refless.report.score.data import ScoreRecord
-    from refless.report.score.document import Evidence
-    from refless.signature import Signature
-    from refless.studies.best_of import BestOf
+    from refless.report.score.data import GateRecord
+    from refless.report.score.result import ScoreResult
     from refless.studies.scoring import Mean, Scored
-
-Verdict = Literal["", "passed", "failed", "undecided"]
-EXIT: dict[Verdict, int] = {"": 0, "passed": 0, "failed": 3, "undecided": 4}
-
-
-@dataclass(frozen=True, slots=True)
-class Gate:
-    """Whether the outputs pass, and why."""
-
-    verdict: Verdict = ""
-    reason: str = ""
-
-
-@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class ScoreResult(Result):
-    """Outputs with their estimates.
-
-    Attributes:
-        scored: the outputs, an estimate each, means overall and by system.
-        estimator: fitted.
-        best: what was chosen among outputs of one item, where that was asked for.
-        advice: what to do where too many outputs have no estimate.
-        gate: what became of the gates.
-        seed: of the bootstrap.
-    """
-
-    record = "refless.report.score.data:ScoreRecord"
-    scored: Scored
-    estimator: Estimator
-    best: BestOf | None
-    advice: Advice | None
-    gate: Gate
-    seed: int
-
-    @property
-    def signature(self) -> Signature:
-        """Everything that can change these numbers."""
-        from refless.studies.best_of import signed
-
-        plain = self.estimator.signature().plus(ci="boot-1000", seed=self.seed)
-        return plain if self.best is None else signed(self.best, plain)
-
-    @property
-    def exit_status(self) -> int:
-        """0 without a gate or where it passed, 3 where it failed, 4 where it is undecided."""
-        return EXIT[self.gate.verdict]
-
-    def document(self) -> Document:
-        """What the terminal shows."""
-        return self._document(None)
-
-    def report(self) -> Document:
-        """The HTML report."""
-        from refless.report.score.document import Evidence
-
-        return self._document(
-            Evidence(estimator=self.estimator, command=self.command, seed=self.seed)
-        )
-
-    def _document(self, evidence: Evidence | None) -> Document:
-        from refless.report.score.document import score_document
-
-        scale = self.estimator.rated.scale
-        return score_document(self.scored, self.signature, scale, self.advice, evidence, self.best)
-
-    def json(self) -> ScoreRecord:
-        """What `--format json` prints."""
-        from refless.report.score.data import GateRecord, score_record
-
-        scale = self.estimator.rated.scale
-        gate = GateRecord(verdict=self.gate.verdict, reason=self.gate.reason)
-        return score_record(self.scored, self.signature, scale, self.advice, self.best, gate)
-
-    def rows(self) -> Records:
-        """One mapping an output; with --best-of an item, as in CSV and JSONL."""
-        from refless.report.score.data import score_rows
-
-        return score_rows(self.scored, self.best)
 
 
 @command
@@ -221,7 +136,8 @@ def _result(
     seed: int,
 ) -> ScoreResult:
     from refless.application.advice import advice_on
-    from refless.studies.best_of import best_of
+    from refless.report.score.result import ScoreResult
+    from refless.studies.best_of import best_of, signed
 
     outputs, estimates, errors = scored.outputs, scored.estimates, estimator.residuals()
     best = None
@@ -230,6 +146,7 @@ def _result(
     found = gate(scored.overall, min_mean, min_coverage, estimator.rated.scale)
     if found.reason:
         note(found.reason)
+    signature = estimator.signature().plus(ci="boot-1000", seed=seed)
     return ScoreResult(
         scored=scored,
         estimator=estimator,
@@ -237,6 +154,7 @@ def _result(
         advice=advice_on(estimator, outputs, estimates, len(estimator.rated)),
         gate=found,
         seed=seed,
+        signature=signature if best is None else signed(best, signature),
     )
 
 
@@ -300,7 +218,7 @@ def _in_unit(value: float | None, scale: Scale | None, flag: str) -> float | Non
 
 def gate(
     mean: Mean, min_mean: float | None, min_coverage: float | None, scale: Scale | None
-) -> Gate:
+) -> GateRecord:
     """Whether a mean passes.
 
     Args:
@@ -309,6 +227,8 @@ def gate(
         min_coverage: the least coverage; None for no gate.
         scale: of the raters, for the words.
     """
+    from refless.report.score.data import GateRecord as Gate
+
     if min_coverage is not None and not mean.coverage >= min_coverage:
         return Gate(
             "failed", f"gate failed: coverage {mean.coverage:.3f} is below {min_coverage:g}"

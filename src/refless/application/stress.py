@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 from refless.application.estimating import DEFAULT, chosen, fitted, metrics_of
@@ -24,61 +24,17 @@ from refless.application.parameters import (
     command,
     names_in,
 )
-from refless.application.result import Result
 from refless.errors import UsageError
 
 if TYPE_CHECKING:
     from refless.estimators import Estimator
     from refless.metrics import Metric
     from refless.records import Outputs, RatedPool
-    from refless.report.document import Document
-    from refless.report.export import Rows as Records
-    from refless.report.stress.data import StressRecord
-    from refless.signature import Signature
-    from refless.studies.stress.material import Material
+    from refless.report.stress import StressResult
     from refless.studies.stress.rows import Stressed
     from refless.studies.stress.run import Plan
 
 PROBING = "Probes"
-
-
-@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class StressResult(Result):
-    """What each probe found.
-
-    Attributes:
-        stressed: one a metric, estimator or scorer, with its signature.
-        material: items, references and outputs.
-        remarks: what was left out.
-    """
-
-    record = "refless.report.stress.data:StressRecord"
-    stressed: tuple[Stressed, ...]
-    material: Material
-    remarks: tuple[str, ...]
-
-    @property
-    def signature(self) -> Signature:
-        """That of the first one tested; each has its own."""
-        return self.stressed[0].signature
-
-    def document(self) -> Document:
-        """What the terminal shows."""
-        from refless.report.stress.document import stress_document
-
-        return stress_document(self.stressed, self.material, self.remarks, self.command)
-
-    def json(self) -> StressRecord:
-        """What `--format json` prints."""
-        from refless.report.stress.data import stress_record
-
-        return stress_record(self.stressed, self.material, self.remarks)
-
-    def rows(self) -> Records:
-        """One mapping a row of a probe, as in CSV and JSONL."""
-        from refless.report.stress.data import stress_rows
-
-        return stress_rows(self.stressed)
 
 
 @command
@@ -281,6 +237,7 @@ def _result(
     system: str | None,
 ) -> StressResult:
     from refless.metrics.protocol import check_references
+    from refless.report.stress import StressResult
     from refless.studies.stress.judging import Estimated
     from refless.studies.stress.material import material_of
     from refless.studies.stress.run import stress as stressed
@@ -297,4 +254,6 @@ def _result(
             found.append(stressed(one, material, plan, label=label, pool=mine))
             if show is not None:
                 show(len(found) / len(tested))
-    return StressResult(stressed=tuple(found), material=material, remarks=remarks)
+    return StressResult(
+        stressed=tuple(found), material=material, remarks=remarks, signature=found[0].signature
+    )

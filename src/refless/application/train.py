@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from dataclasses import dataclass
 from os import fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -21,15 +20,10 @@ from refless.application.parameters import (
     check_drawing,
     command,
 )
-from refless.application.result import Result
 
 if TYPE_CHECKING:
     from refless.estimators import RatPred
-    from refless.report.document import Document
-    from refless.report.export import Rows as Records
-    from refless.report.train.course import Trained
-    from refless.report.train.data import TrainRecord
-    from refless.signature import Signature
+    from refless.report.train.result import TrainResult
 
 UNFINISHED = "unfinished"  # folder within the model's, with what a stopped run goes on from
 OWN = ("model", "references", "folds", "subsample", "seed", "threads", "checkpoint")
@@ -37,37 +31,6 @@ RARE = (
     "layers", "vectors", "ranking", "bfloat16", "device", "rounded", "clipped", "calibrated",
     "slots", "validation_split",
 )  # fmt: skip
-
-
-@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class TrainResult(Result):
-    """A trained model, and how it does on the texts that were kept aside."""
-
-    record = "refless.report.train.data:TrainRecord"
-    trained: Trained
-
-    @property
-    def signature(self) -> Signature:
-        """Everything that can change the model's estimates."""
-        return self.trained.signed
-
-    def document(self) -> Document:
-        """What the terminal shows."""
-        from refless.report.train.document import train_document
-
-        return train_document(self.trained, self.command)
-
-    def json(self) -> TrainRecord:
-        """What `--format json` prints."""
-        from refless.report.train.data import train_record
-
-        return train_record(self.trained)
-
-    def rows(self) -> Records:
-        """One mapping an epoch of each network, as in CSV and JSONL."""
-        from refless.report.train.data import train_rows
-
-        return train_rows(self.trained)
 
 
 @command
@@ -131,6 +94,7 @@ def train(
 
 def _result(estimator: RatPred, out_dir: Folder) -> TrainResult:
     from refless.report.train.course import Trained, kept_aside
+    from refless.report.train.result import TrainResult
 
     trained = Trained(
         folder=fspath(out_dir),
@@ -141,4 +105,4 @@ def _result(estimator: RatPred, out_dir: Folder) -> TrainResult:
         signature=estimator.signature(),
         seed=estimator.seed,
     )
-    return TrainResult(trained=trained)
+    return TrainResult(trained=trained, signature=trained.signed)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -24,21 +24,15 @@ from refless.application.parameters import (
     parameters_of,
     this_call,
 )
-from refless.application.result import Result
 from refless.errors import UsageError
 
 if TYPE_CHECKING:
     from refless.estimators import Estimator
     from refless.index import RatedIndex
     from refless.records import FloatArray, RatedPool
-    from refless.report.advice import Advice
-    from refless.report.document import Document
-    from refless.report.export import Rows as Records
-    from refless.report.validate.data import ValidateRecord
-    from refless.report.validate.document import Evidence, Studies
-    from refless.signature import Signature
+    from refless.report.validate.document import Studies
+    from refless.report.validate.result import HeldOut, ValidateResult
     from refless.studies.side_by_side import SideBySide
-    from refless.studies.validation import Validation
 
 CANDIDATES = (
     "gp",
@@ -49,89 +43,6 @@ FEWEST_STUDIED, MOST_STUDIED = 20, 3_000  # rated texts; similarities of all pai
 AT_MOST = 20_000  # rated texts; of more, so many are drawn
 MANY_COPIES = 0.05  # of the rated texts
 FEWEST_GROUPS = 20  # with 10, a 95 % interval holds the truth about 9 times in 10
-
-
-@dataclass(frozen=True, slots=True)
-class HeldOut:
-    """What is held out together, and how intervals are drawn."""
-
-    group: str
-    labels: tuple[str, ...]
-    seed: int
-    resamples: int
-    drawn_from: int | None = None  # rated texts of which these are a part
-
-    def signed(self, signature: Signature) -> Signature:
-        """With what the rated texts were drawn from."""
-        if self.drawn_from is None:
-            return signature
-        return signature.plus(drawnfrom=self.drawn_from, drawseed=self.seed)
-
-
-@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class ValidateResult(Result):
-    """Whether estimators agree with the raters.
-
-    Attributes:
-        validation: of the estimator to use, or of the one that was asked for.
-        estimator: that estimator, not fitted.
-        side_by_side: all that were tried, and baselines, on the same texts.
-        next_command: the line that estimates outputs with it.
-        advice: what to do where too many texts have no estimate.
-        how: what was held out together.
-    """
-
-    record = "refless.report.validate.data:ValidateRecord"
-    validation: Validation
-    estimator: Estimator
-    side_by_side: SideBySide
-    next_command: str
-    advice: Advice | None
-    how: HeldOut
-
-    @property
-    def signature(self) -> Signature:
-        """Everything that can change these numbers."""
-        return self.validation.signature
-
-    def document(self) -> Document:
-        """What the terminal shows."""
-        return self._document(None)
-
-    def report(self) -> Document:
-        """The HTML report."""
-        from refless.report.validate.document import Evidence
-        from refless.studies.annotators import annotators
-
-        pool = self.validation.pool
-        evidence = Evidence(
-            estimator=self.estimator,
-            labels=self.how.labels,
-            command=self.command,
-            seed=self.how.seed,
-            others=annotators(pool, leave_out=True),
-            studies=_studies(self.estimator, pool, self.how),
-        )
-        return self._document(evidence)
-
-    def _document(self, evidence: Evidence | None) -> Document:
-        from refless.report.validate.document import validation_document
-        from refless.report.validate.side_by_side import with_side_by_side
-
-        plain = validation_document(self.validation, self.advice, evidence)
-        return with_side_by_side(plain, self.side_by_side, self.next_command, self.how.group)
-
-    def json(self) -> ValidateRecord:
-        """What `--format json` prints."""
-        from refless.report.validate.data import validation_record
-
-        return validation_record(self.validation, self.side_by_side, self.advice)
-
-    def rows(self) -> Records:
-        """One mapping a rated text, as in CSV and JSONL."""
-        from refless.report.validate.data import validation_rows
-
-        return validation_rows(self.validation)
 
 
 @command
@@ -172,6 +83,7 @@ def validate(
     """
     from refless.application.rows import rated_of
     from refless.index import rated_in
+    from refless.report.validate.result import HeldOut
     from refless.studies.validation import group_labels
 
     check_drawing(seed, resamples)
@@ -215,6 +127,7 @@ def _result(
     from refless.application.advice import advice_on
     from refless.index import rated_in
     from refless.records import as_outputs
+    from refless.report.validate.result import ValidateResult
     from refless.studies.validation import codes, validation
 
     pool, groups = rated_in(rated), codes(how.labels)
@@ -241,6 +154,8 @@ def _result(
         next_command=_scoring(best),
         advice=advice_on(best, as_outputs(pool), values, others),
         how=how,
+        studies=partial(_studies, best, pool, how),
+        signature=found.signature,
     )
 
 

@@ -14,8 +14,8 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from refless.application.parameters import RESULT, Many, Parameter, parameters_of
-from refless.application.result import Result
 from refless.errors import UsageError
+from refless.report.result import Result
 
 PLAIN = (str, int, float, bool, list[str], tuple[float, float])  # what flags can hold
 MOVED = {  # what were flags once, and how an estimator takes each now

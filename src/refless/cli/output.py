@@ -11,11 +11,11 @@ from pathlib import Path
 import typer
 
 from refless.application.notes import watched
-from refless.application.result import Result, ending_of
 from refless.cli.console import colored, progress, say, width
 from refless.cli.flags import Format
 from refless.cli.streams import write_output
 from refless.errors import UsageError
+from refless.report.result import Result, ending_of
 
 SAVED = ("index.json", "model.json")  # in the folders of 'refless index' and 'refless train'
 

@@ -1,13 +1,15 @@
-"""What there is to choose from, with every parameter."""
+"""What there is to choose from: the result of `refless estimators` and `refless metrics`."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Literal
 
 from refless.report.document import Document, Section, Table
+from refless.report.export import Rows
 from refless.report.record import Record, Signed
+from refless.report.result import Result
 from refless.spec import Described
 
 
@@ -29,13 +31,39 @@ class ListRecord(Record):
     listed: tuple[Listed, ...]
 
 
-def list_document(listed: Sequence[Listed], example: str) -> Document:
-    """A section for each thing: what it is, and its parameters, given as in the example."""
-    sections = tuple(
-        Section(title=one.name, lines=(one.about,), table=_table(one.parameters)) for one in listed
-    )
-    how = Section(lines=(f"Parameters go with the name: {example}",))
-    return Document(title="What there is", sections=(*sections, how))
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class ListResult(Result):
+    """Things that a specification can name.
+
+    Attributes:
+        listed: their names, a line on each, and their parameters.
+        example: a specification.
+    """
+
+    record = ListRecord
+    listed: tuple[Listed, ...]
+    example: str
+
+    def document(self) -> Document:
+        """A section for each thing: what it is, and its parameters, given as in the example."""
+        sections = tuple(
+            Section(title=one.name, lines=(one.about,), table=_table(one.parameters))
+            for one in self.listed
+        )
+        how = Section(lines=(f"Parameters go with the name: {self.example}",))
+        return Document(title="What there is", sections=(*sections, how))
+
+    def json(self) -> Record:
+        """What `--format json` prints."""
+        return self._record(command=self.signature.name)
+
+    def rows(self) -> Rows:
+        """One mapping a parameter, as in CSV and JSONL."""
+        return [
+            {**asdict(parameter), "name": one.name, "parameter": parameter.name}
+            for one in self.listed
+            for parameter in one.parameters
+        ]
 
 
 def _table(parameters: Sequence[Described]) -> Table | None:

@@ -99,7 +99,7 @@ class BestOfRecord:
     items: tuple[ChoiceRecord, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class GateRecord:
     """What became of the gates; both are empty without one."""
 

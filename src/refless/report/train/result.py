@@ -1,19 +1,25 @@
-"""The report of `refless train`."""
+"""A trained model: the result of `refless train`."""
 
 from __future__ import annotations
 
 import math
 import shlex
 from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Literal
 
 import numpy as np
 
 from refless.nouns import counted
 from refless.report.document import Document, Section, Table, caveats
-from refless.report.train.course import Course, Trained, courses
+from refless.report.export import Rows
+from refless.report.record import Count, Record, Signed, record
+from refless.report.result import Result
+from refless.report.train.course import Course, Told, Trained, courses
 from refless.report.train.figures import epochs_sections, scatter_section
 from refless.report.wording import MEASURES, interval, measure, number, title, with_interval
 from refless.studies.differences import difference
+from refless.studies.held_out import Agreement
 
 FEWEST = 20  # texts that a verdict needs
 OPTIMISTIC = (
@@ -23,28 +29,103 @@ OPTIMISTIC = (
 )
 
 
-def train_document(trained: Trained, command: str = "") -> Document:
-    """The report: how the model agrees with people on the validation split, and how it got there.
+@dataclass(frozen=True, kw_only=True)
+class Epoch:
+    """One epoch of a network; `synthetic`: whether it learned from synthetic errors."""
 
-    Args:
-        trained: the model.
-        command: the command line.
+    network: Count
+    epoch: Count
+    synthetic: Literal["yes", "no"]
+    loss: float
+    pearson: float
+    spearman: float
+    best: Literal["yes", "no"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Network(Epoch):
+    """The epoch of a network that was kept, and how many there were."""
+
+    epochs: Count
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainRecord(Record):
+    """A trained model.
+
+    Attributes:
+        model: its folder.
+        n: rated texts; n_references: people's texts taken for perfect.
+        validation: agreement on the texts that were kept aside.
     """
-    networks = courses(trained.model)
-    return Document(
-        title=f"RatPred trained on {counted(trained.size, 'rated text')}",
-        verdict=train_verdict(trained),
-        notes=(OPTIMISTIC, *_beside_a_constant(trained)),
-        facts=_facts(trained, networks),
-        sections=(
-            _agreement(trained),
-            *scatter_section(trained),
-            *epochs_sections(trained, networks),
-            _use(trained),
-            caveats(),
-        ),
-        signatures=(str(trained.signed),),
-        command=command,
+
+    command: Literal["train"] = "train"
+    signature: Signed
+    model: str
+    n: Count
+    n_references: Count
+    validation: Agreement
+    networks: tuple[Network, ...]
+    curve: tuple[Epoch, ...]
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class TrainResult(Result):
+    """A trained model, and how it does on the texts that were kept aside."""
+
+    record = TrainRecord
+    trained: Trained
+
+    def document(self) -> Document:
+        """How the model agrees with people on the validation split, and how it got there."""
+        trained, networks = self.trained, courses(self.trained.model)
+        return Document(
+            title=f"RatPred trained on {counted(trained.size, 'rated text')}",
+            verdict=train_verdict(trained),
+            notes=(OPTIMISTIC, *_beside_a_constant(trained)),
+            facts=_facts(trained, networks),
+            sections=(
+                _agreement(trained),
+                *scatter_section(trained),
+                *epochs_sections(trained, networks),
+                _use(trained),
+                caveats(),
+            ),
+            signatures=(str(self.signature),),
+            command=self.command,
+        )
+
+    def json(self) -> Record:
+        """What `--format json` prints."""
+        trained = self.trained
+        return self._record(
+            model=trained.folder,
+            n=trained.size,
+            n_references=trained.references,
+            validation=trained.agreement,
+            networks=tuple(map(_network, courses(trained.model))),
+            curve=tuple(map(_epoch, trained.model.history)),
+        )
+
+    def rows(self) -> Rows:
+        """One mapping an epoch of each network, as in CSV and JSONL."""
+        return [asdict(_epoch(told)) for told in self.trained.model.history]
+
+
+def _network(course: Course) -> Network:
+    kept = _epoch(course.epochs[course.kept])
+    return record(Network, kept, epochs=len(course.epochs))
+
+
+def _epoch(told: Told) -> Epoch:
+    return Epoch(
+        network=told["network"] + 1,
+        epoch=told["number"],
+        synthetic="yes" if told["synthetic"] else "no",
+        loss=told["loss"],
+        pearson=math.nan if told["pearson"] is None else told["pearson"],
+        spearman=math.nan if told["spearman"] is None else told["spearman"],
+        best="yes" if told["best"] else "no",
     )
 
 

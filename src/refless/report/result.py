@@ -8,7 +8,6 @@ from importlib import import_module
 from importlib.util import find_spec
 from os import PathLike, fspath
 from pathlib import Path
-from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from refless.errors import UsageError
@@ -27,19 +26,16 @@ class Result:
     """One result.
 
     Attributes:
-        record: where the class of its JSON is.
+        record: the class of its JSON.
+        signature: everything that can change its numbers.
         notes: what was noticed on the way, a sentence each.
         command: the command line that does the same.
     """
 
-    record: ClassVar[str]
+    record: ClassVar[type[Record]]
+    signature: Signature
     notes: tuple[str, ...] = ()
     command: str = ""
-
-    @property
-    def signature(self) -> Signature:
-        """Everything that can change these numbers."""
-        raise NotImplementedError
 
     @property
     def exit_status(self) -> int:
@@ -62,15 +58,14 @@ class Result:
         """The record with what is given, and attributes of the things and of this result."""
         from refless.report.record import record
 
-        kind: type[Record] = resolve_name(self.record)
-        return record(kind, *things, self, **given)
+        return record(self.record, *things, self, **given)
 
     @classmethod
     def schema(cls) -> dict[str, Any]:
         """The JSON Schema, 2020-12, of what `--format json` prints."""
         from refless.report.record import schema_of
 
-        return schema_of(resolve_name(cls.record))
+        return schema_of(cls.record)
 
     def rows(self) -> Rows:
         """One mapping a text, as in CSV and JSONL."""
@@ -85,7 +80,7 @@ class Result:
         plain: dict[str, Any] = msgspec.json.decode(as_json(self.json()))
         return plain
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> Any:  # noqa: ANN401 - whichever library is there
         """The rows as a data frame: pandas where it is installed, else polars.
 
         Raises:

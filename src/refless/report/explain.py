@@ -1,4 +1,4 @@
-"""The report of `refless explain`: one estimate and its evidence."""
+"""One estimate and its evidence: the result of `refless explain`."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from typing import Literal
 
 import numpy as np
 
-from refless.estimators import Explanation
+from refless.estimators import Estimator, Explanation
 from refless.human import unscaled
 from refless.nouns import counted
 from refless.records import Neighbor, Reason, Scale
 from refless.report.document import Document, Section, Table
 from refless.report.export import Rows
-from refless.report.record import Count, Record, Signed, record
+from refless.report.record import Count, Record, Signed
+from refless.report.result import Result
 from refless.report.wording import (
     REASONS,
     clipped,
@@ -23,43 +24,9 @@ from refless.report.wording import (
     on_scale,
     with_interval,
 )
-from refless.signature import Signature
 from refless.stats.intervals import Interval
 
-
-def explanation_document(
-    text: str,
-    found: Explanation,
-    signature: Signature,
-    scale: Scale | None,
-    most: int,
-    command: str = "",
-    room: int | None = None,
-) -> Document:
-    """The report of `refless explain`.
-
-    Args:
-        text: what was estimated; found: its estimate and evidence.
-        signature: of the estimator.
-        scale: of the ratings.
-        most: rows of evidence.
-        command: the command line.
-        room: characters of a rated text to show; None for what fits a terminal.
-    """
-    ends = found.low, found.high
-    value = f"Estimate {with_interval(found.estimate, ends)}."
-    if found.reason:
-        value = f"No estimate ({found.reason}): {REASONS.get(found.reason, '')}."
-    else:
-        value += on_scale(found.estimate, ends, scale)
-    return Document(
-        title=f"One text explained by {estimator_name(signature)}",
-        verdict=value,
-        notes=(f'"{clipped(text, 200)}"', _count(found, signed=signature.name == "gp")),
-        sections=_evidence(found, scale, most, room, signed=signature.name == "gp"),
-        signatures=(str(signature),),
-        command=command,
-    )
+ROOM = 200  # characters of a rated text on a page
 
 
 def _count(found: Explanation, *, signed: bool) -> str:
@@ -135,22 +102,61 @@ class ExplainRecord(Record):
     neighbors: tuple[Neighbor, ...]
 
 
-def explanation_record(
-    text: str, found: Explanation, signature: Signature, scale: Scale | None
-) -> ExplainRecord:
-    """The object of `refless explain --format json`."""
-    ends, scaled = (found.low, found.high), None
-    if scale is not None:
-        value, (low, high) = in_units(found.estimate, ends, scale)
-        scaled = EstimateInScale(scale=scale, estimate=value, interval=(low, high))
-    return record(
-        ExplainRecord, found, text=text, signature=str(signature), interval=ends, in_scale=scaled
-    )
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class ExplainResult(Result):
+    """One estimate and the rated texts that it rests on.
 
+    Attributes:
+        text: the output; explanation: its estimate and evidence.
+        estimator: fitted.
+        most: rated texts to show.
+    """
 
-def explanation_rows(found: Explanation) -> Rows:
-    """One row a rated text behind the estimate."""
-    return [
-        {**asdict(neighbor), "shared": " | ".join(neighbor.shared), "text": neighbor.text}
-        for neighbor in found.neighbors
-    ]
+    record = ExplainRecord
+    text: str
+    explanation: Explanation
+    estimator: Estimator
+    most: int
+
+    @property
+    def scale(self) -> Scale | None:
+        """That of the ratings."""
+        return self.estimator.rated.scale
+
+    def document(self, room: int | None = None) -> Document:
+        """What the terminal shows; with room for so many characters of each rated text."""
+        found, signed = self.explanation, self.signature.name == "gp"
+        ends = found.low, found.high
+        value = f"Estimate {with_interval(found.estimate, ends)}."
+        if found.reason:
+            value = f"No estimate ({found.reason}): {REASONS.get(found.reason, '')}."
+        else:
+            value += on_scale(found.estimate, ends, self.scale)
+        return Document(
+            title=f"One text explained by {estimator_name(self.signature)}",
+            verdict=value,
+            notes=(f'"{clipped(self.text, 200)}"', _count(found, signed=signed)),
+            sections=_evidence(found, self.scale, self.most, room, signed=signed),
+            signatures=(str(self.signature),),
+            command=self.command,
+        )
+
+    def report(self) -> Document:
+        """The HTML report, which has room for longer texts."""
+        return self.document(ROOM)
+
+    def json(self) -> Record:
+        """What `--format json` prints."""
+        found, scaled = self.explanation, None
+        ends = found.low, found.high
+        if self.scale is not None:
+            value, (low, high) = in_units(found.estimate, ends, self.scale)
+            scaled = EstimateInScale(scale=self.scale, estimate=value, interval=(low, high))
+        return self._record(found, interval=ends, in_scale=scaled)
+
+    def rows(self) -> Rows:
+        """One mapping a rated text behind the estimate, as in CSV and JSONL."""
+        return [
+            {**asdict(neighbor), "shared": " | ".join(neighbor.shared), "text": neighbor.text}
+            for neighbor in self.explanation.neighbors
+        ]

@@ -1,16 +1,20 @@
-"""The report of `refless meta`."""
+"""Metrics against human ratings: the result of `refless meta`."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from refless.metrics.protocol import Scores
 from refless.nouns import counted, these
 from refless.records import RatedPool
 from refless.report.charts import Line, row_chart
 from refless.report.document import Document, Figure, Section, Table, caveats
+from refless.report.export import Rows
+from refless.report.record import AnnotatorsRecord, Count, Record, Signed, annotators_record
+from refless.report.result import Result
 from refless.report.wording import labels, number, p_value, title, with_interval
 from refless.signature import Signature
 from refless.studies.annotators import Annotators, annotator_interval
@@ -28,9 +32,33 @@ CAUTION = (
 )
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class MetaResult:
-    """Everything that `refless meta` shows.
+@dataclass(frozen=True, kw_only=True)
+class MetaRecord(Record):
+    """Metrics against human ratings.
+
+    Attributes:
+        n: rated texts.
+        measure: the correlation that orders metrics.
+        metrics: each metric by name; its signature where it was computed here.
+        annotators: each against all ratings; annotators_left_out: against the others' ratings.
+    """
+
+    command: Literal["meta"] = "meta"
+    signature: Signed
+    n: Count
+    measure: Literal["spearman", "pearson"]
+    metrics: dict[str, str | None]
+    segments: Level
+    systems: Level
+    units: dict[str, InUnits]
+    annotators: AnnotatorsRecord | None
+    annotators_left_out: AnnotatorsRecord | None
+    raters: RaterAgreement | None
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class MetaResult(Result):
+    """Metrics against human ratings.
 
     Attributes:
         pool: the rated texts; scores: by name, of each text.
@@ -38,10 +66,10 @@ class MetaResult:
         units: by name, over units of M; empty where systems or items are not known.
         annotators, left_out: the human yardstick, as published and leaving each out.
         raters: agreement among annotators.
-        metrics: signature of each metric that was computed here.
-        signature: of all the rest.
+        metrics: signature of each metric that was computed here; `signature`: of all the rest.
     """
 
+    record = MetaRecord
     pool: RatedPool
     scores: Mapping[str, Scores]
     meta: Meta
@@ -50,30 +78,53 @@ class MetaResult:
     left_out: Annotators | None
     raters: RaterAgreement | None
     metrics: Mapping[str, Signature]
-    signature: Signature
 
+    def document(self) -> Document:
+        """What the terminal shows: who agrees with people, and whether better than the others."""
+        meta, systems = self.meta, len(set(self.pool.systems))
+        rated = counted(len(self.pool), "rated text")
+        of = f" of {systems} systems" if systems > 1 else ""
+        metrics = counted(len(self.scores), "metric")
+        return Document(
+            title=f"{metrics} on {rated}",
+            verdict=nearest_to_people(meta.segments, meta.measure),
+            notes=(f"{rated}{of}, {metrics}.",),
+            sections=(
+                *_level_sections(meta.segments, meta.measure, "Segments", _annotator(self)),
+                *_level_sections(meta.systems, meta.measure, "Systems", ()),
+                *_units_section(self.units),
+                *_people_section(self),
+                Section(lines=(CAUTION,)),
+                caveats(),
+            ),
+            signatures=(*map(str, self.metrics.values()), str(self.signature)),
+            command=self.command,
+        )
 
-def meta_document(found: MetaResult, command: str = "") -> Document:
-    """The report of `refless meta`: who agrees with people, and whether better than the others."""
-    meta, systems = found.meta, len(set(found.pool.systems))
-    rated = counted(len(found.pool), "rated text")
-    of = f" of {systems} systems" if systems > 1 else ""
-    metrics = counted(len(found.scores), "metric")
-    return Document(
-        title=f"{metrics} on {rated}",
-        verdict=nearest_to_people(meta.segments, meta.measure),
-        notes=(f"{rated}{of}, {metrics}.",),
-        sections=(
-            *_level_sections(meta.segments, meta.measure, "Segments", _annotator(found)),
-            *_level_sections(meta.systems, meta.measure, "Systems", ()),
-            *_units_section(found.units),
-            *_people_section(found),
-            Section(lines=(CAUTION,)),
-            caveats(),
-        ),
-        signatures=(*map(str, found.metrics.values()), str(found.signature)),
-        command=command,
-    )
+    def json(self) -> Record:
+        """What `--format json` prints."""
+        signed = {name: str(one) for name, one in self.metrics.items()}
+        return self._record(
+            self.meta,
+            n=len(self.pool),
+            metrics={name: signed.get(name) for name in sorted(self.scores)},
+            annotators=annotators_record(self.annotators),
+            annotators_left_out=annotators_record(self.left_out),
+        )
+
+    def rows(self) -> Rows:
+        """One mapping a rated text, as in CSV and JSONL."""
+        pool = self.pool
+        return [
+            {
+                "id": pool.ids[i],
+                **({"system": pool.systems[i]} if pool.systems else {}),
+                "human": float(pool.human[i]),
+                **{name: float(one.segments[i]) for name, one in self.scores.items()},
+                "text": pool.texts[i],
+            }
+            for i in range(len(pool))
+        ]
 
 
 def nearest_to_people(level: Level, measure: str) -> str:

@@ -1,0 +1,68 @@
+"""Outputs with their estimates: the result of `refless score`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from refless.estimators import Estimator
+from refless.report.advice import Advice
+from refless.report.document import Document
+from refless.report.export import Rows
+from refless.report.record import Record
+from refless.report.result import Result
+from refless.report.score.data import GateRecord, ScoreRecord, score_record, score_rows
+from refless.report.score.document import Evidence, score_document
+from refless.studies.best_of import BestOf
+from refless.studies.scoring import Scored
+
+EXIT = {"": 0, "passed": 0, "failed": 3, "undecided": 4}
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class ScoreResult(Result):
+    """Outputs with their estimates.
+
+    Attributes:
+        scored: the outputs, an estimate each, means overall and by system.
+        estimator: fitted.
+        best: what was chosen among outputs of one item, where that was asked for.
+        advice: what to do where too many outputs have no estimate.
+        gate: what became of the gates.
+        seed: of the bootstrap.
+    """
+
+    record = ScoreRecord
+    scored: Scored
+    estimator: Estimator
+    best: BestOf | None
+    advice: Advice | None
+    gate: GateRecord
+    seed: int
+
+    @property
+    def exit_status(self) -> int:
+        """0 without a gate or where it passed, 3 where it failed, 4 where it is undecided."""
+        return EXIT[self.gate.verdict]
+
+    def document(self) -> Document:
+        """What the terminal shows."""
+        return self._document(None)
+
+    def report(self) -> Document:
+        """The HTML report."""
+        return self._document(
+            Evidence(estimator=self.estimator, command=self.command, seed=self.seed)
+        )
+
+    def _document(self, evidence: Evidence | None) -> Document:
+        scale = self.estimator.rated.scale
+        return score_document(self.scored, self.signature, scale, self.advice, evidence, self.best)
+
+    def json(self) -> Record:
+        """What `--format json` prints."""
+        scale = self.estimator.rated.scale
+        return score_record(self.scored, self.signature, scale, self.advice, self.best, self.gate)
+
+    def rows(self) -> Rows:
+        """One mapping an output; with --best-of an item, as in CSV and JSONL."""
+        return score_rows(self.scored, self.best)

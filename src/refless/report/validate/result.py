@@ -1,0 +1,89 @@
+"""Whether estimators agree with the raters: the result of `refless validate`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from refless.estimators import Estimator
+from refless.report.advice import Advice
+from refless.report.document import Document
+from refless.report.export import Rows
+from refless.report.record import Record
+from refless.report.result import Result
+from refless.report.validate.data import ValidateRecord, validation_record, validation_rows
+from refless.report.validate.document import Evidence, Studies, validation_document
+from refless.report.validate.side_by_side import with_side_by_side
+from refless.signature import Signature
+from refless.studies.annotators import annotators
+from refless.studies.side_by_side import SideBySide
+from refless.studies.validation import Validation
+
+
+@dataclass(frozen=True, slots=True)
+class HeldOut:
+    """What is held out together, and how intervals are drawn."""
+
+    group: str
+    labels: tuple[str, ...]
+    seed: int
+    resamples: int
+    drawn_from: int | None = None  # rated texts of which these are a part
+
+    def signed(self, signature: Signature) -> Signature:
+        """With what the rated texts were drawn from."""
+        if self.drawn_from is None:
+            return signature
+        return signature.plus(drawnfrom=self.drawn_from, drawseed=self.seed)
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class ValidateResult(Result):
+    """Whether estimators agree with the raters.
+
+    Attributes:
+        validation: of the estimator to use, or of the one that was asked for.
+        estimator: that estimator, not fitted.
+        side_by_side: all that were tried, and baselines, on the same texts.
+        next_command: the line that estimates outputs with it.
+        advice: what to do where too many texts have no estimate.
+        how: what was held out together.
+        studies: makes threshold sweeps and a learning curve, or says why there are none.
+    """
+
+    record = ValidateRecord
+    validation: Validation
+    estimator: Estimator
+    side_by_side: SideBySide
+    next_command: str
+    advice: Advice | None
+    how: HeldOut
+    studies: Callable[[], Studies | str]
+
+    def document(self) -> Document:
+        """What the terminal shows."""
+        return self._document(None)
+
+    def report(self) -> Document:
+        """The HTML report."""
+        evidence = Evidence(
+            estimator=self.estimator,
+            labels=self.how.labels,
+            command=self.command,
+            seed=self.how.seed,
+            others=annotators(self.validation.pool, leave_out=True),
+            studies=self.studies(),
+        )
+        return self._document(evidence)
+
+    def _document(self, evidence: Evidence | None) -> Document:
+        plain = validation_document(self.validation, self.advice, evidence)
+        return with_side_by_side(plain, self.side_by_side, self.next_command, self.how.group)
+
+    def json(self) -> Record:
+        """What `--format json` prints."""
+        return validation_record(self.validation, self.side_by_side, self.advice)
+
+    def rows(self) -> Rows:
+        """One mapping a rated text, as in CSV and JSONL."""
+        return validation_rows(self.validation)
