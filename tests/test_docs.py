@@ -112,6 +112,13 @@ def test_commands_are_documented() -> None:
         assert f"\n| {status} | " in text
 
 
+def test_every_parameter_is_told() -> None:
+    """Help of the command line, and of Python, leaves none without a word."""
+    for name, module in COMMANDS.items():
+        function = getattr(import_module(f"refless.application.{module}"), name)
+        assert all(one.flag.help for one in parameters_of(function)), name
+
+
 def test_pages_name_flags_that_there_are() -> None:
     """Every flag in the pages is one of some command."""
     own = {"--help", "--version", "--install-completion", "--format", "--out"}

@@ -23,19 +23,16 @@ RATINGS, OUTPUTS = "rated.jsonl", "outputs.jsonl"
 @command
 def demo(
     *,
-    out_dir: Annotated[
-        Folder | None,
-        Flag(
-            help="Also write the sample as rated.jsonl and outputs.jsonl into this folder.",
-            kind=str | None,
-        ),
-    ] = None,
+    out_dir: Annotated[Folder | None, Flag(kind=str | None)] = None,
     seed: Seed = 0,
 ) -> DemoResult:
     """Show the main job on a SIMULATED sample: rated texts, new outputs, no file needed.
 
     Texts, systems and annotators are made up by a program, so nothing here says how well refless
     does on your ratings; `refless validate` on your own file does.
+
+    Args:
+        out_dir: Also write the sample as rated.jsonl and outputs.jsonl into this folder.
     """
     import numpy as np
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 from refless.application.estimating import DEFAULT, chosen, fitted
 from refless.application.parameters import (
     Chosen,
+    Files,
     Flag,
-    Many,
     RatedRows,
     Rows,
     Seed,
@@ -29,32 +29,29 @@ if TYPE_CHECKING:
 
 @command
 def explain(
-    text: Annotated[
-        str | None,
-        Flag(help="The output itself; - reads it from standard input.", argument=True),
-    ] = None,
+    text: Annotated[str | None, Flag(argument=True)] = None,
     *,
-    rated: Annotated[
-        Rows, Flag(help="Files of rated texts, or a folder made by 'refless index'.", kind=Many)
-    ] = None,
+    rated: Files = None,
     estimator: Chosen = DEFAULT,
-    id: Annotated[  # noqa: A002 - the flag's name
-        str | None,
-        Flag(
-            help="Explain the output of this id in --outputs; without --outputs the rated text of "
-            "this id, held out."
-        ),
-    ] = None,
-    outputs: Annotated[Rows, Flag(help="Files of outputs, for --id.", kind=Many)] = None,
-    source: Annotated[
-        str | None, Flag(help="What TEXT answers, where rated texts have sources.")
-    ] = None,
-    most: Annotated[int, Flag(help="Rated texts to show.")] = 10,
+    id: str | None = None,  # noqa: A002 - the flag's name
+    outputs: Files = None,
+    source: str | None = None,
+    most: int = 10,
     threads: Threads = None,
     seed: Seed = 0,
     rows: RatedRows,
 ) -> ExplainResult:
-    """Show which rated texts an estimate rests on: similarity, rating, shared n-grams."""
+    """Show which rated texts an estimate rests on: similarity, rating, shared n-grams.
+
+    Args:
+        text: The output itself; - reads it from standard input.
+        rated: Files of rated texts, or a folder made by 'refless index'.
+        id: Explain the output of this id in --outputs; without --outputs the rated text of this id,
+            held out.
+        outputs: Files of outputs, for --id.
+        source: What TEXT answers, where rated texts have sources.
+        most: Rated texts to show.
+    """
     from refless.application.rows import check_standard_input, rated_of
     from refless.report.explain import ExplainResult
 

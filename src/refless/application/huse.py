@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from refless.application.estimating import DEFAULT, chosen, held_out_of
 from refless.application.notes import note
 from refless.application.parameters import (
-    COLUMNS,
+    Argument,
     Chosen,
-    Flag,
+    Column,
     RatedRows,
     Resamples,
     Rows,
@@ -32,52 +32,18 @@ if TYPE_CHECKING:
 HUMAN_LABELS = ("human", "person", "people", "reference")
 
 
-def _column(help_: str) -> Flag:
-    return Flag(help=help_, panel=COLUMNS, metavar="NAME")
-
-
 @command
 def huse(
-    rated: Annotated[
-        Rows,
-        Flag(
-            help="Files of rated texts by people and by one model.", argument=True, kind=list[str]
-        ),
-    ],
+    rated: Argument,
     *,
-    logprob_column: Annotated[
-        str | None,
-        _column("Column of the text's log-probability under the model. Without it: logprob."),
-    ] = None,
-    length_column: Annotated[
-        str | None,
-        _column("Column of the number of tokens. Without it: length, else words of the text."),
-    ] = None,
-    label_column: Annotated[
-        str | None,
-        _column(
-            "Column that tells people's texts from the model's. Without it: label, human, "
-            "is_human, else the system."
-        ),
-    ] = None,
-    human_label: Annotated[
-        str | None,
-        Flag(
-            help="What that column says of a person's text. Without it: human, person, people, "
-            "reference."
-        ),
-    ] = None,
-    estimated: Annotated[
-        bool, Flag(help="Also with estimates (each text held out) in place of human ratings.")
-    ] = False,
+    logprob_column: Column = None,
+    length_column: Column = None,
+    label_column: Column = None,
+    human_label: str | None = None,
+    estimated: bool = False,
     estimator: Chosen = DEFAULT,
-    neighbors: Annotated[int, Flag(help="Neighbours that vote.")] = 15,
-    exact_ties: Annotated[
-        bool,
-        Flag(
-            help="Let distances that differ by rounding count as equal; the paper's do not.",
-        ),
-    ] = False,
+    neighbors: int = 15,
+    exact_ties: bool = False,
     threads: Threads = None,
     resamples: Resamples = 1000,
     seed: Seed = 0,
@@ -87,6 +53,18 @@ def huse(
 
     1 where a classifier that sees ratings and the model's log-probabilities cannot tell its texts
     from people's, 0 where it always can; HUSE-Q for quality alone, HUSE-D for diversity.
+
+    Args:
+        rated: Files of rated texts by people and by one model.
+        logprob_column: Column of the text's log-probability under the model. Without it: logprob.
+        length_column: Column of the number of tokens. Without it: length, else words of the text.
+        label_column: Column that tells people's texts from the model's. Without it: label, human,
+            is_human, else the system.
+        human_label: What that column says of a person's text. Without it: human, person, people,
+            reference.
+        estimated: Also with estimates (each text held out) in place of human ratings.
+        neighbors: Neighbours that vote.
+        exact_ties: Let distances that differ by rounding count as equal; the paper's do not.
     """
     from refless.human import human_ratings, unscaled
     from refless.report.huse import HuseResult

@@ -6,7 +6,7 @@ from os import fspath
 from typing import TYPE_CHECKING, Annotated, Any
 
 from refless.application.notes import note
-from refless.application.parameters import Flag, Folder, RatedRows, Rows, command
+from refless.application.parameters import Argument, Flag, Folder, RatedRows, command
 from refless.errors import UsageError
 from refless.signature import Signature
 
@@ -18,19 +18,23 @@ PUBLISHED = "bleu*"
 
 @command
 def index(
-    rated: Annotated[Rows, Flag(help="Files of rated texts.", argument=True, kind=list[str])],
+    rated: Argument,
     *,
-    out_dir: Annotated[Folder, Flag(help="Folder of the index; made where missing.", kind=str)],
-    kernel: Annotated[
-        Any, Flag(help="BLEU* with parameters: bleu*:tokenize=words,orders=1-4.", kind=str)
-    ] = PUBLISHED,
-    append: Annotated[bool, Flag(help="Add these ratings to the index that is there.")] = False,
+    out_dir: Annotated[Folder, Flag(kind=str)],
+    kernel: Annotated[Any, Flag(kind=str)] = PUBLISHED,
+    append: bool = False,
     rows: RatedRows,
 ) -> IndexResult:
     """Save rated texts, ready to be matched; the folder serves wherever rated texts are asked for.
 
     An index that is there already is replaced in one step: a run that is stopped leaves the old
     one. Of several runs at once each waits for the one before it, for five minutes at most.
+
+    Args:
+        rated: Files of rated texts.
+        out_dir: Folder of the index; made where missing.
+        kernel: BLEU* with parameters: bleu*:tokenize=words,orders=1-4.
+        append: Add these ratings to the index that is there.
     """
     from refless.application.rows import rated_of
     from refless.folders import claimed

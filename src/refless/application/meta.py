@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from refless.application.estimating import metrics_of
 from refless.application.notes import note, progress
 from refless.application.parameters import (
-    COLUMNS,
-    Flag,
-    Many,
+    Argument,
     Metrics,
-    Names,
     RatedRows,
     ReferenceColumns,
     Resamples,
     Rows,
     Seed,
+    SeveralColumns,
     WeightColumn,
     check_drawing,
     command,
@@ -49,44 +47,16 @@ class How:
 
 @command
 def meta(
-    rated: Annotated[
-        Rows, Flag(help="Files of rated texts with scores.", argument=True, kind=list[str])
-    ],
+    rated: Argument,
     *,
-    score_column: Annotated[
-        Names,
-        Flag(
-            help="Column of a metric's scores; repeatable.",
-            panel=COLUMNS,
-            metavar="NAME",
-            kind=Many,
-        ),
-    ] = None,
-    lower_is_better: Annotated[
-        Names,
-        Flag(
-            help="A score column whose sign is to be turned; repeatable.",
-            panel=COLUMNS,
-            metavar="NAME",
-            kind=Many,
-        ),
-    ] = None,
+    score_column: SeveralColumns = None,
+    lower_is_better: SeveralColumns = None,
     metrics: Metrics = None,
     reference_column: ReferenceColumns = None,
     weight_column: WeightColumn = None,
-    measure: Annotated[
-        str, Flag(help="Correlation by which metrics are compared: spearman or pearson.")
-    ] = "spearman",
-    group: Annotated[
-        str,
-        Flag(
-            help="What is drawn together: id (each text alone), source, system, item, task or a "
-            "column's name."
-        ),
-    ] = "id",
-    unit: Annotated[
-        int, Flag(help="Items a unit, for differences between pairs of systems.")
-    ] = 100,
+    measure: str = "spearman",
+    group: str = "id",
+    unit: int = 100,
     resamples: Resamples = 1000,
     seed: Seed = 0,
     rows: RatedRows,
@@ -96,6 +66,15 @@ def meta(
     Shows Pearson, Spearman and Kendall with 95 % intervals for single texts and for systems, which
     metric is significantly better than which (Williams' test and a permutation test, corrected for
     the number of pairs), and the metrics that no other beats.
+
+    Args:
+        rated: Files of rated texts with scores.
+        score_column: Column of a metric's scores; repeatable.
+        lower_is_better: A score column whose sign is to be turned; repeatable.
+        measure: Correlation by which metrics are compared: spearman or pearson.
+        group: What is drawn together: id (each text alone), source, system, item, task or a
+            column's name.
+        unit: Items a unit, for differences between pairs of systems.
     """
     from refless.application.validate import note_few
     from refless.studies.meta import together_of

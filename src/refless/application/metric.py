@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Annotated
 from refless.application.estimating import metrics_of
 from refless.application.notes import note, progress
 from refless.application.parameters import (
+    Argument,
+    Files,
     Flag,
-    Many,
     Metrics,
     OutputRows,
     ReferenceColumns,
@@ -37,25 +38,10 @@ TABLES = {".jsonl", ".json", ".csv", ".tsv", ".parquet"}
 
 @command
 def metric(
-    outputs: Annotated[
-        Rows,
-        Flag(
-            help="Files of outputs with references; - is standard input.",
-            argument=True,
-            kind=list[str],
-        ),
-    ],
+    outputs: Argument,
     metrics: Metrics,
     *,
-    reference_file: Annotated[
-        Rows,
-        Flag(
-            help="References of all outputs, one a line, as sacrebleu takes them. Repeatable.",
-            names=("-r", "--reference-file"),
-            metavar="REF",
-            kind=Many,
-        ),
-    ] = None,
+    reference_file: Annotated[Files, Flag(names=("-r", "--reference-file"), metavar="REF")] = None,
     reference_column: ReferenceColumns = None,
     weight_column: WeightColumn = None,
     resamples: Resamples = 1000,
@@ -67,6 +53,10 @@ def metric(
     Shows each metric's corpus score with a 95 % bootstrap interval, overall and by system; the
     scores of single outputs are in --format csv, json and jsonl. 'refless metrics' lists the
     metrics.
+
+    Args:
+        outputs: Files of outputs with references; - is standard input.
+        reference_file: References of all outputs, one a line, as sacrebleu takes them. Repeatable.
     """
     from refless.metrics.protocol import notes
     from refless.metrics.scoring import run

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Annotated
 from refless.application.notes import note
 from refless.application.parameters import (
     COLUMNS,
+    Files,
     Flag,
     Folder,
-    Many,
     Rows,
     Seed,
     check_drawing,
@@ -35,45 +35,21 @@ SHOWN = ("id", "context", "message", "response")  # what raters may see
 
 @command
 def mine(
-    corpus: Annotated[
-        Rows,
-        Flag(
-            help="Files of triples to mine from: context, message, response.",
-            argument=True,
-            kind=Many,
-        ),
-    ] = None,
+    corpus: Annotated[Files, Flag(argument=True)] = None,
     *,
-    out_dir: Annotated[
-        Folder | None,
-        Flag(help="Folder of the files for raters and of what comes back.", kind=str | None),
-    ] = None,
-    seeds: Annotated[
-        Rows, Flag(help="Files of the triples that get references.", kind=Many)
-    ] = None,
-    min_rating: Annotated[
-        float | None,
-        Flag(help="Use only seeds whose mean rating is at least this (the paper: 4 on 1..5)."),
-    ] = None,
-    split: Annotated[bool, Flag(help="Divide seeds into dev and test.")] = False,
-    ratings: Annotated[
-        Rows, Flag(help="Second step: files with the raters' rating of each id.", kind=Many)
-    ] = None,
-    scale: Annotated[
-        tuple[float, float],
-        Flag(help="Lowest and highest rating; become -1 and +1.", metavar="MIN MAX"),
-    ] = (1, 5),
-    n: Annotated[int, Flag(help="References mined for each seed.", names=("-n",))] = 15,
-    alpha: Annotated[float, Flag(help="How much likeness of responses counts, 0 to 1.")] = 0.5,
-    epsilon: Annotated[
-        float, Flag(help="Keeps responses that share no word with the seed's.")
-    ] = 0.1,
-    tokenize: Annotated[str, Flag(help="Tokens that BM25 counts.")] = "13a",
-    context_column: Annotated[str, Flag(help="Column of the context.", panel=COLUMNS)] = "context",
-    message_column: Annotated[str, Flag(help="Column of the message.", panel=COLUMNS)] = "message",
-    response_column: Annotated[
-        str, Flag(help="Column of the response.", panel=COLUMNS)
-    ] = "response",
+    out_dir: Annotated[Folder | None, Flag(kind=str | None)] = None,
+    seeds: Files = None,
+    min_rating: float | None = None,
+    split: bool = False,
+    ratings: Files = None,
+    scale: Annotated[tuple[float, float], Flag(metavar="MIN MAX")] = (1, 5),
+    n: Annotated[int, Flag(names=("-n",))] = 15,
+    alpha: float = 0.5,
+    epsilon: float = 0.1,
+    tokenize: str = "13a",
+    context_column: Annotated[str, Flag(panel=COLUMNS)] = "context",
+    message_column: Annotated[str, Flag(panel=COLUMNS)] = "message",
+    response_column: Annotated[str, Flag(panel=COLUMNS)] = "response",
     seed: Seed = 0,
 ) -> MineResult:
     """Mine references for delta-BLEU, have them rated, get weights.
@@ -81,6 +57,22 @@ def mine(
     First step, CORPUS and --seeds: writes raters.jsonl (in random order, origins hidden) and
     key.jsonl, which raters must not see. Second step, --ratings: writes references.jsonl, with
     each seed's references and weights in [-1, 1].
+
+    Args:
+        corpus: Files of triples to mine from: context, message, response.
+        out_dir: Folder of the files for raters and of what comes back.
+        seeds: Files of the triples that get references.
+        min_rating: Use only seeds whose mean rating is at least this (the paper: 4 on 1..5).
+        split: Divide seeds into dev and test.
+        ratings: Second step: files with the raters' rating of each id.
+        scale: Lowest and highest rating; become -1 and +1.
+        n: References mined for each seed.
+        alpha: How much likeness of responses counts, 0 to 1.
+        epsilon: Keeps responses that share no word with the seed's.
+        tokenize: Tokens that BM25 counts.
+        context_column: Column of the context.
+        message_column: Column of the message.
+        response_column: Column of the response.
     """
     from refless.mining import Mining
     from refless.tables import Columns, Reading

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
@@ -12,7 +13,7 @@ from importlib import import_module
 from os import PathLike, fspath
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
 from refless.application.notes import collecting
 from refless.errors import UsageError
@@ -36,7 +37,7 @@ class Flag:
     """How a parameter appears on the command line.
 
     Attributes:
-        help: one sentence.
+        help: one sentence; without it, what the docstring says of the parameter.
         names: its flags; without any, the parameter's name with dashes.
         metavar: what stands for its value.
         panel: the heading under which help lists it.
@@ -45,7 +46,7 @@ class Flag:
         kind: what the command line takes, where functions take more; the parameter's own type.
     """
 
-    help: str
+    help: str = ""
     names: tuple[str, ...] = ()
     metavar: str = ""
     panel: str = ""
@@ -88,51 +89,46 @@ class Declared:
         return tuple(found)
 
 
-def _column(role: str, aliases: str = "", *, hidden: bool = False) -> Flag:
-    found = f" Without it: {aliases}." if aliases else ""
-    help_ = f"Column of the {role}.{found}"
-    return Flag(help=help_, panel=COLUMNS, metavar="NAME", hidden=hidden)
+Argument = Annotated[Rows, Flag(argument=True, kind=list[str])]
+Files = Annotated[Rows, Flag(kind=Many)]
+Several = Annotated[Names, Flag(kind=Many)]
+Column = Annotated[str | None, Flag(panel=COLUMNS, metavar="NAME")]
+SeveralColumns = Annotated[Names, Flag(panel=COLUMNS, metavar="NAME", kind=Many)]
+T = TypeVar("T")
+Rare = Annotated[T, Flag(hidden=True)]
+Read = Annotated[T, Flag(panel=READING)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutputRows:
-    """How rows of outputs are read, and which column is what."""
+    """How rows of outputs are read, and which column is what.
 
-    text_column: Annotated[
-        str | None, _column("text", "text, output, response, completion, answer, candidate")
-    ] = None
-    id_column: Annotated[str | None, _column("id, which names one text", "id")] = None
-    item_column: Annotated[
-        str | None, _column("item, which several systems answered", "item, else the source")
-    ] = None
-    source_column: Annotated[
-        str | None, _column("source", "source, prompt, input, question, context, mr")
-    ] = None
-    system_column: Annotated[str | None, _column("system", "system, model")] = None
-    task_column: Annotated[str | None, _column("task", "task", hidden=True)] = None
-    input_format: Annotated[
-        str | None,
-        Flag(
-            help="jsonl, csv, tsv, parquet or text. Without it: by name and content.",
-            panel=READING,
-            metavar="FORMAT",
-            hidden=True,
-        ),
-    ] = None
-    encoding: Annotated[str, Flag(help="Encoding of text files.", panel=READING, hidden=True)] = (
-        "utf-8"
-    )
-    quoting: Annotated[
-        bool | None,
-        Flag(
-            help="Whether quotes enclose cells. Without it: in CSV, not in TSV.",
-            panel=READING,
-            hidden=True,
-        ),
-    ] = None
-    skip_bad: Annotated[
-        bool, Flag(help="Skip and count bad rows instead of stopping.", panel=READING)
-    ] = False
+    Attributes:
+        text_column: Column of the text. Without it: text, output, response, completion, answer,
+            candidate.
+        id_column: Column of the id, which names one text. Without it: id.
+        item_column: Column of the item, which several systems answered. Without it: item, else the
+            source.
+        source_column: Column of the source. Without it: source, prompt, input, question, context,
+            mr.
+        system_column: Column of the system. Without it: system, model.
+        task_column: Column of the task. Without it: task.
+        input_format: jsonl, csv, tsv, parquet or text. Without it: by name and content.
+        encoding: Encoding of text files.
+        quoting: Whether quotes enclose cells. Without it: in CSV, not in TSV.
+        skip_bad: Skip and count bad rows instead of stopping.
+    """
+
+    text_column: Column = None
+    id_column: Column = None
+    item_column: Column = None
+    source_column: Column = None
+    system_column: Column = None
+    task_column: Rare[Column] = None
+    input_format: Annotated[Rare[Read[str | None]], Flag(metavar="FORMAT")] = None
+    encoding: Rare[Read[str]] = "utf-8"
+    quoting: Rare[Read[bool | None]] = None
+    skip_bad: Read[bool] = False
 
     def reading(self, **columns: Any) -> Reading:
         """How to read, with more columns by role."""
@@ -157,48 +153,25 @@ class OutputRows:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RatedRows(OutputRows):
-    """The same for rated texts, or for both."""
+    """The same for rated texts, or for both.
 
-    rating_column: Annotated[
-        Names,
-        Flag(
-            help="Column of the ratings; for one annotator a column repeat it, or give a pattern: "
-            "'rater*'. Without it: rating, score, quality, label, feedback.",
-            panel=COLUMNS,
-            metavar="NAME",
-            kind=Many,
-        ),
-    ] = None
-    annotator_column: Annotated[
-        str | None, _column("annotator", "annotator, rater, worker, user")
-    ] = None
+    Attributes:
+        rating_column: Column of the ratings; for one annotator a column repeat it, or give a
+            pattern: 'rater*'. Without it: rating, score, quality, label, feedback.
+        annotator_column: Column of the annotator. Without it: annotator, rater, worker, user.
+        rating_map: Numbers for rating words: up=1,down=0.
+        scale: Lowest and highest rating; maps ratings to [0, 1].
+        aggregate: What stands for several ratings of one text: their mean or median.
+    """
+
+    rating_column: SeveralColumns = None
+    annotator_column: Column = None
     rating_map: Annotated[
-        str | Mapping[str, float] | None,
-        Flag(
-            help="Numbers for rating words: up=1,down=0.",
-            panel=READING,
-            metavar="WORD=NUMBER,...",
-            hidden=True,
-            kind=str | None,
-        ),
+        Rare[Read[str | Mapping[str, float] | None]],
+        Flag(metavar="WORD=NUMBER,...", kind=str | None),
     ] = None
-    scale: Annotated[
-        tuple[float, float] | None,
-        Flag(
-            help="Lowest and highest rating; maps ratings to [0, 1].",
-            panel=READING,
-            metavar="MIN MAX",
-        ),
-    ] = None
-    aggregate: Annotated[
-        str,
-        Flag(
-            help="What stands for several ratings of one text: their mean or median.",
-            panel=READING,
-            metavar="mean|median",
-            hidden=True,
-        ),
-    ] = "mean"
+    scale: Annotated[Read[tuple[float, float] | None], Flag(metavar="MIN MAX")] = None
+    aggregate: Annotated[Rare[Read[str]], Flag(metavar="mean|median")] = "mean"
 
     def reading(self, **columns: Any) -> Reading:
         """How to read, with more columns by role."""
@@ -246,15 +219,12 @@ Metrics = Annotated[
     ),
 ]
 ReferenceColumns = Annotated[
-    Names,
-    Flag(
-        help="Column of the references; repeatable. Without it: reference, references.",
-        panel=COLUMNS,
-        metavar="NAME",
-        kind=Many,
-    ),
+    SeveralColumns,
+    Flag(help="Column of the references; repeatable. Without it: reference, references."),
 ]
-WeightColumn = Annotated[str | None, _column("references' weights", "weight, weights")]
+WeightColumn = Annotated[
+    Column, Flag(help="Column of the references' weights. Without it: weight, weights.")
+]
 
 
 def names_in(names: Names) -> tuple[str, ...]:
@@ -359,25 +329,42 @@ def this_call() -> Call:
 def parameters_of(function: Callable[..., object]) -> tuple[Parameter, ...]:
     """The parameters of a function, those of its groups one by one."""
     found: list[Parameter] = []
-    hints = _hints(inspect.unwrap(function), include_extras=True)
+    own, hints = told_of(function.__doc__), _hints(inspect.unwrap(function), include_extras=True)
     for name, one in inspect.signature(inspect.unwrap(function)).parameters.items():
         if _open(one):
             found += get_args(hints[name])[1].parameters()
         elif is_dataclass(hints[name]):
             group: Any = hints[name]
             inner = get_type_hints(group, include_extras=True)
+            told = told_of(*(kind.__doc__ for kind in group.__mro__))
             found += [
-                _parameter(field.name, inner[field.name], field.default) for field in fields(group)
+                _parameter(field.name, inner[field.name], field.default, told)
+                for field in fields(group)
             ]
         else:
             default = MISSING if one.default is inspect.Parameter.empty else one.default
-            found.append(_parameter(name, hints[name], default))
+            found.append(_parameter(name, hints[name], default, own))
     return tuple(found)
 
 
-def _parameter(name: str, hint: Any, default: Any) -> Parameter:
-    kind, flag = get_args(hint)
+def _parameter(name: str, hint: Any, default: Any, told: Mapping[str, str]) -> Parameter:
+    kind, *flags = get_args(hint) if get_origin(hint) is Annotated else (hint,)
+    given: dict[str, Any] = {"help": told.get(name, "")}
+    for flag in flags:
+        said = {field.name: getattr(flag, field.name) for field in fields(Flag)}
+        given |= {name: value for name, value in said.items() if value}
+    flag = Flag(**given)
     return Parameter(name=name, flag=flag, kind=flag.kind or kind, default=default)
+
+
+def told_of(*docs: str | None) -> dict[str, str]:
+    """What docstrings say of each name under `Args` or `Attributes`."""
+    found: dict[str, str] = {}
+    for doc in docs:
+        parts = re.split("\n(?:Args|Attributes):\n", inspect.cleandoc(doc or ""))
+        entries = re.findall(r"^ {4}(\w+): (.+(?:\n {8}.+)*)", "".join(parts[1:]), re.MULTILINE)
+        found |= {name: " ".join(text.split()) for name, text in entries}
+    return found
 
 
 def command(function: Callable[..., R]) -> Callable[..., R]:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 from refless.application.estimating import DEFAULT, chosen, estimated, fitted
 from refless.application.notes import note
 from refless.application.parameters import (
+    Argument,
     Chosen,
+    Files,
     Flag,
-    Many,
     RatedRows,
     Rows,
     Seed,
@@ -31,50 +32,14 @@ if TYPE_CHECKING:
 
 @command
 def score(
-    outputs: Annotated[
-        Rows,
-        Flag(
-            help="Files of outputs; - is standard input. Without --rated: rows with a rating are "
-            "rated texts, rows without one are outputs.",
-            argument=True,
-            kind=list[str],
-        ),
-    ],
-    rated: Annotated[
-        Rows,
-        Flag(help="Files of rated texts, or a folder made by 'refless index'.", kind=Many),
-    ] = None,
+    outputs: Argument,
+    rated: Files = None,
     *,
     estimator: Chosen = DEFAULT,
-    best_of: Annotated[
-        str | None,
-        Flag(
-            help="Keep the output with the highest estimate of each item or source; of equal ones "
-            "the earliest row.",
-            metavar="item|source",
-        ),
-    ] = None,
-    fallback_below: Annotated[
-        float | None,
-        Flag(
-            help="With --best-of: mark items whose best estimate lies below, or that have none. In "
-            "the raters' units."
-        ),
-    ] = None,
-    min_mean: Annotated[
-        float | None,
-        Flag(
-            help="Gate: exit 3 if the mean lies below, 4 if that cannot be told. In the raters' "
-            "units."
-        ),
-    ] = None,
-    min_coverage: Annotated[
-        float | None,
-        Flag(
-            help="Gate: exit 3 below this coverage. --min-mean needs it where outputs have no "
-            "estimate: the mean is then over a part of them."
-        ),
-    ] = None,
+    best_of: Annotated[str | None, Flag(metavar="item|source")] = None,
+    fallback_below: float | None = None,
+    min_mean: float | None = None,
+    min_coverage: float | None = None,
     threads: Threads = None,
     seed: Seed = 0,
     rows: RatedRows,
@@ -84,6 +49,19 @@ def score(
     Shows the mean with its interval, the coverage, and each output's estimate, interval, support
     (how many rated texts it rests on) or the reason why there is none. With --scale estimates are
     in [0, 1], and the mean in the raters' units too; without it all are in the raters' units.
+
+    Args:
+        outputs: Files of outputs; - is standard input. Without --rated: rows with a rating are
+            rated texts, rows without one are outputs.
+        rated: Files of rated texts, or a folder made by 'refless index'.
+        best_of: Keep the output with the highest estimate of each item or source; of equal ones the
+            earliest row.
+        fallback_below: With --best-of: mark items whose best estimate lies below, or that have
+            none. In the raters' units.
+        min_mean: Gate: exit 3 if the mean lies below, 4 if that cannot be told. In the raters'
+            units.
+        min_coverage: Gate: exit 3 below this coverage. --min-mean needs it where outputs have no
+            estimate: the mean is then over a part of them.
     """
     from refless.index import rated_in
     from refless.studies.best_of import labels

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 from refless.application.estimating import DEFAULT, chosen, fitted, metrics_of
 from refless.application.notes import progress
 from refless.application.parameters import (
+    Argument,
     Chosen,
+    Files,
     Flag,
-    Many,
     Metrics,
     Names,
     RatedRows,
@@ -19,6 +20,7 @@ from refless.application.parameters import (
     Resamples,
     Rows,
     Seed,
+    Several,
     Threads,
     check_drawing,
     command,
@@ -34,104 +36,29 @@ if TYPE_CHECKING:
     from refless.studies.stress.rows import Stressed
     from refless.studies.stress.run import Plan
 
-PROBING = "Probes"
+T = TypeVar("T")
+Probing = Annotated[T, Flag(panel="Probes")]
 
 
 @command
 def stress(
-    outputs: Annotated[
-        Rows,
-        Flag(
-            help="Files of outputs, with references for metrics; - is stdin.",
-            argument=True,
-            kind=list[str],
-        ),
-    ],
+    outputs: Argument,
     *,
     metrics: Metrics = None,
-    scorer: Annotated[
-        Names,
-        Flag(
-            help="A command that reads JSONL (text, references, source) on stdin and writes a "
-            "score a line. Repeatable.",
-            metavar="'COMMAND'",
-            kind=Many,
-        ),
-    ] = None,
-    rated: Annotated[
-        Rows, Flag(help="Files of rated texts: the estimator is put to the test.", kind=Many)
-    ] = None,
+    scorer: Annotated[Several, Flag(metavar="'COMMAND'")] = None,
+    rated: Files = None,
     estimator: Chosen = DEFAULT,
-    train: Annotated[
-        Rows,
-        Flag(
-            help="Files of a training set's texts: for the search of one sentence, and to know "
-            "which words are rare.",
-            panel=PROBING,
-            kind=Many,
-        ),
-    ] = None,
-    probe: Annotated[
-        Names,
-        Flag(
-            help="references, frequent, rare, sentence, direction, stuffing. Repeatable; without "
-            "it: all that can be run.",
-            panel=PROBING,
-            kind=Many,
-        ),
-    ] = None,
-    words: Annotated[
-        str | None,
-        Flag(
-            help="Frequent words to replace: man,a. Without it: the five most frequent.",
-            panel=PROBING,
-            metavar="WORD,...",
-        ),
-    ] = None,
-    thresholds: Annotated[
-        str,
-        Flag(help="Words that occur less often in the training set are replaced.", panel=PROBING),
-    ] = "30,20,10,5,1",
-    swap: Annotated[
-        Names,
-        Flag(
-            help="Replace one word by another: woman=man. Repeatable.",
-            panel=PROBING,
-            metavar="WORD=WORD",
-            kind=Many,
-        ),
-    ] = None,
-    perturb: Annotated[
-        str,
-        Flag(
-            help="Whose words are replaced: references (the first against the others, as "
-            "published), outputs, or auto: references where every item has two.",
-            panel=PROBING,
-        ),
-    ] = "auto",
-    shortlist: Annotated[
-        int,
-        Flag(
-            help="Sentences that a metric without a fast way scores, the highest by BLEU.",
-            panel=PROBING,
-        ),
-    ] = 25,
-    largest_set: Annotated[
-        int,
-        Flag(help="Also search sets of up to so many sentences; 1 for none.", panel=PROBING),
-    ] = 3,
-    timeout: Annotated[
-        float, Flag(help="Seconds that one run of --scorer may take.", panel=PROBING)
-    ] = 600.0,
+    train: Probing[Files] = None,
+    probe: Probing[Several] = None,
+    words: Probing[Annotated[str | None, Flag(metavar="WORD,...")]] = None,
+    thresholds: Probing[str] = "30,20,10,5,1",
+    swap: Probing[Annotated[Several, Flag(metavar="WORD=WORD")]] = None,
+    perturb: Probing[str] = "auto",
+    shortlist: Probing[int] = 25,
+    largest_set: Probing[int] = 3,
+    timeout: Probing[float] = 600.0,
     reference_column: ReferenceColumns = None,
-    system: Annotated[
-        str | None,
-        Flag(
-            help="Of several systems, the one whose outputs are changed. Without it: the first in "
-            "the alphabet.",
-            panel=PROBING,
-        ),
-    ] = None,
+    system: Probing[str | None] = None,
     threads: Threads = None,
     resamples: Resamples = 1000,
     seed: Seed = 0,
@@ -142,6 +69,26 @@ def stress(
     Compares references with systems, replaces frequent, rare and random words, searches the one
     training sentence that scores highest for everything, changes outputs in ways whose right
     direction is known, and stuffs an output with what was rated highly. A verdict for each.
+
+    Args:
+        outputs: Files of outputs, with references for metrics; - is stdin.
+        scorer: A command that reads JSONL (text, references, source) on stdin and writes a score a
+            line. Repeatable.
+        rated: Files of rated texts: the estimator is put to the test.
+        train: Files of a training set's texts: for the search of one sentence, and to know which
+            words are rare.
+        probe: references, frequent, rare, sentence, direction, stuffing. Repeatable; without it:
+            all that can be run.
+        words: Frequent words to replace: man,a. Without it: the five most frequent.
+        thresholds: Words that occur less often in the training set are replaced.
+        swap: Replace one word by another: woman=man. Repeatable.
+        perturb: Whose words are replaced: references (the first against the others, as published),
+            outputs, or auto: references where every item has two.
+        shortlist: Sentences that a metric without a fast way scores, the highest by BLEU.
+        largest_set: Also search sets of up to so many sentences; 1 for none.
+        timeout: Seconds that one run of --scorer may take.
+        system: Of several systems, the one whose outputs are changed. Without it: the first in the
+            alphabet.
     """
     from refless.application.rows import check_standard_input
     from refless.studies.stress.pairing import Drawing

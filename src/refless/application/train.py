@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from refless.application.notes import note, progress
 from refless.application.parameters import (
+    Argument,
     Declared,
+    Files,
     Flag,
     Folder,
-    Many,
     RatedRows,
-    Rows,
     Seed,
     Threads,
     check_drawing,
@@ -35,17 +35,10 @@ RARE = (
 
 @command
 def train(
-    rated: Annotated[Rows, Flag(help="Files of rated texts.", argument=True, kind=list[str])],
+    rated: Argument,
     *,
-    out_dir: Annotated[Folder, Flag(help="Folder of the model; made where missing.", kind=str)],
-    references: Annotated[
-        Rows,
-        Flag(
-            help="Files of people's texts (with sources), taken for perfect; repeatable.",
-            metavar="FILE",
-            kind=Many,
-        ),
-    ] = None,
+    out_dir: Annotated[Folder, Flag(kind=str)],
+    references: Annotated[Files, Flag(metavar="FILE")] = None,
     threads: Threads = None,
     seed: Seed = 0,
     rows: RatedRows,
@@ -56,6 +49,11 @@ def train(
     A quarter of the texts is kept aside: after each epoch the network estimates these, and the
     epoch with the best correlations is kept. A run that was stopped goes on when it is started
     again with the same files and flags. A model that is there already is replaced in one step.
+
+    Args:
+        rated: Files of rated texts.
+        out_dir: Folder of the model; made where missing.
+        references: Files of people's texts (with sources), taken for perfect; repeatable.
     """
     from refless.application.rows import outputs_of, rated_of
     from refless.embed import WordVectors

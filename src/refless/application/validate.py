@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 from refless.application.estimating import chosen, held_out_of
 from refless.application.notes import note, progress
 from refless.application.parameters import (
+    Argument,
     Call,
     Flag,
     Many,
+    Rare,
     RatedRows,
     Resamples,
-    Rows,
     Seed,
     Threads,
     check_drawing,
@@ -47,29 +48,11 @@ FEWEST_GROUPS = 20  # with 10, a 95 % interval holds the truth about 9 times in 
 
 @command
 def validate(
-    rated: Annotated[
-        Rows, Flag(help="Files of rated texts, or one index folder.", argument=True, kind=list[str])
-    ],
+    rated: Argument,
     *,
-    estimator: Annotated[
-        Any,
-        Flag(
-            help="An estimator, with parameters if any: gp:max_sd=0.2. Repeatable. Without it: gp, "
-            "bleu-neighbors and a kernel-weighted mean.",
-            metavar="ESTIMATOR",
-            kind=Many,
-        ),
-    ] = None,
-    group: Annotated[
-        str,
-        Flag(
-            help="What is held out together: id (each text alone), text (equal texts), source, "
-            "system, item, task or a column's name."
-        ),
-    ] = "id",
-    at_most: Annotated[
-        int, Flag(help="Rated texts to validate on; of more, so many are drawn.", hidden=True)
-    ] = AT_MOST,
+    estimator: Annotated[Any, Flag(metavar="ESTIMATOR", kind=Many)] = None,
+    group: str = "id",
+    at_most: Rare[int] = AT_MOST,
     threads: Threads = None,
     resamples: Resamples = 1000,
     seed: Seed = 0,
@@ -80,6 +63,14 @@ def validate(
     Each text is estimated from the other rated texts. Shows errors and correlations with 95 %
     intervals and coverage, beside what a constant, the length alone and a ridge on TF-IDF achieve,
     and beside single annotators where the ratings name them. Says which estimator to use.
+
+    Args:
+        rated: Files of rated texts, or one index folder.
+        estimator: An estimator, with parameters if any: gp:max_sd=0.2. Repeatable. Without it: gp,
+            bleu-neighbors and a kernel-weighted mean.
+        group: What is held out together: id (each text alone), text (equal texts), source, system,
+            item, task or a column's name.
+        at_most: Rated texts to validate on; of more, so many are drawn.
     """
     from refless.application.rows import rated_of
     from refless.index import rated_in

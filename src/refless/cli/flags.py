@@ -120,8 +120,8 @@ def as_command(function: Callable[..., Result], show: Show) -> Callable[..., Non
 
 
 def help_of(function: Callable[..., Result]) -> str:
-    """The docstring with each paragraph on one line, so that help wraps at the terminal's width."""
-    parts = inspect.cleandoc(function.__doc__ or "").split("\n\n")
+    """The docstring without its arguments, which help lists, and each paragraph on one line."""
+    parts = inspect.cleandoc(function.__doc__ or "").partition("\n\nArgs:\n")[0].split("\n\n")
     return "\n\n".join(" ".join(part.split()) for part in parts)
 
 
