@@ -31,11 +31,11 @@ if TYPE_CHECKING:  # for type checkers and editors; a test holds the two lists t
     from refless.errors import UsageError as UsageError
     from refless.estimators import ESTIMATORS as ESTIMATORS
     from refless.estimators import BLEUNeighbors as BLEUNeighbors
-    from refless.estimators import Explanation as Explanation
     from refless.estimators import GaussianProcess as GaussianProcess
     from refless.estimators import RatPred as RatPred
     from refless.estimators import estimator_of as estimator_of
     from refless.estimators import held_out as held_out
+    from refless.estimators.explanation import Explanation as Explanation
     from refless.human import pool_of as pool_of
     from refless.index import RatedIndex as RatedIndex
     from refless.index import load_index as load_index
@@ -75,67 +75,42 @@ if TYPE_CHECKING:  # for type checkers and editors; a test holds the two lists t
     from refless.tables import read_outputs as read_outputs
     from refless.tables import read_pool as read_pool
 
-_HOME = {  # where each public name lives; loaded when it is first used
-    "BLEUNeighbors": "refless.estimators",
-    "BertScore": "refless.kernels",
-    "BleuStar": "refless.kernels",
-    "Columns": "refless.tables",
-    "ESTIMATORS": "refless.estimators",
-    "Estimates": "refless.records",
-    "ExplainResult": "refless.report.explain",
-    "Explanation": "refless.estimators",
-    "GaussianProcess": "refless.estimators",
-    "HuseResult": "refless.report.huse",
-    "IndexFolderError": "refless.errors",
-    "InputError": "refless.errors",
-    "KERNELS": "refless.kernels",
-    "METRICS": "refless.metrics",
-    "MetaResult": "refless.report.meta",
-    "Meteor": "refless.kernels",
-    "MetricResult": "refless.report.metric",
-    "MineResult": "refless.report.short",
-    "MissingExtraError": "refless.errors",
-    "Neighbor": "refless.records",
-    "Outputs": "refless.records",
-    "Predictions": "refless.records",
-    "RatPred": "refless.estimators",
-    "RatedIndex": "refless.index",
-    "RatedPool": "refless.records",
-    "Ratings": "refless.records",
-    "Reading": "refless.tables",
-    "RefLessError": "refless.errors",
-    "RougeL": "refless.kernels",
-    "Rows": "refless.tables",
-    "ScoreResult": "refless.report.score.result",
-    "Signature": "refless.signature",
-    "StressResult": "refless.report.stress",
-    "TrainResult": "refless.report.train.result",
-    "UsageError": "refless.errors",
-    "ValidateResult": "refless.report.validate.result",
-    "agreement": "refless.studies.held_out",
-    "annotators": "refless.studies.annotators",
-    "best_of": "refless.studies.best_of",
-    "bleu_star": "refless.kernels.bleu",
-    "estimator_of": "refless.estimators",
-    "explain": "refless.application.explain",
-    "held_out": "refless.estimators",
-    "huse": "refless.application.huse",
-    "kernel_of": "refless.kernels",
-    "load_index": "refless.index",
-    "meta": "refless.application.meta",
-    "metric": "refless.application.metric",
-    "metric_of": "refless.metrics",
-    "mine": "refless.application.mine",
-    "pool_of": "refless.human",
-    "read_both": "refless.tables",
-    "read_outputs": "refless.tables",
-    "read_pool": "refless.tables",
-    "score": "refless.application.score",
-    "scored": "refless.studies.scoring",
-    "stress": "refless.application.stress",
-    "train": "refless.application.train",
-    "validate": "refless.application.validate",
+_NAMES = {  # the public names of each module; loaded when one is first used
+    "application.explain": "explain",
+    "application.huse": "huse",
+    "application.meta": "meta",
+    "application.metric": "metric",
+    "application.mine": "mine",
+    "application.score": "score",
+    "application.stress": "stress",
+    "application.train": "train",
+    "application.validate": "validate",
+    "errors": "IndexFolderError InputError MissingExtraError RefLessError UsageError",
+    "estimators": "BLEUNeighbors ESTIMATORS GaussianProcess RatPred estimator_of held_out",
+    "estimators.explanation": "Explanation",
+    "human": "pool_of",
+    "index": "RatedIndex load_index",
+    "kernels": "BertScore BleuStar KERNELS Meteor RougeL kernel_of",
+    "kernels.bleu": "bleu_star",
+    "metrics": "METRICS metric_of",
+    "records": "Estimates Neighbor Outputs Predictions RatedPool Ratings",
+    "report.explain": "ExplainResult",
+    "report.huse": "HuseResult",
+    "report.meta": "MetaResult",
+    "report.metric": "MetricResult",
+    "report.score.result": "ScoreResult",
+    "report.short": "MineResult",
+    "report.stress": "StressResult",
+    "report.train.result": "TrainResult",
+    "report.validate.result": "ValidateResult",
+    "signature": "Signature",
+    "studies.annotators": "annotators",
+    "studies.best_of": "best_of",
+    "studies.held_out": "agreement",
+    "studies.scoring": "scored",
+    "tables": "Columns Reading Rows read_both read_outputs read_pool",
 }
+_HOME = {name: f"refless.{module}" for module, names in _NAMES.items() for name in names.split()}
 
 __all__ = sorted([*_HOME, "__version__"])  # noqa: PLE0605 - derived, so that it cannot differ
 
