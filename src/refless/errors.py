@@ -7,8 +7,6 @@ RefLessError
 `-- MissingExtraError   an optional dependency that is not installed
 """
 
-from __future__ import annotations
-
 
 class RefLessError(Exception):
     """The root of the tree; the command line turns it into a message and exit status 2."""

@@ -5,8 +5,6 @@ slots such as `name[x], food[thai]`), which is read as triples of act, slot and 
 source is plain words.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet

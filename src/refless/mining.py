@@ -5,8 +5,6 @@ of those triples in a corpus whose message and response both resemble the seed's
 parroted back. People rate them all in the seed's context; a rating becomes a weight in [-1, 1].
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

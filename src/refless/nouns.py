@@ -1,7 +1,5 @@
 """Counted nouns, for every sentence that counts something."""
 
-from __future__ import annotations
-
 
 def counted(count: int, noun: str, several: str = "") -> str:
     """`1 metric`, `2 metrics`, `1,000 texts`; `several` is a plural that does not end in s."""

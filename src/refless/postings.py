@@ -6,8 +6,6 @@ rated text, because a population count over many texts at a time is cheaper than
 additions.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import pairwise
 

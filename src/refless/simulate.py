@@ -5,8 +5,6 @@ and headlines of invented news. Three systems answer each request, with care or 
 uniform numbers are drawn, so that a seed gives the same pool on every machine and numpy.
 """
 
-from __future__ import annotations
-
 import string
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

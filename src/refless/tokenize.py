@@ -1,7 +1,5 @@
 """Texts to tokens: characters, words, and sacrebleu's tokenizers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain

@@ -1,7 +1,5 @@
 """Similarities k(x, s) of an output x to a rated text s. KERNELS is the registry, by name."""
 
-from __future__ import annotations
-
 from typing import cast
 
 from refless.kernels.bertscore import BertScore

@@ -1,7 +1,5 @@
 """BERTScore as a kernel, rescaled with a baseline."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial

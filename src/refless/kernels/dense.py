@@ -4,8 +4,6 @@ A block holds some outputs against all rated texts, and is gone before the next 
 memory stays bounded however many outputs there are.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher

@@ -1,7 +1,5 @@
 """METEOR as a kernel: an output (hypothesis) against a rated text (its only reference)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial

@@ -1,7 +1,5 @@
 """What an estimator needs of a kernel."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import ClassVar, Protocol
 

@@ -1,7 +1,5 @@
 """ROUGE-L as a kernel: F1 of the longest common subsequence of an output and a rated text."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial

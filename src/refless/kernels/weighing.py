@@ -10,8 +10,6 @@ Both change precisions only; the brevity penalty stays. Frequencies count every 
 those that are held out from an output.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial

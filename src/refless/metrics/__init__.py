@@ -1,7 +1,5 @@
 """Metrics: outputs against their references. METRICS is the registry, by name."""
 
-from __future__ import annotations
-
 from typing import cast
 
 from refless.metrics.bertscore import BERTScore

@@ -1,7 +1,5 @@
 """BERTScore (Zhang et al. 2020) against references."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec

@@ -1,7 +1,5 @@
 """BLEU (Papineni et al. 2002) and sentence-level BLEU."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace

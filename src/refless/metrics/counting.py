@@ -3,8 +3,6 @@
 All weights 1 is BLEU, so that BLEU and delta-BLEU share every step.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import chain

@@ -1,7 +1,5 @@
 """Discriminative BLEU, delta-BLEU (Galley et al. 2015): references weighted by people."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated, ClassVar

@@ -1,7 +1,5 @@
 """METEOR: METEOR 1.5 in Java, or NLTK's."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 

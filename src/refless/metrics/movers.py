@@ -1,7 +1,5 @@
 """Word and sentence mover's similarity (Clark et al. 2019): exp(-cost of moving a text's words)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

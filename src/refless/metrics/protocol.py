@@ -1,7 +1,5 @@
 """What every metric offers, what it returns, and the checks of outputs that all share."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Protocol

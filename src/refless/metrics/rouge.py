@@ -1,7 +1,5 @@
 """ROUGE-L (Lin 2004): the longest common subsequence of an output and its references."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, ClassVar

@@ -1,7 +1,5 @@
 """A metric run over outputs: corpus scores with intervals, overall and by system."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass
 

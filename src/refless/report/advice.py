@@ -1,7 +1,5 @@
 """What to do where too many texts have no estimate, and why they have none."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

@@ -3,8 +3,6 @@
 Classes `c0` to `c3` tell series apart by colour, and by dashes where colours might be confused.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Where an estimator abstains: coverage by length and by task."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Sequence

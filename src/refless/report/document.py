@@ -1,7 +1,5 @@
 """A report as plain data: one document, which terminal, Markdown and HTML show each their way."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 

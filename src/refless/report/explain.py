@@ -1,7 +1,5 @@
 """One estimate and its evidence: the result of `refless explain`."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass
 from typing import Literal
 

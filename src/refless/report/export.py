@@ -1,7 +1,5 @@
 """Results as other programs read them: JSON of a mapping, JSONL and CSV of rows."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Mapping, Sequence

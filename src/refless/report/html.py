@@ -1,7 +1,5 @@
 """A report as one HTML file that opens offline: no request leaves it."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,5 @@
 """HUSE and its parts: the result of `refless huse`."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """What there is to choose from: the result of `refless estimators` and `refless metrics`."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Literal

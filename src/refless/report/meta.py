@@ -1,7 +1,5 @@
 """Metrics against human ratings: the result of `refless meta`."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Outputs scored against their references: the result of `refless metric`."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal

@@ -1,7 +1,5 @@
 """Which rated texts to show beside a text: the most similar ones, whatever the estimator."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 import numpy as np

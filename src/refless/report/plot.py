@@ -1,7 +1,5 @@
 """Axes and frames of charts: numbers to places in a drawing, as SVG text."""
 
-from __future__ import annotations
-
 import math
 import unicodedata
 from collections.abc import Iterable

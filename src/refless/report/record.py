@@ -4,8 +4,6 @@ Each command declares its object as one dataclass, whose fields are numbers, wor
 own dataclasses. A float that is NaN is null.
 """
 
-from __future__ import annotations
-
 from dataclasses import MISSING, dataclass, fields
 from inspect import cleandoc
 from itertools import product

@@ -1,7 +1,5 @@
 """The results of commands that have no report of their own: index, mine, demo."""
 
-from __future__ import annotations
-
 import shlex
 from dataclasses import asdict, dataclass
 from pathlib import Path

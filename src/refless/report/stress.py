@@ -1,7 +1,5 @@
 """What each probe found: the result of `refless stress`."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal

@@ -1,7 +1,5 @@
 """Documents as text for a terminal and as Markdown."""
 
-from __future__ import annotations
-
 import io
 from typing import Any
 

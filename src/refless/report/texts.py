@@ -1,7 +1,5 @@
 """Single texts in a report: which are shown, and how an estimate is written."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from refless.records import Estimates, IntArray

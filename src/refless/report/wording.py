@@ -1,7 +1,5 @@
 """Numbers and texts as people read them: digits, intervals, shares, names cut to fit."""
 
-from __future__ import annotations
-
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence

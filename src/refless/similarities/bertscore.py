@@ -1,7 +1,5 @@
 """BERTScore (Zhang et al. 2020): greedy matching of token vectors, and its baselines."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Sequence
 from dataclasses import dataclass

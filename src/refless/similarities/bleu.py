@@ -4,8 +4,6 @@ Of the smoothings `none`, `floor`, `add-k` and `exp` are sacrebleu's (Chen & Che
 to 3); `coco` is what coco-caption computes: constants so tiny that they only keep logs finite.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """ROUGE-L (Lin 2004): the longest common subsequence of two texts' tokens."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 

@@ -1,7 +1,5 @@
 """Why an estimator has no answer for many texts, in the user's terms."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -6,8 +6,6 @@ ratings wins, the annotator or the estimator. The estimator stands in for an ann
 wins about as often, give or take the advantage epsilon that people keep for their trouble.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 

@@ -4,8 +4,6 @@ As published, the rating includes the annotator who is compared with it, which f
 `leave_out` it is the others' ratings only, which is how an estimator is compared with them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple

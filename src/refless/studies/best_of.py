@@ -4,8 +4,6 @@ Dusek et al. (2017, section 1) name it as a use of estimates at runtime, beside 
 too low by a rule-based fallback.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Sequence

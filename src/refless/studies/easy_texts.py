@@ -1,7 +1,5 @@
 """Does an estimator answer the easy questions only? (BLEU Neighbors, section 5.3)."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

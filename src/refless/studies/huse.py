@@ -6,8 +6,6 @@ the two cannot be told apart, 0 where they always can. HUSE-Q is the same with r
 (quality), and HUSE-D = 1 + HUSE - HUSE-Q what the probabilities add to that (diversity).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What studies judge, and how a pool's texts are judged without their own group."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

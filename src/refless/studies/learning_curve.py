@@ -1,7 +1,5 @@
 """How agreement grows with the number of rated texts (BLEU Neighbors, Figure 4)."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """How far the annotators of a pool agree with each other: what any estimator can hope for."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any

@@ -4,8 +4,6 @@ Dusek et al. (2017, section 1) name reranking as a use of estimates at runtime. 
 seen on rated outputs: beside the chosen one stand one at random and the best, which people know.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What tau, a and b (or any other threshold of abstention) do to agreement and coverage."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """How far what was rated in one task helps in another (BLEU Neighbors, Table 2)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

@@ -5,8 +5,6 @@ systems' ratings with the difference of their scores. Which items make a unit is
 the same way for all metrics, and the coefficients are averaged.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace

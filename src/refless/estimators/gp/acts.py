@@ -4,8 +4,6 @@ How an output is worded is rated alike whatever restaurant it is about, and a va
 that it leaves out is a fault: words in their place tell neither.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """The Gaussian process: what an output's rating should be, given how alike it is to rated texts."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 

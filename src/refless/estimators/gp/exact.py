@@ -1,7 +1,5 @@
 """Ordinary the GP with every rated text: means, variances, shares, exact leave-group-out."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

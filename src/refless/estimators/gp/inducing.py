@@ -4,8 +4,6 @@ The covariance of n ratings is taken as phi phi' + diag(d): phi = K_nm L^-T with
 what the m inducing points leave of each text's variance, with nugget and noise. Memory n m.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

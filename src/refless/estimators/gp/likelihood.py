@@ -1,7 +1,5 @@
 """Kernel weights and nugget by restricted marginal likelihood (Patterson and Thompson 1971)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

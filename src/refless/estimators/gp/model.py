@@ -1,7 +1,5 @@
 """Kernels with their amplitudes, conditioned on the ratings; estimates and shares out of them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import partial
 

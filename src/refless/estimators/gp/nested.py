@@ -1,7 +1,5 @@
 """Held-out estimates of rated texts, in closed form, with amplitudes that have not seen them."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from refless.estimators.gp.data import FEWEST, Data, folds_in

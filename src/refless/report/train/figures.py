@@ -1,7 +1,5 @@
 """Charts of a training: estimate against human rating, and each network epoch by epoch."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

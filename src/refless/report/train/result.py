@@ -1,7 +1,5 @@
 """A trained model: the result of `refless train`."""
 
-from __future__ import annotations
-
 import math
 import shlex
 from collections.abc import Sequence

@@ -6,8 +6,6 @@ are the sum over its features of the number of items that have the feature: a ta
 once, whatever the number of candidates.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ references' sides of all cosines add up, feature by feature, to one table; a can
 the sum over its features, divided by its own norm.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

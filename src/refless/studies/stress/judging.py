@@ -1,7 +1,5 @@
 """Estimators and other tools' scorers in the shape of a metric, so that every probe takes them."""
 
-from __future__ import annotations
-
 import json
 import math
 import shlex

@@ -1,7 +1,5 @@
 """What is put to the test: items with their references, and each system's output for them."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

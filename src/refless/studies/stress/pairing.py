@@ -1,7 +1,5 @@
 """Scores before and after a change, on the same outputs, with intervals on the same resamples."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

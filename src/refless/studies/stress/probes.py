@@ -1,7 +1,5 @@
 """The probes of Caglayan et al. (2020) for anything that scores outputs as a metric does."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """What a probe says: rows of scores and changes, and a sentence."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """All probes of one metric, estimator or scorer."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace

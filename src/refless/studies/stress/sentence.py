@@ -1,7 +1,5 @@
 """One sentence as the output for every item: which one scores highest (Table 5)."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

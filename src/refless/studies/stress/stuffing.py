@@ -4,8 +4,6 @@ Section 6 of the BLEU Neighbors paper: who knows what an estimator holds for goo
 for it. The attacker here asks the estimator itself, as often as it takes.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Words of texts, counted and replaced in place; everything around them stays as it was."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
