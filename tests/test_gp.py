@@ -230,6 +230,17 @@ def test_more_ratings_count_more() -> None:
     assert rating_noise(pool_of(["a", "b"], [1.0, 2.0])).tolist() == [0.0, 0.0]
 
 
+@pytest.mark.parametrize("unit", [1e-14, 1e-6, 1e9])
+def test_no_unit_of_the_ratings_is_too_small(unit: float) -> None:
+    """Ratings in another unit give the same estimates in that unit; a spread is told by its own."""
+    rated = take(RATED, np.arange(60))
+    others = pool_of(rated.texts, unit * rated.human, sources=rated.sources)
+    plain = pool_of(rated.texts, rated.human, sources=rated.sources)
+    outputs = as_outputs(FRESH)
+    values, wanted = (GaussianProcess().fit(pool).predict(outputs) for pool in (others, plain))
+    np.testing.assert_allclose(values / unit, wanted, rtol=1e-3)
+
+
 def test_inducing_points_come_close() -> None:
     """A third of the texts as inducing points keeps the order of the estimates."""
     outputs = as_outputs(FRESH)

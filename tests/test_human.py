@@ -23,7 +23,7 @@ from refless.human import (
     scaled,
     unscaled,
 )
-from refless.records import FloatArray, RatedPool, Ratings, take
+from refless.records import Aggregate, FloatArray, RatedPool, Ratings, take
 
 Rows = list[list[str]]  # the ratings of each text, as people write them
 
@@ -143,6 +143,22 @@ def test_fixed_point_of_any_floats(values: list[float], shuffler: random.Random)
     np.testing.assert_allclose(ours, values, atol=1e-9 * max(map(abs, values)))
     assert abs(int(exact.numerators.sum())) < EXACT
     assert sum(map(int, exact.numerators)) == int(exact.numerators.sum())
+
+
+@given(
+    st.lists(st.lists(st.integers(0, 50_000), min_size=1, max_size=4), min_size=1, max_size=20),
+    st.sampled_from([1e12, -1e12, 1e9]),
+    st.sampled_from(["mean", "median"]),
+)
+def test_one_huge_rating_rounds_no_other(
+    rows: list[list[int]], huge: float, aggregate: Aggregate
+) -> None:
+    """Each text's rating is the fraction nearest to its own ratings', whatever else is there."""
+    decimal = [[f"{rating / 10_000:.4f}" for rating in row] for row in rows]
+    found = human_ratings(flat([*decimal, [repr(huge)]]), len(rows) + 1, aggregate=aggregate)
+    center = statistics.mean if aggregate == "mean" else statistics.median
+    wanted = [float(center([Fraction(rating) for rating in row])) for row in decimal]
+    assert found.tolist() == [*wanted, huge]
 
 
 def test_medians_of_any_floats() -> None:

@@ -22,14 +22,29 @@ def columns(draw):
 
 
 def slow(human, predicted, groups, threshold):
-    """Pair by pair."""
-    right = []
-    for i, j in combinations(range(len(human)), 2):
-        if groups is None or groups[i] == groups[j]:
+    """Pair by pair, then group by group."""
+    labels = np.zeros(len(human)) if groups is None else groups
+    shares = []
+    for label in np.unique(labels):
+        right = []
+        for i, j in combinations(np.flatnonzero(labels == label), 2):
             gap = predicted[i] - predicted[j]
             sign = 0 if abs(gap) <= threshold else np.sign(gap)
             right.append(sign == np.sign(human[i] - human[j]))
-    return np.mean(right) if right else np.nan
+        if right:
+            shares.append(np.mean(right))
+    return np.mean(shares) if shares else np.nan
+
+
+def test_every_item_counts_the_same() -> None:
+    """Two of three systems' pairs are right on one item, the only pair on another is wrong.
+
+    mt-metrics-eval (tau_optimization with acc_23) averages over items: 1/3, not 2 of 4 pairs.
+    """
+    human, metric = np.array([1.0, 2, 3, 1, 2]), np.array([1.0, 3, 2, 2, 1])
+    groups = np.array([0, 0, 0, 1, 1])
+    assert pairwise_accuracy(human, metric, groups=groups) == 1 / 3
+    assert tie_threshold(human, metric, groups=groups) == (0.0, 1 / 3)
 
 
 @given(columns(), st.sampled_from([0.0, 1.0, 2.5]), st.booleans())

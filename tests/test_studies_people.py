@@ -138,6 +138,23 @@ def test_alternative_against_plain_loops(epsilon) -> None:
         assert found.passed == (rate >= 0.5)
 
 
+@pytest.mark.parametrize(("unit", "start"), [(1000.0, 0.0), (1e-7, 0.0), (1.0, 1e4), (250.0, -1e3)])
+def test_units_break_no_tie(unit: float, start: float) -> None:
+    """Predictions that are some rater's own tie often; whatever the scale, as often."""
+    rng = np.random.default_rng(3)
+    steps = rng.integers(0, 8, (302, 4)) / 7
+
+    def contests(unit: float, start: float) -> list[tuple[float, float]]:
+        pool = pool_of(
+            [f"t{i}" for i in range(302)], start + unit * steps, annotators=["a", "b", "c", "d"]
+        )
+        found = alternative_test(pool, start + unit * steps[:, 0])
+        return [(one.advantage, one.p) for one in found.contests]
+
+    for one, other in zip(contests(unit, start), contests(1.0, 0.0), strict=True):
+        assert one == pytest.approx(other, abs=1e-12)
+
+
 def test_alternative_undefined() -> None:
     """Too few texts, or nobody named: no answer, and why."""
     pool = simulate(20, seed=2, annotators=4, raters_per_text=3).pool

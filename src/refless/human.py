@@ -65,8 +65,7 @@ def exact_ratings(ratings: Ratings, n: int, aggregate: Aggregate = "mean") -> Ex
     Where the numbers leave no room for that (more than six decimals, or sums beyond 2**53), the
     human ratings are rounded to a fixed point, which keeps every sum independent of its order.
     """
-    if aggregate not in {"mean", "median"}:
-        raise UsageError(f"aggregate must be 'mean' or 'median', got '{aggregate}'")
+    _check_aggregate(aggregate)
     decimals = decimals_of(ratings.values)
     unit = 1 if decimals is None else 10**decimals
     whole = np.rint(ratings.values * unit)
@@ -79,6 +78,11 @@ def exact_ratings(ratings: Ratings, n: int, aggregate: Aggregate = "mean") -> Ex
     if max(peak, unit) * common * n < EXACT:
         return ExactRatings(sums * (common // counts), common * unit)
     return _fixed_point(sums / (counts * unit))  # one division each: ties are still ties
+
+
+def _check_aggregate(aggregate: str) -> None:
+    if aggregate not in {"mean", "median"}:
+        raise UsageError(f"aggregate must be 'mean' or 'median', got '{aggregate}'")
 
 
 def _sums(
@@ -113,11 +117,17 @@ def _middle(values: FloatArray | IntArray, text: IntArray, n: int) -> tuple[IntA
 
 
 def _fixed_point(values: FloatArray) -> ExactRatings:
+    room = max(0, 52 - math.ceil(math.log2(_peak(values))))
+    unit = 2 ** min(room, 1000)  # stays a finite float
+    return ExactRatings(np.rint(values * unit).astype(np.int64), unit)
+
+
+def _peak(values: FloatArray) -> float:
+    """As large as a sum of values can be; raises UsageError where none of it is exact."""
     peak = max(float(np.abs(values).max(initial=0.0)), 1e-300) * max(len(values), 1)
     if peak >= EXACT:
         raise UsageError("ratings are too large to be summed exactly; divide them by their unit")
-    unit = 2 ** min(max(0, 52 - math.ceil(math.log2(peak))), 1000)  # stays a finite float
-    return ExactRatings(np.rint(values * unit).astype(np.int64), unit)
+    return peak
 
 
 def scaled(values: FloatArray, scale: Scale | None) -> FloatArray:
@@ -139,9 +149,22 @@ def check_scale(scale: Scale | None) -> None:
 def human_ratings(
     ratings: Ratings, n: int, *, scale: Scale | None = None, aggregate: Aggregate = "mean"
 ) -> FloatArray:
-    """[n] ratings: the aggregate of each text's ratings, scaled. Every text needs a rating."""
-    exact = exact_ratings(ratings, n, aggregate)
-    return scaled(exact.means(exact.numerators, np.ones(n, dtype=np.int64)), scale)
+    """[n] ratings: the aggregate of each text's ratings, scaled. Every text needs a rating.
+
+    Each is one division of whole numbers, where its own ratings leave room for that; how large the
+    ratings of other texts are does not matter.
+    """
+    _check_aggregate(aggregate)
+    values = np.divide(*_float_sums(ratings, n, aggregate))
+    _peak(values)
+    decimals = decimals_of(ratings.values)
+    if decimals is not None:
+        whole = np.rint(ratings.values * 10.0**decimals)
+        fits = np.bincount(ratings.text, np.abs(whole), n) < EXACT
+        short = np.where(fits[ratings.text], whole, 0.0).astype(np.int64)
+        sums, counts = _sums(short, ratings.text, n, aggregate)
+        values = np.where(fits, sums / (counts * 10**decimals), values)
+    return scaled(values, scale)
 
 
 def pool_of(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
+from fractions import Fraction
 
 import numpy as np
 
@@ -26,16 +28,16 @@ def pairwise_accuracy(
 
     Args:
         human, predicted: [n] finite columns.
-        groups: [n] labels; only pairs of one label count (systems that answered one item).
+        groups: [n] labels; only pairs of one label count (systems that answered one item), and the
+            share is the mean over labels, however many rows each has, as in mt-metrics-eval.
 
     NaN without pairs.
     """
-    right = total = 0
-    for h, p in _pairs(human, predicted, groups):
+    right: Counter[int] = Counter()
+    for size, h, p in _pairs(human, predicted, groups):
         signs = np.where(np.abs(p) <= threshold, 0.0, np.sign(p))
-        right += int((np.sign(h) == signs).sum())
-        total += len(h)
-    return right / total if total else float("nan")
+        right[size] += int((np.sign(h) == signs).sum())
+    return _mean(right, groups, len(human))
 
 
 def tie_threshold(
@@ -47,36 +49,46 @@ def tie_threshold(
     The smallest of equally good thresholds. Chosen on the same pairs, so the accuracy flatters a
     little; NaN, NaN without pairs or beyond five million of them.
     """
-    if _count(len(human), groups) > MOST_PAIRS:
+    if not 0 < _count(len(human), groups) <= MOST_PAIRS:
         return float("nan"), float("nan")
     pairs = list(_pairs(human, predicted, groups))
-    if not pairs or not sum(len(h) for h, _ in pairs):
-        return float("nan"), float("nan")
-    h, p = (np.concatenate(column) for column in zip(*pairs, strict=True))
+    n_pairs = np.repeat([size for size, _, _ in pairs], [len(h) for _, h, _ in pairs])
+    h, p = (np.concatenate(column) for column in list(zip(*pairs, strict=True))[1:])
     sizes, places = np.unique(np.abs(p), return_inverse=True)
-    # Up to a threshold of sizes[k], pairs of that size or less are tied.
-    gained = np.bincount(places, weights=(h == 0), minlength=len(sizes))
-    lost = np.bincount(places, weights=(np.sign(h) == np.sign(p)), minlength=len(sizes))
-    right = lost.sum() + np.cumsum(gained - lost)
-    best = int(np.argmax(right))
-    untied = float(lost.sum())
-    if untied >= right[best]:
-        return 0.0, untied / len(h)
-    return float(sizes[best]), float(right[best]) / len(h)
+    right, known = np.zeros(len(sizes) + 1), np.unique(n_pairs)
+    for size in known.tolist():  # up to a threshold of sizes[k], pairs of that size or less tie
+        inside = n_pairs == size
+        gained, lost = (
+            np.bincount(places[inside], weights=which[inside], minlength=len(sizes))
+            for which in (h == 0, np.sign(h) == np.sign(p))
+        )
+        right += np.concatenate([[0.0], np.cumsum(gained - lost)]) / size + lost.sum() / size
+    best = int(np.argmax(settled(right)))
+    threshold = float(sizes[best - 1]) if best else 0.0
+    return threshold, pairwise_accuracy(human, predicted, groups=groups, threshold=threshold)
+
+
+def _mean(right: Counter[int], groups: IntArray | None, n: int) -> float:
+    """Mean share of right pairs over groups, from their number by the pairs of a group; exact."""
+    rows = [n] if groups is None else np.unique(groups, return_counts=True)[1].tolist()
+    several = sum(size > 1 for size in rows)
+    total = sum((Fraction(count, size) for size, count in right.items()), Fraction(0))
+    return float(total / several) if several else float("nan")
 
 
 def _pairs(
     human: FloatArray, predicted: FloatArray, groups: IntArray | None
-) -> Iterator[tuple[FloatArray, FloatArray]]:
-    """Differences of all pairs, a row or a group at a time."""
+) -> Iterator[tuple[int, FloatArray, FloatArray]]:
+    """Differences of all pairs, a row at a time, with the number of pairs in its group."""
     order = np.arange(len(human)) if groups is None else np.argsort(groups, kind="stable")
     human, predicted = settled(human)[order], settled(predicted)[order]
-    ends = np.full(len(human), len(human))
+    begins, ends = np.zeros(len(human), dtype=np.int64), np.full(len(human), len(human))
     if groups is not None:
-        ends = np.searchsorted(groups[order], groups[order], side="right")
-    for i, end in enumerate(ends):
+        begins, ends = (np.searchsorted(groups[order], groups[order], s) for s in ("left", "right"))
+    for i, (begin, end) in enumerate(zip(begins.tolist(), ends.tolist(), strict=True)):
         if end > i + 1:
-            yield human[i] - human[i + 1 : end], predicted[i] - predicted[i + 1 : end]
+            pairs = (end - begin) * (end - begin - 1) // 2
+            yield pairs, human[i] - human[i + 1 : end], predicted[i] - predicted[i + 1 : end]
 
 
 def _count(n: int, groups: IntArray | None) -> int:

@@ -19,7 +19,7 @@ from refless.studies.annotators import cells_of
 EPSILON = 0.1  # the paper's choice for crowd workers; 0.2 for experts, whose time costs more
 LEVEL = 0.05
 FEWEST_TEXTS = 30
-TIE = 1e-12
+TIE = 1e-12  # distances tie that differ by less, as a share of the largest square in the text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,9 +85,9 @@ def alternative_test(
     cells, who, text = cells_of(pool.ratings, len(pool))
     names = pool.ratings.annotators
     values = human_ratings(cells, len(who), scale=pool.scale) if len(who) else np.zeros(0)
-    mine, theirs, known = _distances(text, values, predicted)
+    mine, theirs, tie, known = _distances(text, values, predicted)
     contests = [
-        _contest(name, mine[rows], theirs[rows], epsilon)
+        _contest(name, mine[rows], theirs[rows], tie[rows], epsilon)
         for number, name in enumerate(names)
         if len(rows := np.flatnonzero(known & (who == number)))
     ]
@@ -120,18 +120,26 @@ def _outcome(contests: tuple[Contest, ...], epsilon: float, named: int) -> Alter
 
 def _distances(
     text: IntArray, values: FloatArray, predicted: FloatArray
-) -> tuple[FloatArray, FloatArray, BoolArray]:
+) -> tuple[FloatArray, FloatArray, FloatArray, BoolArray]:
     """Mean squared distance to the others' ratings, by cell: the estimator's, the annotator's.
 
-    The third tells in which cells there are others and a prediction.
+    The third is by how much they may differ and tie, whatever the unit of the ratings; the fourth
+    tells in which cells there are others and a prediction.
     """
     n = len(predicted)
+    middle = float(np.median(values)) if len(values) else 0.0
+    values, predicted = values - middle, predicted - middle
+    largest = np.square(predicted)
+    np.fmax.at(largest, text, np.square(values))
+    root = np.sqrt(largest)[text]
+    tie = TIE * root * (root + abs(middle) / 1000)  # numbers far from 0 have fewer digits left
     count = np.bincount(text, minlength=n)[text] - 1
     spread = _pairwise(text, values, n)
     off = np.square(values - predicted[text])
     total = np.bincount(text, weights=off, minlength=n)
     with np.errstate(invalid="ignore", divide="ignore"):
-        return (total[text] - off) / count, spread / count, (count > 0) & ~np.isnan(predicted[text])
+        mine, theirs = (total[text] - off) / count, spread / count
+    return mine, theirs, tie, (count > 0) & ~np.isnan(predicted[text])
 
 
 def _pairwise(text: IntArray, values: FloatArray, n: int) -> FloatArray:
@@ -143,8 +151,10 @@ def _pairwise(text: IntArray, values: FloatArray, n: int) -> FloatArray:
     return np.asarray(squares + count[text] * np.square(off))
 
 
-def _contest(name: str, mine: FloatArray, theirs: FloatArray, epsilon: float) -> Contest:
-    won, lost = mine <= theirs + TIE, theirs <= mine + TIE
+def _contest(
+    name: str, mine: FloatArray, theirs: FloatArray, tie: FloatArray, epsilon: float
+) -> Contest:
+    won, lost = mine <= theirs + tie, theirs <= mine + tie
     gap = lost.astype(np.float64) - won
     return Contest(
         name=name,

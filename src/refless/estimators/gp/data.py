@@ -21,6 +21,7 @@ from refless.estimators.protocol import subsampled
 from refless.human import canonical_order, copies_of, fingerprint, members_of
 from refless.matching import Progress
 from refless.records import FloatArray, IntArray, Outputs, RatedPool, take
+from refless.stats.correlation import is_constant
 
 FEWEST = 5  # rated texts for a model
 
@@ -122,7 +123,7 @@ def _units(human: FloatArray) -> tuple[float, float]:
         return 0.0, 1.0
     ordered = np.sort(human)
     mean, spread = float(ordered.mean()), float(ordered.std())
-    return mean, spread if spread > 1e-12 * max(1.0, abs(mean)) else 1.0
+    return mean, 1.0 if is_constant(human) else spread
 
 
 def rating_noise(pool: RatedPool, rows: IntArray | None = None) -> FloatArray:

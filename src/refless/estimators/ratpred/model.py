@@ -19,6 +19,7 @@ from refless.folders import Claim, Files, Kind, read
 from refless.human import check_scale
 from refless.records import Aggregate, FloatArray, Scale
 from refless.signature import Signature
+from refless.stats.correlation import is_constant
 from refless.version import __version__
 
 if TYPE_CHECKING:
@@ -62,10 +63,9 @@ class Range:
     def of(cls, ratings: FloatArray) -> Range:
         """The range and the precision found in ratings; at least one."""
         ordered = np.sort(ratings)
-        unit = float(ordered.std())
         return cls(
             offset=float(ordered.mean()),
-            unit=unit if unit > 1e-12 else 1.0,
+            unit=1.0 if is_constant(ordered) else float(ordered.std()),
             low=float(ordered[0]),
             high=float(ordered[-1]),
             precision=_precision(ordered),

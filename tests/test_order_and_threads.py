@@ -1,0 +1,195 @@
+"""Order of rows, threads and line ends change no digit of what any command prints."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import random
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from command_line import headlines, jsonl, output_rows, run
+from refless.application import COMMANDS
+
+Rows = Sequence[Mapping[str, object]]
+TINY = ("--embedding", 4, "--hidden", 4, "--epochs", 3, "--synthetic-epochs", 1, "--threads", 1)
+SPEC = "ratpred:embedding=4,hidden=4,epochs=2,synthetic_epochs=1,folds=2"
+NEAR = "bleu-neighbors:tau=0.01"
+HALVES = ("gp:subsample=0.5", f"{NEAR},subsample=0.5", f"{NEAR},weights=kernel")
+TORCH = find_spec("torch") is not None
+
+
+def rated() -> Rows:
+    """Texts by four systems, some of them equal, rated by two people, with a score each."""
+    draw = random.Random(5)
+    texts, found = headlines(40), []
+    for i in range(40):
+        text = texts[i - 4] if i % 9 == 8 else texts[i]
+        liked = i % 4 + draw.gauss(0, 1)
+        row = {
+            "id": f"t{i:03}",
+            "item": f"i{i // 4}",
+            "source": f"what of {i // 4}",
+            "system": ("human", "m1", "m2", "m3")[i % 4],
+            "text": text,
+            "good": liked + draw.gauss(0, 0.5),
+            "logprob": -5.0 - (i * 3) % 11 / 7,
+            "references": [" ".join(draw.sample(text.split(), 3)), texts[(i * 7) % 40]],
+        }
+        for who in ("ann", "bob"):
+            rating = round(min(5, max(1, 3 + liked / 2 + draw.gauss(0, 0.3))), 1)
+            found.append({**row, "annotator": who, "rating": rating})
+    return found
+
+
+def files() -> dict[str, Rows]:
+    """What the commands read."""
+    texts = headlines(40)
+    outputs = [
+        {
+            **row,
+            "references": [texts[i % 13], texts[(i * 5) % 17]],
+            "weights": [(i * 7 % 10 + 1) / 10, -0.3],
+        }
+        for i, row in enumerate(output_rows(70))
+    ]
+    pairs = [
+        {
+            "id": f"{system}{i}",
+            "system": system,
+            "source": f"q{i}",
+            "text": texts[(i * step) % 40],
+            "references": [texts[(i * 11) % 40], texts[(i * 13) % 40]],
+        }
+        for i in range(16)
+        for system, step in (("a", 3), ("b", 7))
+    ]
+    two = [{**row, "system": "human" if i % 4 < 2 else "m"} for i, row in enumerate(rated())]
+    mined = [
+        {"id": str(i), "context": texts[i], "message": texts[i * 3 % 40], "response": texts[i - 7]}
+        for i in range(40)
+    ]
+    return {"rated": rated(), "outputs": outputs, "pairs": pairs, "two": two, "mined": mined}
+
+
+def lines(at: Path) -> Iterator[tuple[str, tuple[object, ...]]]:
+    """Every command, with settings that take all its ways through the code."""
+    pool, outputs, pairs = (at / f"{name}.jsonl" for name in ("rated", "outputs", "pairs"))
+    few = ("--resamples", 50)
+    yield "validate", (pool, "--scale", 1, 5, *few)
+    yield "validate", (pool, "--scale", 1, 5, "--group", "source", *few)
+    yield "validate", (pool, "--estimator", "gp:exact_up_to=20,inducing=12,tune_on=20", *few)
+    for spec in HALVES:
+        yield "validate", (pool, "--estimator", spec, "--group", "system", *few)
+        yield "score", (outputs, "--rated", pool, "--estimator", spec, "--scale", 1, 5)
+    yield "score", (outputs, "--rated", pool, "--scale", 1, 5, "--best-of", "source")
+    yield "explain", ("the ferry sings", "--source", "what of 3", "--rated", pool)
+    yield "explain", ("--id", "t004", "--rated", pool)
+    yield "index", (pool, "--out-dir", at / "index")
+    for name in ("bleu", "sbleu", "rouge-l", "cider-d", "cider", "delta-bleu"):
+        yield "metric", (outputs, "-m", name, "--weight-column", "weights", *few)
+    yield "meta", (pool, "-m", "bleu", "-m", "cider-d", "--score-column", "good", *few)
+    yield "huse", (at / "two.jsonl", "--human-label", "human", *few)
+    yield "mine", (at / "mined.jsonl", "--seeds", at / "mined.jsonl", "--out-dir", at, "-n", 2)
+    fast = ("--resamples", 40, "--shortlist", 3)
+    yield "stress", (pairs, "-m", "bleu", *fast)
+    for spec in ("gp", NEAR):
+        yield "stress", (pairs, "--rated", pool, "--estimator", spec, *fast)
+    if TORCH:
+        yield "validate", (pool, "--estimator", SPEC, "--threads", 1, *few)
+        yield "train", (pool, "--out-dir", at / "model", *TINY)
+
+
+def by_id(found: Any) -> Any:
+    """The object with its rows in the order of their ids, not of the file."""
+    if isinstance(found, dict):
+        return {name: by_id(part) for name, part in found.items()}
+    if not isinstance(found, list):
+        return found
+    parts = [by_id(part) for part in found]
+    rows = bool(parts) and isinstance(parts[0], dict) and "id" in parts[0]
+    return sorted(parts, key=lambda part: part["id"]) if rows else parts
+
+
+def answered(at: Path) -> Iterator[tuple[str, Any]]:
+    """What each line prints."""
+    for command, words in lines(at):
+        ran = run(command, *words, "--format", "json")
+        assert ran.code == 0, ran.err
+        yield f"{command} {' '.join(map(str, words))}", by_id(ran.json)
+
+
+@functools.cache
+def in_order(at: Path) -> dict[str, Any]:
+    """The answers on files in the order in which they were made."""
+    for name, rows in files().items():
+        jsonl(at / f"{name}.jsonl", rows)
+    return dict(answered(at))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("order")
+
+
+def test_every_command_is_asked(folder: Path) -> None:
+    """All that read rows; a new command is a new line here."""
+    asked = {command for command, _ in lines(folder)} | {"train"}
+    assert asked == {*COMMANDS} - {"estimators", "metrics", "demo"}
+
+
+@settings(
+    max_examples=3, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(shuffler=st.randoms(use_true_random=False), ends=st.sampled_from(["\n", "\r\n"]))
+def test_shuffled_rows(folder: Path, shuffler: random.Random, ends: str) -> None:
+    """Bit-equal JSON from every command, whatever the order of rows and the ends of lines."""
+    wanted = in_order(folder)
+    for name, rows in files().items():
+        path = jsonl(folder / f"{name}.jsonl", shuffler.sample(rows, len(rows)))
+        path.write_bytes(path.read_bytes().replace(b"\n", ends.encode()))
+    for line, found in answered(folder):
+        assert found == wanted[line], line
+
+
+def test_threads(tmp_path: Path) -> None:
+    """Of linear algebra, of our own loops and of both: bit-equal JSON."""
+    for name, rows in files().items():
+        jsonl(tmp_path / f"{name}.jsonl", rows)
+    pool, outputs = tmp_path / "rated.jsonl", tmp_path / "outputs.jsonl"
+    asked = (
+        ("score", outputs, "--rated", pool, "--scale", 1, 5),
+        ("validate", pool, "--scale", 1, 5, "--resamples", 50),
+        ("meta", pool, "-m", "sbleu", "--score-column", "good", "--resamples", 50),
+    )
+
+    def printed(words: Sequence[object], threads: str) -> Any:
+        names = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "NUMBA_NUM_THREADS")
+        command = [sys.executable, "-m", "refless", *map(str, words), "--format", "json"]
+        done = subprocess.run(
+            command,
+            env={**os.environ, **dict.fromkeys(names, threads)},
+            capture_output=True,
+            check=True,
+        )
+        return json.loads(done.stdout)
+
+    for words in asked:
+        assert printed(words, "1") == printed(words, "2")
+    for words in asked[:2]:
+        few, many = (run(*words, "--threads", n, "--format", "json").json for n in (1, 3))
+        assert _bare(few) == _bare(many)
+
+
+def _bare(found: dict[str, Any]) -> dict[str, Any]:
+    """Without the command line, which names the threads."""
+    return {name: part for name, part in found.items() if name not in {"command_line", "next"}}
