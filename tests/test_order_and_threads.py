@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import math
 import os
 import random
 import subprocess
@@ -19,6 +20,8 @@ from hypothesis import strategies as st
 
 from command_line import headlines, jsonl, output_rows, run
 from refless.application import COMMANDS
+from refless.estimators import Estimator, estimator_of
+from refless.human import pool_of
 
 Rows = Sequence[Mapping[str, object]]
 TINY = ("--embedding", 4, "--hidden", 4, "--epochs", 3, "--synthetic-epochs", 1, "--threads", 1)
@@ -148,7 +151,7 @@ def test_every_command_is_asked(folder: Path) -> None:
 
 
 @settings(
-    max_examples=3, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=2, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(shuffler=st.randoms(use_true_random=False), ends=st.sampled_from(["\n", "\r\n"]))
 def test_shuffled_rows(folder: Path, shuffler: random.Random, ends: str) -> None:
@@ -162,14 +165,13 @@ def test_shuffled_rows(folder: Path, shuffler: random.Random, ends: str) -> None
 
 
 def test_threads(tmp_path: Path) -> None:
-    """Of linear algebra, of our own loops and of both: bit-equal JSON."""
+    """Of linear algebra, of our own loops, and other processes: bit-equal JSON."""
     for name, rows in files().items():
         jsonl(tmp_path / f"{name}.jsonl", rows)
     pool, outputs = tmp_path / "rated.jsonl", tmp_path / "outputs.jsonl"
     asked = (
         ("score", outputs, "--rated", pool, "--scale", 1, 5),
         ("validate", pool, "--scale", 1, 5, "--resamples", 50),
-        ("meta", pool, "-m", "sbleu", "--score-column", "good", "--resamples", 50),
     )
 
     def printed(words: Sequence[object], threads: str) -> Any:
@@ -177,7 +179,7 @@ def test_threads(tmp_path: Path) -> None:
         command = [sys.executable, "-m", "refless", *map(str, words), "--format", "json"]
         done = subprocess.run(
             command,
-            env={**os.environ, **dict.fromkeys(names, threads)},
+            env={**os.environ, **dict.fromkeys(names, threads), "PYTHONHASHSEED": threads},
             capture_output=True,
             check=True,
         )
@@ -185,9 +187,35 @@ def test_threads(tmp_path: Path) -> None:
 
     for words in asked:
         assert printed(words, "1") == printed(words, "2")
-    for words in asked[:2]:
         few, many = (run(*words, "--threads", n, "--format", "json").json for n in (1, 3))
         assert _bare(few) == _bare(many)
+
+
+@functools.cache
+def taught(spec: str) -> Estimator:
+    """The estimator, fitted to the rated texts."""
+    first = [row for row in rated() if row["annotator"] == "ann"]
+    texts, sources = ([str(row[name]) for row in first] for name in ("text", "source"))
+    pool = pool_of(texts, [float(str(row["rating"])) for row in first], sources=sources)
+    return estimator_of(spec).fit(pool)
+
+
+@pytest.mark.parametrize("spec", ["gp", "gp:exact_up_to=20,inducing=12", NEAR, HALVES[-1]])
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.sampled_from(headlines(60)), min_size=1, max_size=12))
+def test_company_of_outputs(spec: str, texts: list[str]) -> None:
+    """An output has the estimate that it has alone; equal ones have the same, to the last bit."""
+    model = taught(spec)
+
+    def asked(some: Sequence[str]) -> list[float]:
+        return model.predict({"text": list(some), "source": ["what of 1"] * len(some)}).tolist()
+
+    found = asked(texts)
+    for text, value in zip(texts, found, strict=True):
+        same = asked([text])[0]
+        assert math.isnan(same) == math.isnan(value)
+        assert math.isnan(same) or abs(same - value) < 1e-12
+        assert repr(found[texts.index(text)]) == repr(value)
 
 
 def _bare(found: dict[str, Any]) -> dict[str, Any]:
