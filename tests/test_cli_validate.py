@@ -68,13 +68,13 @@ def test_json(rated: Path) -> None:
 
 
 def test_the_constant_has_no_correlation(rated: Path) -> None:
-    """Left out one by one, it would be a mirror of each rating (-1); that means nothing."""
+    """Within a fold it says the same of every text."""
     constant = validated(rated, "--format", "json").json["baselines"]["constant"]
     for name in ("pearson", "spearman", "kendall"):
         assert constant[name] is None
         assert constant[f"{name}_interval"] == [None, None]
         assert constant[f"{name}_p"] is None
-        assert constant["undefined"][name] == "a constant ranks nothing"
+        assert name in constant["undefined"]
     assert constant["mse"] > 0
 
 
@@ -161,14 +161,14 @@ def test_what_choosing_is_worth(rated: Path, tmp_path: Path) -> None:
     assert "several outputs" not in validated(jsonl(tmp_path / "a.jsonl", rows), *SCALE).out
 
 
-def test_estimates_that_know_nothing_rank_backwards(tmp_path: Path) -> None:
-    """Ratings dealt out at random: no agreement, and why the correlation is below 0."""
+def test_ratings_that_no_text_explains(tmp_path: Path) -> None:
+    """Ratings dealt out at random: no agreement is shown, and none of the other sign either."""
     rng = np.random.default_rng(1)
     rows = [{"text": t, "rating": int(rng.integers(1, 6))} for t in headlines(60)]
     ran = validated(jsonl(tmp_path / "rated.jsonl", rows), *SCALE, estimator="gp")
     said = " ".join(ran.out.split())
-    assert "the Gaussian process shows no agreement with people; it abstains on none." in said
-    assert "estimates that know nothing rank texts backwards" in said
+    assert "shows no agreement with people that chance could not explain, though there" in said
+    assert "Use none: no agreement with people is shown" in said
 
 
 def test_the_fair_annotator_is_told(rated: Path) -> None:
@@ -200,7 +200,7 @@ def test_groups_that_are_not_there(tmp_path: Path) -> None:
 
 
 def test_seeds_and_resamples(rated: Path) -> None:
-    """Only intervals hang on them, and the signature names both."""
+    """Only intervals hang on them, and the signature names the seed."""
     first, again, other, fewer = (
         validated(rated, "--format", "json", "--seed", s, "--resamples", n).json
         for s, n in ((0, 1000), (0, 1000), (7, 1000), (0, 100))
@@ -208,7 +208,7 @@ def test_seeds_and_resamples(rated: Path) -> None:
     assert first == again
     assert first["estimator"]["mse"] == other["estimator"]["mse"] == fewer["estimator"]["mse"]
     assert first["estimator"]["mse_interval"] != other["estimator"]["mse_interval"]
-    assert Signature.parse(fewer["signature"]).get("ci") == "boot-100"
+    assert Signature.parse(fewer["signature"]).get("ci") == "jack-20"
     assert Signature.parse(other["signature"]).get("seed") == "7"
 
 
@@ -313,10 +313,9 @@ def test_copies_are_told(tmp_path: Path) -> None:
     path = jsonl(tmp_path / "copies.jsonl", rows * 3)
     ran = validated(path, "--format", "json", estimator="gp")
     assert "90 of 90 rated texts occur more than once" in ran.err
-    assert ran.json["estimator"]["pearson"] > 0.9
     apart = validated(path, "--group", "text", "--format", "json", estimator="gp")
     assert "more than once" not in apart.err
-    assert not (apart.json["estimator"]["pearson"] or 0) > 0.5
+    assert apart.json["estimator"]["mse"] > 5 * ran.json["estimator"]["mse"]
 
 
 def test_bad_rows_by_what_is_wrong(tmp_path: Path) -> None:

@@ -15,8 +15,9 @@ import numpy as np
 import pytest
 
 from command_line import headlines, jsonl, output_rows, rated_rows, run
-from refless.estimators import BLEUNeighbors
+from refless.estimators import BLEUNeighbors, Scorer
 from refless.human import pool_of
+from refless.records import RatedPool
 from refless.report.document import Document, Figure, Section, Table
 from refless.report.html import CLIP, as_html, clip
 from refless.report.meta import nearest_to_people
@@ -25,7 +26,8 @@ from refless.report.validate.texts import scatter_section
 from refless.stats.intervals import UNDEFINED
 from refless.studies.given_scores import given
 from refless.studies.meta import Agreeing, Level
-from refless.studies.validation import validation
+from refless.studies.trials import dealt, trial
+from refless.studies.validation import Validation, validation
 
 DATA = Path(os.environ.get("REFLESS_DATA", Path(__file__).parents[2] / "shared" / "data"))
 SCALE = ("--scale", 1, 5)
@@ -289,11 +291,17 @@ def test_published_pool(tmp_path: Path) -> None:
     assert run("validate", path, "--scale", 1, 6, *NEIGHBORS, "-o", out).code == 0
     assert time.monotonic() - begin < 20
     text = out.read_text(encoding="utf-8")
-    assert "agrees with people, and cannot be told apart from one average annotator" in text
+    assert "agrees with people; no difference from one average annotator is shown" in text
     assert "0.316 [0.193, 0.440]" in text
     assert "0.332 [" in text
     assert "0.411 [" in text
     assert text.count('class="dot none"') == 2  # one text, and the legend's
+
+
+def validated(pool: RatedPool, scorer: Scorer) -> Validation:
+    deal = dealt(pool, np.arange(len(pool)))
+    estimates, tried = scorer.tried(pool, deal.groups, deal.blocks)
+    return validation(pool, estimates, trial(tried, deal), pool.ids, scorer.signature())
 
 
 def test_size_for_two_thousand_long_texts() -> None:
@@ -303,9 +311,7 @@ def test_size_for_two_thousand_long_texts() -> None:
     texts[0] = "&" * 600
     pool = pool_of(texts, rng.integers(1, 6, 2_000).tolist(), scale=(1, 5))
     estimator = BLEUNeighbors()
-    found = validation(
-        pool, estimator.held_out(pool), pool.ids, estimator.signature(), resamples=40
-    )
+    found = validated(pool, estimator)
     evidence = Evidence(estimator=estimator, labels=pool.ids, command="refless", seed=0)
     page = as_html(validation_document(found, None, evidence))
     assert len(page.encode()) < 3_000_000
@@ -354,7 +360,7 @@ def test_different_axes_are_told_only_where_they_differ() -> None:
     pool = pool_of([f"text {i}" for i in range(30)], [i % 5 for i in range(30)])
     for values, said in ((pool.human, False), (pool.human / 2 + 1, True)):
         scores = given(pool.ids, values, "scores")
-        found = validation(pool, scores.held_out(pool), pool.ids, scores.signature(), resamples=40)
+        found = validated(pool, scores)
         places = {i: i for i in range(30)}
         (figure,) = scatter_section(found, places, 0).figures
         assert ("The axes have different ends" in figure.caption) == said

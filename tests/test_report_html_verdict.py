@@ -13,6 +13,7 @@ from refless.simulate import simulate
 from refless.studies.annotators import Annotator, Annotators, annotator_interval
 from refless.studies.given_scores import given
 from refless.studies.scoring import Mean
+from refless.studies.trials import dealt, trial
 from refless.studies.validation import validation
 
 LEVEL = Grounds(
@@ -41,8 +42,8 @@ ALONE = replace(
 def test_as_the_specification_words_it() -> None:
     """The sentence word for word: a wide interval is no equality."""
     assert verdict(LEVEL) == (
-        "On these 200 texts BLEU Neighbors agrees with people, and cannot be told apart from one "
-        "average annotator; it abstains on 1 %."
+        "On these 200 texts BLEU Neighbors agrees with people; no difference from one average "
+        "annotator is shown, and it may agree up to 0.140 less well; it abstains on 1 %."
     )
 
 
@@ -50,7 +51,10 @@ def test_as_the_specification_words_it() -> None:
     ("interval", "words"),
     [
         ((0.01, 0.09), "agrees with people better than one average annotator"),
-        ((-0.05, 0.05), "agrees with people, and cannot be told apart from one average annotator"),
+        (
+            (-0.36, 0.01),
+            "no difference from one average annotator is shown, and it may agree up to 0.36",
+        ),
         ((-0.3, -0.1), "agrees with people, but less well than one average annotator does"),
     ],
 )
@@ -67,10 +71,13 @@ def test_beside_an_annotator(interval: tuple[float, float], words: str) -> None:
             {"constant_interval": (-0.01, 0.01)},
             "does but shows no difference in error from a constant",
         ),
-        ({"constant_interval": (-0.03, -0.01)}, "does but errs more than a constant"),
+        (
+            {"constant": 0.01, "constant_interval": (-0.03, -0.01)},
+            "errs more than a constant (0.0200 against 0.0100); it ranks texts better",
+        ),
         (
             {"length": 0.1, "length_interval": (-0.05, 0.49)},
-            "cannot be told apart from ranking texts by their length alone but errs less than a",
+            "by their length alone is shown, and it may do up to 0.050 worse but errs less than a",
         ),
         (
             {
@@ -78,7 +85,7 @@ def test_beside_an_annotator(interval: tuple[float, float], words: str) -> None:
                 "length_interval": (-0.6, -0.3),
                 "constant_interval": (-0.01, 0.01),
             },
-            "ranks texts worse than their length alone does and shows no difference in error",
+            "worse than their length alone does (0.320 against 0.800); it agrees with people",
         ),
     ],
 )
@@ -90,7 +97,7 @@ def test_without_annotators(changes: dict[str, object], words: str) -> None:
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"spearman": 0.1, "spearman_interval": (-0.03, 0.2)}, "chance could not explain"),
+        ({"spearman": 0.1, "spearman_interval": (-0.03, 0.2)}, "there may be as much as 0.200"),
         ({"spearman": -0.3, "spearman_interval": (-0.4, -0.2)}, "shows no agreement with people;"),
         ({"spearman": math.nan}, "agreement is undefined"),
         ({"n": 10, "n_scored": 10}, "too few estimates"),
@@ -104,11 +111,30 @@ def test_what_comes_first(changes: dict[str, object], words: str) -> None:
     assert words in verdict(replace(LEVEL, **changes))
 
 
+def test_what_a_constant_beats_is_called_that_first() -> None:
+    """Above a constant's error and below length's correlation, shown or not: before all else."""
+    worse = replace(
+        LEVEL,
+        mse=0.031,
+        constant=0.027,
+        constant_interval=(-0.009, 0.001),
+        length=0.5,
+        length_interval=(-0.36, 0.01),
+        paired_interval=(-0.3, -0.1),
+    )
+    assert verdict(worse) == (
+        "On these 200 texts BLEU Neighbors errs no less than a constant (0.0310 against 0.0270) "
+        "and ranks texts no better than their length alone does (0.320 against 0.500); it agrees "
+        "with people, but less well than one average annotator does; it abstains on 1 %."
+    )
+
+
 def test_abstention_leads_where_it_is_large() -> None:
     """Above a third, the texts without an estimate are said before the agreement on the rest."""
     assert verdict(replace(LEVEL, n_scored=80)) == (
         "On these 200 texts BLEU Neighbors abstains on 60 %; on the other 80 it agrees with "
-        "people, and cannot be told apart from one average annotator."
+        "people; no difference from one average annotator is shown, and it may agree up to 0.140 "
+        "less well."
     )
 
 
@@ -143,7 +169,7 @@ def test_notes_say_what_speaks_against_it() -> None:
     assert "no single annotators to compare" in notes(ALONE)[0]
 
 
-def test_length_is_drawn_with_the_estimates() -> None:
+def test_length_loses_the_same_parts() -> None:
     """Scores that follow length: their difference is known far better than either of the two."""
     rng = np.random.default_rng(0)
     pool = simulate(120, seed=1).pool
@@ -151,7 +177,9 @@ def test_length_is_drawn_with_the_estimates() -> None:
     texts = tuple("w" * round(400 + 200 * value) for value in noisy)
     scores = given(pool.ids, noisy + rng.normal(scale=0.05, size=120), "scores")
     pool = replace(pool, texts=texts)
-    found = validation(pool, scores.held_out(pool), pool.ids, scores.signature())
+    deal = dealt(pool, np.arange(120))
+    estimates, tried = scores.tried(pool, deal.groups, deal.blocks)
+    found = validation(pool, estimates, trial(tried, deal), pool.ids, scores.signature())
     low, high = grounds_of(found).length_interval
     alone = found.estimator.spearman_interval
     assert (low, high) == found.differences["length_only"].interval

@@ -117,12 +117,12 @@ def test_ridges_with_and_without_sources() -> None:
     """Sources can make a ridge worse, so both are baselines; without sources there is one."""
     pool = simulate(60, seed=5).pool
     groups = np.arange(60)
-    both = baselines.baselines(pool, groups)
+    both = baselines.baselines(pool, groups, groups % 5)
     assert [*both] == ["TF-IDF ridge", "TF-IDF + sources", "length", "constant"]
     alone = baselines.tfidf_ridge(pool.texts, (), pool.human, groups)
-    assert_allclose(both["TF-IDF ridge"], alone, atol=1e-12)
-    assert not np.allclose(both["TF-IDF + sources"], alone)
-    bare = baselines.baselines(replace(pool, sources=()), groups)
+    assert_allclose(both["TF-IDF ridge"].held.alone, alone, atol=1e-12)
+    assert not np.allclose(both["TF-IDF + sources"].held.alone, alone)
+    bare = baselines.baselines(replace(pool, sources=()), groups, groups % 5)
     assert [*bare] == ["TF-IDF ridge", "length", "constant"]
 
 
@@ -130,7 +130,8 @@ def test_order_of_rows_changes_no_baseline() -> None:
     pool = simulate(60, seed=5).pool
     groups = np.arange(60) // 2
     rows = np.random.default_rng(1).permutation(60)
-    found = baselines.baselines(pool, groups)
-    moved = baselines.baselines(take(pool, rows), groups[rows])
-    for name, values in found.items():
-        assert_array_equal(values[rows], moved[name])
+    found = baselines.baselines(pool, groups, groups % 5)
+    moved = baselines.baselines(take(pool, rows), groups[rows], groups[rows] % 5)
+    for name, one in found.items():
+        for column, other in zip(one.held, moved[name].held, strict=True):
+            assert_array_equal(column[rows], other)

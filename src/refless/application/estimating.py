@@ -10,6 +10,7 @@ from refless.errors import UsageError
 
 if TYPE_CHECKING:
     from refless.estimators import Estimator
+    from refless.estimators.scorer import Tried
     from refless.index import RatedIndex
     from refless.metrics import Metric
     from refless.records import Estimates, IntArray, Outputs, RatedPool
@@ -62,6 +63,17 @@ def held_out_of(
     with progress(f"holding out each text: {estimator.title}") as show:
         estimator.progress = show
         found = held_out(estimator, pool, groups)
+    estimator.progress = None
+    return found
+
+
+def tried_of(
+    estimator: Estimator, pool: RatedPool | RatedIndex, groups: IntArray, blocks: IntArray
+) -> tuple[Estimates, Tried]:
+    """The same, and what they would be of a part of the pool; blocks are folds of whole groups."""
+    with progress(f"holding out each text: {estimator.title}") as show:
+        estimator.progress = show
+        found = estimator.tried(pool, groups, blocks)
     estimator.progress = None
     return found
 

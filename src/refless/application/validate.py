@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
-from refless.application.estimating import chosen, held_out_of
+from refless.application.estimating import chosen, tried_of
 from refless.application.notes import note, progress
 from refless.application.parameters import (
     Argument,
@@ -30,10 +30,11 @@ from refless.errors import UsageError
 if TYPE_CHECKING:
     from refless.estimators import Estimator
     from refless.index import RatedIndex
-    from refless.records import FloatArray, RatedPool
+    from refless.records import Estimates, RatedPool
     from refless.report.validate.document import Studies
     from refless.report.validate.result import HeldOut, ValidateResult
     from refless.studies.side_by_side import SideBySide
+    from refless.studies.trials import Trial
 
 CANDIDATES = (
     "gp",
@@ -119,18 +120,27 @@ def _result(
     from refless.index import rated_in
     from refless.records import as_outputs
     from refless.report.validate.result import ValidateResult
+    from refless.studies.baselines import baselines
+    from refless.studies.trials import dealt, trial
     from refless.studies.validation import codes, validation
 
     pool, groups = rated_in(rated), codes(how.labels)
-    names = _names(tried)
-    estimates = {name: held_out_of(one, rated, groups) for name, one in names.items()}
+    names, deal = _names(tried), dealt(pool, groups, how.seed)
+    estimates: dict[str, Estimates] = {}
+    trials: dict[str, Trial] = {}
+    for name, one in names.items():
+        estimates[name], found = tried_of(one, rated, groups, deal.blocks)
+        trials[name] = trial(found, deal)
     with progress("comparing"):
-        predicted = {name: one.values for name, one in estimates.items()}
-        table = _side_by_side(pool, predicted, how)
+        plain = {
+            name: trial(one, deal) for name, one in baselines(pool, groups, deal.blocks).items()
+        }
+        table = _side_by_side(trials, plain)
         best, values = names[table.reference], estimates[table.reference]
-        found = validation(
+        validated = validation(
             pool,
             values,
+            trials[table.reference],
             how.labels,
             how.signed(best.signature(pool)),
             group=how.group,
@@ -139,14 +149,14 @@ def _result(
         )
     others = len(pool) - (how.group == "id")
     return ValidateResult(
-        validation=found,
+        validation=validated,
         estimator=best,
         side_by_side=replace(table, signatures=_signatures(names, pool, how)),
         next_command=_scoring(best),
         advice=advice_on(best, as_outputs(pool), values, others),
         how=how,
         studies=partial(_studies, best, pool, how),
-        signature=found.signature,
+        signature=validated.signature,
     )
 
 
@@ -169,31 +179,13 @@ def _names(tried: Sequence[Estimator]) -> dict[str, Estimator]:
     return {title if titles.count(title) == 1 else spec: one for title, spec, one in both}
 
 
-def _side_by_side(pool: RatedPool, predicted: dict[str, FloatArray], how: HeldOut) -> SideBySide:
+def _side_by_side(trials: dict[str, Trial], plain: dict[str, Trial]) -> SideBySide:
     """The estimators and the baselines, each held against the estimator to use."""
-    from refless.human import canonical_order
-    from refless.records import take
-    from refless.studies.baselines import baselines
-    from refless.studies.side_by_side import Drawing, side_by_side, to_use
-    from refless.studies.validation import codes
+    from refless.studies.side_by_side import side_by_side, to_use
 
-    groups = codes(how.labels)
-    order = canonical_order(pool, groups)  # sums and folds do not depend on that of the rows
-    pool, groups = take(pool, order), groups[order]
-    plain = baselines(pool, groups)
-    drawing = Drawing(
-        groups=None if how.group == "id" else groups, seed=how.seed, resamples=how.resamples
-    )
-    against = partial(
-        side_by_side,
-        pool.human,
-        {**{name: values[order] for name, values in predicted.items()}, **plain},
-        baselines=tuple(plain),
-        unranked=("constant",),
-        drawing=drawing,
-    )
-    found = against(reference=next(iter(predicted)))
-    for _ in predicted:  # each one that takes the place has more to show for it
+    against = partial(side_by_side, {**trials, **plain}, baselines=tuple(plain))
+    found = against(reference=next(iter(trials)))
+    for _ in trials:  # each one that takes the place has more to show for it
         if (best := to_use(found)) == found.reference:
             break
         found = against(reference=best)
@@ -224,7 +216,7 @@ def _note_repeated(pool: RatedPool, group: str) -> None:
         more = "" if pool.named else "; an id or an annotator column makes rows of one text one"
         note(
             f"{copies} of {len(pool)} rated texts occur more than once. Each is estimated from "
-            "its own copies too, so every number looks better than it is. --group text holds "
+            "its own copies too, so errors look smaller than they are. --group text holds "
             f"equal texts out together{more}"
         )
 

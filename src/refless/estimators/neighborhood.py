@@ -6,7 +6,7 @@ a <= |N| <= b |S| (definition 3.2 and equation 3). Else it is NaN with a reason.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -136,26 +136,33 @@ class Neighborhood:
         shared, kept = partial(self.prepared.shared, text), best[:most]
         return evidence(rated, kept, row[kept], share[:most], shared)
 
-    def among_themselves(self, groups: IntArray, rule: Rule) -> Within:
+    def among_themselves(self, rule: Rule) -> Within:
         """Rows of the rated texts -> held-out estimates, out of one table of similarities."""
         texts, exact = self.rated.texts, self.human
         similar = self.prepared.similarities(texts, Work(threads=rule.threads))
-        near = (similar >= rule.tau - SLACK) & (groups[:, None] != groups)
+        near = similar >= rule.tau - SLACK
         near &= ~(self.prepared.lengths(texts) < self.prepared.shortest())[:, None]
         weight = np.where(near, np.maximum(similar, 0.0) ** (rule.power or 0.0), 0.0)
 
-        def predict(rows: IntArray) -> FloatArray:
+        def among(rows: IntArray) -> Callable[[IntArray], FloatArray]:
             part = np.ix_(rows, rows)
-            support, weights = near[part].sum(axis=1), weight[part]
+            close, alike = near[part], weight[part]
             # Whole numbers below 2**53, so that no order of summing matters; weights are no such.
-            sums = weights @ exact.numerators[rows].astype(np.float64)
-            of_group = np.unique(groups[rows], return_inverse=True, return_counts=True)
-            sizes = len(rows) - of_group[2][of_group[1]]
-            with np.errstate(invalid="ignore", divide="ignore"):
-                means = sums / (weights.sum(axis=1) * float(exact.denominator))
-            return np.where(rule.admits(support, sizes), scaled(means, self.rated.scale), np.nan)
+            ratings = exact.numerators[rows].astype(np.float64)
 
-        return predict
+            def predict(groups: IntArray) -> FloatArray:
+                others = groups[:, None] != groups
+                support, weights = (close & others).sum(axis=1), alike * others
+                of_group = np.unique(groups, return_inverse=True, return_counts=True)
+                sizes = len(rows) - of_group[2][of_group[1]]
+                with np.errstate(invalid="ignore", divide="ignore"):
+                    means = weights @ ratings / (weights.sum(axis=1) * float(exact.denominator))
+                known = rule.admits(support, sizes)
+                return np.where(known, scaled(means, self.rated.scale), np.nan)
+
+            return predict
+
+        return among
 
 
 def group_sizes(rated_groups: IntArray, groups: IntArray) -> IntArray:

@@ -24,7 +24,7 @@ from refless.estimators.protocol import (
     subsampled,
     whole,
 )
-from refless.estimators.scorer import Comparison, Sweep, Within
+from refless.estimators.scorer import Comparison, Held, Sweep, Tried, Within
 from refless.human import canonical_order, copies_of, fingerprint
 from refless.index import RatedIndex, rated_in
 from refless.kernels import KERNELS, Kernel, kernel_of
@@ -287,12 +287,22 @@ class BLEUNeighbors(Estimator):
             settings={"tau": "grid", "a": "grid", "b": "grid"},
         )
 
-    def within(self, pool: RatedPool, groups: IntArray) -> Within:
-        """Rows of the pool -> held-out estimates among these; all similarities computed once."""
+    def tried(
+        self, pool: RatedPool | RatedIndex, groups: IntArray, blocks: IntArray
+    ) -> tuple[Estimates, Tried]:
+        """As of every scorer, out of one table of similarities."""
+        found, rated = self.held_out(pool, groups), rated_in(pool)
+        if self.subsample < 1.0 or len(rated) > DENSE_TEXTS:
+            return found, Tried(Held(found.values, self.held_out(pool, blocks).values))
+        order = canonical_order(rated, groups)
+        return found, Tried.out_of(self.within(take(rated, order)), groups, blocks, order)
+
+    def within(self, pool: RatedPool) -> Within:
+        """Held-out estimates of some rows among themselves; all similarities computed once."""
         if self.subsample < 1.0 or len(pool) > DENSE_TEXTS:
-            return super().within(pool, groups)
+            return super().within(pool)
         state = Neighborhood.of(pool, pool, self._kernel().prepare(pool.texts), "")
-        return state.among_themselves(groups, self._rule())
+        return state.among_themselves(self._rule())
 
     def signature(self, pool: RatedPool | RatedIndex | None = None) -> Signature:
         """Parameters and, fitted or with a pool, the rated texts: all that can change estimates."""

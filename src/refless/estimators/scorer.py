@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,7 +16,53 @@ from refless.records import Estimates, FloatArray, IntArray, Outputs, RatedPool,
 from refless.signature import Signature
 
 Grid = tuple[FloatArray, IntArray, FloatArray]
-Within = Callable[[IntArray], FloatArray]
+Within = Callable[[IntArray], Callable[[IntArray], FloatArray]]  # rows -> groups -> estimates
+
+
+class Held(NamedTuple):
+    """[n] estimates without each text's group, and without the whole block that its group is in."""
+
+    alone: FloatArray
+    apart: FloatArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tried:
+    """Held-out estimates of a pool, and what they would be of a part of it.
+
+    Attributes:
+        held: of the whole pool.
+        without: the same out of some rows alone, NaN for all others; None where that would take
+            fitting anew.
+    """
+
+    held: Held
+    without: Callable[[IntArray], Held] | None = None
+
+    @classmethod
+    def out_of(
+        cls, within: Within, groups: IntArray, blocks: IntArray, order: IntArray | None = None
+    ) -> Tried:
+        """By the held-out estimates of any rows among themselves.
+
+        Args:
+            within: of the pool in some order.
+            groups, blocks: [n] as of `Scorer.tried`.
+            order: [n] that order, so that no sum depends on the rows'; by default as it is.
+        """
+        n = len(groups)
+        taken = np.arange(n) if order is None else order
+        place = np.argsort(taken)
+
+        def without(rows: IntArray) -> Held:
+            known = np.sort(place[rows])
+            some, back = within(known), taken[known]
+            held = Held(np.full(n, np.nan), np.full(n, np.nan))
+            for column, labels in zip(held, (groups, blocks), strict=True):
+                column[back] = some(labels[back])
+            return held
+
+        return cls(without(np.arange(n)), without)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,11 +171,30 @@ class Scorer(ABC):
             at=at if len(found.sd) else lambda *_: found.values,
         )
 
-    def within(self, pool: RatedPool, groups: IntArray) -> Within:
-        """Rows of the pool -> held-out estimates of these among themselves."""
+    def tried(
+        self,
+        pool: RatedPool | RatedIndex,
+        groups: IntArray,  # noqa: ARG002 - whose blocks hold them whole
+        blocks: IntArray,
+    ) -> tuple[Estimates, Tried]:
+        """Held-out estimates, and what they would be of a part of the pool.
 
-        def refitted(rows: IntArray) -> FloatArray:
-            codes = np.unique(groups[rows], return_inverse=True)[1].astype(np.int64)
-            return self.held_out(take(pool, rows), codes).values
+        Args:
+            pool: the rated texts; groups: [n] what is held out together.
+            blocks: [n] folds of whole groups, by number from 0.
+        """
+        found = self.held_out(pool, blocks)  # by refitting: those of a block come from one model
+        return found, Tried(Held(found.values, found.values))
+
+    def within(self, pool: RatedPool) -> Within:
+        """Held-out estimates of some rows of the pool among themselves."""
+
+        def refitted(rows: IntArray) -> Callable[[IntArray], FloatArray]:
+            part = take(pool, rows)
+            return lambda groups: self.held_out(part, _numbered(groups)).values
 
         return refitted
+
+
+def _numbered(groups: IntArray) -> IntArray:
+    return np.unique(groups, return_inverse=True)[1].astype(np.int64)

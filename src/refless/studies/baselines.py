@@ -7,17 +7,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator, lsmr
 
-from refless.estimators.gp.data import folds_in, folds_of
-from refless.estimators.gp.exact import exact
+from refless.estimators.gp.data import folds_of
+from refless.estimators.gp.exact import Precision, exact
 from refless.estimators.gp.threads import calm
+from refless.estimators.scorer import Held, Tried, Within
 from refless.human import canonical_order
-from refless.records import FloatArray, IntArray, RatedPool, take
+from refless.records import FloatArray, IntArray, RatedPool, picked
 
 Baseline = Callable[[FloatArray, FloatArray, IntArray], FloatArray]
 
@@ -94,11 +96,9 @@ def tfidf_ridge(
     """
     if len(set(groups.tolist())) < 2:
         return np.full(len(texts), np.nan)
-    rows = tfidf(texts)
-    if sources:
-        rows = sparse.hstack([rows, tfidf(sources)], format="csr")
+    rows = features(texts, sources)
     if len(texts) <= MOST_EXACT:
-        return exact((rows @ rows.T).toarray(), np.ones(len(texts)), human).held_out(groups)[0]
+        return _whole(rows, human).held_out(groups)[0]
     found = np.full(len(texts), np.nan)
     fold = folds_of(groups, FOLDS) if folds is None else folds
     for number in range(FOLDS):
@@ -108,24 +108,60 @@ def tfidf_ridge(
     return found
 
 
-def baselines(pool: RatedPool, groups: IntArray) -> dict[str, FloatArray]:
-    """[n] what each baseline says of each text, its group held out, by name.
+def baselines(pool: RatedPool, groups: IntArray, blocks: IntArray) -> dict[str, Tried]:
+    """What each baseline says of each text, its group or its block held out, by name.
 
     The order of rows changes nothing. Sources make the ridge better or worse, so it is there twice.
     """
+    read = {"TF-IDF ridge": ()} | ({"TF-IDF + sources": pool.sources} if pool.sources else {})
+    found = {name: _tried_ridge(pool, sources, groups, blocks) for name, sources in read.items()}
+    return found | tried_plain(pool, groups, blocks)
+
+
+def tried_plain(pool: RatedPool, groups: IntArray, blocks: IntArray) -> dict[str, Tried]:
+    """The same of those that read no words."""
+    lengths, human = lengths_of(pool), pool.human
+    plain: dict[str, Within] = {
+        "length": lambda rows: partial(length_only, human[rows], lengths[rows]),
+        "constant": lambda rows: partial(constant, human[rows]),
+    }
+    return {name: Tried.out_of(within, groups, blocks) for name, within in plain.items()}
+
+
+def _tried_ridge(
+    pool: RatedPool, sources: tuple[str, ...], groups: IntArray, blocks: IntArray
+) -> Tried:
     order = canonical_order(pool)
-    pool, groups = take(pool, order), groups[order]
-    texts, human = pool.texts, pool.human
-    lengths = np.array([len(text) for text in texts], dtype=np.float64)
-    held = (human, groups, folds_in(pool, groups, FOLDS))
+    texts, read, human = picked(pool.texts, order), picked(sources, order), pool.human[order]
+    if len(pool) > MOST_EXACT:
+        dealt, values = blocks[order], np.empty(len(pool))
+        with calm():
+            values[order] = tfidf_ridge(texts, read, human, dealt, dealt % FOLDS)
+        return Tried(Held(values, values))
+    whole = _whole(features(texts, read), human)
+
+    def among(rows: IntArray) -> Callable[[IntArray], FloatArray]:
+        with calm():
+            some = whole if len(rows) == len(pool) else whole.among(rows)
+            return lambda labels: some.held_out(labels)[0]
+
+    return Tried.out_of(among, groups, blocks, order)
+
+
+def lengths_of(pool: RatedPool) -> FloatArray:
+    """[n] lengths in characters."""
+    return np.array([len(text) for text in pool.texts], dtype=np.float64)
+
+
+def features(texts: Sequence[str], sources: Sequence[str]) -> sparse.csr_matrix:
+    """[n, features] TF-IDF of the texts, and of their sources where there are any."""
+    rows = tfidf(texts)
+    return sparse.hstack([rows, tfidf(sources)], format="csr") if sources else rows
+
+
+def _whole(rows: sparse.csr_matrix, human: FloatArray) -> Precision:
     with calm():
-        found = {"TF-IDF ridge": tfidf_ridge(texts, (), *held)}
-        if pool.sources:
-            found["TF-IDF + sources"] = tfidf_ridge(texts, pool.sources, *held)
-    found["length"] = length_only(human, lengths, groups)
-    found["constant"] = constant(human, groups)  # held out, its ranks mean nothing
-    back = np.argsort(order)
-    return {name: values[back] for name, values in found.items()}
+        return exact((rows @ rows.T).toarray(), np.ones(rows.shape[0]), human).precision()
 
 
 def tfidf(texts: Sequence[str]) -> sparse.csr_matrix:

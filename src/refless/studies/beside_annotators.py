@@ -7,19 +7,17 @@ both are held against the second, annotator by annotator, each on the texts that
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
-from refless.human import canonical_order
-from refless.records import Estimates, FloatArray, IntArray, RatedPool, take
-from refless.stats import weighted
-from refless.stats.intervals import LEVEL, Interval, percentile_interval, quantile
-from refless.stats.resampling import RESAMPLES, weights_of
+from refless.records import BoolArray, FloatArray, IntArray, RatedPool
+from refless.stats.intervals import UNDEFINED, Interval
+from refless.stats.ties import settled
+from refless.stats.within import positions
 from refless.studies.annotators import FEWEST, Column, columns_of
-
-MOST = 50_000  # ratings that are resampled in full; of more there are fewer resamples
-FEWEST_RESAMPLES = 100
+from refless.studies.trials import Trial, error_of, student
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -40,69 +38,96 @@ class BesideAnnotators:
     difference_interval: Interval
 
 
-def beside_annotators(
-    pool: RatedPool,
-    estimates: Estimates,
-    *,
-    clusters: IntArray | None = None,
-    seed: int = 0,
-    resamples: int = RESAMPLES,
-) -> BesideAnnotators | None:
+def beside_annotators(pool: RatedPool, one: Trial) -> BesideAnnotators | None:
     """The comparison, or None where no two annotators rated a text that has an estimate.
 
+    Estimates are ranked within blocks, as everywhere; what ranking among few costs is given back.
+    The interval is over texts, whose parts leave estimator and annotators together, and over
+    annotators: what annotators differ by beyond the texts that each of them rated.
+
     Args:
-        pool: the rated texts; estimates: one a text, made without its ratings.
-        clusters: [n] number of what is drawn together; single texts without it.
-        seed: of the bootstrap; resamples: its size.
+        pool: the rated texts; one: the estimator.
     """
-    order = _order(pool, estimates.values, clusters)
-    values = estimates.values[order]
-    place = np.argsort(order)
-    known = [_known(column, place, values) for column in columns_of(pool, leave_out=True)]
-    several = [column for column in known if len(column.rows) >= 2]
-    enough = [column for column in several if len(column.rows) >= FEWEST]
-    used = enough if len(enough) >= 2 else several
+    used = _used(pool, ~np.isnan(one.at().alone))
     if len(used) < 2:
         return None
-    judges = [(column.scores, values[column.rows]) for column in used]
-    pairs = [
-        tuple(weighted.spearman(column.human, judged) for judged in both)
-        for column, both in zip(used, judges, strict=True)
-    ]
-    spearman = _of(pairs, used, np.ones((1, len(pool))))[0]
-    errors = [
-        [float(np.sort(np.square(column.human - judged)).mean()) for judged in both]
-        for column, both in zip(used, judges, strict=True)
-    ]
+    rows = np.concatenate([column.rows for column in used])
+    who = np.repeat(np.arange(len(used)), [len(column.rows) for column in used])
+    human = np.concatenate([column.human for column in used])
+    scores = np.concatenate([column.scores for column in used])
+
+    def compared(part: int, anew: bool) -> FloatArray:
+        apart = one.at(part, anew).apart
+        ranked, factor = _ranked(apart, one.deal.blocks)
+        known = ~np.isnan(apart[rows])
+        both = [scores[known], ranked[rows][known]]
+        found = [_spearman_by(who[known], human[known], other, len(used)) for other in both]
+        return np.stack([found[0], np.clip(factor * found[1], -1.0, 1.0)], axis=1)
+
+    spearman = compared(0, False)  # noqa: FBT003
+    parts = range(one.deal.parts + 1)
+    every = np.array([[compared(part, anew) for part in parts] for anew in (False, True)])
     average = _averages(spearman)
+    errors = [np.square(human - other) for other in (scores, one.at().alone[rows])]
+    order = np.lexsort((*errors, who))  # sums do not depend on the order of rows
+    counts = np.bincount(who)
+    mse = np.stack([np.bincount(who[order], error[order]) / counts for error in errors], axis=1)
     return BesideAnnotators(
         spearman=spearman,
-        mse=np.array(errors),
+        mse=mse,
         annotator=float(average[0]),
         estimator=float(average[1]),
-        difference_interval=_interval(
-            pairs, used, len(pool), None if clusters is None else clusters[order], seed, resamples
-        ),
+        difference_interval=_interval(every[..., 1] - every[..., 0]),
     )
 
 
-def _known(column: Column, place: IntArray, values: FloatArray) -> Column:
-    """The column in canonical order, its texts with an estimate alone."""
-    rows = place[column.rows]
-    kept = np.argsort(rows)
-    kept = kept[~np.isnan(values[rows[kept]])]
-    return Column(column.name, rows[kept], column.human[kept], column.scores[kept])
+def _used(pool: RatedPool, scored: BoolArray) -> list[Column]:
+    """The columns of annotators with enough texts that have an estimate."""
+    several = []
+    for column in columns_of(pool, leave_out=True):
+        kept = scored[column.rows]
+        if kept.sum() >= 2:
+            rows, human, scores = column.rows, column.human, column.scores
+            several.append(Column(column.name, rows[kept], human[kept], scores[kept]))
+    enough = [column for column in several if len(column.rows) >= FEWEST]
+    return enough if len(enough) >= 2 else several
 
 
-def _of(
-    pairs: list[tuple[weighted.OfWeights, ...]], used: list[Column], weights: FloatArray
-) -> FloatArray:
-    """[resamples, annotators, 2] Spearman of annotator and estimator."""
-    found = [
-        np.stack([of(weights[:, column.rows]) for of in both], axis=1)
-        for both, column in zip(pairs, used, strict=True)
-    ]
-    return np.stack(found, axis=1)
+def _ranked(column: FloatArray, blocks: IntArray) -> tuple[FloatArray, float]:
+    """[n] places within blocks, and what a correlation with them has to be multiplied by.
+
+    A place among m is nearer to chance than one among all: it correlates with that by the root of
+    (m - 1) / (m + 1).
+    """
+    known = ~np.isnan(column)
+    found = np.full(len(column), np.nan)
+    found[known] = positions(column[known], blocks[known])
+    m = known.sum() / max(len(np.unique(blocks[known])), 1)
+    return found, math.sqrt((m + 1) / (m - 1)) if m > 1 else math.nan
+
+
+def _spearman_by(who: IntArray, x: FloatArray, y: FloatArray, count: int) -> FloatArray:
+    """[count] Spearman of the rows of each; NaN where it is undefined."""
+    a, b = _ranks_by(who, settled(x), count), _ranks_by(who, settled(y), count)
+    order = np.lexsort((a, b, who))
+    who, a, b = who[order], a[order], b[order]
+    sums = [np.bincount(who, product, count) for product in (a * b, a * a, b * b)]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        below = np.sqrt(sums[1] * sums[2])
+        return np.where(below > 0, sums[0] / below, np.nan)
+
+
+def _ranks_by(who: IntArray, values: FloatArray, count: int) -> FloatArray:
+    """[rows] mid-rank of each among those of its own, less their mean; whole numbers and halves."""
+    order = np.lexsort((values, who))
+    codes = np.empty(len(who), dtype=np.int64)
+    changes = (np.diff(values[order]) != 0) | (np.diff(who[order]) != 0)
+    codes[order] = np.concatenate([[0], np.cumsum(changes)])[: len(who)]
+    sizes = np.bincount(codes)
+    middle = np.cumsum(sizes) - (sizes - 1) / 2
+    of_each = np.bincount(who, minlength=count)
+    starts = np.cumsum(of_each) - of_each
+    return np.asarray(middle[codes] - starts[who] - (of_each[who] + 1) / 2)
 
 
 def _averages(spearman: FloatArray) -> FloatArray:
@@ -111,43 +136,18 @@ def _averages(spearman: FloatArray) -> FloatArray:
     return np.asarray(both.mean(axis=0)) if len(both) else np.full(2, np.nan)
 
 
-def _interval(
-    pairs: list[tuple[weighted.OfWeights, ...]],
-    used: list[Column],
-    n: int,
-    clusters: IntArray | None,
-    seed: int,
-    resamples: int,
-) -> Interval:
-    rng = np.random.default_rng(seed)
-    size = sum(len(column.rows) for column in used)
-    times = min(resamples, max(FEWEST_RESAMPLES, resamples * MOST // size))
-    blocks = weights_of(n, resamples=times, rng=rng, clusters=clusters)
-    drawn = np.concatenate([_drawn(_of(pairs, used, weights), rng) for weights in blocks])
-    known = drawn[~np.isnan(drawn)]
-    if times == resamples or len(known) < 2:
-        return percentile_interval(drawn)
-    half = quantile(LEVEL) * float(known.std(ddof=1))  # so many ratings that it is normal
-    return float(known.mean()) - half, float(known.mean()) + half
-
-
-def _drawn(spearman: FloatArray, rng: np.random.Generator) -> FloatArray:
-    """[resamples] mean difference over as many annotators, drawn; NaN where none is defined."""
-    gaps = spearman[:, :, 1] - spearman[:, :, 0]
-    chosen = np.take_along_axis(gaps, rng.integers(gaps.shape[1], size=gaps.shape), axis=1)
-    defined = ~np.isnan(chosen)
-    counts, sums = defined.sum(axis=1), np.where(defined, chosen, 0.0).sum(axis=1)
-    return np.asarray(np.where(counts > 0, sums / np.maximum(counts, 1), np.nan))
-
-
-def _order(pool: RatedPool, values: FloatArray, clusters: IntArray | None) -> IntArray:
-    """[n] rows by content, so that their order changes nothing: also by who gave which rating."""
-    marks: list[list[tuple[int, float]]] = [[] for _ in range(len(pool))]
-    ratings = pool.ratings
-    columns = (ratings.text.tolist(), ratings.annotator.tolist(), ratings.values.tolist())
-    for text, who, value in zip(*columns, strict=True):
-        marks[text].append((who, value))
-    known = np.where(np.isnan(values), -np.inf, values).tolist()
-    rows = np.array(sorted(range(len(pool)), key=lambda i: (sorted(marks[i]), known[i])))
-    held = None if clusters is None else clusters[rows]
-    return np.asarray(rows[canonical_order(take(pool, rows), held)])
+def _interval(gaps: FloatArray) -> Interval:
+    """95 % interval of the mean gap, from [2, 1 + parts, annotators]."""
+    known = ~np.isnan(gaps[0, 0])
+    if not known.any():
+        return UNDEFINED
+    gaps = gaps[..., known]
+    own = gaps[0, 0]
+    left = ~np.isnan(gaps)
+    means = np.where(left, gaps, 0.0).sum(axis=2) / np.maximum(left.sum(axis=2), 1)
+    errors = np.array([error_of(gaps[..., i]) for i in range(len(own))])
+    drawn = float(np.square(errors[~np.isnan(errors)]).sum()) / len(own)  # of texts, in `between`
+    between = float(own.var(ddof=1)) - drawn if len(own) > 1 else 0.0
+    error = math.sqrt(error_of(means) ** 2 + max(between, 0.0) / len(own))
+    half = student(gaps.shape[1] - 2) * error
+    return float(means[0, 0]) - half, float(means[0, 0]) + half

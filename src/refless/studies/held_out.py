@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +17,7 @@ from refless.stats.jackknife import jackknife
 from refless.stats.measures import MEASURES, WEIGHTED
 from refless.stats.resampling import RESAMPLES, bootstrap
 
+FEW = 15  # texts, of which five folds hold three each
 RESAMPLED_ROWS = 20_000  # beyond this, intervals come from the jackknife instead of the bootstrap
 
 
@@ -29,10 +31,12 @@ class Agreement:
         mse, mae: in the squared units and the units of the human rating.
         auc: NaN unless the human rating has exactly two values.
         mse_interval and the like: 95 % interval of each measure.
-        pearson_p, spearman_p, kendall_p: two-sided, taking texts for independent.
+        pearson_p, spearman_p, kendall_p: two-sided; of given predictions, taking texts for
+            independent.
         reasons: how often each reason of abstention occurs.
         undefined: why a measure is NaN, by its name.
-        interval_method: what made the intervals: `boot-1000` or `jackknife`; for the signature.
+        interval_method: what made the intervals: `jack-20`, `boot-1000` or `jackknife`; for the
+            signature.
     """
 
     n: int
@@ -89,8 +93,8 @@ def agreement(judged: Predictions, *, seed: int = 0, resamples: int = RESAMPLES)
         pearson_p=correlation_p(values["pearson"], n_scored),
         spearman_p=correlation_p(values["spearman"], n_scored),
         kendall_p=kendall_p(human, predicted),
-        reasons=_reasons(judged),
-        undefined=_undefined(values, human, predicted, binary=len(np.unique(judged.human)) == 2),
+        reasons=counted_reasons(judged.predicted, judged.reason),
+        undefined=why_undefined(values, human, predicted, judged.human),
         interval_method=f"boot-{resamples}" if resampled else "jackknife",
     )
 
@@ -111,16 +115,21 @@ def _canonical(judged: Predictions) -> tuple[FloatArray, FloatArray, IntArray | 
     return human[order], predicted[order], clusters[order]
 
 
-def _reasons(judged: Predictions) -> dict[str, int]:
-    missing = np.flatnonzero(np.isnan(judged.predicted))
-    counts = Counter(judged.reason[i] or "undefined" for i in missing)
-    return dict(sorted(counts.items()))
+def counted_reasons(predicted: FloatArray, reasons: Sequence[str]) -> dict[str, int]:
+    """How often each reason stands where there is no prediction."""
+    missing = np.flatnonzero(np.isnan(predicted))
+    return dict(sorted(Counter(reasons[i] or "undefined" for i in missing.tolist()).items()))
 
 
-def _undefined(
-    values: dict[str, float], human: FloatArray, predicted: FloatArray, *, binary: bool
+def why_undefined(
+    values: dict[str, float], human: FloatArray, predicted: FloatArray, everyone: FloatArray
 ) -> dict[str, str]:
-    """Why each NaN is one; an AUC is not missed where the ratings are not of two values."""
+    """Why each NaN is one; an AUC is not missed where the ratings are not of two values.
+
+    Args:
+        values: of the measures, by name; human, predicted: of the texts with a prediction.
+        everyone: the ratings of all texts.
+    """
     missing = [name for name, value in values.items() if math.isnan(value)]
     if len(human) == 0:
         why = "no text has a prediction"
@@ -130,6 +139,9 @@ def _undefined(
         why = "all ratings are equal"
     elif is_constant(predicted):
         why = "all predictions are equal"
+    elif len(human) < FEW:
+        why = "there are too few texts for folds"
     else:
-        why = "it is beyond floating-point numbers"
+        why = "it is beyond floating-point numbers, or predictions are equal within every fold"
+    binary = len(np.unique(everyone)) == 2
     return {name: why for name in missing if name != "auc" or binary}

@@ -102,13 +102,13 @@ def learning_curve(
         raise UsageError("a learning curve needs 2 repetitions and sizes from 2 to the whole pool")
     pool, held, human = canonical(pool, labels)
     steps = _sizes(len(pool)) if not sizes else np.unique([*sizes, len(pool)]).astype(np.int64)
-    predict = scorer.within(pool, held)
+    predict = scorer.within(pool)
     values = {name: np.full((len(steps), repetitions), np.nan) for name in RANGES}
     rng = np.random.default_rng(seed)
     for i, size in enumerate(steps.tolist()):
         for j in range(repetitions if size < len(pool) else 1):
             rows = np.sort(rng.choice(len(pool), size, replace=False))
-            for name, value in _measured(human[rows], predict(rows)).items():
+            for name, value in _measured(human[rows], predict(rows)(held[rows])).items():
                 values[name][i, j:] = value
     both = {name: _mean_and_sd(table) for name, table in values.items()}
     return LearningCurve(

@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
 from refless.errors import UsageError
-from refless.records import Estimates, FloatArray, IntArray, Predictions, RatedPool
+from refless.records import Estimates, IntArray, RatedPool
 from refless.signature import Signature
-from refless.stats.intervals import UNDEFINED
 from refless.stats.resampling import RESAMPLES
 from refless.studies.annotators import Annotators, annotators
-from refless.studies.baselines import BASELINES
+from refless.studies.baselines import tried_plain
 from refless.studies.beside_annotators import BesideAnnotators, beside_annotators
-from refless.studies.differences import Difference, difference
-from refless.studies.held_out import Agreement, agreement
+from refless.studies.differences import Difference
+from refless.studies.held_out import Agreement
 from refless.studies.reranking import BY, Reranking, reranking
+from refless.studies.trials import Trial, agreement_of, difference, trial
 
-CORRELATIONS = ("pearson", "spearman", "kendall", "auc")
-RANKS_NOTHING = "a constant ranks nothing"
 GROUPS = {
     "text": "texts",
     "source": "sources",
@@ -42,9 +38,8 @@ class Validation:
         estimator: agreement of these with the human rating.
         baselines: agreement of predictions that read no words, by name, on the texts that have
             an estimate (on all where none has).
-        differences: what sets the estimator apart from each baseline, by its name, both drawn
-            together: Spearman above that of `length_only`, MSE below that of `constant`; above 0
-            the estimator does better.
+        differences: what sets the estimator apart from each baseline, by its name: Spearman above
+            that of `length_only`, MSE below that of `constant`; above 0 the estimator does better.
         annotators: single annotators against the human rating, or None.
         beside: the estimator beside single annotators on equal terms, or None.
         reranking: what choosing among outputs for one source, or item, is worth; None where these
@@ -94,6 +89,7 @@ def codes(labels: Sequence[str]) -> IntArray:
 def validation(
     pool: RatedPool,
     estimates: Estimates,
+    one: Trial,
     labels: Sequence[str],
     signature: Signature,
     *,
@@ -101,46 +97,22 @@ def validation(
     seed: int = 0,
     resamples: int = RESAMPLES,
 ) -> Validation:
-    """What held-out estimates are worth.
+    """What held-out estimates are worth on new texts.
 
     Args:
         pool: the rated texts.
         estimates: one a text, made without its group.
+        one: the same estimator in the whole pool and without parts of it.
         labels: [n] the groups, as strings.
         signature: the estimator's.
         group: what the groups are, for the signature.
-        seed: of the bootstrap.
-        resamples: its size.
+        seed: of what is drawn; resamples: of the bootstrap over outputs to choose from.
     """
-    clusters = () if group == "id" else tuple(labels)
-    held = codes(labels)
-
-    def judge(values: FloatArray, reasons: Sequence[str]) -> Agreement:
-        judged = Predictions(
-            id=pool.ids, human=pool.human, predicted=values, reason=tuple(reasons), group=clusters
-        )
-        return agreement(judged, seed=seed, resamples=resamples)
-
-    def apart(measure: str, first: FloatArray, second: FloatArray) -> Difference:
-        return difference(
-            measure,
-            pool.human,
-            first,
-            second,
-            clusters=held if clusters else None,
-            seed=seed,
-            resamples=resamples,
-        )
-
-    lengths = np.array([len(text) for text in pool.texts], dtype=np.float64)
+    deal = one.deal
+    tried = tried_plain(pool, deal.groups, deal.blocks)
     scored = estimates.defined if estimates.defined.any() else np.ones(len(pool), dtype=np.bool_)
     left_out = np.where(scored, "", "without-estimate").tolist()
-    predicted = {
-        name: np.where(scored, predict(pool.human, lengths, held), np.nan)
-        for name, predict in BASELINES.items()
-    }
-    baselines = {name: judge(values, left_out) for name, values in predicted.items()}
-    found = judge(estimates.values, estimates.reasons)
+    length, constant = (trial(tried[name], deal).on(scored) for name in ("length", "constant"))
     chosen = None
     if group in BY:
         chosen = reranking(
@@ -149,28 +121,20 @@ def validation(
     return Validation(
         pool=pool,
         estimates=estimates,
-        estimator=found,
-        baselines={**baselines, "constant": _without_ranks(baselines["constant"])},
+        estimator=agreement_of(one, estimates.reasons),
+        baselines={
+            "constant": agreement_of(constant, left_out),
+            "length_only": agreement_of(length, left_out),
+        },
         differences={
-            "length_only": apart("spearman", estimates.values, predicted["length_only"]),
-            "constant": apart("mse", predicted["constant"], estimates.values),
+            "length_only": difference("spearman", one, length),
+            "constant": difference("mse", constant, one),
         },
         annotators=annotators(pool),
-        beside=beside_annotators(
-            pool, estimates, clusters=held if clusters else None, seed=seed, resamples=resamples
-        ),
+        beside=beside_annotators(pool, one),
         reranking=chosen,
-        signature=signature.plus(heldout=group, ci=found.interval_method, seed=seed),
+        signature=signature.plus(heldout=group, ci=one.method, seed=seed),
     )
-
-
-def _without_ranks(constant: Agreement) -> Agreement:
-    """The constant without correlations: held out, it is a mirror of each text's own rating."""
-    nothing: dict[str, Any] = dict.fromkeys(CORRELATIONS, math.nan)
-    nothing |= {f"{name}_interval": UNDEFINED for name in CORRELATIONS}
-    nothing |= {f"{name}_p": math.nan for name in CORRELATIONS[:3]}
-    why = {**constant.undefined, **dict.fromkeys(CORRELATIONS[:3], RANKS_NOTHING)}
-    return replace(constant, **nothing, undefined=why)
 
 
 def repeated(pool: RatedPool) -> int:

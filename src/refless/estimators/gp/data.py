@@ -147,15 +147,17 @@ def rating_noise(pool: RatedPool, rows: IntArray | None = None) -> FloatArray:
     return np.asarray(np.sort(spread[pooled]).sum() / freedom / counts)
 
 
-def folds_in(pool: RatedPool, groups: IntArray, folds: int) -> IntArray:
+def folds_in(
+    pool: RatedPool, groups: IntArray, folds: int, seed: int | tuple[int, ...] = 2
+) -> IntArray:
     """[n] fold of each text; groups stay whole, and copies of a text that no group sets apart.
 
     Groups of the same contents share a fold, so neither ratings nor the order of rows nor labels
-    decide where a text goes.
+    decide where a text goes. Folds are those of any multiple of their number, put together.
     """
     members = members_of(groups, copies_of(pool))
     place = {inside: i for i, inside in enumerate(sorted(set(members.values())))}
-    drawn = _dealt(len(place), folds)
+    drawn = _dealt(len(place), folds, seed)
     return np.array([drawn[place[members[group]]] for group in groups.tolist()], dtype=np.int64)
 
 
@@ -167,6 +169,6 @@ def folds_of(groups: IntArray, folds: int) -> IntArray:
     return np.array([fold[group] for group in groups.tolist()], dtype=np.int64)
 
 
-def _dealt(n: int, folds: int) -> IntArray:
+def _dealt(n: int, folds: int, seed: int | tuple[int, ...] = 2) -> IntArray:
     """Fold of each of n groups."""
-    return np.asarray(np.random.default_rng(2).permutation(n) % folds)
+    return np.asarray(np.random.default_rng(seed).permutation(n) % folds)

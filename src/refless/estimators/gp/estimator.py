@@ -1,5 +1,6 @@
 """The Gaussian process: what an output's rating should be, given how alike it is to rated texts."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 
@@ -9,9 +10,9 @@ from refless.embed import Encoder
 from refless.errors import UsageError
 from refless.estimators.explanation import Explanation
 from refless.estimators.given import outputs_in
-from refless.estimators.gp.data import FEWEST, Data, kernels_of, read
+from refless.estimators.gp.data import FEWEST, Data, folds_in, kernels_of, read
 from refless.estimators.gp.model import Method, Model, conditioned, estimated, shares, tuned
-from refless.estimators.gp.nested import nested
+from refless.estimators.gp.nested import Nested, nested
 from refless.estimators.gp.threads import calm
 from refless.estimators.protocol import (
     FOLDS,
@@ -25,6 +26,7 @@ from refless.estimators.protocol import (
     one_output,
     rows_in,
 )
+from refless.estimators.scorer import Held, Tried
 from refless.index import RatedIndex, rated_in
 from refless.ngrams import Shape
 from refless.records import (
@@ -205,17 +207,43 @@ class GaussianProcess(Estimator):
         """
         given = rated_in(pool)
         numbers = group_numbers(given, groups)
-        data = self._read(given, numbers)
+        return self._held_out(given, numbers, folds_in(given, numbers, self.folds))[0]
+
+    def tried(
+        self, pool: RatedPool | RatedIndex, groups: IntArray, blocks: IntArray
+    ) -> tuple[Estimates, Tried]:
+        """As of every scorer, in closed form; amplitudes are chosen in folds of whole blocks."""
+        given = rated_in(pool)
+        found, models = self._held_out(given, groups, blocks % self.folds)
+        ends, known = ends_of(given.scale), ~np.isnan(found.values)
+
+        def among(rows: IntArray) -> Callable[[IntArray], FloatArray]:
+            with calm():
+                some = models if len(rows) == len(given) else models.among(rows)
+            return lambda labels: np.where(  # it abstains where it abstains
+                known[rows], np.clip(some.held_out(labels)[0], *ends), np.nan
+            )
+
+        if models.exact:
+            return found, Tried.out_of(among, groups, blocks)
+        return found, Tried(Held(found.values, among(np.arange(len(given)))(blocks)))
+
+    def _held_out(
+        self, given: RatedPool, groups: IntArray, fold: IntArray
+    ) -> tuple[Estimates, Nested]:
+        data = self._read(given, groups)
         told = self._told(READING if data.encoder else 0.0)
         with calm():
-            values, sd = nested(data, numbers, self.folds, self._method(), told)
+            models = nested(data, fold, self._method(), told)
+            values, sd = models.held_out(groups)
         errors = (given.human - values) / sd
         hidden = np.bincount(
-            numbers[rows_in(data.pool, data.rated)], minlength=int(numbers.max(initial=0)) + 1
+            groups[rows_in(data.pool, data.rated)], minlength=int(groups.max(initial=0)) + 1
         )
-        support, share = len(data.rated) - hidden[numbers], self.target_coverage
+        support, share = len(data.rated) - hidden[groups], self.target_coverage
         known = errors[~np.isnan(errors)]
-        return self._answer(data, as_outputs(given), values, sd, known, support, share)
+        answer = self._answer(data, as_outputs(given), values, sd, known, support, share)
+        return answer, models
 
     def _answer(
         self,

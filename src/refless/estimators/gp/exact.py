@@ -1,5 +1,7 @@
 """Ordinary the GP with every rated text: means, variances, shares, exact leave-group-out."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -54,14 +56,44 @@ class Exact:
         return np.asarray(solved + np.outer(lack / self.ones.sum(), self.ones))
 
     def held_out(self, groups: IntArray) -> tuple[FloatArray, FloatArray]:
-        """Mean of each rating given those outside its group, and the variance of its error.
+        """Mean of each rating given those outside its group, and the variance of its error."""
+        return self.precision().held_out(groups)
 
-        With Q = sigma^-1 - sigma^-1 1 1' sigma^-1 / (1' sigma^-1 1) the errors of a group g are
-        Q_gg^-1 (Q y)_g and their covariance is Q_gg^-1 (Dubrule 1983). NaN where nothing is left.
-        """
+    def precision(self) -> Precision:
+        """What leaves ratings out in closed form."""
         q = _inverse(self.factor)
         q -= np.outer(self.ones, self.ones) / self.ones.sum()
+        return Precision(self.y, q)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Precision:
+    """Ratings and Q = sigma^-1 - sigma^-1 1 1' sigma^-1 / (1' sigma^-1 1).
+
+    Attributes:
+        y: [n] ratings; q: [n, n].
+    """
+
+    y: FloatArray
+    q: FloatArray
+
+    def held_out(self, groups: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Mean of each rating given those outside its group, and the variance of its error.
+
+        The errors of a group g are Q_gg^-1 (Q y)_g and their covariance is Q_gg^-1 (Dubrule 1983).
+        NaN where nothing is left.
+        """
+        q = self.q
         return leave_out(self.y, q @ self.y, lambda rows: q[np.ix_(rows, rows)], groups, np.diag(q))
+
+    def among(self, kept: IntArray) -> Precision:
+        """The same out of some ratings alone: Q_kk - Q_kd Q_dd^-1 Q_dk for those d left out."""
+        if len(kept) < 2:  # nothing is left to judge by
+            return Precision(self.y[kept], np.full((len(kept), len(kept)), np.nan))
+        dropped = np.setdiff1d(np.arange(len(self.y)), kept)
+        across = self.q[np.ix_(kept, dropped)]
+        inner = np.linalg.solve(self.q[np.ix_(dropped, dropped)], across.T)
+        return Precision(self.y[kept], self.q[np.ix_(kept, kept)] - across @ inner)
 
 
 def _inverse(factor: Factor) -> FloatArray:

@@ -1,44 +1,124 @@
 """Held-out estimates of rated texts, in closed form, with amplitudes that have not seen them."""
 
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
 import numpy as np
 
-from refless.estimators.gp.data import FEWEST, Data, folds_in
+from refless.estimators.gp.data import FEWEST, Data
+from refless.estimators.gp.exact import Exact, Precision
+from refless.estimators.gp.inducing import Inducing
 from refless.estimators.gp.model import Method, conditioned, estimated, tuned
 from refless.estimators.protocol import rows_in
 from refless.matching import Progress
-from refless.records import FloatArray, IntArray, as_outputs, take
+from refless.records import BoolArray, FloatArray, IntArray, as_outputs, take
+
+Column = tuple[FloatArray, FloatArray]  # means and variances
 
 
-def nested(
-    data: Data, groups: IntArray, folds: int, method: Method, told: Progress | None = None
-) -> tuple[FloatArray, FloatArray]:
-    """Means and standard deviations of the pool's ratings, in the order given; NaN without a model.
+@dataclass(frozen=True, slots=True, eq=False)
+class _Fold:
+    """A model for the texts of one fold.
 
-    Each text is judged by the others outside its group. In folds of whole groups, each fold's
-    texts are judged with the amplitudes that the other folds ask for: nothing that is read off the
-    ratings of a fold is used on it, no amplitude, no unit. Texts that a sub-sample leaves out are
-    judged by its texts in the other folds.
+    Attributes:
+        inside: which of the rated texts in use are in the fold; unseen: rows of the pool that are
+            in the fold and not in use; judged: what the others in use say of these.
+        offset, unit: of the ratings outside the fold.
+        known: all ratings in use, with amplitudes from those outside the fold.
     """
-    values, variances = np.full(len(groups), np.nan), np.full(len(groups), np.nan)
-    fold = folds_in(data.pool, groups, folds)
-    rated = rows_in(data.pool, data.rated)
-    for number in range(folds):
+
+    inside: IntArray
+    unseen: IntArray
+    judged: Column
+    offset: float
+    unit: float
+    known: Precision | Inducing
+
+    def held_out(self, groups: IntArray) -> Column:
+        """Means and variances of the fold's texts without their groups."""
+        means, spread = self.known.held_out(groups)
+        return self.offset + self.unit * means[self.inside], self.unit**2 * spread[self.inside]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Nested:
+    """A model for each fold, to judge each text by the others outside its group.
+
+    Nothing that is read off the ratings of a fold is used on it, no amplitude, no unit. Texts that
+    a sub-sample leaves out are judged by its texts in the other folds.
+
+    Attributes:
+        size: of the pool; rated: rows of the rated texts in use.
+        folds: those with enough rated texts outside.
+    """
+
+    size: int
+    rated: IntArray
+    folds: tuple[_Fold, ...]
+
+    def held_out(self, groups: IntArray) -> Column:
+        """[n] means and standard deviations without each text's group, which lies in one fold."""
+        values, variances = np.full(self.size, np.nan), np.full(self.size, np.nan)
+        for one in self.folds:
+            inside = self.rated[one.inside]
+            values[inside], variances[inside] = one.held_out(groups[self.rated])
+            values[one.unseen], variances[one.unseen] = one.judged
+        return values, np.sqrt(variances)
+
+    @property
+    def exact(self) -> bool:
+        """Whether rows can be left out in closed form: all are in use, without inducing points."""
+        known = [one.known for one in self.folds]
+        return len(self.rated) == self.size and all(isinstance(one, Precision) for one in known)
+
+    def among(self, rows: IntArray) -> Nested:
+        """The same out of some rows of the pool alone, in their order; amplitudes stay."""
+        place = np.full(self.size, -1, dtype=np.int64)
+        place[rows] = np.arange(len(rows))
+        kept = np.flatnonzero(place[self.rated] >= 0)
+        folds = (
+            replace(one, inside=np.flatnonzero(np.isin(kept, one.inside)), known=known.among(kept))
+            for one in self.folds
+            if isinstance(known := one.known, Precision)
+        )
+        return Nested(len(rows), place[self.rated[kept]], tuple(folds))
+
+
+def nested(data: Data, fold: IntArray, method: Method, told: Progress | None = None) -> Nested:
+    """Models whose amplitudes are those that all folds but one ask for.
+
+    Args:
+        data: the rated texts; fold: [n] number of each from 0, groups whole.
+        method: how a model is learned; told: called with the share of the work that is done.
+    """
+    rated, count = rows_in(data.pool, data.rated), int(fold.max(initial=-1)) + 1
+    folds = []
+    for number in range(count):
         outside = np.flatnonzero(fold[rated] != number)
-        if len(outside) < FEWEST or not (fold == number).any():
-            continue
-        others = data.in_units_of(outside)
-        amplitudes = tuned(others, outside, method)
-        left, spread = conditioned(others, amplitudes, method).posterior.held_out(groups[rated])
-        inside = np.flatnonzero(fold[rated] == number)
-        values[rated[inside]] = others.offset + others.unit * left[inside]
-        variances[rated[inside]] = others.unit**2 * spread[inside]
-        unseen = np.setdiff1d(np.flatnonzero(fold == number), rated)
-        if len(unseen):
-            model = conditioned(others.take(outside), amplitudes, method)
-            inputs = others.inputs_of(as_outputs(take(data.pool, unseen)))
-            left, spread = estimated(others, model, inputs)
-            values[unseen] = others.offset + others.unit * left
-            variances[unseen] = others.unit**2 * spread
+        if len(outside) >= FEWEST and (fold == number).any():
+            folds.append(_fold(data, rated, fold == number, outside, method))
         if told is not None:
-            told((number + 1) / folds)
-    return values, np.sqrt(variances)
+            told((number + 1) / count)
+    return Nested(len(fold), rated, tuple(folds))
+
+
+def _fold(data: Data, rated: IntArray, fold: BoolArray, outside: IntArray, method: Method) -> _Fold:
+    others = data.in_units_of(outside)
+    amplitudes = tuned(others, outside, method)
+    posterior = conditioned(others, amplitudes, method).posterior
+    unseen, judged = np.setdiff1d(np.flatnonzero(fold), rated), (np.zeros(0), np.zeros(0))
+    if len(unseen):
+        model = conditioned(others.take(outside), amplitudes, method)
+        left, spread = estimated(
+            others, model, others.inputs_of(as_outputs(take(data.pool, unseen)))
+        )
+        judged = others.offset + others.unit * left, others.unit**2 * spread
+    return _Fold(
+        inside=np.flatnonzero(fold[rated]),
+        unseen=unseen,
+        judged=judged,
+        offset=others.offset,
+        unit=others.unit,
+        known=posterior.precision() if isinstance(posterior, Exact) else posterior,
+    )

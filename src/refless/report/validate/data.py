@@ -57,9 +57,8 @@ class ValidateRecord(Record):
 
     Attributes:
         baselines: agreement of predictions that read no words.
-        differences: what sets the estimator apart from each baseline, both drawn together: its
-            Spearman less that of `length_only`, and the MSE of `constant` less its own; above 0
-            the estimator does better.
+        differences: what sets the estimator apart from each baseline: its Spearman less that of
+            `length_only`, and the MSE of `constant` less its own; above 0 it does better.
         annotators: single annotators against the human rating, which holds their own; null, with a
             reason, where the ratings do not say who gave them.
         beside: null where no two annotators rated the same texts.

@@ -17,6 +17,7 @@ from refless.report.validate.texts import left_out, scatter_section, store_of, w
 from refless.report.validate.verdict import Grounds, grounds_of, notes, verdict
 from refless.report.wording import (
     MEASURES,
+    estimator_name,
     interval,
     measure,
     number,
@@ -31,6 +32,7 @@ from refless.studies.held_out import Agreement
 from refless.studies.learning_curve import LearningCurve
 from refless.studies.reranking import BY, several
 from refless.studies.thresholds import Thresholds
+from refless.studies.trials import MOST_REFITTED
 from refless.studies.validation import Validation
 
 NO_NAMES = "No comparison with single annotators: the ratings do not say who gave them."
@@ -39,11 +41,10 @@ BASELINES = (
     "that have an estimate."
 )
 SEVERAL = "The best of several outputs for one {}"
-MIRROR = (
-    "Below 0: where a text's own rating is high, the mean of the other texts is low, so estimates "
-    "that know nothing rank texts backwards."
+FIXED = (
+    "Intervals of {} do not know what other rated texts would have taught it, as it would have to "
+    "be trained again for that: up to about 1,500 texts take them for too narrow."
 )
-TELLS_NOTHING = "Length tells nothing here: on these texts it ranks no better than by chance."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,8 +126,9 @@ def _facts(result: Validation, grounds: Grounds) -> tuple[tuple[str, str, str], 
 def _agreement(result: Validation) -> tuple[Section, ...]:
     found = result.estimator
     line = (
-        f"Each text is estimated without {left_out(result)}. Rated texts with an estimate: "
-        f"{found.n_scored:,} of {found.n:,} (coverage {number(found.coverage)})."
+        f"Each text is estimated without {left_out(result)}; correlations are within folds that "
+        f"one model has judged. Rated texts with an estimate: {found.n_scored:,} of {found.n:,} "
+        f"(coverage {number(found.coverage)})."
     )
     table = Section(title="Agreement with people", lines=(line,), table=agreement_table(result))
     return table, Section(lines=_legend(result))
@@ -136,11 +138,10 @@ def agreement_table(result: Validation) -> Table:
     """One row a measure; a column each for the estimator, the baselines and annotators."""
     constant, length = result.baselines["constant"], result.baselines["length_only"]
     names = _measured(result.estimator)
-    errors, tells = {"mse", "mae"}, length.spearman > 0
     columns: dict[str, list[str]] = {
         "estimator [95 %]": [measure(result.estimator, name) for name in names],
-        "constant": [_bare(constant, n) if n in errors else "-" for n in names],
-        "length": [_bare(length, n) if n in errors or tells else "-" for n in names],
+        "constant": [_bare(constant, n) if n in ("mse", "mae") else "-" for n in names],
+        "length": [_bare(length, n) for n in names],
     }
     if result.annotators is not None:
         for kind in ("average", "best"):
@@ -163,10 +164,8 @@ def _legend(result: Validation) -> tuple[str, ...]:
     """What the columns are, a line each."""
     people = result.annotators
     lines = [BASELINES]
-    if result.estimator.spearman_interval[1] < 0:
-        lines.insert(0, MIRROR)
-    if not result.baselines["length_only"].spearman > 0:
-        lines.append(TELLS_NOTHING)
+    if result.estimator.interval_method.endswith("fixed") and len(result.pool) <= MOST_REFITTED:
+        lines.insert(0, FIXED.format(estimator_name(result.signature)))
     if people is None:
         return (*lines, NO_NAMES)
     line = (

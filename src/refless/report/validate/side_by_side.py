@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 from refless.report.document import Document, Section, Table
@@ -9,7 +10,8 @@ from refless.report.wording import percent, sentence, with_interval
 from refless.studies.side_by_side import Line, SideBySide
 
 FEWEST = 20  # estimates that a recommendation needs
-FEWEST_DRAWN = 20  # groups
+FEWEST_DRAWN, ENOUGH_DRAWN = 20, 60  # texts or groups; see benchmarks/promises.py
+FEW = "which is few: take them for rough"
 NEARLY_ALL = 0.995  # of the texts: below this share the coverage is told
 TITLE = "Side by side on the same texts"
 
@@ -50,9 +52,9 @@ def worth_using(found: SideBySide) -> bool:
 
 def recommendation(found: SideBySide) -> str:
     """Which estimator to use, and whether it is worth using at all, in a sentence or two."""
-    if found.n_drawn < FEWEST_DRAWN:
-        few = f"Intervals are drawn over {found.n_drawn} groups only, too few to rely on."
-        return f"{_recommended(found)} {few}"
+    few = "too few to rely on" if found.n_drawn < FEWEST_DRAWN else FEW
+    if found.n_drawn < ENOUGH_DRAWN:
+        return f"{_recommended(found)} Intervals rest on {found.n_drawn} groups only, {few}."
     return _recommended(found)
 
 
@@ -91,8 +93,7 @@ def _table(found: SideBySide) -> Table:
 
 
 def _row(line: Line, found: SideBySide) -> tuple[str, ...]:
-    # held out, a baseline that knows nothing is a mirror of each text's own rating
-    ranks = line.name not in found.baselines or line.spearman > 0
+    ranks = not math.isnan(line.spearman)
     against = ranks and line.name != found.reference
     return (
         line.name.removeprefix("the "),
@@ -107,6 +108,6 @@ def _legend(found: SideBySide, group: str) -> str:
     without = "its own rating" if group == "id" else f"the ratings of its {group}"
     return (
         f"Each text is estimated without {without}. Difference: Spearman minus that of "
-        f"{found.reference}, on the texts that both have an estimate for, drawn together. "
-        f"Baselines: {', '.join(found.baselines)}."
+        f"{found.reference}, on the texts that both have an estimate for. Correlations are within "
+        f"folds that one model has judged. Baselines: {', '.join(found.baselines)}."
     )

@@ -18,12 +18,14 @@ from refless.studies.validation import Validation
 Standing = Literal["better", "unclear", "worse"]
 LIKE_AN_ANNOTATOR: dict[Standing, str] = {
     "better": "agrees with people better than one average annotator does",
-    "unclear": "agrees with people, and cannot be told apart from one average annotator",
+    "unclear": "agrees with people; no difference from one average annotator is shown, and it may "
+    "agree up to {} less well",
     "worse": "agrees with people, but less well than one average annotator does",
 }
 LIKE_LENGTH: dict[Standing, str] = {
     "better": "ranks texts better than their length alone does",
-    "unclear": "cannot be told apart from ranking texts by their length alone",
+    "unclear": "agrees with people; no difference from ranking texts by their length alone is "
+    "shown, and it may do up to {} worse",
     "worse": "ranks texts worse than their length alone does",
 }
 LIKE_A_CONSTANT: dict[Standing, str] = {
@@ -53,8 +55,8 @@ class Grounds:
             of each; paired_interval: of paired - annotator.
         published: the same against a mean that holds the annotator's own rating.
         length: Spearman of a line on lengths, which tells nothing below 0; length_interval: of
-            spearman - length, drawn together.
-        constant: MSE of the mean rating; constant_interval: of constant - mse, drawn together.
+            spearman - length.
+        constant: MSE of the mean rating; constant_interval: of constant - mse.
     """
 
     estimator: str
@@ -109,12 +111,14 @@ def verdict(grounds: Grounds) -> str:
     """One sentence on whether an estimator agrees with people, its abstention included.
 
     Agreement is Spearman's: errors favour whatever stays near the mean. A difference counts where
-    its 95 % interval, of both drawn together, leaves out 0.
+    its 95 % interval leaves out 0; where a constant or length does better, that comes first.
     """
     n, missing = grounds.n, 1 - grounds.n_scored / grounds.n if grounds.n else 1.0
     if grounds.n_scored == 0:
         return f"On {these(n, 'text')} {grounds.estimator} has no estimate at all."
     said = _said(grounds)
+    if grounds.n_scored >= FEWEST and (first := beaten(grounds)):
+        said = f"{first}; it {said}"
     start = f"On {these(n, 'text')} {grounds.estimator}"
     if missing > LIMIT:
         return f"{start} {abstains(missing)}; on the other {grounds.n_scored:,} it {said}."
@@ -130,18 +134,43 @@ def _said(grounds: Grounds) -> str:
     if high < 0:
         return "shows no agreement with people"
     if low <= 0:
-        return "shows no agreement with people that chance could not explain"
+        return (
+            "shows no agreement with people that chance could not explain, though there may be "
+            f"as much as {number(high)}"
+        )
     if not math.isnan(grounds.paired_interval[0]):
-        return LIKE_AN_ANNOTATOR[standing(grounds.paired_interval)]
+        worst = number(-grounds.paired_interval[0])
+        return LIKE_AN_ANNOTATOR[standing(grounds.paired_interval)].format(worst)
     length, error = against_length(grounds), standing(grounds.constant_interval)
+    like = LIKE_LENGTH[length].format(number(-_gap(grounds)[0]))
+    if beaten(grounds):
+        return "agrees with people" if length != "better" else like
     joined = "and" if (error == "better") == (length == "better") else "but"
-    return f"{LIKE_LENGTH[length]} {joined} {LIKE_A_CONSTANT[error]}"
+    return f"{like} {joined} {LIKE_A_CONSTANT[error]}"
+
+
+def beaten(grounds: Grounds) -> str:
+    """What does better by itself without reading a word, or ""; shown or not, it comes first."""
+    found = []
+    if grounds.mse > grounds.constant:
+        shown = standing(grounds.constant_interval) == "worse"
+        errors = f"{number(grounds.mse, 4)} against {number(grounds.constant, 4)}"
+        found.append(f"errs {'more' if shown else 'no less'} than a constant ({errors})")
+    if grounds.length > max(grounds.spearman, 0.0):
+        shown = against_length(grounds) == "worse"
+        how = "worse" if shown else "no better"
+        ranks = f"{number(grounds.spearman)} against {number(grounds.length)}"
+        found.append(f"ranks texts {how} than their length alone does ({ranks})")
+    return " and ".join(found)
 
 
 def against_length(grounds: Grounds) -> Standing:
     """How Spearman stands to that of a line on lengths; one below 0 counts as 0."""
-    told = grounds.length > 0
-    return standing(grounds.length_interval if told else grounds.spearman_interval)
+    return standing(_gap(grounds))
+
+
+def _gap(grounds: Grounds) -> Interval:
+    return grounds.length_interval if grounds.length > 0 else grounds.spearman_interval
 
 
 def standing(interval: Interval) -> Standing:

@@ -1,0 +1,141 @@
+"""Correlations within blocks of rows that one model predicted, pooled over blocks.
+
+A held-out prediction contains the mean of the other ratings, which is low where its own rating is
+high: over all rows, what knows nothing correlates below 0. The ratings of a block are as good as
+shuffled to a model that has seen none of them, so within blocks the expectation is then 0, whatever
+the predictor. A block whose predictions are all equal ranks nothing and counts as 0.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from refless.records import FloatArray, IntArray
+from refless.stats.correlation import concordance, is_constant, ranks, untied_with
+from refless.stats.ties import settled
+
+DENSE = 300  # rows of a block up to which all pairs are quicker than sorting
+
+Columns = tuple[FloatArray, FloatArray]
+Within = Callable[[FloatArray, FloatArray, IntArray], float]
+
+
+def pearson(human: FloatArray, predicted: FloatArray, blocks: IntArray) -> float:
+    """Mean of the blocks' r, each weighing its rows less 1, without the bias of few rows.
+
+    Args:
+        human, predicted: [n] finite; blocks: [n] labels.
+
+    NaN where every block is of one prediction, one rating or fewer than three rows.
+    """
+    total, weight, known = 0.0, 0.0, False
+    for y, p in _blocks(human, predicted, blocks, least=3):
+        weight += len(y) - 1
+        if not is_constant(p):
+            y, p, known = y - y.mean(), p - p.mean(), True
+            below = math.sqrt(float((y * y).sum()) * float((p * p).sum()))
+            r = float((y * p).sum()) / below if below > 0 else 0.0
+            total += (len(y) - 1) * r * (1 + (1 - r * r) / (2 * (len(y) - 1)))
+    return _bounded(total / weight) if known else math.nan
+
+
+def spearman(human: FloatArray, predicted: FloatArray, blocks: IntArray) -> float:
+    """Spearman's rho of the population, from triples of rows of one block: of any size unbiased.
+
+    In m rows rho is (3 tau + (m - 2) rho) / (m + 1) on average, tau being Kendall's (Hoeffding
+    1948); of triples of different rows only the second part is left.
+    """
+    return _pooled(human, predicted, blocks, triples=True)
+
+
+def kendall(human: FloatArray, predicted: FloatArray, blocks: IntArray) -> float:
+    """Kendall's tau-b, from pairs of rows of one block."""
+    return _pooled(human, predicted, blocks, triples=False)
+
+
+def auc(human: FloatArray, predicted: FloatArray, blocks: IntArray) -> float:
+    """Chance that a row of the higher rating is predicted above one of the lower of its block."""
+    if len(np.unique(human)) != 2:
+        return math.nan
+    wins = pairs = 0.0
+    for y, p in _blocks(human, predicted, blocks, least=2):
+        above = y == y.max()
+        n = int(above.sum())
+        wins += float(ranks(p)[above].sum()) - n * (n + 1) / 2
+        pairs += n * (len(y) - n)
+    return wins / pairs if pairs else math.nan
+
+
+WITHIN: dict[str, Within] = {
+    "pearson": pearson,
+    "spearman": spearman,
+    "kendall": kendall,
+    "auc": auc,
+}
+
+
+def positions(predicted: FloatArray, blocks: IntArray) -> FloatArray:
+    """[n] place of each prediction among those of its block, from -1 to 1: one scale for all."""
+    found = np.empty(len(predicted))
+    for rows in _rows(blocks):
+        found[rows] = (2 * ranks(predicted[rows]) - 1) / len(rows) - 1
+    return found
+
+
+def _pooled(human: FloatArray, predicted: FloatArray, blocks: IntArray, *, triples: bool) -> float:
+    """Correlation out of mean products of signs; a block weighs its rows less 1."""
+    each = []
+    for y, p in _blocks(human, predicted, blocks, least=3 if triples else 2):
+        ranked = not is_constant(p)
+        products = _products(y, p, triples) if ranked else (0.0, 0.0, 0.0)
+        each.append((len(y) - 1.0, ranked, *products))
+    weights, known, both, ours, theirs = np.array(each, dtype=np.float64).reshape(-1, 5).T
+    below = float((weights * ours).sum() * (weights * theirs).sum())
+    if not below > 0:
+        return math.nan
+    share = float((weights * known).sum() / weights.sum())
+    return _bounded(float((weights * both).sum()) / math.sqrt(below) * share)
+
+
+def _products(x: FloatArray, y: FloatArray, triples: bool) -> tuple[float, float, float]:
+    """Mean of sign(x_i - x_j) sign(y_i - y_k), and with x or y alone, over triples or pairs.
+
+    j and k are different rows in triples and the same in pairs.
+    """
+    m = float(len(x))
+    if m > DENSE:
+        pairs = [float(c.sum()) for c in (concordance(x, y), untied_with(x), untied_with(y))]
+        a, b = 2 * ranks(x) - (m + 1), 2 * ranks(y) - (m + 1)
+    else:
+        u, v = np.sign(x[:, None] - x), np.sign(y[:, None] - y)
+        pairs = [float((c * d).sum()) for c, d in ((u, v), (u, u), (v, v))]
+        a, b = u.sum(axis=1), v.sum(axis=1)
+    if triples:
+        whole = [float((c * d).sum()) for c, d in ((a, b), (a, a), (b, b))]
+        pairs = [(w - p) / (m - 2) for w, p in zip(whole, pairs, strict=True)]
+    return pairs[0] / (m * (m - 1)), pairs[1] / (m * (m - 1)), pairs[2] / (m * (m - 1))
+
+
+def _blocks(
+    human: FloatArray, predicted: FloatArray, blocks: IntArray, *, least: int
+) -> Iterator[Columns]:
+    """Both columns of each block of so many rows and of more than one rating, in a fixed order."""
+    human, predicted = settled(human), settled(predicted)
+    for rows in _rows(blocks):
+        y, p = human[rows], predicted[rows]
+        if len(rows) >= least and not is_constant(y):
+            order = np.lexsort((p, y))
+            yield y[order], p[order]
+
+
+def _rows(blocks: IntArray) -> list[IntArray]:
+    """The rows of each block, by label."""
+    order = np.argsort(blocks, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(blocks[order])) + 1) if len(order) else []
+
+
+def _bounded(r: float) -> float:
+    return min(1.0, max(-1.0, r))

@@ -1,0 +1,258 @@
+"""What held-out estimates are worth on new texts: one rule for every number and its interval.
+
+Each number is computed again without each twentieth of the pool, groups whole, and how far it then
+scatters is its error (the delete-a-group jackknife). That is done twice: once the twentieth only
+tests no more, once nothing is learned from it either. The first knows nothing of the pool that
+taught the estimator and is too narrow, the second is too wide where there is little to learn
+(Efron & Stein 1981): the variance is the mean of both, and of errors, whose few large ones make it
+small by chance, the larger. `benchmarks/promises.py` tells how often the intervals then hold what
+the fitted estimator does on new texts.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from refless.estimators.gp.data import folds_in
+from refless.estimators.scorer import Held, Tried
+from refless.records import BoolArray, FloatArray, IntArray, RatedPool
+from refless.stats.intervals import LEVEL, UNDEFINED, Interval
+from refless.stats.measures import MEASURES, Measure
+from refless.stats.within import WITHIN
+from refless.studies.differences import Difference
+from refless.studies.held_out import Agreement, counted_reasons, why_undefined
+
+PARTS = 20  # of the pool, each left out once
+FOLDS = 5  # and multiples of it, which estimators' own folds then hold whole
+BLOCK = 12  # groups in a block, at least, where there are more than five blocks
+MOST_BLOCKS = 20
+MOST_REFITTED = 1_500  # texts; of more, what was learned moves less than the texts that test it
+
+PERFECT = 1 - 1e-12  # a correlation of 1 is infinite in Fisher's z
+
+Of = Callable[[int, bool], float]  # part that is left out, 0 for none; learned anew -> a number
+Transform = Callable[[FloatArray], FloatArray]
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Deal:
+    """How a pool is dealt.
+
+    Attributes:
+        human: [n] human ratings; groups: [n] what is held out together.
+        blocks: [n] folds of whole groups, within which texts are ranked by one model.
+        part: [n] part from 1 that each text leaves with; parts: how many.
+    """
+
+    human: FloatArray
+    groups: IntArray
+    blocks: IntArray
+    part: IntArray
+    parts: int
+
+
+def dealt(pool: RatedPool, groups: IntArray, seed: int = 0) -> Deal:
+    """Blocks and parts of a pool, by its content: the order of rows changes nothing."""
+    times = min(MOST_BLOCKS, len(np.unique(groups)) // BLOCK) // FOLDS
+    blocks = folds_in(pool, groups, FOLDS * max(times, 1))
+    parts, part = np.unique(folds_in(pool, groups, PARTS, (3, seed)), return_inverse=True)
+    return Deal(human=pool.human, groups=groups, blocks=blocks, part=part + 1, parts=len(parts))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trial:
+    """What one method says in the whole pool and without each part of it.
+
+    Attributes:
+        deal: the parts.
+        held: of the whole pool, then of the pool without each part where the method learned anew.
+    """
+
+    deal: Deal
+    held: tuple[Held, ...]
+
+    @property
+    def method(self) -> str:
+        """How intervals are made, for signatures; fixed: what was learned stays as it was."""
+        return f"jack-{self.deal.parts}{'' if len(self.held) > 1 else '-fixed'}"
+
+    def at(self, part: int = 0, anew: bool = False) -> Held:
+        """[n] estimates without that part, 0 for none; NaN for its texts.
+
+        Args:
+            part: which one; anew: whether it taught nothing either.
+        """
+        found = self.held[part if anew and len(self.held) > 1 else 0]
+        return found if part == 0 else _without(found, self.deal.part == part)
+
+    def on(self, rows: BoolArray) -> Trial:
+        """The same on these texts alone."""
+        return Trial(self.deal, tuple(_without(held, ~rows) for held in self.held))
+
+
+def trial(tried: Tried, deal: Deal) -> Trial:
+    """A method learning anew without each part, where it can and the pool is small enough."""
+    held = [tried.held]
+    if tried.without is not None and len(deal.human) <= MOST_REFITTED:
+        held += [tried.without(np.flatnonzero(deal.part != p + 1)) for p in range(deal.parts)]
+    return Trial(deal, tuple(held))
+
+
+def _without(held: Held, rows: BoolArray) -> Held:
+    return Held(*(np.where(rows, np.nan, column) for column in held))
+
+
+def value_of(measure: str, deal: Deal, held: Held, some: BoolArray | None = None) -> float:
+    """A measure of the texts that have an estimate, or of some of these.
+
+    Errors are of each text without its group. Correlations are within blocks, whose texts one
+    model has judged that knows none of them.
+    """
+    column = held.apart if measure in WITHIN else held.alone
+    known = ~np.isnan(column) & (True if some is None else some)
+    rows = np.flatnonzero(known)
+    rows = rows[np.lexsort((column[rows], deal.human[rows]))]  # sums do not depend on their order
+    if measure in WITHIN:
+        return WITHIN[measure](deal.human[rows], column[rows], deal.blocks[rows])
+    return MEASURES[measure].value(deal.human[rows], column[rows])
+
+
+def over(deal: Deal, number: Of) -> FloatArray:
+    """[2, 1 + parts] a number of the whole pool, and without each part: as a test; learned anew."""
+    parts = range(deal.parts + 1)
+    return np.array([[number(part, anew) for part in parts] for anew in (False, True)])
+
+
+def values_of(measure: str, one: Trial) -> FloatArray:
+    """[2, 1 + parts] a measure, as of `over`."""
+    if len(one.held) > 1:
+        return over(one.deal, lambda part, anew: value_of(measure, one.deal, one.at(part, anew)))
+    plain = [value_of(measure, one.deal, one.at(part)) for part in range(one.deal.parts + 1)]
+    return np.array([plain, plain])
+
+
+def measured(measure: str, one: Trial) -> tuple[float, Interval]:
+    """A measure with its 95 % interval."""
+    values = values_of(measure, one)
+    ends = interval_of(values, MEASURES[measure], larger=measure not in WITHIN)
+    return float(values[0, 0]), ends
+
+
+def difference(measure: str, first: Trial, second: Trial) -> Difference:
+    """How far a measure of one lies above another's, on the texts that both have an estimate for.
+
+    Both lose the same parts.
+    """
+
+    def gap(part: int, anew: bool) -> float:
+        ours, theirs = first.at(part, anew), second.at(part, anew)
+        both = ~np.isnan(ours.alone + theirs.alone + ours.apart + theirs.apart)
+        deal = first.deal
+        return value_of(measure, deal, ours, both) - value_of(measure, deal, theirs, both)
+
+    values = over(first.deal, gap)
+    ends = interval_of(values, larger=measure not in WITHIN)
+    return Difference(measure=measure, value=float(values[0, 0]), interval=ends)
+
+
+def error_of(values: FloatArray, *, larger: bool = False) -> float:
+    """Standard error of a number from [2, 1 + parts] as of `over`.
+
+    Its variance is the mean of both rows', or the larger. NaN where it is undefined, or undefined
+    without more than half of the parts.
+    """
+    variances = [_variance(row) for row in values]
+    known = [one for one in variances if not math.isnan(one)]
+    if not known:
+        return math.nan
+    return math.sqrt(max(known) if larger else sum(known) / len(known))
+
+
+def _variance(values: FloatArray) -> float:
+    left = values[1:][~np.isnan(values[1:])]
+    if math.isnan(values[0]) or len(left) < 2 or 2 * len(left) < len(values) - 1:
+        return math.nan
+    return (len(left) - 1) / len(left) * float(np.square(left - left.mean()).sum())
+
+
+def interval_of(
+    values: FloatArray, measure: Measure | None = None, *, larger: bool = False
+) -> Interval:
+    """95 % interval by Student's t: of correlations in Fisher's z, of errors in logarithms.
+
+    Args:
+        values: [2, 1 + parts] as of `over`.
+        measure: what they are values of; a difference without it.
+        larger: as of `error_of`, for errors and their differences.
+    """
+    there, back = _scale(values, measure)
+    error = error_of(there(values), larger=larger)
+    if math.isnan(error):
+        return UNDEFINED
+    half = student(values.shape[1] - 2) * error
+    centre = there(values[0, :1])
+    low, high = back(centre - half), back(centre + half)
+    return float(low[0]), float(high[0])
+
+
+def p_value(values: FloatArray, measure: Measure) -> float:
+    """Two-sided, of a correlation of 0; NaN where its interval is undefined."""
+    from scipy.special import stdtr
+
+    on_scale = _scale(values, measure)[0](values)
+    error = error_of(on_scale)
+    if not error > 0:
+        return math.nan if math.isnan(error) else 0.0
+    return 2.0 * float(stdtr(values.shape[1] - 2, -abs(on_scale[0, 0]) / error))
+
+
+def _scale(values: FloatArray, measure: Measure | None) -> tuple[Transform, Transform]:
+    """Where a measure scatters evenly, and the way back."""
+    if measure is None:
+        return (lambda x: x), (lambda x: x)
+    if measure.low < 0:
+        return (lambda r: np.arctanh(np.clip(r, -PERFECT, PERFECT))), np.tanh
+    if math.isinf(measure.high) and np.nanmin(values, initial=np.inf) > 0:
+        return np.log, np.exp
+    return (lambda x: x), (lambda x: np.clip(x, measure.low, measure.high))
+
+
+@cache
+def student(freedom: int) -> float:
+    """How many standard errors a 95 % interval reaches to each side."""
+    from scipy.special import stdtrit
+
+    return float(stdtrit(freedom, (1 + LEVEL) / 2))
+
+
+def agreement_of(one: Trial, reasons: Sequence[str]) -> Agreement:
+    """All measures of a method; see `refless.studies.held_out.Agreement`.
+
+    Args:
+        one: the method; reasons: [n] why a text has no estimate.
+    """
+    deal, held = one.deal, one.at()
+    values = {name: values_of(name, one) for name in MEASURES}
+    measures = {name: float(column[0, 0]) for name, column in values.items()}
+    found: dict[str, Any] = {**measures}
+    known = ~np.isnan(held.alone)
+    for name, column in values.items():
+        larger = name not in WITHIN
+        found[f"{name}_interval"] = interval_of(column, MEASURES[name], larger=larger)
+    for name in ("pearson", "spearman", "kendall"):
+        found[f"{name}_p"] = p_value(values[name], MEASURES[name])
+    return Agreement(
+        n=len(known),
+        n_scored=int(known.sum()),
+        coverage=float(known.mean()) if len(known) else math.nan,
+        **found,
+        reasons=counted_reasons(held.alone, reasons),
+        undefined=why_undefined(measures, deal.human[known], held.apart[known], deal.human),
+        interval_method=one.method,
+    )

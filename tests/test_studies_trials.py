@@ -1,0 +1,209 @@
+"""What held-out estimates are worth: deals, the jackknife against formulas, promises kept."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from refless.estimators import BLEUNeighbors, Estimator, GaussianProcess
+from refless.estimators.scorer import Held
+from refless.records import take
+from refless.simulate import simulate
+from refless.stats import within
+from refless.stats.measures import MEASURES
+from refless.studies.baselines import baselines
+from refless.studies.trials import (
+    Trial,
+    agreement_of,
+    dealt,
+    difference,
+    error_of,
+    interval_of,
+    measured,
+    over,
+    p_value,
+    trial,
+    value_of,
+    values_of,
+)
+from trials import deal_of, fixed
+
+POOL = simulate(90, seed=4).pool
+ALONE = np.arange(90)
+SOURCES = np.unique(POOL.sources, return_inverse=True)[1].astype(np.int64)
+WEIGHTED = BLEUNeighbors(weights="kernel", tau=0.0, min_neighbors=0, max_fraction=1.0)
+RNG = np.random.default_rng(0)
+HUMAN = RNG.standard_normal(100)
+NEAR, FAR = HUMAN + RNG.standard_normal(100), HUMAN + 3 * RNG.standard_normal(100)
+
+
+@pytest.mark.parametrize("groups", [ALONE, SOURCES])
+def test_groups_are_dealt_whole_and_by_content(groups: np.ndarray) -> None:
+    """No group in two blocks or two parts; a shuffled pool is dealt alike."""
+    deal, order = dealt(POOL, groups), RNG.permutation(90)
+    for labels in (deal.blocks, deal.part):
+        assert len(set(zip(groups.tolist(), labels.tolist(), strict=True))) == len(set(groups))
+    again = dealt(take(POOL, order), groups[order])
+    assert (again.blocks == deal.blocks[order]).all()
+    assert (again.part == deal.part[order]).all()
+    assert sorted(set(deal.part)) == list(range(1, deal.parts + 1))
+
+
+def test_blocks_have_twelve_groups_where_there_are_enough() -> None:
+    for n, blocks in ((30, 5), (90, 5), (150, 10)):
+        pool = simulate(n, seed=1).pool
+        assert len(set(dealt(pool, np.arange(n)).blocks)) == blocks
+
+
+@pytest.mark.parametrize("estimator", [GaussianProcess(), BLEUNeighbors(), WEIGHTED])
+@pytest.mark.parametrize("groups", [ALONE, SOURCES])
+def test_whole_pool_is_that_of_held_out(estimator: Estimator, groups: np.ndarray) -> None:
+    """`tried` gives what `held_out` gives; blocks are what blocks held out give."""
+    deal = dealt(POOL, groups)
+    found, tried = estimator.tried(POOL, groups, deal.blocks)
+    np.testing.assert_array_equal(found.values, estimator.held_out(POOL, groups).values)
+    np.testing.assert_allclose(tried.held.alone, found.values, atol=1e-12)
+    if isinstance(estimator, BLEUNeighbors):
+        apart = estimator.held_out(POOL, deal.blocks).values
+        np.testing.assert_allclose(tried.held.apart, apart, atol=1e-12)
+
+
+@pytest.mark.parametrize("estimator", [BLEUNeighbors(), WEIGHTED])
+def test_without_a_part_is_a_smaller_pool(estimator: Estimator) -> None:
+    """What is left of the pool judges itself, as if the part had never been rated."""
+    deal = dealt(POOL, SOURCES)
+    _, tried = estimator.tried(POOL, SOURCES, deal.blocks)
+    assert tried.without is not None
+    rows = np.flatnonzero(deal.part != 3)
+    held = tried.without(rows)
+    assert np.isnan(held.alone[deal.part == 3]).all()
+    slow = estimator.held_out(take(POOL, rows), SOURCES[rows]).values
+    np.testing.assert_allclose(held.alone[rows], slow, atol=1e-12)
+
+
+def test_kriging_without_a_part_keeps_its_amplitudes() -> None:
+    """The closed form against conditioning on the ratings that are left."""
+    from refless.estimators.gp.exact import exact
+
+    root, y = RNG.standard_normal((30, 30)), RNG.standard_normal(30)
+    kernel, noise = root @ root.T / 30, np.full(30, 0.3)
+    kept, groups = np.arange(3, 28), np.arange(30) // 2
+    quick = exact(kernel.copy(), noise, y).precision().among(kept).held_out(groups[kept])
+    slow = exact(kernel[np.ix_(kept, kept)].copy(), noise[kept], y[kept]).held_out(groups[kept])
+    np.testing.assert_allclose(quick, slow, atol=1e-10)
+
+
+def test_baselines_without_a_part() -> None:
+    """Ridge, length and constant out of the rows that are left."""
+    deal = dealt(POOL, ALONE)
+    rows = np.flatnonzero(deal.part != 2)
+    found = baselines(POOL, ALONE, deal.blocks)
+    left = {name: one.without(rows) for name, one in found.items() if one.without is not None}
+    assert list(left) == ["TF-IDF ridge", "TF-IDF + sources", "length", "constant"]
+    others = POOL.human[rows].sum() - POOL.human[rows]
+    np.testing.assert_allclose(left["constant"].alone[rows], others / (len(rows) - 1))
+    for name, held in left.items():
+        assert np.isnan(held.alone).sum() == 90 - len(rows), name
+        assert np.abs(held.alone - found[name].held.alone)[rows].max() < 0.2, name
+
+
+def test_a_mean_has_its_textbook_error() -> None:
+    """Parts of one text: the jackknife of a mean is s / sqrt(n), its interval Student's."""
+    deal = deal_of(HUMAN, parts=100)
+    values = over(deal, lambda part, _anew: float(HUMAN[deal.part != part].mean()))
+    assert error_of(values) == pytest.approx(HUMAN.std(ddof=1) / 10)
+    theirs = stats.ttest_1samp(HUMAN, 0).confidence_interval()
+    assert interval_of(values) == pytest.approx((theirs.low, theirs.high))
+
+
+def test_the_variance_of_both_ways_to_leave_out() -> None:
+    """Of correlations the mean, of errors the larger."""
+    values = np.array([[1.0, 1.1, 0.9, 1.0], [1.0, 1.3, 0.7, 1.0]])
+    assert error_of(values) == pytest.approx(math.sqrt((0.02 + 0.18) / 2 * 2 / 3))
+    assert error_of(values, larger=True) == pytest.approx(math.sqrt(0.18 * 2 / 3))
+
+
+def test_correlations_are_ranked_within_blocks_and_errors_are_not() -> None:
+    one = fixed(HUMAN, NEAR)
+    deal, held = one.deal, one.at()
+    assert value_of("spearman", deal, held) == within.spearman(HUMAN, NEAR, deal.blocks)
+    assert value_of("mse", deal, held) == pytest.approx(np.mean((HUMAN - NEAR) ** 2))
+    apart = Held(held.alone, np.full(100, np.nan))
+    assert math.isnan(value_of("spearman", deal, apart))
+
+
+@pytest.mark.parametrize("measure", list(MEASURES))
+def test_intervals_hold_their_value_and_stay_in_range(measure: str) -> None:
+    human = (HUMAN > 0).astype(float) if measure == "auc" else HUMAN
+    value, (low, high) = measured(measure, fixed(human, NEAR))
+    assert MEASURES[measure].low <= low < value < high <= MEASURES[measure].high
+
+
+def test_perfect_and_undefined() -> None:
+    assert measured("spearman", fixed(HUMAN, HUMAN)) == (1.0, pytest.approx((1.0, 1.0)))
+    assert measured("mse", fixed(HUMAN, HUMAN)) == (0.0, (0.0, 0.0))
+    value, ends = measured("spearman", fixed(HUMAN, np.ones(100)))
+    assert math.isnan(value)
+    assert math.isnan(ends[0])
+    nothing = values_of("spearman", fixed(HUMAN, np.ones(100)))
+    assert math.isnan(p_value(nothing, MEASURES["spearman"]))
+
+
+def test_a_p_value_says_what_the_interval_says() -> None:
+    """Below .05 exactly where the interval leaves out 0."""
+    for seed in range(20):
+        values = np.random.default_rng(seed).standard_normal(100) + 0.15 * HUMAN
+        one = fixed(HUMAN, values)
+        (_, (low, high)), p = measured("pearson", one), agreement_of(one, [""] * 100).pearson_p
+        assert (p < 0.05) == (low > 0 or high < 0)
+
+
+@pytest.mark.parametrize("measure", ["spearman", "mse"])
+def test_a_difference_is_that_of_the_measures(measure: str) -> None:
+    """And turns round with its sides; on the texts that both predict."""
+    near, far = fixed(HUMAN, NEAR), fixed(HUMAN, FAR)
+    found, other = difference(measure, near, far), difference(measure, far, near)
+    assert found.value == pytest.approx(measured(measure, near)[0] - measured(measure, far)[0])
+    assert found.value == -other.value
+    assert found.interval == pytest.approx((-other.interval[1], -other.interval[0]))
+    assert difference(measure, near, near).interval == pytest.approx((0.0, 0.0))
+    gaps = np.where(np.arange(100) < 20, np.nan, NEAR)
+    assert difference(measure, fixed(HUMAN, gaps), near).value == 0.0
+
+
+def test_what_learns_is_less_certain_than_what_does_not() -> None:
+    """And only where it can learn anew from what is left: the signature tells."""
+    deal = dealt(POOL, ALONE)
+    _, tried = GaussianProcess().tried(POOL, ALONE, deal.blocks)
+    anew, plain = trial(tried, deal), Trial(deal, (tried.held,))
+    assert (anew.method, plain.method) == ("jack-20", "jack-20-fixed")
+    widths = [high - low for _, (low, high) in (measured("pearson", one) for one in (anew, plain))]
+    assert widths[0] > widths[1]
+
+
+def test_without_signal_no_correlation_is_expected() -> None:
+    """40 pools of shuffled ratings: over single texts the mean is far below 0, here not."""
+    rng = np.random.default_rng(1)
+    found = []
+    for _ in range(40):
+        order = rng.permutation(90)
+        human = POOL.human[order]
+        held = baselines_of(human)
+        deal = deal_of(human)
+        found.append((value_of("spearman", deal, held), np.corrcoef(human, held.alone)[0, 1]))
+    ours, plain = np.mean(found, axis=0)
+    assert plain < -0.2
+    assert abs(ours) < 4 * np.std([one for one, _ in found]) / math.sqrt(40)
+
+
+def baselines_of(human: np.ndarray) -> Held:
+    """A line on lengths, which these ratings do not follow."""
+    from refless.studies.baselines import length_only, lengths_of
+
+    lengths = lengths_of(POOL)
+    return Held(
+        length_only(human, lengths, ALONE), length_only(human, lengths, deal_of(human).blocks)
+    )
