@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
-from refless.records import FloatArray, IntArray, Neighbor, RatedPool, Reason
+from refless.records import Estimates, FloatArray, IntArray, Neighbor, RatedPool, Reason
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +29,19 @@ class Explanation:
     support: int
     size: int
     neighbors: tuple[Neighbor, ...]
+
+    @classmethod
+    def of(cls, found: Estimates, size: int, neighbors: tuple[Neighbor, ...] = ()) -> Self:
+        """The evidence behind the one estimate, out of so many rated texts."""
+        return cls(
+            estimate=float(found.values[0]),
+            low=float(found.low[0]),
+            high=float(found.high[0]),
+            reason=found.reasons[0],
+            support=int(found.support[0]),
+            size=size,
+            neighbors=neighbors,
+        )
 
 
 def evidence(

@@ -235,16 +235,9 @@ class BLEUNeighbors(Estimator):
         answer = _answer(state, outputs, found, self.residuals().values)
         row = state.prepared.similarities(outputs.texts)[0]
         row[hidden >= 0] = -1.0
-        near = answer.support[0] > 0
-        return Explanation(
-            estimate=float(answer.values[0]),
-            low=float(answer.low[0]),
-            high=float(answer.high[0]),
-            reason=answer.reasons[0],
-            support=int(answer.support[0]),
-            size=int((hidden < 0).sum()),
-            neighbors=state.neighbors(outputs.texts[0], row, self._rule(), most) if near else (),
-        )
+        some = answer.support[0] > 0
+        near = state.neighbors(outputs.texts[0], row, self._rule(), most) if some else ()
+        return Explanation.of(answer, int((hidden < 0).sum()), near)
 
     def similarity(self, rated: RatedPool) -> Comparison:
         """The kernel, against these rated texts."""

@@ -315,15 +315,8 @@ class GaussianProcess(Estimator):
         state: _Learned = self._state()
         data, model = state.data, state.model
         inputs = data.inputs_of(outputs)
-        return Explanation(
-            estimate=float(found.values[0]),
-            low=float(found.low[0]),
-            high=float(found.high[0]),
-            reason=found.reasons[0],
-            support=int(found.support[0]),
-            size=len(data.rated),
-            neighbors=shares(data, model, inputs, self._shape(), most) if model else (),
-        )
+        near = shares(data, model, inputs, self._shape(), most) if model else ()
+        return Explanation.of(found, len(data.rated), near)
 
     def signature(self, pool: RatedPool | RatedIndex | None = None) -> Signature:
         """Parameters and, fitted or with a pool, the rated texts and kernels.

@@ -290,15 +290,7 @@ class RatPred(Estimator, Settings):
         if hide is not None and hide in rated.ids and self.model is None:
             return self._without(hide).explain(outputs)
         found = self.estimate(outputs)
-        return Explanation(
-            estimate=float(found.values[0]),
-            low=float(found.low[0]),
-            high=float(found.high[0]),
-            reason=found.reasons[0],
-            support=int(found.support[0]),
-            size=len(rated),
-            neighbors=(),
-        )
+        return Explanation.of(found, len(rated))
 
     def save(self, folder: str | Path) -> None:
         """Writes the trained model to a folder: safetensors and JSON.

@@ -15,10 +15,9 @@ from refless.report.advice import Advice, advice_sections, reasons_table
 from refless.report.charts import Dot, Line, Mark, histogram, row_chart, scatter
 from refless.report.coverage import coverage_section
 from refless.report.document import Document, Figure, Key, Section, Store, Stored, Table, caveats
-from refless.report.nearest import nearest
 from refless.report.plot import axis_over
 from refless.report.score.best_of import best_of_sections
-from refless.report.texts import HEADER, drawn, estimate_cells, estimate_or_reason
+from refless.report.texts import HEADER, drawn, estimate_cells, estimate_or_reason, nearest
 from refless.report.wording import (
     abstains,
     clipped,

@@ -15,9 +15,8 @@ from refless.nouns import counted
 from refless.records import Estimates, IntArray, RatedPool
 from refless.report.charts import Dot, scatter
 from refless.report.document import Figure, Key, Section, Store, Stored
-from refless.report.nearest import nearest
 from refless.report.plot import Axis, axis_over
-from refless.report.texts import HEADER, drawn, estimate_cells
+from refless.report.texts import HEADER, drawn, estimate_cells, nearest
 from refless.report.wording import measure, number
 from refless.studies.validation import Validation, codes
 
