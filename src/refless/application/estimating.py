@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from refless.application.notes import progress
@@ -36,22 +38,24 @@ def chosen(estimator: Any, threads: int | None = None, seed: int | None = None) 
     return found
 
 
+@contextmanager
+def shown(estimator: Estimator, what: str) -> Iterator[None]:
+    """Lets whoever watches see how far the estimator's work is."""
+    with progress(what) as estimator.progress:
+        yield
+    estimator.progress = None
+
+
 def fitted(estimator: Estimator, pool: RatedPool | RatedIndex) -> Estimator:
     """The estimator, fitted."""
-    with progress("learning from the rated texts") as show:
-        estimator.progress = show
-        estimator.fit(pool)
-    estimator.progress = None
-    return estimator
+    with shown(estimator, "learning from the rated texts"):
+        return estimator.fit(pool)
 
 
 def estimated(estimator: Estimator, outputs: Outputs) -> Estimates:
     """An estimate for each output."""
-    with progress("estimating") as show:
-        estimator.progress = show
-        found = estimator.estimate(outputs)
-    estimator.progress = None
-    return found
+    with shown(estimator, "estimating"):
+        return estimator.estimate(outputs)
 
 
 def held_out_of(
@@ -60,11 +64,8 @@ def held_out_of(
     """Each rated text estimated from the others outside its group."""
     from refless.estimators import held_out
 
-    with progress(f"holding out each text: {estimator.title}") as show:
-        estimator.progress = show
-        found = held_out(estimator, pool, groups)
-    estimator.progress = None
-    return found
+    with shown(estimator, f"holding out each text: {estimator.title}"):
+        return held_out(estimator, pool, groups)
 
 
 def tried_of(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import fields
 from os import PathLike
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from refless.application.notes import note
 from refless.application.parameters import OutputRows, RatedRows, Rows
@@ -63,11 +63,11 @@ def rated_of(
     return read.pool, read.group
 
 
-def outputs_of(rows: Rows, options: OutputRows) -> Outputs:
-    """The outputs in files, a data frame, ..."""
+def outputs_of(rows: Rows, options: OutputRows, **columns: Any) -> Outputs:
+    """The outputs in files, a data frame, ..., with more columns by role."""
     from refless.tables import read_outputs
 
-    read = read_outputs(rows, options.reading())
+    read = read_outputs(rows, options.reading(**columns))
     tell(read)
     return read.outputs
 

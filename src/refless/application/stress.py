@@ -90,7 +90,7 @@ def stress(
         system: Of several systems, the one whose outputs are changed. Without it: the first in the
             alphabet.
     """
-    from refless.application.rows import check_standard_input
+    from refless.application.rows import check_standard_input, outputs_of
     from refless.studies.stress.pairing import Drawing
     from refless.studies.stress.probes import Settings
     from refless.studies.stress.run import PROBES, Plan
@@ -109,9 +109,9 @@ def stress(
     probes = names_in(probe) or PROBES
     plan = Plan(probes=probes, settings=settings, shortlist=shortlist, largest_set=largest_set)
     tested = _tested(metrics, names_in(scorer), timeout)
-    found = _read(outputs, rows, names_in(reference_column))
+    found = outputs_of(outputs, rows, reference=names_in(reference_column))
     if train is not None:
-        plan = replace(plan, train=_read(train, rows, ()).texts)
+        plan = replace(plan, train=outputs_of(train, rows).texts)
     pool: RatedPool | None = None
     if rated is not None:
         label = estimator if isinstance(estimator, str) else type(estimator).__name__
@@ -165,15 +165,6 @@ def _estimated(rated: Rows, rows: RatedRows, estimator: Estimator) -> tuple[Metr
 
     pool, _ = rated_of(rated, rows)
     return Estimated(estimator=fitted(estimator, pool)), rated_in(pool)
-
-
-def _read(given: Rows, rows: RatedRows, references: tuple[str, ...]) -> Outputs:
-    from refless.application.rows import tell
-    from refless.tables import read_outputs
-
-    read = read_outputs(given, rows.reading(reference=references))
-    tell(read)
-    return read.outputs
 
 
 def _result(

@@ -7,7 +7,8 @@ from os import fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from refless.application.notes import note, progress
+from refless.application.estimating import shown
+from refless.application.notes import note
 from refless.application.parameters import (
     Argument,
     Declared,
@@ -81,8 +82,7 @@ def train(
     )
     with claimed(out_dir, MODEL, tell=note) as claim:  # first: it may be that it cannot be written
         pool, _ = rated_of(rated, rows)
-        with progress("training") as show:
-            estimator.progress = show
+        with shown(estimator, "training"):
             estimator.fit(pool)
         estimator.trained.put(claim)
         shutil.rmtree(Path(out_dir) / UNFINISHED, ignore_errors=True)
