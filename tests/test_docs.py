@@ -121,7 +121,7 @@ def test_every_parameter_is_told() -> None:
 
 def test_pages_name_flags_that_there_are() -> None:
     """Every flag in the pages is one of some command."""
-    own = {"--help", "--version", "--install-completion", "--format", "--out"}
+    own = {"--help", "--version", "--install-completion", "--format", "--out", "--csv-safe"}
     for name, module in COMMANDS.items():
         function = getattr(import_module(f"refless.application.{module}"), name)
         flags = {flag for one in parameters_of(function) for flag in one.flags}

@@ -153,7 +153,7 @@ def test_quote_never_closed(tmp_path: Path) -> None:
 
 def test_duplicated_header_column(tmp_path: Path) -> None:
     """Two columns of one name are an error."""
-    with pytest.raises(InputError, match="line 1: the header has two columns 'rating'"):
+    with pytest.raises(InputError, match="line 1: there are two columns 'rating'"):
         read_pool([write(tmp_path, "text,rating,rating \na,1,2\n", "p.csv")])
 
 

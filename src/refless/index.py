@@ -20,6 +20,7 @@ from refless.folders import WAIT, Claim, Files, Kind, claimed, read
 from refless.human import canonical_order, fingerprint, human_ratings
 from refless.kernels.bleu import PreparedBleu
 from refless.ngrams import Shape, Vocabulary
+from refless.outside import is_folder
 from refless.postings import Postings
 from refless.records import COLUMNS, IntArray, RatedPool, Ratings, columns_of
 from refless.soundness import (
@@ -178,7 +179,7 @@ def rated_in(given: RatedPool | RatedIndex) -> RatedPool:
 
 def is_index(path: str | os.PathLike[str]) -> bool:
     """Whether the path is a folder, the only form a saved index has."""
-    return Path(path).is_dir()
+    return is_folder(path)
 
 
 def _made(manifest: dict[str, Any], files: Files) -> RatedIndex:

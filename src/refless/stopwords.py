@@ -6,6 +6,7 @@ import hashlib
 from pathlib import Path
 
 from refless.errors import InputError
+from refless.outside import is_file, reading
 
 ENGLISH, NONE = "english", "none"
 
@@ -14,7 +15,7 @@ def stop_words(name: str) -> frozenset[str]:
     """Words to leave out: `english` (bm25s's longer list), `none`, or a file with a word a line.
 
     Raises:
-        InputError: no such file.
+        InputError: no such file, or none that is UTF-8.
     """
     if name == "none":
         return frozenset()
@@ -22,9 +23,10 @@ def stop_words(name: str) -> frozenset[str]:
         from bm25s.stopwords import STOPWORDS_EN_PLUS
 
         return frozenset(STOPWORDS_EN_PLUS)
-    if not Path(name).is_file():
+    if not is_file(name):
         raise InputError("no such file", path=name, remedy="name a file, 'english' or 'none'")
-    lines = Path(name).read_text(encoding="utf-8").splitlines()
+    with reading(name):
+        lines = Path(name).read_bytes().decode("utf-8-sig").splitlines()
     return frozenset(line.strip().lower() for line in lines if line.strip())
 
 

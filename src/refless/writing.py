@@ -20,15 +20,15 @@ _FAR = 1 << 30  # where Windows locks a byte, beyond all that is read
 def write_atomic(path: str, data: bytes | str) -> None:
     """Writes a file through a temporary one beside it, so that readers never see half of it.
 
-    Text is written as UTF-8 with line ends as they stand. A symbolic link stays one: its target
-    is replaced. An existing file keeps its permissions. What killed writers of this file left
-    beside it is removed.
+    Text is written as UTF-8 with line ends as they stand; half of a character (of a file's name
+    that is no UTF-8) is a question mark. A symbolic link stays one: its target is replaced. An
+    existing file keeps its permissions. What killed writers of this file left beside it is removed.
 
     Raises:
         InputError: a folder that does not exist or cannot be written to.
     """
     target = Path(os.path.realpath(path))
-    content = data.encode("utf-8") if isinstance(data, str) else data
+    content = data.encode("utf-8", "replace") if isinstance(data, str) else data
     try:
         if target.exists() and not target.is_file():  # a pipe or /dev/stdout cannot be replaced
             target.write_bytes(content)

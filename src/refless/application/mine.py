@@ -22,6 +22,7 @@ from refless.application.parameters import (
     command,
 )
 from refless.errors import InputError, UsageError
+from refless.outside import is_file, reading
 from refless.signature import Signature
 
 if TYPE_CHECKING:
@@ -191,17 +192,16 @@ def _key(path: Path) -> list[Candidate]:
 
     from refless.mining import Candidate
 
-    try:
+    if not is_file(path):
+        remedy = "name the folder of the first step"
+        raise InputError("no such file", path=str(path), remedy=remedy)
+    with reading(path):
         lines = path.read_bytes().splitlines()
-    except FileNotFoundError as fault:
-        raise InputError(
-            "no such file", path=str(path), remedy="name the folder of the first step"
-        ) from fault
     found = []
     for number, line in enumerate(lines, 1):
         try:
             found.append(msgspec.json.decode(line, type=Candidate))
-        except msgspec.MsgspecError as fault:
+        except (msgspec.MsgspecError, RecursionError) as fault:
             raise InputError(
                 f"this is no line of the key ({fault})",
                 path=str(path),

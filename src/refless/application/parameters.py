@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_origin,
 
 from refless.application.notes import collecting
 from refless.errors import UsageError
+from refless.outside import MOST_BYTES, is_folder
 
 if TYPE_CHECKING:
     from refless.report.result import Result
@@ -116,6 +117,7 @@ class OutputRows:
         input_format: jsonl, csv, tsv, parquet or text. Without it: by name and content.
         encoding: Encoding of text files.
         quoting: Whether quotes enclose cells. Without it: in CSV, not in TSV.
+        max_bytes: Most bytes that one file of rows may hold, unpacked.
         skip_bad: Skip and count bad rows instead of stopping.
     """
 
@@ -128,12 +130,15 @@ class OutputRows:
     input_format: Annotated[Rare[Read[str | None]], Flag(metavar="FORMAT")] = None
     encoding: Rare[Read[str]] = "utf-8"
     quoting: Rare[Read[bool | None]] = None
+    max_bytes: Rare[Read[int]] = MOST_BYTES
     skip_bad: Read[bool] = False
 
     def reading(self, **columns: Any) -> Reading:
         """How to read, with more columns by role."""
         from refless.tables import Columns, Reading
 
+        if self.max_bytes < 1:
+            raise UsageError(f"--max-bytes must be 1 or more, got {self.max_bytes}")
         named = Columns(
             text=self.text_column,
             id=self.id_column,
@@ -148,6 +153,7 @@ class OutputRows:
             quoting=self.quoting,
             skip_bad=self.skip_bad,
             format=self.input_format,
+            max_bytes=self.max_bytes,
         )
 
 
@@ -434,6 +440,6 @@ def check_folder(folder: Folder) -> Path:
     Raises:
         UsageError: there is none.
     """
-    if not Path(folder).is_dir():
+    if not is_folder(folder):
         raise UsageError(f"there is no folder '{folder}'; make it first")
     return Path(folder)

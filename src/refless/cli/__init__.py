@@ -22,6 +22,8 @@ from refless.cli.console import say, warned
 from refless.cli.flags import Command, Commands, as_command, help_of, rare_of
 from refless.cli.output import show
 from refless.errors import RefLessError
+from refless.outside import ours
+from refless.printable import printable
 from refless.version import __version__
 
 DONE, INTERNAL_ERROR, WRONG_INPUT, INTERRUPTED = 0, 1, 2, 130
@@ -107,18 +109,10 @@ def guarded(run: Callable[[], Any]) -> int:
         if left.code == INTERNAL_ERROR and streams.reader_left():
             return DONE
         raise
-    except (OSError, MemoryError) as error:
-        say(f"error: {_of_system(error)}")
-        return WRONG_INPUT
-    except Exception:  # noqa: BLE001 - whatever it is, it is our fault, and said so
-        streams.write_error(traceback.format_exc() + OUR_FAULT)
+    except Exception as fault:  # noqa: BLE001 - whatever it is, it is our fault, and said so
+        if (of_system := ours(fault)) is not None:
+            say(f"error: {of_system}")
+            return WRONG_INPUT
+        streams.write_error(printable(traceback.format_exc(), keep="\n") + OUR_FAULT)
         return INTERNAL_ERROR
     return DONE
-
-
-def _of_system(error: OSError | MemoryError) -> str:
-    """What the operating system refused, as a sentence."""
-    if isinstance(error, MemoryError):
-        return f"there is not enough memory: {error}" if str(error) else "there is no memory left"
-    place = f"{error.filename}: " if error.filename is not None else ""
-    return f"{place}{error.strerror or error}"

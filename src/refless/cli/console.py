@@ -13,13 +13,14 @@ from typing import TextIO
 
 from refless.cli.streams import write_error
 from refless.errors import RefLessWarning
+from refless.printable import printable
 
 PATIENCE = 2.0  # seconds before a progress bar appears
 
 
 def say(line: str) -> None:
     """One line on standard error."""
-    write_error(f"refless: {line}\n")
+    write_error(f"refless: {printable(line)}\n")
 
 
 def warned(
@@ -34,7 +35,8 @@ def warned(
     if issubclass(category, RefLessWarning):
         say(str(message))
     else:
-        write_error(warnings.formatwarning(message, category, filename, lineno, line))
+        text = warnings.formatwarning(message, category, filename, lineno, line)
+        write_error(printable(text, keep="\n"))
 
 
 def width() -> int:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import inspect
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import MISSING
 from enum import StrEnum
 from types import NoneType, UnionType
@@ -15,6 +16,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from refless.application.parameters import RESULT, Many, Parameter, parameters_of
 from refless.errors import UsageError
+from refless.printable import printable
 from refless.report.result import Result
 
 PLAIN = (str, int, float, bool, list[str], tuple[float, float])  # what flags can hold
@@ -59,7 +61,10 @@ class Command(TyperCommand):
 
 
 class Commands(TyperGroup):
-    """The group of all commands, whose help is plain text: what draws boxes takes 0.1 s to load."""
+    """The group of all commands, whose help is plain text: what draws boxes takes 0.1 s to load.
+
+    What is wrong with a command line is said without commands to the terminal.
+    """
 
     def format_help(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - click's own
         """Usage, what it is for, options, commands."""
@@ -70,6 +75,26 @@ class Commands(TyperGroup):
         lines = [(name, (one.help or "").split("\n")[0]) for name, one in self.commands.items()]
         with formatter.section("Commands"):
             formatter.write_dl(lines)
+
+    def make_context(self, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - click's own
+        """As its base."""
+        with _printable():
+            return super().make_context(*args, **kwargs)
+
+    def invoke(self, ctx: Any) -> Any:  # noqa: ANN401 - click's own
+        """As its base."""
+        with _printable():
+            return super().invoke(ctx)
+
+
+@contextmanager
+def _printable() -> Iterator[None]:
+    try:
+        yield
+    except Exception as fault:
+        if hasattr(fault, "format_message"):  # it is shown by typer
+            fault.message = printable(fault.message, keep="\n")  # type: ignore[attr-defined]
+        raise
 
 
 class Format(StrEnum):
@@ -90,7 +115,16 @@ SAVED = Annotated[
         show_default=False,
     ),
 ]
-Show = Callable[[Callable[[], Result], Format, Sequence[str]], None]
+CSV_SAFE = Annotated[
+    bool,
+    typer.Option(
+        "--csv-safe",
+        help="In CSV, put ' before cells that a spreadsheet would take for a formula.",
+        rich_help_panel=RESULT,
+        hidden=True,
+    ),
+]
+Show = Callable[[Callable[[], Result], Format, Sequence[str], bool], None]
 
 
 def as_command(function: Callable[..., Result], show: Show) -> Callable[..., None]:
@@ -98,7 +132,8 @@ def as_command(function: Callable[..., Result], show: Show) -> Callable[..., Non
 
     def run(**values: Any) -> None:  # noqa: ANN401 - whatever the flags hold
         shown, saved = values.pop("format"), values.pop("out") or []
-        show(lambda: function(**values), shown, saved)
+        csv_safe = values.pop("csv_safe")
+        show(lambda: function(**values), shown, saved, csv_safe)
 
     keyword = inspect.Parameter.KEYWORD_ONLY
     flags = [
@@ -113,6 +148,7 @@ def as_command(function: Callable[..., Result], show: Show) -> Callable[..., Non
     flags += [
         inspect.Parameter("format", keyword, default=Format.TEXT, annotation=SHOWN),
         inspect.Parameter("out", keyword, default=None, annotation=SAVED),
+        inspect.Parameter("csv_safe", keyword, default=False, annotation=CSV_SAFE),
     ]
     run.__signature__ = inspect.Signature(flags)  # type: ignore[attr-defined]
     run.__annotations__ = {flag.name: flag.annotation for flag in flags}
@@ -125,10 +161,10 @@ def help_of(function: Callable[..., Result]) -> str:
     return "\n\n".join(" ".join(part.split()) for part in parts)
 
 
-def rare_of(function: Callable[..., Result]) -> str | None:
+def rare_of(function: Callable[..., Result]) -> str:
     """A line on the flags that help does not list."""
     rare = [max(one.flags, key=len) for one in parameters_of(function) if one.flag.hidden]
-    return f"Seldom needed, in docs/command-line.md: {', '.join(rare)}." if rare else None
+    return f"Seldom needed, in docs/command-line.md: {', '.join([*rare, '--csv-safe'])}."
 
 
 def _kind(kind: Any) -> Any:  # noqa: ANN401 - any type

@@ -20,7 +20,7 @@ from refless.report.result import Result, ending_of
 SAVED = ("index.json", "model.json")  # in the folders of 'refless index' and 'refless train'
 
 
-def show(make: Callable[[], Result], shown: Format, saved: Sequence[str]) -> None:
+def show(make: Callable[[], Result], shown: Format, saved: Sequence[str], csv_safe: bool) -> None:
     """Makes a result, writes its files, each whole or not at all, then standard output.
 
     Raises:
@@ -31,12 +31,12 @@ def show(make: Callable[[], Result], shown: Format, saved: Sequence[str]) -> Non
     with watched(say, progress):
         result = make()
         for name in saved:
-            result.save(name)
+            result.save(name, csv_safe=csv_safe)
             say(f"wrote {name}")
     if shown is Format.TEXT:
         put(result.as_text(color=colored(), width=width()))
     else:
-        put(result.content(shown), encoding="utf-8")
+        put(result.content(shown, csv_safe=csv_safe), encoding="utf-8")
     if result.exit_status:
         raise typer.Exit(result.exit_status)
 

@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 
 from refless.errors import InputError
+from refless.outside import is_file, reading
 
 
 def file_digest(path: str) -> str:
@@ -17,7 +18,7 @@ def file_digest(path: str) -> str:
 
 def check_file(path: Path) -> None:
     """Raises InputError where there is no such file."""
-    if not path.is_file():
+    if not is_file(path):
         raise InputError("no such file", path=str(path), remedy="name a file that is there")
 
 
@@ -30,7 +31,7 @@ def stamp(path: Path) -> tuple[int, int]:
 
 @cache
 def _digest_of_file(path: str, stamp: tuple[int, int]) -> str:  # noqa: ARG001 - part of the key
-    with Path(path).open("rb") as file:
+    with reading(path), Path(path).open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()[:12]
 
 

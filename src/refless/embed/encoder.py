@@ -1,12 +1,13 @@
-"""An encoder of Hugging Face's transformers; nothing is ever downloaded.
+"""An encoder of Hugging Face's transformers; nothing is ever downloaded, no code of a model run.
 
-It is a folder, or a name that is in Hugging Face's cache.
+It is a folder, or a name that is in Hugging Face's cache. Weights are read from safetensors alone:
+the older `.bin` files are pickles, which can hold code.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -16,12 +17,14 @@ import numpy as np
 
 from refless.embed.digests import folder_digest, stamp
 from refless.embed.embedded import Embedded, VectorArray
-from refless.errors import MissingExtraError, UsageError
+from refless.errors import InputError, MissingExtraError, UsageError
 from refless.matching import Progress
+from refless.outside import check_foreign, is_file, is_folder, json_of
 from refless.tokenize import distinct
 
 MODULES = {"Transformer", "Pooling", "Normalize"}  # of sentence-transformers that are known here
 REMEMBERED = 50_000  # most texts whose vectors stay in memory, for estimators that read them again
+UNLIMITED = 1 << 20  # tokens of a text, where a model says no other number
 BATCH_TOKENS = 8_192  # tokens, padding included, that go through an encoder at once
 LAYERS = {  # the layers of BERTScore's own release (Zhang et al. 2020), by the model's name
     "bert-base-uncased": 9,
@@ -112,14 +115,15 @@ class Encoder:
             UsageError: the model asks for another way.
         """
         folder = folder_of(self.model)
-        said = _json(folder / "1_Pooling" / "config.json")
+        said = _said(folder / "1_Pooling" / "config.json", dict)
         named = said.get("pooling_mode", [])  # as newer versions write it
-        chosen = {named} if isinstance(named, str) else set(named)
+        chosen = {named} if isinstance(named, str) else {*map(str, _list(named))}
         flags = {name for name, value in said.items() if name.startswith("pooling_mode_") and value}
         ways = {"pooling_mode_cls_token": "cls", "pooling_mode_mean_tokens": "mean"}
         chosen |= {ways.get(name, name) for name in flags}
-        modules = _json(folder / "modules.json") or []
-        more = {str(one["type"]).rpartition(".")[2] for one in modules} - MODULES
+        modules = _said(folder / "modules.json", list)
+        kinds = [one.get("type") if isinstance(one, dict) else one for one in modules]
+        more = {str(kind).rpartition(".")[2] for kind in kinds} - MODULES
         if len(chosen) < 2 and chosen <= {*ways.values()} and not more:
             return chosen.pop() if chosen else "mean"
         what = ", ".join(sorted(chosen | more))
@@ -142,7 +146,7 @@ class Encoder:
 
 def model_name(model: str) -> str:
     """The last part of a model's path or name."""
-    return Path(model).resolve().name if Path(model).is_dir() else model.rpartition("/")[2]
+    return Path(model).resolve().name if is_folder(model) else model.rpartition("/")[2]
 
 
 def folder_of(model: str) -> Path:
@@ -152,7 +156,7 @@ def folder_of(model: str) -> Path:
         MissingExtraError: the extra is not installed.
         UsageError: it is neither a folder nor in Hugging Face's cache.
     """
-    if Path(model).is_dir():
+    if is_folder(model):
         return Path(model)
     try:
         from huggingface_hub import snapshot_download
@@ -161,7 +165,7 @@ def folder_of(model: str) -> Path:
         raise MissingExtraError(f"the encoder '{model}'", "neural") from missing
     try:
         return Path(snapshot_download(model, local_files_only=True))
-    except (LocalEntryNotFoundError, HFValidationError) as absent:
+    except (LocalEntryNotFoundError, HFValidationError, OSError, ValueError) as absent:
         raise UsageError(
             f"'{model}' is neither a folder nor in Hugging Face's cache; name a folder, or fetch "
             f"it first where there is a network: hf download {model}"
@@ -178,23 +182,82 @@ def _loaded(folder: str) -> tuple[Any, Any]:
         raise MissingExtraError(f"the encoder '{folder}'", "neural") from missing
     logging.set_verbosity_error()  # type: ignore[no-untyped-call]
     logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    _check_no_code(Path(folder))
+    safe = {"local_files_only": True, "trust_remote_code": False}
     try:
-        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
-        network = AutoModel.from_pretrained(folder, local_files_only=True, dtype=torch.float32)
-    except (OSError, ValueError) as broken:
-        raise UsageError(f"'{folder}' holds no encoder that can be loaded: {broken}") from broken
+        with _offline():
+            tokenizer = AutoTokenizer.from_pretrained(folder, **safe)
+            network, told = AutoModel.from_pretrained(
+                folder,
+                dtype=torch.float32,
+                use_safetensors=True,
+                output_loading_info=True,
+                **safe,
+            )
+            absent = [one for one in told["missing_keys"] if not one.startswith("pooler.")]
+            sizes = network.config.hidden_size, network.config.num_hidden_layers
+    except BaseException as broken:  # whatever a damaged folder leads to
+        check_foreign(broken)
+        why = " ".join(str(broken).split())[:300]
+        raise UsageError(f"'{folder}' holds no encoder that can be loaded: {why}") from broken
+    if absent:  # they would be drawn at random
+        raise UsageError(f"'{folder}' holds no encoder: weights are missing ({min(absent)})")
+    if not all(isinstance(size, int) and size > 0 for size in sizes):
+        raise UsageError(f"'{folder}' holds no encoder: it has no hidden layers")
     return tokenizer, network.eval()
 
 
-def _json(path: Path) -> Any:  # noqa: ANN401 - whatever a model says
+def _check_no_code(folder: Path) -> None:
+    """Raises UsageError for a model that works only with code of its own, or as a pickle."""
+    for name in ("config.json", "tokenizer_config.json"):
+        said = _said(folder / name, dict)
+        if "auto_map" in said:
+            raise UsageError(
+                f"'{folder}' asks for code of its own to be run ('auto_map' in {name}), which "
+                "refless never does; choose an encoder that transformers knows"
+            )
+        kernel = [said.get(key) for key in ("attn_implementation", "_attn_implementation")]
+        if any(isinstance(one, str) and "/" in one for one in kernel):
+            raise UsageError(f"'{folder}' asks for a kernel from elsewhere ({name}); remove that")
+    if any(folder.glob("*.bin")) and not any(folder.glob("*.safetensors*")):
+        raise UsageError(
+            f"'{folder}' has its weights as a pickle (.bin), which can hold code and is never "
+            "loaded; save the model again: model.save_pretrained(FOLDER) writes safetensors"
+        )
+
+
+@contextmanager
+def _offline() -> Iterator[None]:
+    """Keeps Hugging Face's libraries from asking their hub anything meanwhile."""
+    from huggingface_hub import constants
+
+    before = constants.HF_HUB_OFFLINE
+    constants.HF_HUB_OFFLINE = True
+    try:
+        yield
+    finally:
+        constants.HF_HUB_OFFLINE = before
+
+
+def _said(path: Path, kind: type[Any]) -> Any:  # noqa: ANN401 - whatever a model says
     """What a model says in a file of its own; nothing where there is no such file."""
-    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    said = json_of(path) if is_file(path) else kind()
+    if not isinstance(said, kind):
+        raise InputError(f"a JSON {kind.__name__} is needed here", path=str(path))
+    return said
+
+
+def _list(value: object) -> list[object]:
+    return value if isinstance(value, list) else [value]
 
 
 def _most_tokens(folder: Path) -> int | None:
     """Where sentence-transformers cuts texts for this model."""
-    most = _json(folder / "sentence_bert_config.json").get("max_seq_length")
-    return None if most is None else int(most)
+    path = folder / "sentence_bert_config.json"
+    most = _said(path, dict).get("max_seq_length")
+    if most is not None and not (isinstance(most, int) and most > 2):
+        raise InputError(f"max_seq_length is {most!r}", path=str(path), remedy="give a number")
+    return most
 
 
 def _token_ids(
@@ -203,7 +266,8 @@ def _token_ids(
     texts: Sequence[str],
     most: int | None = None,
 ) -> list[list[int]]:
-    limits = [tokenizer.model_max_length, network.config.max_position_embeddings]
+    positions = getattr(network.config, "max_position_embeddings", UNLIMITED)
+    limits = [min(tokenizer.model_max_length, UNLIMITED), positions]
     if network.config.model_type in {"roberta", "xlm-roberta", "camembert"}:
         limits[1] -= 2  # their positions begin after the padding's
     if most is not None:
@@ -248,7 +312,12 @@ def _hidden(network: Any, ids: Sequence[list[int]], pad: int, layer: int) -> Vec
     longest = max(map(len, ids))
     tokens = torch.tensor([row + [pad] * (longest - len(row)) for row in ids])
     mask = torch.tensor([[1] * len(row) + [0] * (longest - len(row)) for row in ids])
-    with torch.inference_mode():
-        states = network(tokens, attention_mask=mask, output_hidden_states=True).hidden_states
+    try:
+        with torch.inference_mode():
+            states = network(tokens, attention_mask=mask, output_hidden_states=True).hidden_states
+    except (IndexError, TypeError, ValueError) as broken:  # a vocabulary larger than its vectors
+        raise UsageError(f"the encoder cannot read these texts: {broken}") from broken
     found: VectorArray = states[layer].numpy()
+    if not np.isfinite(found).all():
+        raise UsageError("the encoder gives numbers that are not finite; its weights are damaged")
     return found

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import gzip
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
 
 import numpy as np
 
-from refless.embed.digests import check_file, file_digest
+from refless.embed.digests import file_digest
 from refless.embed.embedded import Embedded
 from refless.errors import InputError
+from refless.outside import lines_of
 from refless.records import FloatArray
 from refless.tokenize import distinct
 
@@ -58,13 +57,12 @@ class WordVectors:
         Raises:
             InputError: the file cannot be read, or holds no vector.
         """
-        with _opened(Path(self.path)) as lines:
-            for number, line in enumerate(lines, 1):
-                parts = line.split()
-                if not _counts(parts, number):
-                    if len(parts) < 2:
-                        raise self._bad(number, f"{max(0, len(parts) - 1)} numbers after the word")
-                    return len(parts) - 1
+        for number, line in enumerate(lines_of(self.path), 1):
+            parts = line.split()
+            if not _counts(parts, number):
+                if len(parts) < 2:
+                    raise self._bad(number, f"{max(0, len(parts) - 1)} numbers after the word")
+                return len(parts) - 1
         raise self._bad(1, "no vector")
 
     def settings(self) -> dict[str, object]:
@@ -74,17 +72,18 @@ class WordVectors:
     def _read(self, wanted: set[str]) -> dict[str, FloatArray]:
         found: dict[str, FloatArray] = {}
         size = 0
-        with _opened(Path(self.path)) as lines:
-            for number, line in enumerate(lines, 1):
-                parts = line.rstrip("\r\n ").split(" ")
-                if _counts(parts, number):
-                    continue
-                size = size or len(parts) - 1
-                word = " ".join(parts[:-size]) if size else ""
-                if size == 0 or len(parts) <= size:
-                    raise self._bad(number, f"{len(parts) - 1} numbers after the word")
-                if word in wanted and word not in found:
-                    found[word] = self._numbers(parts[-size:], number)
+        for number, line in enumerate(lines_of(self.path), 1):
+            parts = line.rstrip("\r\n ").split(" ")
+            if _counts(parts, number):
+                continue
+            size = size or len(parts) - 1
+            word = " ".join(parts[:-size]) if size else ""
+            if size == 0 or len(parts) <= size:
+                raise self._bad(number, f"{len(parts) - 1} numbers after the word")
+            if word in wanted and word not in found:
+                found[word] = self._numbers(parts[-size:], number)
+        if size == 0:
+            raise self._bad(1, "no vector")
         return found
 
     def _numbers(self, parts: list[str], line: int) -> FloatArray:
@@ -108,10 +107,3 @@ def _counts(parts: Sequence[str], line: int) -> bool:
 
 def _form(word: str, place: dict[str, int]) -> str:
     return word if word in place else word.lower() if word.lower() in place else ""
-
-
-def _opened(path: Path) -> IO[str]:
-    check_file(path)
-    if path.suffix == ".gz":
-        return gzip.open(path, "rt", encoding="utf-8", errors="replace")
-    return path.open(encoding="utf-8", errors="replace", newline="\n")

@@ -1,10 +1,12 @@
 """Results as other programs read them: JSON of a mapping, JSONL and CSV of rows."""
 
 import csv
-import io
+import re
 from collections.abc import Mapping, Sequence
+from types import SimpleNamespace
 from typing import Any
 
+_FORMULA = re.compile(r"'*[=+\-@\t\r]")
 Cell = str | float | int | None
 Rows = Sequence[Mapping[str, Cell]]  # all with the same keys
 
@@ -39,15 +41,23 @@ def _encodable(value: Any) -> Any:  # noqa: ANN401 - any JSON value
     return [*map(_encodable, value)] if isinstance(value, list | tuple) else value
 
 
-def as_csv(rows: Rows) -> str:
-    """One row a text; an undefined number is an empty cell."""
-    buffer = io.StringIO()
-    names = list(rows[0]) if rows else []
-    writer = csv.DictWriter(buffer, names, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows({key: _cell(value) for key, value in row.items()} for row in rows)
-    return buffer.getvalue()
+def as_csv(rows: Rows, *, safe: bool = False) -> str:
+    """One row a text; an undefined number is an empty cell.
+
+    Args:
+        rows: the rows.
+        safe: whether a text that a spreadsheet would take for a formula begins with `'`; one more
+            where it begins so already, so that one less gives the text back.
+    """
+    lines: list[str] = []
+    # what is quoted hangs on how lines end, and a text may hold a carriage return
+    writer = csv.writer(SimpleNamespace(write=lines.append), lineterminator="\r\n")
+    table = [[*rows[0]], *(row.values() for row in rows)] if rows else [[]]
+    writer.writerows([_cell(value, safe=safe) for value in row] for row in table)
+    return "".join(line.removesuffix("\r\n") + "\n" for line in lines)
 
 
-def _cell(value: Cell) -> Cell:
+def _cell(value: Cell, *, safe: bool) -> Cell:
+    if safe and isinstance(value, str) and _FORMULA.match(value):
+        return f"'{value}"
     return "" if value is None or value != value else value

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from refless.errors import UsageError
+from refless.outside import is_folder
 
 if TYPE_CHECKING:
     from refless.report.document import Document
@@ -91,18 +92,22 @@ class Result:
                 return import_module(name).DataFrame(self.rows())
         raise UsageError("a data frame needs a library: pip install pandas")
 
-    def save(self, path: str | PathLike[str]) -> None:
+    def save(self, path: str | PathLike[str], *, csv_safe: bool = False) -> None:
         """Writes a file, whole or not at all: .html .json .jsonl .csv or .md.
+
+        Args:
+            path: the file.
+            csv_safe: whether cells of CSV that a spreadsheet would take for a formula begin with '.
 
         Raises:
             UsageError: another ending, or no such folder.
         """
         from refless.writing import write_atomic
 
-        write_atomic(fspath(path), self.content(ending_of(path)))
+        write_atomic(fspath(path), self.content(ending_of(path), csv_safe=csv_safe))
 
-    def content(self, kind: str) -> str:
-        """The result in one of the formats, `text` among them."""
+    def content(self, kind: str, *, csv_safe: bool = False) -> str:
+        """The result in one of the formats, `text` among them; `csv_safe` as for `save`."""
         from refless.report.export import as_csv, as_json, as_jsonl
         from refless.report.html import as_html
         from refless.report.text import as_markdown
@@ -111,7 +116,7 @@ class Result:
             "text": self.as_text,
             "json": lambda: as_json(self.json()),
             "jsonl": lambda: as_jsonl(self.rows()),
-            "csv": lambda: as_csv(self.rows()),
+            "csv": lambda: as_csv(self.rows(), safe=csv_safe),
             "md": lambda: as_markdown(self.document()),
             "html": lambda: as_html(self.report()),
         }
@@ -143,6 +148,8 @@ def ending_of(path: str | PathLike[str]) -> str:
     ending = Path(path).suffix.removeprefix(".")
     if ending not in ENDINGS:
         raise UsageError(f"{fspath(path)}: the ending must be .json, .jsonl, .csv, .md or .html")
-    if not Path(path).parent.is_dir():
+    if "\0" in fspath(path):
+        raise UsageError(f"{fspath(path)}: no file can have this name")
+    if not is_folder(Path(path).parent):
         raise UsageError(f"{fspath(path)}: there is no folder '{Path(path).parent}'")
     return ending

@@ -1,8 +1,11 @@
 """Documents as text for a terminal and as Markdown."""
 
 import io
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
+from refless.printable import printable
 from refless.report.document import Document, Section, Table, plain
 
 WIDTH = 80
@@ -11,13 +14,28 @@ WIDTH = 80
 def as_markdown(document: Document) -> str:
     """Sections with pipe tables."""
     parts = []
-    for section in plain(document):
+    for section in _printable(document):
         if section.title:
             parts.append(f"## {section.title}")
         parts += [_quoted(line) if section.warning else line for line in section.lines]
         if section.table is not None:
             parts.append(_pipes(section.table))
     return "\n\n".join(parts) + "\n"
+
+
+def _printable(document: Document) -> Iterator[Section]:
+    """The sections with nothing in them that could command a terminal."""
+    for section in plain(document):
+        table = section.table
+        if table is not None:
+            rows = tuple(_shown(row) for row in table.rows)
+            table = replace(table, header=_shown(table.header), rows=rows)
+        (title,) = _shown((section.title,))
+        yield replace(section, title=title, lines=_shown(section.lines), table=table)
+
+
+def _shown(texts: Iterable[str]) -> tuple[str, ...]:
+    return tuple(printable(text, keep="\n") for text in texts)
 
 
 def _quoted(line: str) -> str:
@@ -48,7 +66,7 @@ def as_text(document: Document, *, color: bool = False, width: int = WIDTH) -> s
         emoji=False,
         markup=False,
     )
-    for section in plain(document):
+    for section in _printable(document):
         _print(section, console)
     lines = (line.rstrip() for line in buffer.getvalue().splitlines())
     return "\n".join(lines).strip("\n") + "\n"

@@ -11,6 +11,7 @@ import numpy as np
 
 from refless.embed import Embedded, Encoder, VectorArray, file_digest
 from refless.errors import InputError, UsageError
+from refless.outside import is_file, reading
 from refless.records import FloatArray, IntArray
 
 RANDOM = "random"
@@ -115,9 +116,9 @@ def published_baseline(path: str, layer: int) -> float:
     Raises:
         InputError: no such file, no columns LAYER and F, or no such layer.
     """
-    if not Path(path).is_file():
+    if not is_file(path):
         raise InputError("no such file", path=path, remedy="name a baseline file, or 'random'")
-    with Path(path).open(encoding="utf-8", newline="") as file:
+    with reading(path), Path(path).open(encoding="utf-8", newline="") as file:
         for line, row in enumerate(csv.DictReader(file), 2):
             try:
                 if int(row["LAYER"]) == layer:

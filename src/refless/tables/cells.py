@@ -11,6 +11,7 @@ import re
 from typing import Any
 
 from refless.errors import InputError
+from refless.tables.foreign import Unreadable
 
 
 def text_of_cell(value: object) -> str:
@@ -49,9 +50,12 @@ def name_of_cell(value: object) -> str:
         return ""
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, list | dict | tuple):
+    if isinstance(value, list | dict | tuple | Unreadable):
         raise InputError(f"{shown(value)} is not a name", remedy="names must be strings or numbers")
-    return str(value)
+    try:
+        return text_of_cell(str(value))
+    except ValueError as fault:  # a number of thousands of digits
+        raise InputError(f"{shown(value)} is not a name", remedy="shorten it") from fault
 
 
 def source_of_cell(value: object) -> str:
@@ -61,7 +65,12 @@ def source_of_cell(value: object) -> str:
         InputError: a NUL or a lone surrogate.
     """
     if isinstance(value, list | dict):
-        return text_of_cell(json.dumps(value, ensure_ascii=False, sort_keys=True, default=str))
+        try:
+            text = json.dumps(value, ensure_ascii=False, sort_keys=True, default=str)
+        except (RecursionError, ValueError) as fault:
+            found = f"{shown(value)} cannot be written as JSON"
+            raise InputError(found, remedy="give the source as text") from fault
+        return text_of_cell(text)
     return name_of_cell(value)
 
 
@@ -93,7 +102,7 @@ def weights_of_cell(value: object, n_references: int) -> tuple[float, ...]:
     values: list[Any] = value if isinstance(value, list) else [] if value is None else [value]
     try:
         weights = tuple(float(one) for one in values)
-    except (TypeError, ValueError) as fault:
+    except (TypeError, ValueError, OverflowError) as fault:
         raise InputError(
             f"{shown(value)} is not a list of weights", remedy="weights are numbers"
         ) from fault
@@ -114,5 +123,8 @@ def counted(n: int, noun: str) -> str:
 
 def shown(value: object, limit: int = 40) -> str:
     """A value for a message: short and printable."""
-    text = repr(value)
+    try:
+        text = repr(value)
+    except (RecursionError, ValueError):  # nested too deep, a number of thousands of digits
+        text = f"a very long {type(value).__name__}"
     return text if len(text) <= limit else f"{text[:limit]}..."

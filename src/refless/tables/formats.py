@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import re
 import threading
@@ -10,11 +11,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import PurePath
+from typing import Any
 
 import msgspec
 
 from refless.errors import InputError, MissingExtraError, UsageError
+from refless.outside import too_large
 from refless.tables.columns import Keep
+from refless.tables.foreign import cells_of
 from refless.tables.reading import Reading
 from refless.tables.streams import (
     Place,
@@ -69,7 +73,7 @@ def table_of(path: str, reading: Reading, keep: Keep) -> AbstractContextManager[
     if reading.format is not None and reading.format not in FORMATS:
         raise UsageError(f"no format '{reading.format}'; there are {', '.join(FORMATS)}")
     check_encoding(reading.encoding)
-    place = Place(path=path, raw=raw_of(path), reading=reading, keep=keep)
+    place = Place(path=path, raw=raw_of(path, reading.max_bytes), reading=reading, keep=keep)
     return FORMATS[reading.format or format_of(place)](place)
 
 
@@ -214,11 +218,17 @@ def _says_separator(cells: Sequence[str]) -> bool:
 
 def _names(cells: Sequence[str], path: str, line: int) -> tuple[str, ...]:
     names = tuple(cell.removeprefix("\ufeff").strip() for cell in cells)
-    for name in names:
-        if name and names.count(name) > 1:
-            found = f"the header has two columns '{name}'"
-            raise InputError(found, path=path, line=line, remedy="rename one of them")
+    check_names(names, path, line)
     return names
+
+
+def check_names(names: Sequence[str], path: str, line: int | None = None) -> None:
+    """Raises InputError for two columns of one name; columns without a name are left alone."""
+    named = [name for name in names if name or line is None]
+    if len({*named}) < len(named):
+        name = next(name for name in named if named.count(name) > 1)
+        found = f"there are two columns '{name}'"
+        raise InputError(found, path=path, line=line, remedy="rename one of them")
 
 
 def _named_cells(
@@ -253,26 +263,45 @@ def _text(place: Place) -> Iterator[Table]:
 @contextmanager
 def _parquet(place: Place) -> Iterator[Table]:
     try:
-        from pyarrow import ArrowInvalid, parquet
+        from pyarrow import ArrowException, parquet
     except ImportError as fault:
         raise MissingExtraError("Parquet", "parquet") from fault
-    with opened(place) as stream:
-        try:
-            file = parquet.ParquetFile(stream)
+    try:
+        with opened(place) as stream:
+            # what is packed cannot be read from its end
+            raw = stream if stream.seekable() else io.BytesIO(stream.read())
+            file = parquet.ParquetFile(raw)
             names = tuple(map(str, file.schema_arrow.names))
-            rows = _parquet_rows(file, [*filter(place.keep, names)])
+            check_names(names, place.path)
+            _check_size(file, place)
+            rows = _parquet_rows(file, [*filter(place.keep, names)], place)
             yield Table(columns=names, rows=rows, lines=False)
-        except ArrowInvalid as fault:
-            reason = re.sub(r"\s+", " ", str(fault))
-            raise InputError(f"not Parquet: {reason}", path=place.path) from fault
+    except (ArrowException, OverflowError, TypeError, UnicodeDecodeError) as fault:
+        raise _no_parquet(fault, place.path) from fault
 
 
-def _parquet_rows(file: object, columns: list[str]) -> Iterator[Numbered]:
-    number = 0
-    for batch in file.iter_batches(batch_size=8192, columns=columns):  # type: ignore[attr-defined]
-        for row in batch.to_pylist():
+def _no_parquet(fault: Exception, path: str) -> InputError:
+    reason = re.sub(r"\s+", " ", str(fault))
+    return InputError(f"not Parquet: {reason}", path=path)
+
+
+def _check_size(file: Any, place: Place) -> None:  # noqa: ANN401 - pyarrow has no types
+    """Raises InputError where the file says that it unpacks to more bytes than are read."""
+    groups = range(file.metadata.num_row_groups)  # the sizes of columns crash on damaged files
+    if sum(file.metadata.row_group(i).total_byte_size for i in groups) > place.reading.max_bytes:
+        raise too_large(place.path, place.reading.max_bytes)
+
+
+def _parquet_rows(file: Any, columns: list[str], place: Place) -> Iterator[Numbered]:  # noqa: ANN401
+    number = size = 0
+    for batch in file.iter_batches(batch_size=8192, columns=columns):
+        size += max(batch.nbytes, batch.num_rows)  # equal values may take no room in the file
+        if size > place.reading.max_bytes:
+            raise too_large(place.path, place.reading.max_bytes)
+        cells = [cells_of(column) for column in batch.columns]
+        for row in zip(*cells, strict=True) if cells else [()] * batch.num_rows:
             number += 1
-            yield number, row
+            yield number, dict(zip(batch.schema.names, row, strict=True))
 
 
 FORMATS: dict[str, Callable[[Place], AbstractContextManager[Table]]] = {

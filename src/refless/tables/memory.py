@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
 from os import PathLike, fspath
 from typing import Any, Protocol, TypeAlias, cast
 
-import numpy as np
-
 from refless.errors import InputError, UsageError
 from refless.records import Outputs, RatedPool
 from refless.tables.columns import Keep
-from refless.tables.formats import Numbered, Table
+from refless.tables.foreign import cell_of, cells_of
+from refless.tables.formats import Numbered, Table, check_names
 from refless.tables.streams import TEXTS_ALONE
 
 FRAME, COLUMNS, ROWS = "the data frame", "the columns", "the rows"
-_PLAIN = {str, int, bool, type(None)}
-_ABSENT = ("NAType", "NaTType")  # pandas.NA and pandas.NaT
-_SHORT_FLOATS = {"float16", "float32", "halffloat", "float"}  # as numpy, pandas, polars, Arrow say
 
 
 class Frame(Protocol):
@@ -86,17 +82,14 @@ def table_in_memory(rows: object, keep: Keep) -> tuple[str, Table]:
 
 def _table_of_columns(rows: Frame, names: list[object], keep: Keep, what: str) -> Table:
     texts = [str(name) for name in names]
-    for name in texts:
-        if texts.count(name) > 1:
-            found = f"there are two columns '{name}'"
-            raise InputError(found, path=what, remedy="rename one of them")
+    check_names(texts, what)
     needed = {*filter(keep, texts)} or {*texts[:1]}  # without any, rows could not be counted
     columns = {t: rows[name] for t, name in zip(texts, names, strict=True) if t in needed}
     for name, column in columns.items():
         if isinstance(column, str) or not hasattr(column, "__iter__"):
             found = f"{type(column).__name__} where a column is needed"
             raise InputError(found, path=what, column=name, remedy="give a list of values")
-        columns[name] = _cells(column)
+        columns[name] = cells_of(column)
     lengths = {len(column): name for name, column in columns.items()}
     if len(lengths) > 1:
         told = ", ".join(f"'{name}' has {n}" for n, name in sorted(lengths.items()))
@@ -106,37 +99,11 @@ def _table_of_columns(rows: Frame, names: list[object], keep: Keep, what: str) -
     return Table(columns=tuple(texts), rows=numbered, lines=False)
 
 
-def _cells(column: Iterable[object]) -> list[object]:
-    """The values of a column as Python's own; a missing one is None."""
-    short = str(getattr(column, "dtype", getattr(column, "type", ""))).lower() in _SHORT_FLOATS
-    methods = ("to_pylist", "tolist", "to_list")  # Arrow, numpy and pandas, polars
-    read = next((getattr(column, name) for name in methods if hasattr(column, name)), None)
-    values = list(column) if read is None else read()
-    if short:  # 4.8 in 32 bits is 4.800000190734863 in 64
-        values = [np.float32(v) if isinstance(v, float) else v for v in values]
-    return values if {*map(type, values)} <= _PLAIN else [*map(_cell, values)]
-
-
 def _objects(rows: Sequence[object]) -> Iterator[Numbered]:
     for number, row in zip(count(1), rows, strict=False):
         if isinstance(row, Mapping):
-            yield number, {str(name): _cell(value) for name, value in row.items()}
+            yield number, {str(name): cell_of(value) for name, value in row.items()}
         else:
             found = f"a {type(row).__name__} where a dict is needed"
             remedy = 'give one dict a row: {"text": ..., "rating": ...}'
             yield number, InputError(found, path=ROWS, row=number, remedy=remedy)
-
-
-def _cell(value: object) -> object:
-    """A cell as JSON would have it; NaN, NaT and NA are None."""
-    if type(value) in _PLAIN:
-        return value
-    if isinstance(value, np.float16 | np.float32):
-        value = float(str(value))
-    elif isinstance(value, np.generic | np.ndarray):
-        value = value.tolist()
-    if isinstance(value, float):
-        return None if value != value else value
-    if isinstance(value, tuple):
-        return list(value)
-    return None if type(value).__name__ in _ABSENT else value

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from refless.errors import UsageError
+from refless.outside import MOST_BYTES
 from refless.records import Aggregate, Scale
 from refless.tables.columns import Columns
 
@@ -24,6 +25,7 @@ class Reading:
         encoding: of text files; a UTF-8 byte order mark is dropped.
         quoting: whether quotes are read in files; None is the format's habit (CSV yes, TSV no).
         format: of files: jsonl, csv, tsv, parquet or text; None tells by name and content.
+        max_bytes: most bytes that one file may hold, unpacked.
     """
 
     columns: Columns = field(default_factory=Columns)
@@ -34,6 +36,7 @@ class Reading:
     quoting: bool | None = None
     skip_bad: bool = False
     format: str | None = None
+    max_bytes: int = MOST_BYTES
 
 
 PLAIN = Reading()
@@ -43,7 +46,7 @@ def scale_of(given: Any) -> Scale:  # noqa: ANN401 - what callers in Python may 
     """A scale as two numbers; raises UsageError for anything else."""
     try:
         low, high = map(float, () if isinstance(given, str) else given)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise UsageError(
             "scale must be two numbers, the lowest and the highest rating, such as (1, 5); got "
             f"{given!r}"

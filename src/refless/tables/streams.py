@@ -16,13 +16,14 @@ from textwrap import shorten
 from typing import BinaryIO, cast
 
 from refless.errors import InputError, UsageError
+from refless.outside import GZIP, Limited, is_device, is_folder, ours, too_large
 from refless.tables.columns import Keep
 from refless.tables.reading import Reading
 
 STDIN = "-"
 TEXTS_ALONE = "texts alone are given as {'text': [...]}"
 _HEAD = 1 << 16
-_GZIP = b"\x1f\x8b"
+_NOT_OF_FILES = {"idna", "punycode", "undefined"}  # codecs of text that no file is in
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
@@ -43,29 +44,54 @@ class Place:
     keep: Keep
 
 
-def raw_of(path: str) -> bytes | Path:
+def raw_of(path: str, most: int) -> bytes | Path:
     """What a path names: a file, or the bytes of what cannot be read twice (`-`, a pipe).
 
     Raises:
-        InputError: no such file, a directory, an empty file.
+        InputError: no such file, a directory, a device, an empty file, more than `most` bytes.
     """
     if path == STDIN:
-        raw = sys.stdin.buffer.read()
+        raw = sys.stdin.buffer.read(most + 1)
         if not raw:
             raise InputError("standard input is empty", path=path, remedy="pipe rows into it")
-        return raw
+        return _within(raw, path, most)
     file = Path(path)
-    if os.path.isdir(path):  # noqa: PTH112 - a text too long for a name is no error here
+    if is_folder(path):
         raise InputError("this is a directory", path=path, remedy="name the files in it")
-    if not os.path.exists(path):  # noqa: PTH110
+    if not os.path.exists(path):  # noqa: PTH110 - a text too long for a name is no error here
         remedy = "check the spelling and the folder"
         if len(path.split()) > 1 or not file.suffix:
             remedy += f" ({TEXTS_ALONE})"
         raise InputError("no such file", path=shorten(path, 80, placeholder="..."), remedy=remedy)
-    piped = None if file.is_file() else file.read_bytes()
-    if piped == b"" or (piped is None and file.stat().st_size == 0):
+    with _faults_of(path):
+        if is_device(path):
+            raise InputError("this is a device", path=path, remedy="name a file")
+        piped = None if file.is_file() else _piped(file, most)
+        size = file.stat().st_size if piped is None else len(piped)
+    if size == 0:
         raise InputError("the file is empty", path=path, remedy="give a file with rows")
+    if size > most:
+        raise too_large(path, most)
     return file if piped is None else piped
+
+
+def _piped(file: Path, most: int) -> bytes:
+    with file.open("rb") as stream:
+        return stream.read(most + 1)
+
+
+def _within(raw: bytes, path: str, most: int) -> bytes:
+    if len(raw) > most:
+        raise too_large(path, most)
+    return raw
+
+
+@contextmanager
+def _faults_of(path: str) -> Iterator[None]:
+    try:
+        yield
+    except (EOFError, OSError, zlib.error) as fault:
+        raise ours(fault, path) or fault from fault
 
 
 @contextmanager
@@ -73,36 +99,36 @@ def opened(place: Place) -> Iterator[BinaryIO]:
     """The bytes of a file, unpacked where they are gzip (known by content, not by name).
 
     Raises:
-        InputError: an unreadable file, a `.gz` that is not gzip, truncated or damaged gzip.
+        InputError: an unreadable file, a `.gz` that is not gzip, truncated or damaged gzip, more
+            bytes than are read.
     """
     raw, path = place.raw, place.path
-    try:
-        with io.BytesIO(raw) if isinstance(raw, bytes) else raw.open("rb") as packed:
-            magic = packed.read(2)
-            packed.seek(0)
-            if magic != _GZIP and path.endswith(".gz"):
-                found, remedy = "the name ends in .gz but this is not gzip", "rename or compress it"
-                raise InputError(found, path=path, remedy=remedy)
-            if magic != _GZIP:
-                yield packed
-                return
-            with gzip.GzipFile(fileobj=packed) as stream:
-                yield cast("BinaryIO", stream)
-    except (EOFError, gzip.BadGzipFile, zlib.error) as fault:
-        truncated = isinstance(fault, EOFError)
-        found = "the gzip data is truncated" if truncated else f"the gzip data is damaged ({fault})"
-        raise InputError(found, path=path, remedy="copy or download the file again") from fault
-    except OSError as fault:
-        found = f"the file cannot be read ({fault.strerror or fault})"
-        raise InputError(found, path=path) from fault
+    with (
+        _faults_of(path),
+        io.BytesIO(raw) if isinstance(raw, bytes) else raw.open("rb") as packed,
+    ):
+        magic = packed.read(2)
+        packed.seek(0)
+        if magic != GZIP and path.endswith(".gz"):
+            found, remedy = "the name ends in .gz but this is not gzip", "rename or compress it"
+            raise InputError(found, path=path, remedy=remedy)
+        if magic != GZIP:
+            yield packed
+            return
+        with gzip.GzipFile(fileobj=packed) as stream:
+            limited = Limited(stream, path, place.reading.max_bytes)
+            yield cast("BinaryIO", io.BufferedReader(limited))
 
 
 def check_encoding(encoding: str) -> None:
     """Raises UsageError unless the name is a text encoding that Python knows."""
     try:
-        "".encode(encoding)
-    except LookupError as fault:
-        raise UsageError(f"--encoding '{encoding}' is not a text encoding") from fault
+        known = codecs.lookup(encoding).name not in _NOT_OF_FILES
+        "".encode(encoding if known else "utf-8")
+    except (LookupError, ValueError):
+        known = False
+    if not known:
+        raise UsageError(f"--encoding '{encoding}' is not a text encoding")
 
 
 @contextmanager

@@ -1,0 +1,22 @@
+"""Text that may be shown on a terminal: what could command it is written out instead."""
+
+from __future__ import annotations
+
+import re
+
+# control characters, line ends of Unicode, what overrides the direction of text, lone surrogates
+_COMMANDS = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def printable(text: str, keep: str = "") -> str:
+    r"""The text with each character that could command a terminal as its escape: `\x1b`, `\u202e`.
+
+    Args:
+        text: what is shown.
+        keep: characters that stay, such as line ends.
+    """
+    return _COMMANDS.sub(lambda found: found[0] if found[0] in keep else _escape(found[0]), text)
+
+
+def _escape(character: str) -> str:
+    return character.encode("unicode_escape").decode()

@@ -1,0 +1,317 @@
+"""Files that others wrote: what is damaged, huge, endless or foreign is refused by name."""
+
+import datetime as dt
+import gzip
+import os
+import threading
+from contextlib import suppress
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from command_line import NEIGHBORS, jsonl, rated_rows, run
+from refless import validate
+from refless.embed import WordVectors
+from refless.errors import InputError, UsageError
+from refless.outside import ours
+from refless.similarities.bertscore import published_baseline
+from refless.stopwords import stop_words
+from refless.tables import Reading, read_outputs, read_pool
+
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+
+
+def table(folder: Path, **columns: Any) -> str:
+    """Three rated rows as Parquet, with more columns."""
+    plain = {"text": ["a", "b", "c"], "rating": [1, 2, 3]}
+    path = folder / "p.parquet"
+    pq.write_table(pa.table({**plain, **columns}), path)
+    return str(path)
+
+
+BROKEN = pa.array([b"fine", b"caf\xe9", b"ok"], pa.binary()).view(pa.string())
+SENSIBLE = {  # what a cell is read as, from the types' own definitions
+    "nanoseconds": (pa.array([1, 2, 10**9], pa.timestamp("ns")), "1970-01-01 00:00:00.000000001"),
+    "time": (pa.array([1, 2, 10**9], pa.time64("ns")), "00:00:00.000000001"),
+    "whole time": (pa.array([10**9, 2, 1], pa.time64("ns")), "00:00:01"),
+    "date": (pa.array([0, 1, 2], pa.date32()), "1970-01-01"),
+    "far date": (pa.array([500_000_000_000_000_000] * 3, pa.timestamp("us", "UTC")), "17814-"),
+    "duration": (pa.array([1, 2, 3], pa.duration("s")), "0:00:01"),
+    "decimal": (pa.array([Decimal("1.50"), Decimal(2), None], pa.decimal128(5, 2)), "1.50"),
+    "bytes": (pa.array([b"caf\xc3\xa9", b"b", b"c"], pa.binary()), "café"),
+    "category": (pa.array(["x", "y", "x"]).dictionary_encode(), "x"),
+    "short float": (pa.array([4.8, 1, 2], pa.float32()), "4.8"),
+}
+
+
+@pytest.mark.parametrize("case", SENSIBLE)
+def test_foreign_cells_with_a_meaning(tmp_path: Path, case: str) -> None:
+    """Dates, times, decimals, bytes and categories are names as people write them."""
+    column, expected = SENSIBLE[case]
+    arrow = pa.table({"text": ["a", "b", "c"], "system": column})
+    for rows in (table(tmp_path, system=column), arrow):
+        assert read_outputs(rows).outputs.systems[0].startswith(expected)
+
+
+REFUSED = {
+    "list": pa.array([["x"], ["y"], ["z"]]),
+    "map": pa.array([[("a", 1)], [], []], pa.map_(pa.string(), pa.int64())),
+    "struct": pa.array([{"a": 1}, {"a": 2}, {"a": 3}]),
+    "no UTF-8": BROKEN.take(pa.array([1, 0, 2])),
+    "date out of range": pa.array([2**31 - 1, 0, 1], pa.date32()),
+    "time out of range": pa.array([2**62, 0, 1], pa.timestamp("us")),
+    "no such time zone": pa.array([1, 2, 3], pa.timestamp("s", "No/Where")),
+    "bytes": pa.array([b"\xff", b"b", b"c"], pa.binary()),
+}
+
+
+@pytest.mark.parametrize("role", ["id", "text", "rating"])
+@pytest.mark.parametrize("case", REFUSED)
+def test_foreign_cells_without_one(tmp_path: Path, case: str, role: str) -> None:
+    """What is neither text nor number is refused with file, row and column: exit 2."""
+    path = table(tmp_path, **{role: REFUSED[case]})
+    with pytest.raises(InputError) as caught:
+        read_pool(path)
+    found = caught.value
+    assert (found.path, found.row, found.column) == (path, 1, role)
+    ran = run("validate", path)
+    assert (ran.code, "Traceback" in ran.err) == (2, False)
+
+
+def test_a_bad_cell_is_one_bad_row(tmp_path: Path) -> None:
+    """The others are read."""
+    read = read_pool(table(tmp_path, text=BROKEN), Reading(skip_bad=True))
+    assert (read.pool.texts, read.n_skipped) == (("fine", "ok"), 1)
+
+
+def test_times_that_python_would_cut_stay_two(tmp_path: Path) -> None:
+    """Two ids a nanosecond apart are two texts, from Parquet, Arrow and polars."""
+    pl = pytest.importorskip("polars")
+    for kind in (pa.timestamp("ns"), pa.time64("ns")):
+        ids = pa.array([1, 2, 3], kind)
+        arrow = pa.table({"text": ["a", "b", "c"], "rating": [1, 2, 3], "id": ids})
+        for rows in (table(tmp_path, id=ids), arrow, pl.from_arrow(arrow)):
+            assert len({*read_pool(rows).pool.ids}) == 3
+
+
+def test_names_of_columns(tmp_path: Path) -> None:
+    """No UTF-8, and one name twice."""
+    path = table(tmp_path, colname=[1, 2, 3])
+    Path(path).write_bytes(Path(path).read_bytes().replace(b"colname", b"coln\xffme"))
+    with pytest.raises(InputError, match=r"p.parquet: not Parquet: .*utf-8"):
+        read_pool(path)
+    both = pa.Table.from_arrays([pa.array(["a"]), pa.array(["b"])], names=["text", "text"])
+    pq.write_table(both, path)
+    with pytest.raises(InputError, match="there are two columns 'text'"):
+        read_outputs(path)
+
+
+def test_objects_in_memory() -> None:
+    """Whatever a list may hold is read or refused."""
+    endless: list[Any] = []
+    endless.append(endless)
+    values = (endless, {1: 2, "a": 3}, 10**5000, b"\xff", {1, 2}, 3j, np.datetime64("NaT"))
+    for value in (*values, dt.date(2, 1, 1)):
+        for role in ("id", "source", "text", "rating"):
+            row = {"text": "a", "rating": 1, role: value}
+            with suppress(InputError):
+                read_pool([row, {"text": "b", "rating": 2, "id": "b", "source": "s"}])
+
+
+def bomb(folder: Path, n: int = 20_000_000) -> str:
+    """A packed file of some kB that holds so many bytes."""
+    path = folder / "bomb.jsonl.gz"
+    path.write_bytes(gzip.compress(b'{"text": "a", "rating": 1}\n' + b" " * n, 9))
+    return str(path)
+
+
+def test_what_is_packed_has_a_limit(tmp_path: Path) -> None:
+    """20 MB out of 20 kB, refused where 1 MB are allowed."""
+    path = bomb(tmp_path)
+    ran = run("validate", path, "--max-bytes", 1_000_000)
+    assert ran.code == 2
+    assert "bomb.jsonl.gz: the file holds more than 1000000 bytes, unpacked; if that" in ran.err
+    assert len(read_pool(path).pool) == 1
+    with pytest.raises(UsageError, match="--max-bytes must be 1 or more"):
+        validate(path, max_bytes=0)
+
+
+@pytest.mark.parametrize("kind", ["plain", "pipe", "parquet", "null"])
+def test_other_files_have_the_same_limit(tmp_path: Path, kind: str) -> None:
+    """Plain files, standard input, and Parquet, where equal values take no room in the file."""
+    texts = ["a"] * 300_000
+    columns = {"text": texts} if kind == "parquet" else {"x": pa.nulls(300_000)}
+    path, given = tmp_path / "p", b""
+    if kind in {"plain", "pipe"}:
+        given = b"text,rating\n" + b"a,1\n" * 50_000
+        path.write_bytes(given)
+    else:
+        pq.write_table(pa.table(columns), path)
+    name, stdin = ("-", given) if kind == "pipe" else (str(path), b"")
+    ran = run("validate", name, "--max-bytes", 100_000, stdin=stdin)
+    assert (ran.code, "holds more than 100000 bytes" in ran.err) == (2, True)
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="no such devices here")
+@pytest.mark.parametrize("name", ["/dev/zero", "/dev/null", "/dev/full"])
+def test_devices(name: str) -> None:
+    """They have no end, or no rows."""
+    ran = run("validate", name)
+    assert (ran.code, f"{name}: this is a device" in ran.err) == (2, True)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names here")
+def test_pipes_with_names(tmp_path: Path) -> None:
+    """They are read as rows; as a list of words they are no file."""
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    writer = threading.Thread(target=path.write_bytes, args=(b"text,rating\na,1\nb,2\n",))
+    writer.start()
+    assert len(read_pool(str(path)).pool) == 2
+    writer.join()
+    with pytest.raises(InputError, match="no such file"):
+        stop_words(str(path))
+    with pytest.raises(InputError, match="no such file"):
+        WordVectors(path=str(path)).size()
+
+
+@pytest.mark.parametrize(
+    "name", ["punycode", "undefined", "rot13", "base64", "idna", "hex", "a\0b", "\udcff", "x" * 999]
+)
+def test_encodings_that_no_file_has(tmp_path: Path, name: str) -> None:
+    """Wrong usage, whatever Python makes of them."""
+    ran = run("validate", jsonl(tmp_path / "r.jsonl", rated_rows()), "--encoding", name)
+    assert (ran.code, "is not a text encoding" in ran.err) == (2, True)
+
+
+NAMES = {
+    "no UTF-8": os.fsdecode(b"na\xffme.jsonl"),
+    "escape": "a\x1b[2J.jsonl",
+    "line end": "a\nb.jsonl",
+    "blank": " .jsonl",
+}
+
+
+@pytest.mark.parametrize("case", NAMES)
+def test_strange_names_are_read_and_written(tmp_path: Path, case: str) -> None:
+    """Every byte but 0 and / may be in a name."""
+    try:
+        path = jsonl(tmp_path / NAMES[case], rated_rows())
+    except OSError:
+        pytest.skip("no such names here")
+    for ending in ("html", "json", "md", "csv"):
+        out = tmp_path / f"{NAMES[case]}.{ending}"
+        ran = run("score", path, "--rated", path, *NEIGHBORS, "-o", out)
+        assert ran.code == 0, ran.err
+        assert out.stat().st_size > 0
+        assert "\x1b" not in ran.err + ran.out
+
+
+@pytest.mark.parametrize("name", ["x" * 300, "a/" * 3000, "x" * 300 + "/y.json"])
+def test_names_that_no_file_can_have(tmp_path: Path, name: str) -> None:
+    """Parts of more than 255 bytes: wherever a name can stand, exit 2."""
+    rated = jsonl(tmp_path / "r.jsonl", rated_rows())
+    spec = "bleu-neighbors:kernel=(bleu*:tokenize=words,stop_words=({}))"
+    for words in (
+        ["validate", name],
+        ["score", rated, "--rated", name],
+        ["validate", rated, "-o", f"{name}.json"],
+        ["index", rated, "--out-dir", f"{tmp_path}/{name}"],
+        ["validate", rated, "--estimator", spec.format(name)],
+        ["validate", rated, "--estimator", f"gp:encoder=({name})"],
+        ["mine", "--ratings", rated, "--out-dir", name, "--scale", 1, 5],
+    ):
+        ran = run(*words)
+        assert (ran.code, "Traceback" in ran.err) == (2, False), (words, ran.err)
+
+
+def test_lists_of_words(tmp_path: Path) -> None:
+    """A binary one is named with the byte; a byte order mark is no word."""
+    path = tmp_path / "words.txt"
+    path.write_bytes(b"the\n\xff\xfe")
+    with pytest.raises(InputError, match=r"words.txt: byte 0xff at offset 4 is not UTF-8"):
+        stop_words(str(path))
+    path.write_bytes("\ufeffThe\n".encode())
+    assert stop_words(str(path)) == {"the"}
+
+
+def test_damaged_vectors(tmp_path: Path) -> None:
+    """Packed ones that are truncated, altered or none at all; a line without end."""
+    path = tmp_path / "v.txt.gz"
+    whole = gzip.compress(b"a 1 2\nb 3 4\n" * 999)
+    for content in (whole[:-9], whole[:40] + b"\xff" * 9 + whole[49:], b"no gzip", b""):
+        path.write_bytes(content)
+        with pytest.raises(InputError, match=r"v.txt.gz: the gzip|v.txt.gz, line 1: found no vec"):
+            WordVectors(path=str(path)).embed(["a"], str.split)
+    path.write_bytes(gzip.compress(b"a" * (1 << 25)))
+    with pytest.raises(InputError, match="line 1: the line is longer than"):
+        WordVectors(path=str(path)).size()
+
+
+@pytest.mark.parametrize(
+    "content", [b"\xff", b"LAYER,F\n1,\xff\n", b'LAYER,F\n1,"x', b"LAYER,F\n1\n"]
+)
+def test_damaged_baselines(tmp_path: Path, content: bytes) -> None:
+    """They are refused by name."""
+    path = tmp_path / "b.tsv"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=r"b\.tsv"):
+        published_baseline(str(path), 1)
+
+
+def test_deep_json(tmp_path: Path) -> None:
+    """100,000 levels deep: a bad row, a key that cannot be read, an encoder's description."""
+    deep = "[" * 100_000 + "]" * 100_000
+    path = tmp_path / "r.jsonl"
+    path.write_text(f'{{"text": "a", "source": {deep}, "rating": 1}}\n', encoding="utf-8")
+    ran = run("validate", path)
+    assert (ran.code, "line 1: not JSON" in ran.err) == (2, True)
+    (tmp_path / "key.jsonl").write_text(deep, encoding="utf-8")
+    ran = run("mine", "--ratings", path, "--out-dir", tmp_path, "--scale", 1, 5)
+    assert (ran.code, "key.jsonl, line 1: this is no line of the key" in ran.err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        (MemoryError(), "there is not enough memory"),
+        (RuntimeError("DefaultCPUAllocator: not enough memory: you tried"), "not enough memory"),
+        (PermissionError(13, "Permission denied", "/x/y"), "/x/y: Permission denied"),
+        (OSError(28, "No space left on device"), "No space left on device"),
+    ],
+)
+def test_faults_of_the_system_are_told_as_such(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: Exception, said: str
+) -> None:
+    """Exit 2, a sentence, and no request to report it."""
+
+    def broken(*_: object, **__: object) -> None:
+        raise fault
+
+    monkeypatch.setattr("refless.application.rows.rated_of", broken)
+    ran = run("validate", jsonl(tmp_path / "r.jsonl", rated_rows()))
+    assert (ran.code, said in ran.err) == (2, True)
+    assert "Traceback" not in ran.err
+    assert "report" not in ran.err
+
+
+def test_other_faults_are_ours() -> None:
+    """Nothing else is blamed on the system."""
+    assert ours(KeyError("x")) is None
+    assert ours(ValueError("x")) is None
+    assert ours(RecursionError()) is None
+
+
+def test_packed_parquet_is_read(tmp_path: Path) -> None:
+    """It has to be unpacked first, as it is read from its end."""
+    whole = Path(table(tmp_path)).read_bytes()
+    path = tmp_path / "p.parquet.gz"
+    path.write_bytes(gzip.compress(whole))
+    assert read_pool(str(path)).pool.texts == ("a", "b", "c")
+    path.write_bytes(gzip.compress(whole)[:-20])
+    with pytest.raises(InputError, match="the gzip data is truncated"):
+        read_pool(str(path))
