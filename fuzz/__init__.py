@@ -1,0 +1,1 @@
+"""Campaigns that look for faults: targets for every reader, killers, racers, command lines."""

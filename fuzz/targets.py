@@ -1,0 +1,336 @@
+"""What is fuzzed: a function of bytes each, from which only errors of refless may come out."""
+
+from __future__ import annotations
+
+import io
+import json
+import random
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+from fuzz import making
+from refless import meaning
+from refless.errors import RefLessError
+from refless.estimators import ESTIMATORS
+from refless.kernels import KERNELS
+from refless.metrics import METRICS
+from refless.signature import Signature
+from refless.spec import parse, spec_of
+from refless.stopwords import stop_settings, stop_words
+from refless.tables import (
+    Columns,
+    Reading,
+    cells,
+    parse_rating_map,
+    ratings,
+    read_both,
+    read_outputs,
+    read_pool,
+    read_scored,
+    scale_of,
+)
+from refless.tables.columns import POOL_ROLES, roles_of
+from refless.tokenize import tokenizer
+
+READINGS = (
+    Reading(),
+    Reading(skip_bad=True),
+    Reading(scale=(1, 5), skip_bad=True),
+    Reading(columns=Columns(rating=("rater*",), text="Text"), aggregate="median"),
+    Reading(rating_map={"up": 1.0, "down": 0.0}),
+    Reading(quoting=False),
+    Reading(quoting=True, columns=Columns(group="group")),
+    Reading(encoding="latin-1"),
+    Reading(encoding="utf-16", skip_bad=True),
+    Reading(encoding="utf-7"),
+    Reading(encoding="shift_jis"),
+    Reading(columns=Columns(id="", source=" ")),
+)
+READERS: tuple[Callable[..., Any], ...] = (read_pool, read_outputs, read_both, read_scored)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """What is fuzzed.
+
+    Attributes:
+        call: takes bytes; anything but a RefLessError that comes out of it is a fault.
+        make: makes such bytes by grammar.
+        cheap: whether a million of executions are asked for, not a hundred thousand.
+    """
+
+    call: Callable[[bytes], None]
+    make: making.Maker
+    cheap: bool = False
+
+
+def attempt(call: Callable[[bytes], None], data: bytes) -> BaseException | None:
+    """What comes out of a target that may not come out of it; None where all is well."""
+    try:
+        call(data)
+    except RefLessError as error:
+        try:
+            str(error).encode("utf-8", "surrogatepass")
+        except Exception as fault:  # noqa: BLE001 - whatever it is, it is found
+            return fault
+    except BaseException as fault:
+        if isinstance(fault, KeyboardInterrupt | SystemExit):
+            raise
+        return fault
+    return None
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "surrogateescape")
+
+
+def _spec(data: bytes) -> None:
+    registries: tuple[Any, ...] = (ESTIMATORS, KERNELS, METRICS)
+    for registry in registries:
+        thing = None
+        try:
+            thing = parse(_text(data), registry, "thing")
+        except RefLessError:
+            continue
+        again = spec_of(thing, registry)
+        assert spec_of(parse(again, registry, "thing"), registry) == again
+
+
+def _signature(data: bytes) -> None:
+    found = Signature.parse(_text(data))
+    assert Signature.parse(str(found)) == found
+    found.plus(seed=1)
+
+
+def _tokenizers(data: bytes) -> None:
+    for name in ("char", "words", "13a", "intl", "zh", "none"):
+        tokenizer(name)(_text(data))
+
+
+def _acts(data: bytes) -> None:
+    text = _text(data)
+    words, overlap = meaning.masked(text, text[::-1]), meaning.overlap(text, text[:9])
+    assert words is not None
+    assert 0 <= overlap <= 1
+    if meaning.looks_like_act(text):
+        acts = meaning.triples(text)
+        meaning.delexicalized(text, acts, {"name", "food"})
+    else:
+        meaning.triples(text)
+
+
+def _cells(data: bytes) -> None:
+    text = _text(data)
+    try:
+        value: Any = json.loads(text)
+    except (ValueError, RecursionError):
+        value = text
+    for call in (
+        cells.text_of_cell,
+        cells.name_of_cell,
+        cells.source_of_cell,
+        lambda one: cells.references_of_cells([one]),
+        lambda one: cells.weights_of_cell(one, 2),
+        lambda one: _rated(ratings.spelled(one)),
+        lambda _: parse_rating_map(text),
+        scale_of,
+    ):
+        try:
+            call(value)
+        except RefLessError as error:
+            str(error).encode("utf-8", "surrogatepass")
+
+
+def _rated(spelled: float | str | None) -> None:
+    ratings.without_blanks([spelled], [spelled], None)
+    words, _ = ratings.words_of([spelled], None)
+    if spelled is not None:
+        ratings.rating_of(spelled, words, (0, 5))
+
+
+def _columns(data: bytes) -> None:
+    names = _text(data).split("|")
+    half = len(names) // 2
+    given = Columns(text=names[0] or None, rating=tuple(names[1:half]), id=names[-1] or None)
+    for columns in (given, Columns()):
+        try:
+            roles_of(columns, POOL_ROLES, [*dict.fromkeys(names[half:])], "file")
+        except RefLessError as error:
+            str(error)
+
+
+@contextmanager
+def _piped(data: bytes) -> Iterator[None]:
+    with mock.patch.object(sys, "stdin", io.TextIOWrapper(io.BytesIO(data), encoding="utf-8")):
+        yield
+
+
+def _reader(format_: str | None) -> Callable[[bytes], None]:
+    """Reads a file's bytes with settings that the first two bytes choose."""
+
+    def call(data: bytes) -> None:
+        reading = replace(READINGS[data[:1][0] % len(READINGS)], format=format_)
+        with _piped(data[2:]):
+            check(READERS[data[1] % len(READERS)]("-", reading))
+
+    return lambda data: call(data) if len(data) > 2 else None
+
+
+def check(read: Any) -> None:
+    """What holds of whatever has been read: texts that UTF-8 can hold, numbers that are finite."""
+    for one in read if isinstance(read, tuple) else (read,):
+        records = [getattr(one, name) for name in ("pool", "outputs") if hasattr(one, name)]
+        for record in records:
+            for text in (*record.texts, *record.ids, *record.sources, *record.systems):
+                assert type(text) is str
+                text.encode()
+            human = getattr(record, "human", None)
+            assert human is None or bool(((human == human) & (abs(human) < 1e308)).all())
+        for note in one.notes:
+            note.encode("utf-8", "surrogatepass")
+
+
+def _chosen(make: making.Maker) -> making.Maker:
+    """The same behind two bytes that choose the settings, most often the plain ones."""
+
+    def made(rng: random.Random) -> bytes:
+        head = bytes((rng.choice((0, 1, rng.randrange(256))), rng.randrange(256)))
+        return head + make(rng)
+
+    return made
+
+
+def _frames(data: bytes) -> None:
+    """Rows in memory, drawn from a seed: of Arrow, pandas, polars, numpy, lists and dicts."""
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
+    rng = random.Random(data)
+    table, way = making.arrow_table(rng), rng.randrange(6)
+    try:
+        given: Any = table
+        if way == 1:
+            given = table.to_pandas()
+        elif way == 2:
+            given = pl.from_arrow(table)
+        elif way == 3:
+            given = {name: table[name].to_pylist() for name in table.column_names}
+        elif way == 4:
+            given = pd.DataFrame(table.to_pydict())
+        elif way == 5:
+            given = table.to_pylist()
+    except (
+        pa.ArrowException,
+        ValueError,
+        OverflowError,
+        TypeError,
+        KeyError,
+        pl.exceptions.PolarsError,
+    ):
+        return  # the library cannot hold it either
+    except BaseException as panic:
+        if type(panic).__name__ != "PanicException":
+            raise
+        return
+    check(READERS[rng.randrange(4)](given, rng.choice(READINGS)))
+
+
+def _seed(rng: random.Random) -> bytes:
+    return rng.randbytes(8)
+
+
+FOLDER = Path(tempfile.gettempdir()) if not Path("/dev/shm").is_dir() else Path("/dev/shm")
+
+
+@contextmanager
+def _file(data: bytes, ending: str) -> Iterator[str]:
+    with tempfile.NamedTemporaryFile(dir=FOLDER, suffix=ending) as file:
+        file.write(data)
+        file.flush()
+        yield file.name
+
+
+def _vectors(ending: str) -> Callable[[bytes], None]:
+    def call(data: bytes) -> None:
+        from refless.embed import WordVectors
+
+        with _file(data, ending) as name:
+            vectors = WordVectors(path=name)
+            vectors.settings()
+            for use in (vectors.size, lambda: vectors.embed(["a the Ferry", "café"], str.split)):
+                try:
+                    use()
+                except RefLessError as error:
+                    str(error)
+
+    return call
+
+
+def _stop_words(data: bytes) -> None:
+    with _file(data, ".txt") as name:
+        stop_words(name)
+        stop_settings(name)
+
+
+def _baseline(data: bytes) -> None:
+    from refless.similarities.bertscore import published_baseline
+
+    with _file(data, ".tsv") as name:
+        published_baseline(name, 1)
+
+
+def _key(data: bytes) -> None:
+    """The key that 'refless mine' reads back."""
+    from refless.application.mine import _key as read_key
+
+    with _file(data, ".jsonl") as name:
+        read_key(Path(name))
+
+
+def _pooling(data: bytes) -> None:
+    """What an encoder's folder says of itself."""
+    from refless.embed import Encoder
+
+    with tempfile.TemporaryDirectory(dir=FOLDER) as folder:
+        where = Path(folder)
+        (where / "1_Pooling").mkdir()
+        for name in ("1_Pooling/config.json", "modules.json", "sentence_bert_config.json"):
+            (where / name).write_bytes(data)
+        Encoder(model=folder).pooling()
+
+
+TARGETS: dict[str, Target] = {
+    "spec": Target(call=_spec, make=making.spec, cheap=True),
+    "signature": Target(call=_signature, make=making.signature, cheap=True),
+    "cells": Target(call=_cells, make=making.plain_json, cheap=True),
+    "acts": Target(call=_acts, make=making.act, cheap=True),
+    "columns": Target(
+        call=_columns,
+        make=lambda rng: "|".join(rng.choices(making.NAMES, k=6)).encode(),
+        cheap=True,
+    ),
+    "tokenizers": Target(call=_tokenizers, make=making.text),
+    "jsonl": Target(call=_reader("jsonl"), make=_chosen(making.jsonl)),
+    "csv": Target(call=_reader("csv"), make=_chosen(making.cells(","))),
+    "semicolons": Target(call=_reader("csv"), make=_chosen(making.cells(";"))),
+    "tsv": Target(call=_reader("tsv"), make=_chosen(making.cells("\t"))),
+    "text": Target(call=_reader("text"), make=_chosen(making.text)),
+    "unnamed": Target(call=_reader(None), make=_chosen(making.jsonl)),
+    "gzip": Target(call=_reader(None), make=_chosen(making.packed(making.jsonl))),
+    "gzip-csv": Target(call=_reader("csv"), make=_chosen(making.packed(making.cells(",")))),
+    "parquet": Target(call=_reader("parquet"), make=_chosen(making.parquet)),
+    "frames": Target(call=_frames, make=_seed),
+    "vectors": Target(call=_vectors(".txt"), make=making.vectors),
+    "vectors-gzip": Target(call=_vectors(".txt.gz"), make=making.packed(making.vectors)),
+    "stop-words": Target(call=_stop_words, make=making.text),
+    "baseline": Target(call=_baseline, make=making.cells("\t")),
+    "key": Target(call=_key, make=making.jsonl),
+    "pooling": Target(call=_pooling, make=making.plain_json),
+}
