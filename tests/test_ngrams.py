@@ -126,3 +126,11 @@ def test_the_hash_table_grows() -> None:
     """More keys than any list that Hypothesis makes, far apart and close together."""
     keys = np.concatenate([np.arange(3_000), np.arange(3_000) * 2**40])
     assert loops.distinct(keys).tolist() == list(dict.fromkeys(keys.tolist()))
+
+
+def test_orders_have_an_end() -> None:
+    """An order that no text has would take all memory, or all time."""
+    for high in (101, 99_999_999_999):
+        with pytest.raises(UsageError, match="highest n-gram order must be at most 100"):
+            Shape(tokenize="words", low=1, high=high)
+    assert Shape(tokenize="words", low=100, high=100).orders == 1

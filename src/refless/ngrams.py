@@ -22,6 +22,8 @@ from refless.errors import UsageError
 from refless.records import IntArray
 from refless.tokenize import IdArray, TokenIds, encode, learn_tokens
 
+HIGHEST_ORDER = 100  # every order takes room for every text
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
@@ -35,6 +37,9 @@ class Shape:
     def __post_init__(self) -> None:
         if not 1 <= self.low <= self.high:
             raise UsageError(f"n-gram orders must rise from 1, got {self.low} to {self.high}")
+        if self.high > HIGHEST_ORDER:
+            found = f"at most {HIGHEST_ORDER}, got {self.high}"
+            raise UsageError(f"the highest n-gram order must be {found}")
 
     def __str__(self) -> str:
         clipped = "clipped" if self.clip else "not clipped"

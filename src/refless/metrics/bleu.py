@@ -11,6 +11,7 @@ import numpy as np
 from refless.errors import UsageError
 from refless.metrics.counting import Counting, statistics
 from refless.metrics.protocol import Metric, Scores, averaged, check_references
+from refless.ngrams import HIGHEST_ORDER
 from refless.records import FloatArray, Outputs
 from refless.signature import Signature
 from refless.similarities.bleu import SMOOTHINGS, Smoothing, bleu_of_sums
@@ -18,7 +19,6 @@ from refless.spec import About, check
 from refless.tokenize import TOKENS, tokenizer
 from refless.version import __version__
 
-HIGHEST_ORDER = 100
 ORDER = About("highest n-gram order", at_least=1, at_most=HIGHEST_ORDER)
 CASE = About("ignore case")
 SMOOTH = About("smoothing", choices=tuple(SMOOTHINGS))

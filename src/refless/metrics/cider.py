@@ -12,6 +12,7 @@ from refless.compiled import cider as loops
 from refless.metrics.bleu import CASE
 from refless.metrics.counting import Counted, counted
 from refless.metrics.protocol import Metric, Scores, averaged, check_references
+from refless.ngrams import HIGHEST_ORDER
 from refless.records import FloatArray, IntArray, Outputs
 from refless.signature import Signature
 from refless.spec import About, check
@@ -42,7 +43,7 @@ class CIDEr(Metric):
     name: ClassVar[str] = "cider"
     needs: ClassVar[tuple[str, ...]] = ("references",)
 
-    order: Annotated[int, About("highest n-gram order", at_least=1)] = 4
+    order: Annotated[int, About("highest n-gram order", at_least=1, at_most=HIGHEST_ORDER)] = 4
     tokenize: Annotated[str, TOKENS] = "words"
     lowercase: Annotated[bool, CASE] = False
 
