@@ -370,3 +370,43 @@ def test_texts_cannot_command_the_terminal(folder: Path, tmp_path: Path) -> None
     for shown in ("text", "md"):
         assert "\x1b" not in run(*words, shown).out
     assert json.loads(run(*words, "jsonl").out)["text"] == text
+
+
+def test_groups_of_the_users_own(folder: Path) -> None:
+    """They are in the signature, change intervals and no estimate, and few of them are told."""
+    own = [{**row, "tale": f"tale {i // 36}"} for i, row in enumerate(rated_rows())]
+    jsonl(folder / "tales.jsonl", own)
+    new = [{**row, "tale": "another"} for row in output_rows()]
+    jsonl(folder / "others.jsonl", new)
+    words = (
+        "score",
+        folder / "others.jsonl",
+        "--rated",
+        folder / "tales.jsonl",
+        "--format",
+        "json",
+    )
+    plain, grouped = run(*words, *NEIGHBORS), run(*words, *NEIGHBORS, "--group", "tale")
+    assert (plain.code, grouped.code) == (0, 0)
+    assert grouped.json["mean"] == plain.json["mean"]
+    assert grouped.json["mean_interval"] != plain.json["mean_interval"]
+    assert Signature.parse(grouped.json["signature"]).get("heldout") == "tale"
+    assert "the rated texts are of 4 tales, too few" in grouped.err
+    assert "of 12 sources" not in plain.err  # the outputs are for these very sources
+    refused = scored(folder, "--group", "tale", rated="tales.jsonl")
+    assert refused.code == 2
+    assert "tale" in refused.err
+
+
+def test_few_rated_systems_are_told(folder: Path) -> None:
+    """A system without rated texts has a wide interval, and a note says by what it goes."""
+    new = [{**row, "system": "new"} if i % 2 else row for i, row in enumerate(output_rows())]
+    jsonl(folder / "new.jsonl", new)
+    one = [row for row in rated_rows() if row["system"] == "m0"]
+    jsonl(folder / "one.jsonl", one)
+    found = run("score", folder / "new.jsonl", "--rated", folder / "one.jsonl", "--format", "json")
+    assert "1 system without rated texts" in found.err
+    assert "1 rated system cannot tell" in found.err
+    low, high = found.json["systems"]["new"]["mean_interval"]
+    least, most = found.json["systems"]["m0"]["mean_interval"]
+    assert high - low > most - least

@@ -8,6 +8,7 @@ import pytest
 from refless.errors import UsageError
 from refless.estimators import BLEUNeighbors, GaussianProcess, held_out
 from refless.estimators.gp.data import folds_of, rating_noise
+from refless.estimators.gp.model import conditioned, estimated
 from refless.human import pool_of
 from refless.index import RatedIndex
 from refless.records import Outputs, RatedPool, as_outputs, take
@@ -312,3 +313,45 @@ def test_unfitted() -> None:
     """Without a pool there is nothing to say."""
     with pytest.raises(UsageError, match="fit"):
         GaussianProcess().estimate(["text"])
+
+
+def test_nothing_is_known_of_unknown_words() -> None:
+    """A text without a known word is as uncertain as one can be, and rated like the average one."""
+    found = fitted().estimate(
+        {"text": ["Zyx qwv jkk zzq!", RATED.texts[0]], "source": ["Vvk qqz?", RATED.sources[0]]}
+    )
+    others = fitted().estimate(as_outputs(FRESH))
+    assert found.sd[0] > 0.99 * others.sd.max()
+    assert found.sd[0] > 1.1 * found.sd[1]
+
+
+def test_what_belongs_together_changes_intervals_alone() -> None:
+    """Groups of the user's own are held out together; estimates do not know of them."""
+    groups = [str(i % 7) for i in range(len(RATED))]
+    plain, grouped = fitted(), GaussianProcess().fit(RATED, groups=groups)
+    one, other = plain.estimate(as_outputs(FRESH)), grouped.estimate(as_outputs(FRESH))
+    np.testing.assert_array_equal(one.values, other.values)
+    assert (one.high - one.low).tolist() != (other.high - other.low).tolist()
+    label = dict(zip(RATED.ids, groups, strict=True))
+    residuals = grouped.residuals()
+    assert residuals.sources == tuple(label[name] for name in grouped.rated.ids)
+    assert len(residuals.alone) == len(RATED)  # seven groups are few
+    assert len(plain.residuals().alone) == 0
+    with pytest.raises(UsageError, match="200 texts but 3 groups"):
+        GaussianProcess().fit(RATED, groups=["a", "b", "c"])
+
+
+def test_errors_of_whole_systems_are_held_out() -> None:
+    """As when the other systems alone are conditioned on, with the amplitudes of all."""
+    gp = fitted()
+    state = gp._state()
+    rated, found = gp.rated, gp.residuals().afar
+    out = np.array([system == "hasty" for system in rated.systems])
+    some = state.data.take(np.flatnonzero(~out))
+    model = conditioned(some, state.model.amplitudes, gp._method())
+    inputs = state.data.inputs.take(np.flatnonzero(out))
+    y, _ = estimated(some, model, inputs)
+    left = rated.human[out] - (state.data.offset + state.data.unit * y)
+    # word frequencies count all rated texts in the one and those of two systems in the other
+    np.testing.assert_allclose(found[out], left, atol=0.05)
+    assert np.corrcoef(found[out], left)[0, 1] > 0.99

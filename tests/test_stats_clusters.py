@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import norm, t
 
 from refless.records import Estimates, Outputs, Residuals, numbered
-from refless.stats.clusters import design_effect, group_effects, intraclass
+from refless.stats.clusters import design_effect, group_effects, intraclass, unseen, width
 from refless.studies.scoring import Scored, scored
 
 
@@ -46,19 +47,44 @@ def test_effects_by_hand() -> None:
 
     Q = 8, tau² = (8 - 1) / (2 - 1) = 7; each deviation of 2 is drawn to 7/8 of it.
     """
-    known, unknown = group_effects(np.array([-1.0, 1.0, 3.0, 5.0]), list("aabb"))
+    known = group_effects(np.array([-1.0, 1.0, 3.0, 5.0]), list("aabb"))
     assert (known["a"].shift, known["b"].shift) == (-1.75, 1.75)
     assert known["a"].error == pytest.approx(math.sqrt(7 / 8))
-    assert unknown.shift == 0.0
-    assert unknown.error == pytest.approx(math.sqrt(7) * 12.706 / 1.96, rel=1e-3)
+
+
+def test_an_unseen_group_by_hand() -> None:
+    """Held-out means -2 and 4, variance 18 with 1 degree, more than two that vary by (0.4 sd)².
+
+    The errors -3 and 5 have the variance 16. Means of 0 and 1 vary less: (2 * 0.16 * 16 + 0.5) / 3.
+    With 3 degrees of freedom t is 3.182. One group alone leaves the two: 2 degrees, 4.303.
+    """
+    values, afar = np.array([-3.0, -3.0, 5.0, 5.0]), np.array([-2.0, -2.0, 3.0, 5.0])
+    found = unseen(afar, values, list("aabb"))
+    assert (found.groups, found.spread) == (2, pytest.approx(math.sqrt(18)))
+    less = unseen(np.array([0.0, 0.0, 0.0, 2.0]), values, list("aabb"))
+    assert less.spread == pytest.approx(math.sqrt((2 * 0.16 * 16 + 0.5) / 3))
+    one_of_two = math.sqrt(0.5**2 + 0.5**2 / 2)
+    assert found.error([0.5]) == pytest.approx(found.spread * one_of_two * 3.1824 / 1.96, rel=1e-3)
+    alone = unseen(np.zeros(0), values, list("aaaa"))
+    assert (alone.groups, alone.spread) == (1, pytest.approx(0.4 * 4.0))
+    assert alone.error([1.0]) == pytest.approx(1.6 * math.sqrt(2) * 4.3027 / 1.96, rel=1e-3)
+    assert unseen(np.zeros(0), values, ()).error([1.0]) == 0.0
+    assert found.error([]) == 0.0
+
+
+def test_width_by_hand() -> None:
+    """Groups 1 2 and 3 4, 7/9 between: 1 / (49/81 + 32/81/3) degrees, and a mean of two groups."""
+    values = np.array([1.0, 2.0, 3.0, 4.0])
+    freedom = 1 / (49 / 81 + 32 / 81 / 3)
+    expected = t.ppf(0.975, freedom) / norm.ppf(0.975) * math.sqrt(1 + 7 / 18)
+    assert width(values, list("aabb")) == pytest.approx(expected)
+    assert width(values, list("abcd")) == width(values, ()) == width(values, list("aaaa")) == 1.0
 
 
 @pytest.mark.parametrize("labels", [(), ["a"] * 4, ["a", "a", "b", ""], ["", "", "", ""]])
 def test_no_effects_without_two_groups(labels: list[str]) -> None:
     """One group says nothing of how groups vary."""
-    known, unknown = group_effects(np.array([1.0, 2.0, 3.0, 4.0]), labels)
-    assert known == {}
-    assert (unknown.shift, unknown.error) == (0.0, 0.0)
+    assert group_effects(np.array([1.0, 2.0, 3.0, 4.0]), labels) == {}
 
 
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.integers(-9, 9)), max_size=12), st.randoms())
@@ -69,7 +95,8 @@ def test_the_order_of_rows_does_not_matter(rows: list[tuple[str, int]], order) -
     found = []
     for some in (rows, mixed):
         labels, values = [name for name, _ in some], np.array([v for _, v in some], dtype=float)
-        found.append((intraclass(values, labels), group_effects(values, labels)))
+        effects = group_effects(values, labels), unseen(values, values, labels)
+        found.append((intraclass(values, labels), width(values, labels), effects))
     assert found[0] == found[1]
 
 
@@ -84,6 +111,7 @@ def world(rng: np.random.Generator, systems: dict[str, float], n: int) -> tuple[
     values = np.concatenate([errors(name, own, 80) for name in rated])
     residuals = Residuals(
         values=values - values.mean(),
+        afar=values - values.mean(),
         systems=tuple(name for name in rated for _ in range(80)),
         sources=tuple(f"s{i % 40}" for _ in rated for i in range(80)),
     )

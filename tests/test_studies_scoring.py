@@ -76,8 +76,9 @@ def test_seed() -> None:
 
 def test_intervals_stay_on_the_scale() -> None:
     """Two systems were rated and a third is judged: hardly anything is known of it."""
+    values = np.array([-0.2, -0.1, 0.1, 0.2])
     residuals = Residuals(
-        values=np.array([-0.2, -0.1, 0.1, 0.2]), systems=("a", "a", "b", "b"), ends=(0.0, 1.0)
+        values=values, afar=3 * values, systems=("a", "a", "b", "b"), ends=(0.0, 1.0)
     )
     texts = Outputs(ids=numbered(2), texts=("x", "y"), systems=("new", "new"))
     values = np.array([0.4, 0.5])
@@ -91,3 +92,48 @@ def test_intervals_stay_on_the_scale() -> None:
     )
     found = scored(texts, estimates, residuals, resamples=200)
     assert found.systems["new"].mean_interval == (0.0, 1.0)
+
+
+def of_sources(rng: np.random.Generator, sources: int, each: int) -> tuple[Outputs, np.ndarray]:
+    """Texts of new sources, whose errors share much of their variance."""
+    errors = rng.normal(0, 0.15, sources).repeat(each) + rng.normal(0, 0.1, sources * each)
+    names = tuple(f"{rng.integers(10**9)}" for _ in range(sources) for _ in range(each))
+    names = tuple(names[i // each * each] for i in range(sources * each))
+    n = len(names)
+    return Outputs(ids=numbered(n), texts=("x",) * n, sources=names), errors
+
+
+@pytest.mark.parametrize("sources", [2, 5, 10, 19])
+def test_few_sources_are_told(sources: int) -> None:
+    """At least 92 of 100 pools with few sources; left out alone their errors are a third as large.
+
+    For outputs on the rated sources the errors of texts that are left out alone count.
+    """
+    rng = np.random.default_rng(sources)
+    inside, widths = 0, []
+    for _ in range(60):
+        rated, errors = of_sources(rng, sources, 12)
+        outputs, truth = of_sources(rng, 20, 5)
+        residuals = Residuals(values=errors, alone=errors / 3, sources=rated.sources)
+        found = [
+            scored(texts, estimates_of(len(texts)), residuals, resamples=200).overall
+            for texts in (outputs, rated)
+        ]
+        low, high = found[0].mean_interval
+        inside += low <= 0.5 + truth.mean() <= high
+        widths.append([high - low, found[1].mean_interval[1] - found[1].mean_interval[0]])
+    assert inside >= 53
+    assert (np.array(widths)[:, 0] > 2 * np.array(widths)[:, 1]).all()
+
+
+def estimates_of(n: int) -> Estimates:
+    """One half each."""
+    half = np.full(n, 0.5)
+    return Estimates(
+        ids=numbered(n),
+        values=half,
+        reasons=("",) * n,
+        support=np.ones(n, dtype=np.int64),
+        low=half,
+        high=half,
+    )

@@ -269,13 +269,19 @@ class Residuals(Columns):
     """Human rating minus held-out estimate of rated texts: what intervals are made of.
 
     Attributes:
-        values: [m], finite; sources, systems: [m] of these texts, or empty.
+        values: [m], finite: each text held out with those of its source, or of its group.
+        sources, systems: [m] sources (or groups) and systems of these texts, or empty.
+        alone: [m] each held out alone, where there are few sources: for outputs on these very
+            sources; afar: [m] each held out with its whole system: for outputs of other systems.
+            Empty where there is no such thing, NaN where there was no estimate.
         ends: lowest and highest human rating there is.
     """
 
     values: FloatArray
     sources: tuple[str, ...] = ()
     systems: tuple[str, ...] = ()
+    alone: FloatArray = field(default_factory=lambda: np.zeros(0))
+    afar: FloatArray = field(default_factory=lambda: np.zeros(0))
     ends: tuple[float, float] = (-np.inf, np.inf)
 
     def __len__(self) -> int:
@@ -287,14 +293,17 @@ def residuals_of(errors: Residuals | FloatArray) -> Residuals:
     return errors if isinstance(errors, Residuals) else Residuals(values=np.asarray(errors))
 
 
-def residuals_in(pool: RatedPool, errors: FloatArray) -> Residuals:
-    """The errors of a pool's texts with their sources and systems, without those undefined."""
-    rows = np.flatnonzero(~np.isnan(errors))
+def residuals_in(
+    pool: RatedPool, labels: tuple[str, ...], values: FloatArray, **more: FloatArray
+) -> Residuals:
+    """The errors of a pool's texts with their systems and groups, without those undefined."""
+    rows = np.flatnonzero(~np.isnan(values))
     return Residuals(
-        values=errors[rows],
-        sources=picked(pool.sources, rows),
+        values=values[rows],
+        sources=picked(labels, rows),
         systems=picked(pool.systems, rows),
         ends=ends_of(pool.scale),
+        **{name: errors[rows] for name, errors in more.items()},
     )
 
 

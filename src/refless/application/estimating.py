@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -46,10 +46,12 @@ def shown(estimator: Estimator, what: str) -> Iterator[None]:
     estimator.progress = None
 
 
-def fitted(estimator: Estimator, pool: RatedPool | RatedIndex) -> Estimator:
-    """The estimator, fitted."""
+def fitted(
+    estimator: Estimator, pool: RatedPool | RatedIndex, groups: Sequence[str] = ()
+) -> Estimator:
+    """The estimator, fitted; errors are measured with whole groups held out."""
     with shown(estimator, "learning from the rated texts"):
-        return estimator.fit(pool)
+        return estimator.fit(pool, groups=groups)
 
 
 def estimated(estimator: Estimator, outputs: Outputs) -> Estimates:

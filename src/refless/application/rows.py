@@ -13,6 +13,7 @@ from refless.errors import InputError, UsageError
 if TYPE_CHECKING:
     from refless.index import RatedIndex
     from refless.records import Outputs, RatedPool
+    from refless.tables import OutputsRead, PoolRead
 
 TOLD = 3  # bad rows that are told in full
 NAMED_GROUPS = ("id", "text", "source", "system", "item", "task")
@@ -65,21 +66,28 @@ def rated_of(
 
 def outputs_of(rows: Rows, options: OutputRows, **columns: Any) -> Outputs:
     """The outputs in files, a data frame, ..., with more columns by role."""
+    return grouped_outputs_of(rows, options, **columns)[0]
+
+
+def grouped_outputs_of(
+    rows: Rows, options: OutputRows, **columns: Any
+) -> tuple[Outputs, tuple[str, ...]]:
+    """The outputs, and the values of the group's column."""
     from refless.tables import read_outputs
 
     read = read_outputs(rows, options.reading(**columns))
     tell(read)
-    return read.outputs
+    return read.outputs, read.group
 
 
-def both_of(rows: Rows, options: RatedRows) -> tuple[RatedPool, Outputs]:
+def both_of(rows: Rows, options: RatedRows, group: str) -> tuple[PoolRead, OutputsRead]:
     """Rows with a rating as rated texts, rows without one as outputs."""
     from refless.tables import read_both
 
     note("without --rated: rows with a rating are the rated texts, rows without one the outputs")
-    pool, outputs = read_both(rows, options.reading())
+    pool, outputs = read_both(rows, options.reading(group=column_of(group)))
     tell(pool, outputs)
-    return pool.pool, outputs.outputs
+    return pool, outputs
 
 
 def column_of(group: str) -> str | None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 from refless.application.estimating import DEFAULT, chosen, estimated, fitted
@@ -20,6 +22,7 @@ from refless.application.parameters import (
     command,
 )
 from refless.errors import UsageError
+from refless.nouns import counted
 
 if TYPE_CHECKING:
     from refless.estimators import Estimator
@@ -28,6 +31,8 @@ if TYPE_CHECKING:
     from refless.report.score.data import GateRecord
     from refless.report.score.result import ScoreResult
     from refless.studies.scoring import Mean, Scored
+
+FEWEST_SYSTEMS = 5  # rated, by which the error of another can be told
 
 
 @command
@@ -40,6 +45,7 @@ def score(
     fallback_below: float | None = None,
     min_mean: float | None = None,
     min_coverage: float | None = None,
+    group: str | None = None,
     threads: Threads = None,
     seed: Seed = 0,
     rows: RatedRows,
@@ -62,6 +68,9 @@ def score(
             units.
         min_coverage: Gate: exit 3 below this coverage. --min-mean needs it where outputs have no
             estimate: the mean is then over a part of them.
+        group: What belongs together where errors are measured, so that intervals hold for outputs
+            of other groups: source (the default), item, task, system, text, id (each text alone) or
+            a column's name.
     """
     from refless.index import rated_in
     from refless.studies.best_of import labels
@@ -70,38 +79,85 @@ def score(
     _check_gates(min_mean, min_coverage)
     _check_choice(best_of, fallback_below)
     one = chosen(estimator, threads, seed)
-    pool, found = _read(outputs, rated, one, rows)
+    given = _read(outputs, rated, one, rows, group)
+    pool, found = given.rated, given.outputs
     scale = rated_in(pool).scale
     least = _in_unit(min_mean, scale, "--min-mean")
     below = _in_unit(fallback_below, scale, "--fallback-below")
     if best_of is not None:
         labels(found, best_of)
-    scored = _scored(fitted(one, pool), found, seed)
+    scored = _scored(fitted(one, pool, given.labels), given, seed)
     _note_rated(found, one)
+    _note_groups(given, one, group)
     _note_systems(found, one)
-    return _result(one, scored, least, min_coverage, best_of, below, seed)
+    return _result(one, scored, least, min_coverage, best_of, below, seed, group)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Given:
+    """The rated texts and the outputs, with what belongs together where that is not the source."""
+
+    rated: RatedPool | RatedIndex
+    outputs: Outputs
+    labels: Sequence[str] = ()
+    groups: Sequence[str] = ()
 
 
 def _read(
-    outputs: Rows, rated: Rows, estimator: Estimator, rows: RatedRows
-) -> tuple[RatedPool | RatedIndex, Outputs]:
+    outputs: Rows, rated: Rows, estimator: Estimator, rows: RatedRows, group: str | None
+) -> _Given:
     """The rated texts and the outputs, from two places or from one."""
-    from refless.application.rows import both_of, check_standard_input, outputs_of, rated_of
+    from refless.application.rows import (
+        both_of,
+        check_standard_input,
+        column_of,
+        grouped_outputs_of,
+        rated_of,
+    )
     from refless.records import Outputs, RatedPool
 
     check_standard_input(outputs, rated)
+    by = group or "id"
+    own = estimator.from_model() if rated is None else None
+    if own is not None:
+        if group is not None:
+            raise UsageError("--group is about rated texts, and a trained model needs none")
+        return _Given(own, grouped_outputs_of(outputs, rows)[0])
     if rated is not None:
-        return rated_of(rated, rows)[0], outputs_of(outputs, rows)
-    own = estimator.from_model()
-    if own is None and isinstance(outputs, RatedPool | Outputs):
+        pool, labels = rated_of(rated, rows, by)
+        found, groups = grouped_outputs_of(outputs, rows, group=column_of(by))
+    elif isinstance(outputs, RatedPool | Outputs):
         raise UsageError("rated is needed: estimates come from rated texts")
-    return both_of(outputs, rows) if own is None else (own, outputs_of(outputs, rows))
+    else:
+        both, others = both_of(outputs, rows, by)
+        pool, labels, found, groups = both.pool, both.group, others.outputs, others.group
+    return _Given(pool, found) if group is None else _grouped(pool, labels, found, groups, group)
 
 
-def _scored(estimator: Estimator, outputs: Outputs, seed: int) -> Scored:
+def _grouped(
+    rated: RatedPool | RatedIndex,
+    labels: Sequence[str],
+    outputs: Outputs,
+    groups: Sequence[str],
+    group: str,
+) -> _Given:
+    """Both with what belongs together; raises UsageError where one of them does not say it."""
+    from refless.index import rated_in
+    from refless.studies.validation import GROUPS, group_labels
+
+    known = group_labels(rated_in(rated), group, labels)
+    found = groups or (getattr(outputs, GROUPS[group]) if group in GROUPS else ())
+    found = outputs.ids if group == "id" else found
+    if len(found) != len(outputs):
+        raise UsageError(f"--group {group}: the outputs have no {group} column")
+    return _Given(rated, outputs, known, found)
+
+
+def _scored(estimator: Estimator, given: _Given, seed: int) -> Scored:
     from refless.studies.scoring import scored
 
-    return scored(outputs, estimated(estimator, outputs), estimator.residuals(), seed=seed)
+    estimates, errors = estimated(estimator, given.outputs), estimator.residuals()
+    return scored(given.outputs, estimates, errors, given.groups, seed=seed)
 
 
 def _result(
@@ -112,6 +168,7 @@ def _result(
     by: str | None,
     below: float | None,
     seed: int,
+    group: str | None,
 ) -> ScoreResult:
     from refless.application.advice import advice_on
     from refless.report.score.result import ScoreResult
@@ -124,7 +181,9 @@ def _result(
     found = gate(scored.overall, min_mean, min_coverage, estimator.rated.scale)
     if found.reason:
         note(found.reason)
-    signature = estimator.signature().plus(ci="boot-1000", seed=seed)
+    signature = estimator.signature()
+    signature = signature if group is None else signature.plus(heldout=group)
+    signature = signature.plus(ci="boot-1000", seed=seed)
     return ScoreResult(
         scored=scored,
         estimator=estimator,
@@ -147,12 +206,42 @@ def _note_rated(outputs: Outputs, estimator: Estimator) -> None:
         )
 
 
+def _note_groups(given: _Given, estimator: Estimator, group: str | None) -> None:
+    """Says so where too few rated sources tell how far estimates for others lie off."""
+    from refless.estimators.reach import FEWEST_SOURCES
+
+    rated, name = {*estimator.residuals().sources}, group or "source"
+    judged = {*(given.groups or given.outputs.sources)} - rated
+    if not rated or not judged:
+        return
+    if len(rated) == 1:
+        note(
+            f"all rated texts are of one {name}: no interval knows how far estimates for another "
+            f"{name} lie off; rate texts of more {name}s"
+        )
+    elif len(rated) < FEWEST_SOURCES:
+        note(
+            f"the rated texts are of {len(rated)} {name}s, too few to tell well how far estimates "
+            f"for other {name}s lie off: intervals are widened for that, and rest on the errors "
+            f"of {len(rated)} {name}s being normal"
+        )
+
+
 def _note_systems(outputs: Outputs, estimator: Estimator) -> None:
-    """Says so where no rated text can tell how far whole systems are misjudged."""
-    if outputs.systems and len({*estimator.residuals().systems} - {""}) < 2:
+    """Says so where few or no rated texts can tell how far whole systems are misjudged."""
+    rated = {*estimator.residuals().systems} - {""}
+    new = sorted({*outputs.systems} - rated - {""})
+    if not rated and new:
         note(
             "intervals of systems do not know how far a whole system is estimated too high or "
-            "too low: that takes rated texts of two systems, and another estimator than RatPred"
+            "too low: that takes rated texts with their systems, and another estimator than RatPred"
+        )
+    elif new and len(rated) < FEWEST_SYSTEMS:
+        note(
+            f"{counted(len(new), 'system')} without rated texts: how far such a system is "
+            f"estimated too high or too low, {counted(len(rated), 'rated system')} cannot tell "
+            "well; the intervals of their texts and means go by a rule of thumb. Rate some of "
+            "their texts"
         )
 
 

@@ -17,13 +17,13 @@ from refless.estimators.protocol import (
     SUBSAMPLE,
     THREADS,
     Estimator,
-    calibration_groups,
     group_numbers,
     one_output,
     rows_in,
     subsampled,
     whole,
 )
+from refless.estimators.reach import half_widths, held_out_ways
 from refless.estimators.scorer import Comparison, Held, Sweep, Tried, Within
 from refless.human import canonical_order, copies_of, fingerprint
 from refless.index import RatedIndex, rated_in
@@ -40,6 +40,7 @@ from refless.records import (
     Residuals,
     as_outputs,
     ends_of,
+    picked,
     residuals_in,
     take,
 )
@@ -166,7 +167,7 @@ class BLEUNeighbors(Estimator):
         outputs = outputs_in(X)
         state: Neighborhood = self._state()
         found = self._found(state, outputs, None)
-        return _answer(state, outputs, found, self.residuals().values)
+        return _answer(state, outputs, found, half_widths(outputs, self.residuals()))
 
     def predict(self, X: Any) -> FloatArray:  # noqa: ANN401, N803
         """[n] the estimates as numbers, NaN where undefined; no interval is computed."""
@@ -185,7 +186,8 @@ class BLEUNeighbors(Estimator):
         rated_groups = numbers[rows_in(state.pool, state.rated)]
         found = self._found(state, outputs, numbers, rated_groups)
         errors = state.pool.human - found[0]
-        return _answer(state, outputs, found, errors[~np.isnan(errors)])
+        radius = conformal_radius(errors[~np.isnan(errors)])
+        return _answer(state, outputs, found, np.full(len(outputs), radius))
 
     def _found(
         self,
@@ -208,17 +210,20 @@ class BLEUNeighbors(Estimator):
     def residuals(self) -> Residuals:
         """Rating minus held-out estimate, of at most 2,000 rated texts, without those undefined.
 
-        Texts of one source are left out together, where there are 20 sources or more.
+        Texts of one source are left out together.
         """
         key = str(self.signature())
         state: Neighborhood = self._state()
         if key not in state.residuals:
             rated = state.rated
-            groups = calibration_groups(rated)
+            labels = self._labels(rated)
             rows = whole(copies_of(rated), CALIBRATION_TEXTS, np.random.default_rng(0))
             texts = take(rated, rows)
-            values, _, _ = self._found(state, as_outputs(texts), groups[rows], groups)
-            state.residuals[key] = residuals_in(texts, texts.human - values)
+            found = {
+                way: texts.human - self._found(state, as_outputs(texts), groups[rows], groups)[0]
+                for way, groups in held_out_ways(rated, labels).items()
+            }
+            state.residuals[key] = residuals_in(texts, picked(labels, rows), **found)
         return state.residuals[key]
 
     def explain(
@@ -232,7 +237,7 @@ class BLEUNeighbors(Estimator):
         state: Neighborhood = self._state()
         hidden = np.array([0 if name == hide else -1 for name in state.rated.ids], dtype=np.int64)
         found = self._found(state, outputs, np.zeros(1, dtype=np.int64), hidden)
-        answer = _answer(state, outputs, found, self.residuals().values)
+        answer = _answer(state, outputs, found, half_widths(outputs, self.residuals()))
         row = state.prepared.similarities(outputs.texts)[0]
         row[hidden >= 0] = -1.0
         some = answer.support[0] > 0
@@ -317,17 +322,15 @@ class BLEUNeighbors(Estimator):
         return signed.plus(v=__version__)
 
 
-def _answer(
-    state: Neighborhood, outputs: Outputs, found: _Found, residuals: FloatArray
-) -> Estimates:
+def _answer(state: Neighborhood, outputs: Outputs, found: _Found, reach: FloatArray) -> Estimates:
     """The estimates with their intervals, which stay within the scale."""
     values, support, reasons = found
-    radius, ends = conformal_radius(residuals), ends_of(state.rated.scale)
+    ends = ends_of(state.rated.scale)
     return Estimates(
         ids=outputs.ids,
         values=values,
         reasons=reasons,
         support=support,
-        low=np.clip(values - radius, *ends),
-        high=np.clip(values + radius, *ends),
+        low=np.clip(values - reach, *ends),
+        high=np.clip(values + reach, *ends),
     )

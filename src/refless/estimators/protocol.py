@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
+from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -14,7 +15,7 @@ from refless.estimators.explanation import Explanation
 from refless.estimators.given import Given, outputs_in, rated_given
 from refless.estimators.scorer import Comparison, Scorer
 from refless.human import canonical_order, copies_of, fingerprint
-from refless.index import RatedIndex
+from refless.index import RatedIndex, rated_in
 from refless.kernels.bleu import PreparedBleu
 from refless.matching import Progress
 from refless.ngrams import Shape
@@ -28,10 +29,8 @@ from refless.records import (
 )
 from refless.signature import Signature
 from refless.spec import About, made, nested
-from refless.stats.clusters import numbered
 from refless.stats.correlation import spearman
 
-FEWEST_SOURCES = 20  # sources among rated texts by which errors on new ones can be told
 SUBSAMPLE = About("share of the rated texts drawn, with the seed", above=0, at_most=1)
 SEED = About("of what is drawn", at_least=0)
 THREADS = About("threads; none: all cores", at_least=1)
@@ -56,6 +55,7 @@ class Estimator(Scorer):
 
     _later: ClassVar[frozenset[str]] = frozenset()  # parameters that are heeded after fit
     _fitted: _Fitted | None = None
+    _together = MappingProxyType[str, str]({})  # label of each rated text by its id
     subsample: float
     seed: int
 
@@ -65,6 +65,7 @@ class Estimator(Scorer):
         y: Sequence[float] | Sequence[Sequence[float]] | FloatArray | None = None,
         *,
         sources: Sequence[str] = (),
+        groups: Sequence[str] = (),
     ) -> Self:
         """Learns from rated texts.
 
@@ -72,13 +73,24 @@ class Estimator(Scorer):
             X: a pool, a saved index, texts, or anything with a column `text` (and `source`).
             y: [n] ratings, or lists of ratings; None for a pool or an index, which have their own.
             sources: [n] what the texts answer, where X is texts.
+            groups: [n] what is held out together where errors are measured, which intervals are
+                made of; by default the sources. No estimate depends on it.
 
         Raises:
             UsageError: ratings missing or given twice, or lengths that differ.
         """
         given = rated_given(X, y, sources)
+        ids = rated_in(given).ids
+        if len(groups) not in {0, len(ids)}:
+            raise UsageError(f"{len(ids)} texts but {len(groups)} groups")
+        self._together = MappingProxyType(dict(zip(ids, groups, strict=False)))
         self._fitted = _Fitted(self._learn(given), self._learned_with())
         return self
+
+    def _labels(self, rated: RatedPool) -> tuple[str, ...]:
+        """[n] what is held out together where errors are measured: given groups, or sources."""
+        together = self._together
+        return tuple(together[name] for name in rated.ids) if together else rated.sources
 
     @abstractmethod
     def _learn(self, given: RatedPool | RatedIndex) -> object:
@@ -130,7 +142,8 @@ class Estimator(Scorer):
         """A copy that has learned from its rated texts without this one."""
         kept = np.array([i for i, other in enumerate(self.rated.ids) if other != name])
         other = self.clone().set_params(subsample=1.0)
-        return other.fit(take(self.rated, kept.astype(np.int64)))
+        rated = take(self.rated, kept.astype(np.int64))
+        return other.fit(rated, groups=self._labels(rated) if self._together else ())
 
     def score(self, X: RatedPool | Outputs | Given, y: Sequence[float] | FloatArray) -> float:  # noqa: N803
         """Spearman's correlation of estimates and ratings; NaN where undefined.
@@ -294,14 +307,3 @@ def group_numbers(pool: RatedPool, groups: IntArray | None) -> IntArray:
             f"groups must be one number from 0 a text: {len(pool)} texts, {len(groups)} groups"
         )
     return np.asarray(groups, dtype=np.int64)
-
-
-def calibration_groups(pool: RatedPool) -> IntArray:
-    """[n] what is left out together where errors are measured: texts of one source.
-
-    New outputs mostly answer new sources. Where there are too few sources to leave any out, each
-    text is a group of its own, as those without a source are.
-    """
-    if len(set(pool.sources)) < FEWEST_SOURCES:
-        return np.arange(len(pool))
-    return numbered(pool.sources, len(pool))

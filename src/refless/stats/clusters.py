@@ -11,6 +11,9 @@ import numpy as np
 
 from refless.records import FloatArray
 
+PRIOR_GROUPS, PRIOR_SPREAD = 2, 0.4  # chosen on four pools: benchmarks/intervals.py
+MOST_FREEDOM = 4  # one of a dozen systems is often far off the others, as no normal one would be
+
 
 def intraclass(values: FloatArray, labels: Sequence[str]) -> float:
     """How much of the variance lies between groups, in [0, 1]: one-way ANOVA (Donner 1986).
@@ -42,6 +45,20 @@ def design_effect(labels: Sequence[str], n: int, correlation: float) -> float:
     return 1.0 + (float(np.square(sizes).sum()) / max(n, 1) - 1.0) * correlation
 
 
+def width(values: FloatArray, labels: Sequence[str]) -> float:
+    """How much wider an interval of one more row, of a group of its own, is than of these rows.
+
+    By Student's t, as the variance between groups is known from few, and by the error of their
+    mean; 1 where nothing lies between groups, or no two rows share one.
+    """
+    rho, n = intraclass(values, labels), len(values)
+    groups = len(set(numbered(labels, n).tolist()))
+    if not 1 < groups < n:
+        return 1.0
+    freedom = 1.0 / (rho**2 / (groups - 1) + (1.0 - rho**2) / (n - 1))  # after Satterthwaite
+    return student(freedom) * math.sqrt(1.0 + rho / groups)
+
+
 def numbered(labels: Sequence[str], n: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     """[n] number of each row's group; blank labels, and rows without labels, stand alone."""
     place: dict[object, int] = {}
@@ -61,22 +78,20 @@ class Effect:
     error: float
 
 
-def group_effects(values: FloatArray, labels: Sequence[str]) -> tuple[dict[str, Effect], Effect]:
-    """Each group's effect, and that of a group that is not among them.
+def group_effects(values: FloatArray, labels: Sequence[str]) -> dict[str, Effect]:
+    """Each group's effect.
 
-    Means of groups vary by tau² beyond what their rows explain (DerSimonian & Laird 1986). A known
-    group's effect is its own mean's deviation, drawn towards 0 as far as its rows are few; an
-    unknown one's is 0, with an error of tau, widened by Student's t as tau rests on few groups.
+    Means of groups vary by tau² beyond what their rows explain (DerSimonian & Laird 1986). A
+    group's effect is its own mean's deviation, drawn towards 0 as far as its rows are few.
 
     Args:
         values: [n] errors, finite; labels: [n] group of each, blank for none, or ().
 
     No effect at all with fewer than two groups of two rows.
     """
-    nothing = Effect(shift=0.0, error=0.0)
     groups = _groups(values, labels)
     if len(groups) < 2:
-        return {}, nothing
+        return {}
     means = np.array([float(np.mean(rows)) for rows in groups.values()])
     freedom = sum(map(len, groups.values())) - len(groups)
     pooled = sum(float(np.var(rows)) * len(rows) for rows in groups.values()) / freedom
@@ -86,11 +101,52 @@ def group_effects(values: FloatArray, labels: Sequence[str]) -> tuple[dict[str, 
     excess = float(weights @ np.square(means - centre)) - (len(means) - 1)
     tau = max(0.0, excess / float(weights.sum() - np.square(weights).sum() / weights.sum()))
     drawn = tau / (tau + errors)
-    known = {
+    return {
         name: Effect(shift=float(share * (mean - centre)), error=math.sqrt(share * error))
         for name, share, mean, error in zip(groups, drawn, means, errors, strict=True)
     }
-    return known, Effect(shift=0.0, error=math.sqrt(tau) * _student(len(means) - 1))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unseen:
+    """How far the mean error of a group that is not among the known ones lies from 0.
+
+    Attributes:
+        spread: its standard deviation; groups: how many are known, 0 where none is named.
+    """
+
+    spread: float
+    groups: int
+
+    def error(self, shares: Sequence[float]) -> float:
+        """Standard error of a mean of which unknown groups have these shares, for 1.96 of it."""
+        freedom = min(self.groups - 1 + PRIOR_GROUPS, MOST_FREEDOM)
+        mixed = math.fsum(share**2 for share in shares)
+        known = math.fsum(shares) ** 2 / max(self.groups, 1)
+        return self.spread * student(freedom) * math.sqrt(mixed + known)
+
+
+def unseen(afar: FloatArray, values: FloatArray, labels: Sequence[str]) -> Unseen:
+    """What an unknown group may do, from the mean errors of known ones that were held out.
+
+    A variance from few groups says little: where it is low, two more count that vary by
+    `PRIOR_SPREAD` of the standard deviation of all errors. With one group they are all there is.
+
+    Args:
+        afar: [n] errors, each held out with its whole group, NaN where there is none, or empty.
+        values: [n] errors; labels: [n] group of each, blank for none, or ().
+    """
+    count = len({*labels} - {""})
+    if not count:
+        return Unseen(spread=0.0, groups=0)
+    known = np.flatnonzero(~np.isnan(afar)).tolist()
+    groups = _groups(afar[known], [labels[i] for i in known]) if len(known) else {}
+    means = np.array([float(np.mean(rows)) for rows in groups.values()])
+    freedom = max(len(means) - 1, 0)
+    prior = PRIOR_SPREAD**2 * float(np.var(np.sort(values)))
+    own = float(np.var(means, ddof=1)) if freedom else 0.0
+    mixed = (PRIOR_GROUPS * prior + freedom * own) / (PRIOR_GROUPS + freedom)
+    return Unseen(spread=math.sqrt(max(own, mixed)), groups=freedom + 1)
 
 
 def _groups(values: FloatArray, labels: Sequence[str]) -> dict[str, FloatArray]:
@@ -103,7 +159,7 @@ def _groups(values: FloatArray, labels: Sequence[str]) -> dict[str, FloatArray]:
 
 
 @cache
-def _student(freedom: int) -> float:
+def student(freedom: float) -> float:
     """How much wider a 95 % interval is by Student's t than by the normal distribution."""
     from scipy.stats import norm, t
 

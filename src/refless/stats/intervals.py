@@ -65,6 +65,7 @@ class Together:
         estimates, residuals, held_out: design effects: variance of the mean of the n estimates, of
             the n errors, of the m held-out errors, over that of independent rows.
         shift: how far the outputs' errors lie from those of the rated texts; error: of the shift.
+        wide: by what all but that error is widened, as few groups tell what lies between groups.
     """
 
     estimates: float = 1.0
@@ -72,6 +73,7 @@ class Together:
     held_out: float = 1.0
     shift: float = 0.0
     error: float = 0.0
+    wide: float = 1.0
 
 
 APART = Together()
@@ -90,9 +92,8 @@ def mean_interval(
     A resample draws n of the estimates and adds to them n residuals, both with replacement. The
     residuals come from a resample of the m held-out ones, so that the interval also knows how few
     they are: its variance is var(estimates)/n + var(residuals) (1/n + 1/m), each term times its
-    design effect. Beyond 50,000 rows of either it is normal with that variance. A mean of residuals
-    that is clearly not 0, and a shift, move the end on their side. The order of either array does
-    not matter.
+    design effect. Beyond 50,000 rows of either it is normal with that variance. The mean of the
+    residuals and a shift move the end on their side. The order of either array does not matter.
 
     Args:
         estimates: [n] estimates, finite.
@@ -107,13 +108,12 @@ def mean_interval(
     estimates, residuals = np.sort(estimates), np.sort(residuals)
     bias = float(residuals.mean())
     residuals = residuals - bias
-    doubt = 2 * float(residuals.std()) * math.sqrt(together.held_out / m)
-    bias = (bias if abs(bias) > doubt else 0.0) + together.shift
+    bias += together.shift
     if max(n, m) > DRAWN_ROWS:
         centre = float(estimates.mean())
         noise = float(residuals.var()) * (together.residuals / n + together.held_out / m)
-        variance = together.estimates * float(estimates.var()) / n + noise + together.error**2
-        half = quantile(level) * math.sqrt(variance)
+        variance = together.estimates * float(estimates.var()) / n + noise
+        half = quantile(level) * math.hypot(together.wide * math.sqrt(variance), together.error)
         return centre - half + min(bias, 0.0), centre + half + max(bias, 0.0)
     block = max(1, CELLS // max(n, m))
     sizes = [min(block, resamples - done) for done in range(0, resamples, block)]
@@ -150,9 +150,9 @@ def _drawn(
     held_out = residuals[rng.integers(m, size=(size, m))]
     known = held_out.mean(axis=1)
     added = np.take_along_axis(held_out, rng.integers(m, size=(size, n)), axis=1).mean(axis=1)
-    return np.asarray(
-        centre
-        + math.sqrt(together.estimates) * drawn
+    deviations = (
+        math.sqrt(together.estimates) * drawn
         + math.sqrt(together.held_out) * known
         + math.sqrt(together.residuals) * (added - known)
     )
+    return np.asarray(centre + together.wide * deviations)

@@ -14,9 +14,9 @@ import numpy as np
 from refless.errors import UsageError
 from refless.records import Estimates, FloatArray, Outputs, Residuals, residuals_of
 from refless.signature import Signature
-from refless.stats.intervals import Interval, mean_interval
+from refless.stats.intervals import APART, Interval, Together, mean_interval
 from refless.stats.resampling import RESAMPLES
-from refless.studies.scoring import Mean
+from refless.studies.scoring import Mean, of_few
 
 BY = ("item", "source")
 NEAR = 1e-6  # estimates of one text differ by less, from thread to thread and batch to batch
@@ -118,23 +118,24 @@ def best_of(
     table = np.array(columns, dtype=np.float64).reshape(-1, 3)
     best, short, apart = table[~np.isnan(table[:, 0])].T
 
-    def mean_of(values: FloatArray, noise: FloatArray) -> Mean:
+    def mean_of(values: FloatArray, noise: FloatArray, together: Together = APART) -> Mean:
         rng = np.random.default_rng(seed)
         return Mean(
             mean=_average(values),
-            mean_interval=mean_interval(values, noise, rng, resamples),
+            mean_interval=mean_interval(values, noise, rng, resamples, together=together),
             n=len(found),
             n_scored=len(values),
         )
 
-    errors = residuals_of(residuals).values
+    given = residuals_of(residuals)
+    few, errors = of_few(given), given.values
     gain = mean_of(short, _apart(errors, apart))
     return BestOf(
         by=by,
         fallback_below=fallback_below,
         choices=found,
-        chosen=mean_of(best, errors),
-        random=mean_of(best - short, errors),
+        chosen=mean_of(best, errors, few),
+        random=mean_of(best - short, errors, few),
         difference=gain.mean,
         difference_interval=gain.mean_interval,
     )

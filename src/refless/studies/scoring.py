@@ -4,12 +4,29 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from refless.records import Estimates, FloatArray, IntArray, Outputs, Residuals, residuals_of
-from refless.stats.clusters import design_effect, group_effects, intraclass
+from refless.records import (
+    Estimates,
+    FloatArray,
+    IntArray,
+    Outputs,
+    Residuals,
+    picked,
+    residuals_of,
+)
+from refless.stats.clusters import (
+    Effect,
+    design_effect,
+    group_effects,
+    intraclass,
+    numbered,
+    student,
+    unseen,
+)
 from refless.stats.intervals import Interval, Together, mean_interval
 
 
@@ -53,47 +70,92 @@ class Scored:
     reasons: dict[str, int]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _HeldOut:
+    """Held-out errors and how those of one source and of one system go together.
+
+    Attributes:
+        alike: intraclass correlation of sources; design: its design effect on the mean error.
+        systems: effect of each; wide: by what intervals widen, as there are few sources.
+    """
+
+    values: FloatArray
+    alike: float
+    design: float
+    systems: dict[str, Effect]
+    wide: float
+
+
+def _held_out(errors: Residuals, alone: FloatArray | None = None) -> _HeldOut:
+    """The errors of texts that were held out with their sources, or alone."""
+    values = errors.values if alone is None else alone
+    rows = np.flatnonzero(~np.isnan(values))
+    sources, systems, n = picked(errors.sources, rows), picked(errors.systems, rows), len(rows)
+    alike, groups = intraclass(values[rows], sources), len(set(numbered(sources, n).tolist()))
+    return _HeldOut(
+        values=values[rows],
+        alike=alike,
+        design=design_effect(sources, n, alike),
+        systems=group_effects(values[rows], systems),
+        wide=student(groups - 1) if alone is None and groups > 1 else 1.0,
+    )
+
+
+def of_few(errors: Residuals) -> Together:
+    """What it does to a mean that held-out errors are of few sources."""
+    held = _held_out(errors)
+    return Together(held_out=held.design, wide=held.wide)
+
+
 def scored(
     outputs: Outputs,
     estimates: Estimates,
     residuals: Residuals | FloatArray,
+    groups: Sequence[str] = (),
     *,
     seed: int = 0,
     resamples: int = 1_000,
 ) -> Scored:
     """What the estimates add up to; the order of outputs does not matter.
 
-    Intervals know that outputs for one source err together, as rated texts of one source do, and
-    that an estimator judges whole systems too high or too low: one whose texts were rated by as
-    much as their held-out errors say, another by as much as these systems vary.
+    Intervals know that outputs for one source err together, as rated texts of one source do, that
+    few rated sources tell little of others, and that an estimator judges whole systems too high or
+    too low: one whose texts were rated by as much as their held-out errors say, another by as much
+    as rated systems are when they are held out.
 
     Args:
         outputs: the texts that were judged.
         estimates: one for each.
         residuals: human rating minus held-out estimate of rated texts.
+        groups: [n] what the outputs belong to, if these errors are told by other than sources.
         seed: of the bootstrap behind the intervals.
         resamples: its size.
     """
     errors = residuals_of(residuals)
-    alike = intraclass(errors.values, errors.sources)
-    held_out = design_effect(errors.sources, len(errors), alike)
-    known, unknown = group_effects(errors.values, errors.systems)
+    labels = groups or outputs.sources
+    apart, near = _held_out(errors), _held_out(errors, errors.alone)
+    rated, outside = {*errors.sources}, unseen(errors.afar, errors.values, errors.systems)
 
     def mean_of(rows: IntArray) -> Mean:
         defined = rows[~np.isnan(estimates.values[rows])]
         values = estimates.values[defined]
         rng = np.random.default_rng(seed)
-        sources = [outputs.sources[i] for i in defined] if outputs.sources else []
+        sources = [labels[i] for i in defined] if labels else []
+        held = near if len(near.values) and rated.issuperset(sources) and sources else apart
         counts = Counter(outputs.systems[i] for i in defined) if outputs.systems else Counter()
-        effects = [(known.get(name, unknown), n / len(defined)) for name, n in counts.items()]
+        shares = {name: n / len(defined) for name, n in counts.items()}
+        effects = [(held.systems[name], shares[name]) for name in shares if name in held.systems]
+        other = [shares[name] for name in shares if name and name not in errors.systems]
+        known = math.fsum((share * effect.error) ** 2 for effect, share in effects)
         together = Together(
             estimates=design_effect(sources, len(values), intraclass(values, sources)),
-            residuals=design_effect(sources, len(values), alike),
-            held_out=held_out,
+            residuals=design_effect(sources, len(values), held.alike),
+            held_out=held.design,
             shift=math.fsum(share * effect.shift for effect, share in effects),
-            error=math.sqrt(math.fsum((share * effect.error) ** 2 for effect, share in effects)),
+            error=math.hypot(math.sqrt(known), outside.error(other)),
+            wide=held.wide,
         )
-        found = mean_interval(values, errors.values, rng, resamples, together=together)
+        found = mean_interval(values, held.values, rng, resamples, together=together)
         low, high = np.clip(found, *errors.ends).tolist()
         return Mean(
             mean=float(np.sort(values).mean()) if len(values) else float("nan"),

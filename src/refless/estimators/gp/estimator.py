@@ -21,11 +21,11 @@ from refless.estimators.protocol import (
     THREADS,
     USE_SOURCE,
     Estimator,
-    calibration_groups,
     group_numbers,
     one_output,
     rows_in,
 )
+from refless.estimators.reach import half_widths, held_out_ways
 from refless.estimators.scorer import Held, Tried
 from refless.index import RatedIndex, rated_in
 from refless.ngrams import Shape
@@ -57,14 +57,14 @@ class _Learned:
     """What `fit` learns; no model of fewer than five rated texts.
 
     Attributes:
-        errors: [n] human rating minus estimate of the rated texts without their sources; in
+        errors: human rating minus held-out estimate of the rated texts; standardized: the same in
             standard deviations.
     """
 
     data: Data
     model: Model | None
-    errors: FloatArray
-    standardized: FloatArray
+    errors: Residuals
+    standardized: Residuals
 
     @property
     def rated(self) -> RatedPool:
@@ -150,13 +150,19 @@ class GaussianProcess(Estimator):
         """Reads the rated texts, chooses the amplitudes, conditions on the ratings."""
         data = self._read(rated_in(given))
         if len(data.y) < FEWEST:
-            return _Learned(data, None, np.zeros(0), np.zeros(0))
+            nothing = Residuals(values=np.zeros(0))
+            return _Learned(data, None, nothing, nothing)
         with calm():
             amplitudes = tuned(data, np.arange(len(data.y)), self._method())
             model = conditioned(data, amplitudes, self._method())
-            means, variances = model.posterior.held_out(calibration_groups(data.rated))
-        errors = data.y - means
-        return _Learned(data, model, errors * data.unit, errors / np.sqrt(variances))
+            labels = self._labels(data.rated)
+            leave = model.posterior.leaving()
+            left = {way: leave(groups) for way, groups in held_out_ways(data.rated, labels).items()}
+        gaps = {way: data.y - means for way, (means, _) in left.items()}
+        errors = {way: gap * data.unit for way, gap in gaps.items()}
+        ratios = {way: gap / np.sqrt(left[way][1]) for way, gap in gaps.items()}
+        found = (residuals_in(data.rated, labels, **some) for some in (errors, ratios))
+        return _Learned(data, model, *found)
 
     def _read(self, pool: RatedPool, groups: IntArray | None = None) -> Data:
         return read(
@@ -196,7 +202,8 @@ class GaussianProcess(Estimator):
             y, variances = estimated(data, model, inputs, told)
         values, sd = data.offset + data.unit * y, data.unit * np.sqrt(variances)
         support = np.full(len(outputs), len(data.rated))
-        return self._answer(data, outputs, values, sd, state.standardized, support, share)
+        reach = half_widths(outputs, state.errors, state.standardized, sd)
+        return self._answer(data, outputs, values, sd, reach, support, share)
 
     def held_out(self, pool: RatedPool | RatedIndex, groups: IntArray | None = None) -> Estimates:
         """Each text judged by the others outside its group, in closed form.
@@ -242,7 +249,8 @@ class GaussianProcess(Estimator):
         )
         support, share = len(data.rated) - hidden[groups], self.target_coverage
         known = errors[~np.isnan(errors)]
-        answer = self._answer(data, as_outputs(given), values, sd, known, support, share)
+        reach = (conformal_radius(known) if len(known) else np.nan) * sd
+        answer = self._answer(data, as_outputs(given), values, sd, reach, support, share)
         return answer, models
 
     def _answer(
@@ -251,12 +259,11 @@ class GaussianProcess(Estimator):
         outputs: Outputs,
         values: FloatArray,
         sd: FloatArray,
-        errors: FloatArray,
+        reach: FloatArray,
         support: IntArray,
         share: float | None,
     ) -> Estimates:
         """The estimates with reasons and with intervals that stay on the scale."""
-        radius = conformal_radius(errors) if len(errors) else np.nan
         ends = ends_of(data.rated.scale)
         values = np.clip(values, *ends)
         reasons = self._reasons(outputs, values, sd, share)
@@ -267,8 +274,8 @@ class GaussianProcess(Estimator):
             values=values,
             reasons=reasons,
             support=np.where(undefined, 0, support).astype(np.int64),
-            low=np.clip(values - radius * sd, *ends),
-            high=np.clip(values + radius * sd, *ends),
+            low=np.clip(values - reach, *ends),
+            high=np.clip(values + reach, *ends),
             sd=np.where(undefined, np.nan, sd),
         )
 
@@ -295,14 +302,9 @@ class GaussianProcess(Estimator):
         return tuple(reasons)
 
     def residuals(self) -> Residuals:
-        """Human rating minus estimate of the rated texts, each held out with its source.
-
-        With fewer than 20 sources each is held out alone.
-        """
+        """Human rating minus estimate of the rated texts, each held out with its source."""
         state: _Learned = self._state()
-        if state.model is None:
-            return Residuals(values=np.zeros(0))
-        return residuals_in(state.data.rated, state.errors)
+        return state.errors
 
     def explain(
         self, output: str | Outputs, *, hide: str | None = None, most: int | None = None

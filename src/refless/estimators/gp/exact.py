@@ -12,6 +12,7 @@ from refless.records import FloatArray, IntArray
 
 LARGE = 2_000  # rows of a group beyond which its block is not formed
 Factor = tuple[Any, bool]
+Left = tuple[FloatArray, FloatArray]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,9 +56,13 @@ class Exact:
         lack = 1.0 - cross @ self.ones
         return np.asarray(solved + np.outer(lack / self.ones.sum(), self.ones))
 
-    def held_out(self, groups: IntArray) -> tuple[FloatArray, FloatArray]:
+    def held_out(self, groups: IntArray) -> Left:
         """Mean of each rating given those outside its group, and the variance of its error."""
-        return self.precision().held_out(groups)
+        return self.leaving()(groups)
+
+    def leaving(self) -> Callable[[IntArray], Left]:
+        """`held_out` for many ways to group, at the cost of one."""
+        return self.precision().held_out
 
     def precision(self) -> Precision:
         """What leaves ratings out in closed form."""
@@ -110,8 +115,8 @@ def leave_out(
     block: Callable[[IntArray], FloatArray],
     groups: IntArray,
     diagonal: FloatArray,
-    without: Callable[[IntArray], tuple[FloatArray, FloatArray]] | None = None,
-) -> tuple[FloatArray, FloatArray]:
+    without: Callable[[IntArray], Left] | None = None,
+) -> Left:
     """Held-out means and error variances from Q y and the diagonal blocks of Q.
 
     Args:

@@ -4,11 +4,13 @@ The covariance of n ratings is taken as phi phi' + diag(d): phi = K_nm L^-T with
 what the m inducing points leave of each text's variance, with nugget and noise. Memory n m.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
-from refless.estimators.gp.exact import Factor, leave_out
+from refless.estimators.gp.exact import Factor, Left, leave_out
 from refless.records import FloatArray, IntArray
 
 
@@ -62,8 +64,12 @@ class Inducing:
         lack = 1.0 - features @ (self.phi.T @ self.ones)
         return np.asarray(solved + np.outer(lack / self.ones.sum(), self.ones))
 
-    def held_out(self, groups: IntArray) -> tuple[FloatArray, FloatArray]:
+    def held_out(self, groups: IntArray) -> Left:
         """As `Exact.held_out`, for the covariance of this class."""
+        return self.leaving()(groups)
+
+    def leaving(self) -> Callable[[IntArray], Left]:
+        """As `Exact.leaving`."""
         from scipy.linalg import cho_solve
 
         total = self.ones.sum()
@@ -76,12 +82,14 @@ class Inducing:
             part = np.diag(1.0 / self.d[rows]) - scaled[rows] @ inner[rows].T
             return np.asarray(part - np.outer(self.ones[rows], self.ones[rows]) / total)
 
-        return leave_out(self.y, qy, block, groups, diagonal, self._without)
+        return partial(leave_out, self.y, qy, block, diagonal=diagonal, without=self._without)
 
-    def _without(self, rows: IntArray) -> tuple[FloatArray, FloatArray]:
+    def _without(self, rows: IntArray) -> Left:
         """The same for one group, by conditioning on all the others: for large groups."""
         others = np.delete(np.arange(len(self.y)), rows)
-        left = _conditioned(self.root, self.phi[others], self.d[others], self.y[others])
+        lower, phi = np.tril(self.inner[0]), self.phi[rows]
+        inner = lower @ lower.T - phi.T @ _over(phi, self.d[rows])
+        left = _conditioned(self.root, self.phi[others], self.d[others], self.y[others], inner)
         values, spread = left._at(self.phi[rows])  # noqa: SLF001 - of its own class
         return values, spread + self.d[rows]
 
@@ -118,10 +126,17 @@ def inducing(
     return _conditioned(root, phi, d, y)
 
 
-def _conditioned(root: FloatArray, phi: FloatArray, d: FloatArray, y: FloatArray) -> Inducing:
+def _conditioned(
+    root: FloatArray,
+    phi: FloatArray,
+    d: FloatArray,
+    y: FloatArray,
+    within: FloatArray | None = None,
+) -> Inducing:
     from scipy.linalg import cho_factor
 
-    inner = cho_factor(np.eye(len(root)) + phi.T @ _over(phi, d), lower=True)
+    within = np.eye(len(root)) + phi.T @ _over(phi, d) if within is None else within
+    inner = cho_factor(within, lower=True)
     ones = _woodbury(phi, d, inner, np.ones(len(y)))
     return Inducing(root, phi, d, inner, y, ones, float(ones @ y / ones.sum()))
 

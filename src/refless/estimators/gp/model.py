@@ -114,7 +114,7 @@ def _estimated(
         rows = slice(begin, min(begin + ROWS, len(inputs)))
         part = inputs.take(range(rows.start, rows.stop))
         cross = weighted(model.components, weights, part)
-        prior = diagonal(model.components, weights, part)
+        prior = np.full(len(part), weights.sum())  # also of a text without any known word
         values[rows], spread = model.posterior.predict(cross, prior)
         variances[rows] = np.maximum(spread, 0.0) + own
         if told is not None:

@@ -1,0 +1,59 @@
+"""How far ratings lie from estimates: held-out errors, and the intervals made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from refless.records import FloatArray, IntArray, Outputs, RatedPool, Residuals
+from refless.stats.clusters import numbered, unseen, width
+from refless.stats.intervals import LEVEL, conformal_radius, quantile
+
+FEWEST_SOURCES = 20  # sources among rated texts from which on each output counts as on a new one
+
+
+def held_out_ways(rated: RatedPool, labels: Sequence[str]) -> dict[str, IntArray]:
+    """What is left out together where errors are measured, by the name that `Residuals` has for it.
+
+    New outputs mostly answer new sources, so texts of one source (or what `labels` say) go
+    together. Where there are few sources, outputs may well be on these same ones: their errors are
+    those of texts that are left out alone. Outputs of other systems err as whole systems do.
+    """
+    count, n = len(set(labels)), len(rated)
+    ways = {"values": numbered(labels if count > 1 else (), n)}
+    if 1 < count < FEWEST_SOURCES:
+        ways["alone"] = np.arange(n)
+    if len({*rated.systems} - {""}) > 1:
+        ways["afar"] = numbered(rated.systems, n)
+    return ways
+
+
+def half_widths(
+    outputs: Outputs,
+    errors: Residuals,
+    standardized: Residuals | None = None,
+    sd: FloatArray | float = 1.0,
+) -> FloatArray:
+    """[n] how far the 95 % interval of each output reaches to either side.
+
+    Args:
+        outputs: the texts that are judged.
+        errors: held-out errors.
+        standardized: the same in standard deviations; None where all estimates are alike.
+        sd: standard deviations of the estimates.
+
+    NaN where there are too few errors.
+    """
+    scores = standardized or errors
+    radius = np.full(len(outputs), np.nan)
+    if len(scores):
+        radius[:] = conformal_radius(scores.values) * width(scores.values, scores.sources)
+    if len(scores.alone):
+        rated, alone = {*scores.sources}, scores.alone[~np.isnan(scores.alone)]
+        radius[[source in rated for source in outputs.sources]] = conformal_radius(alone)
+    new = [bool(name) and name not in {*errors.systems} for name in outputs.systems]
+    if errors.systems and any(new):
+        spread = unseen(errors.afar, errors.values, errors.systems).spread
+        return np.hypot(radius * sd, np.where(new, quantile(LEVEL) * spread, 0.0))
+    return radius * sd
