@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from refless.estimators.gp.threads import calm
 from refless.metrics.protocol import Metric, Scores
 from refless.records import BoolArray, FloatArray, IntArray, Outputs
 from refless.signature import Signature
@@ -111,4 +112,5 @@ def interval_of(
         return UNDEFINED
     rng = np.random.default_rng(seed)
     drawn = weights_of(len(rows), resamples=resamples, rng=rng, clusters=clusters)
-    return percentile_interval(np.concatenate([scores.combine(w @ counts) for w in drawn]))
+    with calm():
+        return percentile_interval(np.concatenate([scores.combine(w @ counts) for w in drawn]))

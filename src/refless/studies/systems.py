@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from refless.estimators.gp.threads import calm
 from refless.metrics.protocol import Scores, averaged
 from refless.records import FloatArray, IntArray, Predictions
 from refless.stats.intervals import LEVEL, UNDEFINED, Interval, quantile
@@ -93,7 +94,8 @@ def _of_systems(scores: Scores, inside: FloatArray, weights: FloatArray) -> Floa
     columns = []
     for system in inside:
         rows = np.flatnonzero((system > 0) & known)
-        sums = weights[:, rows] @ statistics[rows]
+        with calm():
+            sums = weights[:, rows] @ statistics[rows]
         with np.errstate(invalid="ignore", divide="ignore"):
             found = np.asarray(combine(sums))
         columns.append(np.where(weights[:, rows].sum(axis=1) > 0, found, np.nan))
