@@ -1,7 +1,13 @@
 """The package as it is published."""
 
+import os
+import re
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
+
+import pytest
 
 import refless
 
@@ -23,3 +29,60 @@ def test_changelog_knows_the_version() -> None:
 def test_types_travel_along() -> None:
     """The marker that lets users' type checkers read ours is in the package."""
     assert Path(refless.__file__).with_name("py.typed").exists()
+
+
+def pinned(name: str) -> dict[str, str]:
+    """The versions that a file of requirements names; of several by platform, the first."""
+    found: dict[str, str] = {}
+    for line in (ROOT / name).read_text(encoding="utf-8").splitlines():
+        if match := re.match(r"([\w.-]+)==([\w.+-]+)", line):
+            found.setdefault(match[1].lower(), match[2])
+    return found
+
+
+def required() -> dict[str, str]:
+    """What the package itself requires, parquet's extra among it, with bounds."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    lines = [*project["dependencies"], *project["optional-dependencies"]["parquet"]]
+    return dict(re.fullmatch(r"([\w-]+)(.*)", line).groups() for line in lines)  # type: ignore[union-attr]
+
+
+def test_oldest_versions_are_the_lower_bounds() -> None:
+    """constraints-oldest.txt, which the tests run on, says what pyproject.toml promises."""
+    oldest = pinned("constraints-oldest.txt")
+    assert oldest.keys() == required().keys()
+    for name, bounds in required().items():
+        least = re.search(r">=([\d.]+)", bounds)
+        assert least, name
+        assert re.fullmatch(re.escape(least[1]) + r"(\.0)*", oldest[name]), name
+
+
+def test_locked_versions_are_within_the_bounds() -> None:
+    """requirements-lock.txt holds every dependency, each with hashes, within its bounds."""
+    packaging = pytest.importorskip("packaging.specifiers")
+    locked = pinned("requirements-lock.txt")
+    for name, bounds in required().items():
+        assert packaging.SpecifierSet(bounds).contains(locked[name]), name
+    text = (ROOT / "requirements-lock.txt").read_text(encoding="utf-8")
+    for block in re.split(r"\n(?=\w)", text)[1:]:
+        assert "--hash=sha256:" in block, block[:60]
+
+
+def test_the_wheel_is_reproducible(tmp_path: Path) -> None:
+    """Built twice, in two time zones: the same bytes."""
+    pytest.importorskip("hatchling", reason="no hatchling")
+    pytest.importorskip("build", reason="no build")
+    wheels = []
+    for zone in ("UTC+7", "UTC-8"):
+        command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir"]
+        environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+        environment.pop("SOURCE_DATE_EPOCH", None)
+        subprocess.run(
+            [*command, str(tmp_path / zone), str(ROOT)],
+            check=True,
+            capture_output=True,
+            env={**environment, "TZ": zone},
+        )
+        (wheel,) = (tmp_path / zone).iterdir()
+        wheels.append(wheel.read_bytes())
+    assert wheels[0] == wheels[1]
