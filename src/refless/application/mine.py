@@ -201,7 +201,7 @@ def _key(path: Path) -> list[Candidate]:
     for number, line in enumerate(lines, 1):
         try:
             found.append(msgspec.json.decode(line, type=Candidate))
-        except (msgspec.MsgspecError, RecursionError) as fault:
+        except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as fault:
             raise InputError(
                 f"this is no line of the key ({fault})",
                 path=str(path),

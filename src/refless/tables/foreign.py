@@ -57,7 +57,17 @@ def cell_of(value: object, depth: int = 0) -> object:
         return _decoded(bytes(value))
     if isinstance(value, list | tuple | Mapping):
         return Unreadable("nested too deep") if depth > _DEEPEST else _nested(value, depth + 1)
-    return None if type(value).__name__ in _ABSENT else value
+    return None if type(value).__name__ in _ABSENT else _told(value)
+
+
+def _told(value: object) -> object:
+    """The value, if it can be told: pandas has dates that cannot be written."""
+    try:
+        _ = str(value), repr(value)
+    except Exception as fault:  # noqa: BLE001 - whatever its class raises
+        check_foreign(fault)
+        return Unreadable(_why(fault))
+    return value
 
 
 def _nested(value: Any, depth: int) -> object:  # noqa: ANN401 - a list or a mapping
