@@ -5,8 +5,6 @@ killed at any moment leaves the old state or the new one, and readers see either
 every file of data with its size and SHA-256, and holds a SHA-256 of itself.
 """
 
-from __future__ import annotations
-
 import errno
 import hashlib
 import json

@@ -4,8 +4,6 @@ A rating such as 4.8 is read as the decimal it is written as. Sums are integers;
 comes last, then the scale.
 """
 
-from __future__ import annotations
-
 import hashlib
 import math
 from collections.abc import Mapping, Sequence

@@ -10,8 +10,6 @@ A parameter is declared once, as a field of a dataclass with its range and a lin
 Parsing, checks, lists for people and the specification itself are made from that.
 """
 
-from __future__ import annotations
-
 import difflib
 import math
 from collections.abc import Callable, Iterable, Mapping

@@ -3,8 +3,6 @@
 Notes end up in the result; whoever listens, as the command line does, hears them at once.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar

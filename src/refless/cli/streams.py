@@ -1,7 +1,5 @@
 """Standard streams that are closed, full, or left by who read them."""
 
-from __future__ import annotations
-
 import os
 import sys
 from typing import TextIO

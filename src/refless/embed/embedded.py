@@ -1,7 +1,5 @@
 """Token vectors of texts, each distinct text once."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

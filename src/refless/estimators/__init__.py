@@ -1,7 +1,5 @@
 """Estimators of quality that need no reference. ESTIMATORS is the registry, by name."""
 
-from __future__ import annotations
-
 from typing import cast
 
 from refless.estimators.explanation import Explanation

@@ -1,7 +1,5 @@
 """The evidence behind one estimate, whatever the estimator."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Self

@@ -1,7 +1,5 @@
 """What estimators are given: pools, indexes, outputs, texts, or anything with a column `text`."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Held-out estimates by refitting: for estimators without a closed form."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from refless.estimators.gp.data import folds_in

@@ -1,7 +1,5 @@
 """The bias-corrected and accelerated bootstrap interval (Efron 1987)."""
 
-from __future__ import annotations
-
 import math
 from statistics import NormalDist
 

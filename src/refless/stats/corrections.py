@@ -1,7 +1,5 @@
 """Corrections of p-values for the number of questions that were asked."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from refless.records import FloatArray

@@ -4,8 +4,6 @@ Every measure takes finite [n] columns and is NaN where it is undefined (fewer t
 constant column), never 0. P-values take the rows for independent.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """How far predictions lie from the human rating, in the human rating's units."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from refless.records import FloatArray

@@ -3,8 +3,6 @@
 A Fenwick tree over the codes of y holds what has been seen while the rows go by in order of x.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 

@@ -4,8 +4,6 @@ They sum to 0, and the sum of their squares is the variance that a bootstrap con
 counted as they are. The measure itself must be defined.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

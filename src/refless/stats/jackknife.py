@@ -1,7 +1,5 @@
 """The infinitesimal jackknife: intervals of columns too long to be resampled."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 

@@ -1,7 +1,5 @@
 """Every measure of agreement in its three forms, by name: the one list of them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

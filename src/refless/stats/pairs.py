@@ -1,7 +1,5 @@
 """Pairwise accuracy with ties (Deutsch, Foster and Freitag 2023, "Ties Matter")."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """The paired permutation test of two columns' correlations with a third."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 import numpy as np

@@ -3,8 +3,6 @@
 Ratings are [raters, texts] with NaN where a rater did not rate a text.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """The bootstrap, expressed as whole-number weights on rows."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 
 import numpy as np

@@ -4,8 +4,6 @@ Estimates that are equal in exact arithmetic differ in their sixteenth digit, by
 a machine sums. Every rank, every pair and every "is it constant" goes by what `settled` leaves.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from refless.records import FloatArray

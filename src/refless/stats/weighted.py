@@ -5,8 +5,6 @@ resamples without sorting again. Weights are [b, n] whole numbers kept as floats
 is undefined in a resample is NaN there. Their slow twin repeats rows.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

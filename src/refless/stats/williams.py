@@ -1,7 +1,5 @@
 """Williams' test: is one of two correlations with the same column larger than the other?"""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

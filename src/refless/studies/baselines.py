@@ -3,8 +3,6 @@
 Each text is predicted from the ratings of the other groups alone.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from functools import partial

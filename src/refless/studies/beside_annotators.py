@@ -5,8 +5,6 @@ estimator held against the first beats an annotator held against the second by t
 both are held against the second, annotator by annotator, each on the texts that this one rated.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

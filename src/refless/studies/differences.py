@@ -1,7 +1,5 @@
 """Two predictors on the same texts: the difference of a measure, both drawn together."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """How far predictions agree with people: errors and correlations with intervals, and coverage."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Sequence

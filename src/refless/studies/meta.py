@@ -1,7 +1,5 @@
 """Metrics against people: who agrees with them, and who significantly better than whom."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """A part of many rated texts, drawn so that neither the order of rows nor a rating decides."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Sequence
 

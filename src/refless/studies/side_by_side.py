@@ -1,7 +1,5 @@
 """Several predictions of the same human ratings, side by side, with intervals of differences."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Scores of whole systems, and intervals of correlations, for the comparison of metrics."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Held-out estimates of a rated pool against its human rating, beside baselines and annotators."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass

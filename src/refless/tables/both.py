@@ -1,7 +1,5 @@
 """Partly rated rows -> rated texts and outputs."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Rows whose texts and names are checked, and what the records made of them share."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass

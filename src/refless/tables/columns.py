@@ -1,7 +1,5 @@
 """Which column plays which role: the user's flags first, then the aliases."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Rows that speak of one text -> one text; what they disagree about is an error."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Rating cells -> numbers: numerals, words with a meaning of their own, the user's map."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """Rows -> rated texts with columns of scores, and with references where there are any."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

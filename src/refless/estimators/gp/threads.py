@@ -3,8 +3,6 @@
 It is also the quickest up to some thousand rated texts, where threads mostly wait for each other.
 """
 
-from __future__ import annotations
-
 from contextlib import AbstractContextManager
 
 

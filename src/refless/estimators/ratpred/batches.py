@@ -1,7 +1,5 @@
 """Texts as padded arrays of tokens, and the order in which batches of like length are visited."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain

@@ -1,7 +1,5 @@
 """Where a run of training is kept, so that a stopped one goes on: safetensors and JSON."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass

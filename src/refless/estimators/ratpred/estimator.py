@@ -1,7 +1,5 @@
 """RatPred: a network that reads source and output and says what people would rate it."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any, ClassVar

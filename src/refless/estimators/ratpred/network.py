@@ -1,7 +1,5 @@
 """The network: two encoders, fully connected tanh layers, a linear output (sections 2 and 3.4)."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

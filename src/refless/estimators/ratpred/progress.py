@@ -1,7 +1,5 @@
 """What training starts from, and how it stands."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The network and its schedule: what is published, and what can be changed."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """Synthetic training data: texts with errors made on purpose and lower ratings (section 3.3)."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ lowest whether the rating reaches it; the estimate is the expected level. `level
 whether it is the rating's; the estimate is the mean level, weighted by what the classifiers say.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits, softplus

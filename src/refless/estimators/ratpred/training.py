@@ -4,8 +4,6 @@ An epoch is a pure function of the state before it, the seed and the number of t
 run that was stopped goes on to the same result (on the same machine).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """What `refless score --best-of` chose, as sections of the report of `refless score`."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from refless.nouns import counted

@@ -1,7 +1,5 @@
 """Estimates of outputs, and what was chosen among them, as JSON and as rows."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass

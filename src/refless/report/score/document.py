@@ -1,7 +1,5 @@
 """The report of `refless score`, for the terminal and for HTML."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

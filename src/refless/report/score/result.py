@@ -1,7 +1,5 @@
 """Outputs with their estimates: the result of `refless score`."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from refless.estimators import Estimator

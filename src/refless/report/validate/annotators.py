@@ -1,7 +1,5 @@
 """Where an estimator stands among single annotators."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Charts of threshold sweeps and learning curves."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A validation as JSON and as rows."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

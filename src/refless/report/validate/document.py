@@ -1,7 +1,5 @@
 """The report of `refless validate`, for the terminal and for HTML."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

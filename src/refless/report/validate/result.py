@@ -1,7 +1,5 @@
 """Whether estimators agree with the raters: the result of `refless validate`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Several estimators and baselines on the same texts: which to use, and whether it is worth it."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The rated texts in a report: each with its neighbours, as points, and the worst misses."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

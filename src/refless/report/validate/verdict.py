@@ -1,7 +1,5 @@
 """What agreement amounts to, in one sentence that numbers and their intervals alone decide."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Literal
