@@ -14,10 +14,10 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from refless.records import FloatArray, IntArray
-from refless.stats.correlation import concordance, is_constant, ranks, untied_with
+from refless.stats.correlation import is_constant, ranks, untied_with
 from refless.stats.ties import settled
 
-DENSE = 300  # rows of a block up to which all pairs are quicker than sorting
+DENSE = 100  # rows of a block up to which all pairs are quicker than sorting
 
 Columns = tuple[FloatArray, FloatArray]
 Within = Callable[[FloatArray, FloatArray, IntArray], float]
@@ -107,6 +107,8 @@ def _products(x: FloatArray, y: FloatArray, triples: bool) -> tuple[float, float
     """
     m = float(len(x))
     if m > DENSE:
+        from refless.stats.fenwick import concordance
+
         pairs = [float(c.sum()) for c in (concordance(x, y), untied_with(x), untied_with(y))]
         a, b = 2 * ranks(x) - (m + 1), 2 * ranks(y) - (m + 1)
     else:

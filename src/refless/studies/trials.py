@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -82,6 +82,13 @@ class Trial:
         """How intervals are made, for signatures; fixed: what was learned stays as it was."""
         return f"jack-{self.deal.parts}{'' if len(self.held) > 1 else '-fixed'}"
 
+    @property
+    def whole(self) -> bool:
+        """Whether it has an estimate of every text that is not left out."""
+        parts = (np.isnan(held.alone + held.apart) for held in self.held)
+        left = (self.deal.part == part for part in range(len(self.held)))
+        return all((missing == gone).all() for missing, gone in zip(parts, left, strict=True))
+
     def at(self, part: int = 0, anew: bool = False) -> Held:
         """[n] estimates without that part, 0 for none; NaN for its texts.
 
@@ -129,6 +136,7 @@ def over(deal: Deal, number: Of) -> FloatArray:
     return np.array([[number(part, anew) for part in parts] for anew in (False, True)])
 
 
+@lru_cache(maxsize=64)
 def values_of(measure: str, one: Trial) -> FloatArray:
     """[2, 1 + parts] a measure, as of `over`."""
     if len(one.held) > 1:
@@ -149,16 +157,19 @@ def difference(measure: str, first: Trial, second: Trial) -> Difference:
 
     Both lose the same parts.
     """
-
-    def gap(part: int, anew: bool) -> float:
-        ours, theirs = first.at(part, anew), second.at(part, anew)
-        both = ~np.isnan(ours.alone + theirs.alone + ours.apart + theirs.apart)
-        deal = first.deal
-        return value_of(measure, deal, ours, both) - value_of(measure, deal, theirs, both)
-
-    values = over(first.deal, gap)
+    if first.whole and second.whole:
+        values = values_of(measure, first) - values_of(measure, second)
+    else:
+        values = over(first.deal, partial(_gap, measure, first, second))
     ends = interval_of(values, larger=measure not in WITHIN)
     return Difference(measure=measure, value=float(values[0, 0]), interval=ends)
+
+
+def _gap(measure: str, first: Trial, second: Trial, part: int, anew: bool) -> float:
+    ours, theirs = first.at(part, anew), second.at(part, anew)
+    both = ~np.isnan(ours.alone + theirs.alone + ours.apart + theirs.apart)
+    deal = first.deal
+    return value_of(measure, deal, ours, both) - value_of(measure, deal, theirs, both)
 
 
 def error_of(values: FloatArray, *, larger: bool = False) -> float:

@@ -214,14 +214,14 @@ class GaussianProcess(Estimator):
         """
         given = rated_in(pool)
         numbers = group_numbers(given, groups)
-        return self._held_out(given, numbers, folds_in(given, numbers, self.folds))[0]
+        return self._held_out(given, (numbers,), folds_in(given, numbers, self.folds))[0]
 
     def tried(
         self, pool: RatedPool | RatedIndex, groups: IntArray, blocks: IntArray
     ) -> tuple[Estimates, Tried]:
         """As of every scorer, in closed form; amplitudes are chosen in folds of whole blocks."""
         given = rated_in(pool)
-        found, models = self._held_out(given, groups, blocks % self.folds)
+        found, models, apart = self._held_out(given, (groups, blocks), blocks % self.folds)
         ends, known = ends_of(given.scale), ~np.isnan(found.values)
 
         def among(rows: IntArray) -> Callable[[IntArray], FloatArray]:
@@ -233,16 +233,18 @@ class GaussianProcess(Estimator):
 
         if models.exact:
             return found, Tried.out_of(among, groups, blocks)
-        return found, Tried(Held(found.values, among(np.arange(len(given)))(blocks)))
+        return found, Tried(Held(found.values, np.where(known, np.clip(apart, *ends), np.nan)))
 
     def _held_out(
-        self, given: RatedPool, groups: IntArray, fold: IntArray
-    ) -> tuple[Estimates, Nested]:
+        self, given: RatedPool, labels: tuple[IntArray, ...], fold: IntArray
+    ) -> tuple[Estimates, Nested, FloatArray]:
+        """Estimates by the first labels, the models, means by the last labels."""
+        groups = labels[0]
         data = self._read(given, groups)
         told = self._told(READING if data.encoder else 0.0)
         with calm():
-            models = nested(data, fold, self._method(), told)
-            values, sd = models.held_out(groups)
+            models, columns = nested(data, fold, labels, self._method(), told)
+        values, sd = columns[0]
         errors = (given.human - values) / sd
         hidden = np.bincount(
             groups[rows_in(data.pool, data.rated)], minlength=int(groups.max(initial=0)) + 1
@@ -251,7 +253,7 @@ class GaussianProcess(Estimator):
         known = errors[~np.isnan(errors)]
         reach = (conformal_radius(known) if len(known) else np.nan) * sd
         answer = self._answer(data, as_outputs(given), values, sd, reach, support, share)
-        return answer, models
+        return answer, models, columns[-1][0]
 
     def _answer(
         self,

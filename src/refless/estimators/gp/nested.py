@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,6 +14,8 @@ from refless.estimators.gp.model import Method, conditioned, estimated, tuned
 from refless.estimators.protocol import rows_in
 from refless.matching import Progress
 from refless.records import BoolArray, FloatArray, IntArray, as_outputs, take
+
+KEPT = 1_500  # texts: of more, models take too much memory to be kept side by side
 
 Column = tuple[FloatArray, FloatArray]  # means and variances
 
@@ -70,7 +73,8 @@ class Nested:
     def exact(self) -> bool:
         """Whether rows can be left out in closed form: all are in use, without inducing points."""
         known = [one.known for one in self.folds]
-        return len(self.rated) == self.size and all(isinstance(one, Precision) for one in known)
+        complete = len(self.rated) == self.size and len(known) > 0
+        return complete and all(isinstance(one, Precision) for one in known)
 
     def among(self, rows: IntArray) -> Nested:
         """The same out of some rows of the pool alone, in their order; amplitudes stay."""
@@ -85,22 +89,36 @@ class Nested:
         return Nested(len(rows), place[self.rated[kept]], tuple(folds))
 
 
-def nested(data: Data, fold: IntArray, method: Method, told: Progress | None = None) -> Nested:
-    """Models whose amplitudes are those that all folds but one ask for.
+def nested(
+    data: Data,
+    fold: IntArray,
+    labels: Sequence[IntArray],
+    method: Method,
+    told: Progress | None = None,
+) -> tuple[Nested, tuple[Column, ...]]:
+    """Models whose amplitudes are those that all folds but one ask for, and what they say.
 
     Args:
         data: the rated texts; fold: [n] number of each from 0, groups whole.
+        labels: ways to hold out, [n] groups each; the answer has a column for each.
         method: how a model is learned; told: called with the share of the work that is done.
+
+    Of more than 1,500 texts the models are not kept.
     """
-    rated, count = rows_in(data.pool, data.rated), int(fold.max(initial=-1)) + 1
-    folds = []
+    rated, count, n = rows_in(data.pool, data.rated), int(fold.max(initial=-1)) + 1, len(fold)
+    folds, columns = [], [Nested(n, rated, ()).held_out(groups) for groups in labels]
     for number in range(count):
         outside = np.flatnonzero(fold[rated] != number)
         if len(outside) >= FEWEST and (fold == number).any():
-            folds.append(_fold(data, rated, fold == number, outside, method))
+            one = _fold(data, rated, fold == number, outside, method)
+            for column, groups in zip(columns, labels, strict=True):
+                said = Nested(n, rated, (one,)).held_out(groups)
+                for whole, part in zip(column, said, strict=True):
+                    whole[fold == number] = part[fold == number]
+            folds += [one] if n <= KEPT else []
         if told is not None:
             told((number + 1) / count)
-    return Nested(len(fold), rated, tuple(folds))
+    return Nested(n, rated, tuple(folds)), tuple(columns)
 
 
 def _fold(data: Data, rated: IntArray, fold: BoolArray, outside: IntArray, method: Method) -> _Fold:
