@@ -74,11 +74,8 @@ def tried_of(
     estimator: Estimator, pool: RatedPool | RatedIndex, groups: IntArray, blocks: IntArray
 ) -> tuple[Estimates, Tried]:
     """The same, and what they would be of a part of the pool; blocks are folds of whole groups."""
-    with progress(f"holding out each text: {estimator.title}") as show:
-        estimator.progress = show
-        found = estimator.tried(pool, groups, blocks)
-    estimator.progress = None
-    return found
+    with shown(estimator, f"holding out each text: {estimator.title}"):
+        return estimator.tried(pool, groups, blocks)
 
 
 def metrics_of(specs: Names) -> dict[str, Metric]:

@@ -9,7 +9,7 @@ from refless.studies.side_by_side import Line, SideBySide
 
 FEWEST = 20  # estimates that a recommendation needs
 FEWEST_DRAWN, ENOUGH_DRAWN = 20, 60  # texts or groups; see benchmarks/promises.py
-FEW = "which is few: take them for rough"
+FEW = "which is few: they are wide, and rough"
 NEARLY_ALL = 0.995  # of the texts: below this share the coverage is told
 TITLE = "Side by side on the same texts"
 
