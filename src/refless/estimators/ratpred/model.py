@@ -189,7 +189,7 @@ class Model:
 class About(msgspec.Struct, frozen=True):
     """What a model says of the rated texts that taught it."""
 
-    pool: str
+    pool: Annotated[str, msgspec.Meta(pattern=r"\A[0-9a-f]{12}\Z")]
     size: Natural
     scale: Scale | None
     aggregate: Aggregate

@@ -1,0 +1,170 @@
+"""Children of a warm process: everything is imported once, and a kill costs one of them."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import shutil
+import signal
+import sys
+import tempfile
+import time
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
+    os.environ.setdefault(name, "1")  # threads do not live on in a child
+
+Words = Sequence[object]
+TINY = (
+    "--embedding", 4, "--hidden", 4, "--epochs", 6, "--no-synthetic-errors", "--threads", 1,
+    "--learning-rate", 0.01,
+)  # fmt: skip
+
+
+def fork(work: Callable[[], int]) -> int:
+    """Starts a child that ends with the status of the work; its process id."""
+    sys.stdout.flush()
+    child = os.fork()
+    if child:
+        return child
+    status = 99
+    try:
+        status = work()
+    except BaseException:  # noqa: BLE001 - whatever happens, a child does not go on as a parent
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)
+
+
+def ended(child: int) -> int:
+    """Exit status of a child; minus the signal that killed it."""
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def command(words: Words, said: Path | None = None) -> int:
+    """`refless WORDS...` in this process, with what it says in a file; its exit status."""
+    from refless.cli import main
+
+    out = Path(said or os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - to the very end
+    sys.argv, sys.stdout, sys.stderr = ["refless", *map(str, words)], out, out
+    try:
+        main()
+    except SystemExit as left:
+        return left.code if isinstance(left.code, int) else int(bool(left.code))
+    return 0
+
+
+def killed_after(work: Callable[[], int], seconds: float) -> int:
+    """Runs a child and kills it after some time; its status, -9 where it was killed."""
+    child = fork(work)
+    time.sleep(seconds)
+    os.kill(child, signal.SIGKILL)
+    return ended(child)
+
+
+def killed_at(work: Callable[[], int], step: int, folder: Path) -> int:
+    """Runs a child that kills itself at its n-th touch of a file below the folder."""
+    left = [step]
+
+    def touched(event: str, arguments: tuple[object, ...]) -> None:
+        if event.startswith(("open", "os.", "shutil.")) and str(folder) in str(arguments[:2]):
+            left[0] -= 1
+            if left[0] < 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    def watched() -> int:
+        sys.addaudithook(touched)
+        return work()
+
+    return ended(fork(watched))
+
+
+def warm() -> None:
+    """Does here, once, what children will do, which loads everything; no thread stays."""
+    import torch
+
+    torch.set_num_threads(1)
+    told = sys.stdout, sys.stderr
+    with workplace() as folder:
+        rated, outputs = (
+            jsonl(folder / "r.jsonl", rows(0, 30)),
+            jsonl(folder / "o.jsonl", rows(50, 5)),
+        )
+        more, index = jsonl(folder / "m.jsonl", rows(90, 1)), folder / "index"
+        score = ("--rated", index, "--estimator", "bleu-neighbors", "-o", folder / "o.json")
+        said = folder / "said"
+        for words in (
+            ("index", rated, "--out-dir", index),
+            ("index", more, "--out-dir", index, "--append"),
+            ("score", outputs, *score),
+            ("train", rated, "--out-dir", folder / "model", *TINY),
+        ):
+            if command(words, said):
+                raise RuntimeError(f"{words}: {said.read_text(encoding='utf-8')}")
+    sys.stdout, sys.stderr = told
+
+
+def rows(first: int, count: int, people: int = 1) -> list[dict[str, object]]:
+    """Rated texts with ids that count up from `first`."""
+    words = ("ferry", "choir", "museum", "bridge", "opens", "closes", "sinks", "today", "at noon")
+    return [
+        {
+            "id": f"t{i}",
+            "text": " ".join(words[(i * k + k) % 9] for k in (1, 2, 4, 5)) + f" {i}",
+            "annotator": f"p{who}",
+            "rating": 1 + (i * 7 + who) % 5,
+        }
+        for i in range(first, first + count)
+        for who in range(people)
+    ]
+
+
+def jsonl(path: Path, table: list[dict[str, object]]) -> Path:
+    """The rows as a file."""
+    path.write_text("".join(json.dumps(row) + "\n" for row in table), encoding="utf-8")
+    return path
+
+
+@contextmanager
+def workplace() -> Iterator[Path]:
+    """A folder in memory where there is one, else on the disk."""
+    memory = Path("/dev/shm")
+    where = tempfile.mkdtemp(prefix="refless-fuzz-", dir=memory if memory.is_dir() else None)
+    try:
+        yield Path(where)
+    finally:
+        shutil.rmtree(where, ignore_errors=True)
+
+
+class Found:
+    """Executions and faults, each kind once."""
+
+    def __init__(self) -> None:
+        self.executions, self.faults = 0, dict[str, str]()
+
+    def hold(self, kind: str, *, holds: bool, told: object = "") -> None:
+        """Notes a fault unless something holds."""
+        if not holds and kind not in self.faults:
+            self.faults[kind] = str(told)
+            print(f"FAULT {kind}: {told}", flush=True)
+
+    def tell(self, campaign: str) -> int:
+        """Prints the numbers; 1 where there is a fault."""
+        print(f"{campaign}: {self.executions} executions, {len(self.faults)} unique faults")
+        return 1 if self.faults else 0
+
+
+def arguments(argv: Sequence[str] | None, runs: int, about: str) -> tuple[int, random.Random]:
+    """`--runs N` and `--seed S`."""
+    parser = argparse.ArgumentParser(description=about)
+    parser.add_argument("--runs", type=int, default=runs)
+    parser.add_argument("--seed", type=int, default=0)
+    given = parser.parse_args(argv)
+    return given.runs, random.Random(given.seed)

@@ -1,0 +1,172 @@
+"""No space at a drawn moment: exit status 2, the old state whole, nothing half-written left.
+
+Files that grow beyond a drawn size fail in the child (RLIMIT_FSIZE), or its n-th flush to the disk
+does as on a full one. Where root may mount, a small file system is filled as well.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from fuzz.forks import (
+    TINY,
+    Found,
+    Words,
+    arguments,
+    command,
+    ended,
+    fork,
+    jsonl,
+    rows,
+    warm,
+    workplace,
+)
+
+NEIGHBORS = ("--estimator", "bleu-neighbors")
+
+
+def full_at_flush(count: int) -> None:
+    """From the n-th flush on there is no space."""
+    left, flush = [count], os.fsync
+
+    def full(handle: int) -> None:
+        left[0] -= 1
+        if left[0] < 0:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        flush(handle)
+
+    os.fsync = full  # type: ignore[assignment]
+
+
+def full_at_size(size: int) -> None:
+    """No file grows beyond so many bytes."""
+    import resource
+
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+
+
+def once(folder: Path, rng: random.Random, found: Found, shrink: Callable[[], None]) -> None:
+    """One command that is short of space."""
+    rated, outputs = folder / f"r{rng.randrange(2)}.jsonl", folder / "o.jsonl"
+    index, model, report = folder / "index", folder / "model", folder / "reports" / "o.json"
+    words: Words = rng.choice((
+        ("index", rated, "--out-dir", index),
+        ("index", folder / "more.jsonl", "--out-dir", folder / "grown", "--append"),
+        ("train", rated, "--out-dir", model, *TINY),
+        ("score", outputs, "--rated", index, *NEIGHBORS, "-o", report),
+    ))  # fmt: skip
+    reader, writer = os.pipe()  # a file would be full too
+
+    def work() -> int:
+        os.dup2(writer, 2)
+        shrink()
+        return command(words, Path(f"/dev/fd/{writer}"))
+
+    status = ended(fork(work))
+    os.close(writer)
+    with os.fdopen(reader, encoding="utf-8", errors="replace") as told:
+        text = told.read()
+    found.executions += 1
+    found.hold(f"{words[0]} exits {status}", holds=status in (0, 2), told=text[-300:])
+    if status == 2:
+        found.hold(f"{words[0]} says", holds="cannot be written" in text, told=text[-300:])
+    check(folder, found)
+
+
+def check(folder: Path, found: Found) -> None:
+    """All states are whole, and nothing is beside them but a training that can go on."""
+    from refless.errors import RefLessError
+    from refless.estimators.ratpred.model import load
+    from refless.index import load_index
+
+    try:
+        load_index(folder / "index")
+        load_index(folder / "grown")
+        load(folder / "model")
+        json.loads((folder / "reports" / "o.json").read_text(encoding="utf-8"))
+    except (RefLessError, ValueError) as fault:
+        found.hold("not whole", holds=False, told=fault)
+    for name, most in (("index", 2), ("grown", 2), ("model", 3), ("reports", 1)):
+        left = sorted(path.name for path in (folder / name).iterdir())
+        found.hold(f"left in {name}", holds=len(left) <= most, told=left)
+
+
+def begin(folder: Path) -> None:
+    """Sound states, before the disk is full."""
+    for i in range(2):
+        jsonl(folder / f"r{i}.jsonl", rows(100 * i, 30))
+    jsonl(folder / "o.jsonl", rows(500, 5))
+    jsonl(folder / "more.jsonl", rows(600, 1))
+    (folder / "reports").mkdir()
+    rated, index = folder / "r0.jsonl", folder / "index"
+    report = folder / "reports" / "o.json"
+    for words in (
+        ("index", rated, "--out-dir", index),
+        ("index", rated, "--out-dir", folder / "grown"),
+        ("train", rated, "--out-dir", folder / "model", *TINY),
+        (
+            "score",
+            folder / "o.jsonl",
+            "--rated",
+            index,
+            "--estimator",
+            "bleu-neighbors",
+            "-o",
+            report,
+        ),
+    ):
+        status = ended(fork(lambda words=words: command(words)))  # type: ignore[misc]
+        if status:
+            raise RuntimeError(f"{words} exits {status}")
+
+
+def mounted(folder: Path, rng: random.Random, found: Found, runs: int) -> None:
+    """The same on a small file system that is filled up to a drawn number of bytes."""
+    disk = folder / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(disk)]
+    if subprocess.run(mount, check=False, capture_output=True).returncode:
+        print("full_disk: no file system is mounted here, that part is skipped")
+        return
+    try:
+        begin(disk)
+        for _ in range(runs):
+            free = os.statvfs(disk).f_bavail * os.statvfs(disk).f_frsize
+            (disk / "filler").write_bytes(b"0" * rng.randrange(max(1, free)))
+            once(disk, rng, found, lambda: None)
+            (disk / "filler").unlink()
+    finally:
+        subprocess.run(["umount", str(disk)], check=True)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs so many commands."""
+    runs, rng = arguments(argv, 200, __doc__ or "")
+    if not hasattr(os, "fork"):
+        print("full_disk: skipped, this system cannot fork")
+        return 0
+    found = Found()
+    warm()
+    with workplace() as folder:
+        begin(folder)
+        for _ in range(runs):
+            count, size = rng.randrange(45), int(2 ** rng.uniform(0, 17))
+            shrink: Callable[[], None] = rng.choice(
+                (lambda n=count: full_at_flush(n), lambda n=size: full_at_size(n))
+            )
+            once(folder, rng, found, shrink)
+        mounted(folder, rng, found, runs // 4)
+    return found.tell("full_disk")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
