@@ -20,7 +20,9 @@ def test_demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "Mean estimate" in ran.out
     assert not too_wide(ran.out)
     commands = [line for line in ran.out.splitlines() if line.startswith("  refless ")]
-    assert commands[0] == "  refless score OUTPUTS --rated sample/rated.jsonl --scale 1 5"
+    assert commands[0] == (
+        "  refless score OUTPUTS --rated sample/rated.jsonl --scale 1 5 --group source"
+    )
     assert len(commands) == 3
     for command in commands[1:]:
         again = run(*shlex.split(command)[1:])

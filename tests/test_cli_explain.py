@@ -78,7 +78,8 @@ def test_an_output_by_its_id(folder: Path) -> None:
     """The output of that id in --outputs; the same as its text."""
     words = ("explain", *NEIGHBORS, "--rated", folder / "rated.jsonl", "--format", "json")
     by_id = run(*words, "--id", "o03", "--outputs", folder / "outputs.jsonl")
-    assert by_id.json == run(*words, output_rows()[3]["text"]).json
+    row = output_rows()[3]
+    assert by_id.json == run(*words, row["text"], "--source", row["source"]).json
 
 
 def test_a_rated_text_is_held_out(folder: Path) -> None:

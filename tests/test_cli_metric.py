@@ -80,7 +80,7 @@ def test_list_tells_needs() -> None:
         declared = [one.name for one in parameters(METRICS[name])]
         assert [one["name"] for one in row["parameters"]] == declared
     text = refless("metrics").stdout
-    assert re.search(r"^order +4 +a whole number, 1 or more ", text, flags=re.MULTILINE)
+    assert re.search(r"^order +4 +a whole number, from 1 to ", text, flags=re.MULTILINE)
     assert not too_wide(text)
 
 

@@ -204,14 +204,15 @@ def test_progress_of_a_command(tmp_path: Path) -> None:
     assert out.lstrip().startswith("{")
 
 
-def test_colours(tmp_path: Path) -> None:
+def test_colours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Headings are bold in a terminal, and plain with NO_COLOR or in a pipe."""
     jsonl(tmp_path / "rated.jsonl", rated_rows())
     words = [sys.executable, "-m", "refless", "validate", "rated.jsonl", *NEIGHBORS]
     code, bright, _ = in_terminal(words, tmp_path)
     assert code == 0
     _, plain, _ = in_terminal(words, tmp_path, NO_COLOR="1")
-    piped = run("validate", tmp_path / "rated.jsonl", *NEIGHBORS).out
+    monkeypatch.chdir(tmp_path)
+    piped = run("validate", "rated.jsonl", *NEIGHBORS).out
     assert "\x1b[1m" in bright
     assert "\x1b" not in plain
     assert "\x1b" not in piped

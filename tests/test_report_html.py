@@ -292,7 +292,7 @@ def test_published_pool(tmp_path: Path) -> None:
     assert time.monotonic() - begin < 20
     text = out.read_text(encoding="utf-8")
     assert "agrees with people; no difference from one average annotator is shown" in text
-    assert "0.316 [0.193, 0.440]" in text
+    assert "0.345 [0.126, 0.531]" in text
     assert "0.332 [" in text
     assert "0.411 [" in text
     assert text.count('class="dot none"') == 2  # one text, and the legend's

@@ -40,7 +40,6 @@ def app(asked: str | None) -> typer.Typer:
         name="refless",
         cls=Commands,
         help="Judge generated text by what people have already rated.",
-        no_args_is_help=True,
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
     )

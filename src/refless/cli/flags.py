@@ -66,6 +66,10 @@ class Commands(TyperGroup):
     What is wrong with a command line is said without commands to the terminal.
     """
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - click's own
+        """As its base; without a command, help."""
+        return super().parse_args(ctx, args or ([] if ctx.resilient_parsing else ["--help"]))
+
     def format_help(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - click's own
         """Usage, what it is for, options, commands."""
         super(TyperGroup, self).format_help(ctx, formatter)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from types import MappingProxyType
 from typing import Any, ClassVar, Self
@@ -55,7 +55,7 @@ class Estimator(Scorer):
 
     _later: ClassVar[frozenset[str]] = frozenset()  # parameters that are heeded after fit
     _fitted: _Fitted | None = None
-    _together = MappingProxyType[str, str]({})  # label of each rated text by its id
+    _together: Mapping[str, str] = MappingProxyType({})  # label of each rated text by its id
     subsample: float
     seed: int
 
@@ -83,7 +83,7 @@ class Estimator(Scorer):
         ids = rated_in(given).ids
         if len(groups) not in {0, len(ids)}:
             raise UsageError(f"{len(ids)} texts but {len(groups)} groups")
-        self._together = MappingProxyType(dict(zip(ids, groups, strict=False)))
+        self._together = dict(zip(ids, groups, strict=False))
         self._fitted = _Fitted(self._learn(given), self._learned_with())
         return self
 
