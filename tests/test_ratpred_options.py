@@ -131,3 +131,10 @@ def test_a_file_without_vectors_is_refused(text: str, tmp_path: Path) -> None:
     path.write_text(text)
     with pytest.raises(InputError, match="word vectors in text form"):
         WordVectors(path=str(path)).size()
+
+
+@pytest.mark.parametrize("device", ["nope", "", "\x1b[2J", "meta", "cuda:99"])
+def test_a_device_that_is_not_here(device: str) -> None:
+    """It is refused by name."""
+    with pytest.raises(UsageError, match="there is no device"):
+        RatPred(**SMALL, device=device).fit(pool(30))

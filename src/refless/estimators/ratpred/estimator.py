@@ -203,7 +203,7 @@ class RatPred(Estimator, Settings):
             ensemble_size=self.ensemble_size,
             validation_split=self.validation_split,
             seed=self.seed,
-            device=self.device or _best_device(),
+            device=_device(self.device),
             calibrated=self.calibrated,
             clipped=self.clipped,
             rounded=self.rounded,
@@ -358,7 +358,15 @@ def _check_torch(threads: int | None) -> None:
         torch.set_num_threads(threads)
 
 
-def _best_device() -> str:
+def _device(name: str | None) -> str:
+    """The device asked for, else a graphics card if there is one; UsageError for one not here."""
     import torch
 
-    return "cuda" if torch.cuda.is_available() else "cpu"
+    if name is None:
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    try:
+        torch.zeros(1).to(name).cpu()
+    except (RuntimeError, AssertionError, ValueError) as fault:
+        why = str(fault).split("\n")[0][:80]
+        raise UsageError(f"there is no device '{name}' here ({why}); use cpu or cuda") from fault
+    return name
