@@ -215,9 +215,10 @@ def _read(text: str, parameter: _Parameter, place: str) -> Any:  # noqa: ANN401 
         return text.lower() in YES
     if kind == ORDERS:
         low, dash, high = text.partition("-")
-        if not (low.isdecimal() and (high if dash else low).isdecimal()):
+        ends = (low, high if dash else low)
+        if not all(end.isdecimal() and len(end) < 10 for end in ends):
             raise UsageError(f"{place} must look like 2-4, got '{text}'")
-        return int(low), int(high if dash else low)
+        return int(ends[0]), int(ends[1])
     if kind == WORDS:
         return () if text == "none" else tuple(filter(None, inside.split("+")))
     if kind not in NUMBERS:
