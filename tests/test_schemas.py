@@ -2,12 +2,14 @@
 
 from importlib import import_module
 from pathlib import Path
+from pkgutil import walk_packages
 from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator, ValidationError
 
 from command_line import NEIGHBORS, headlines, jsonl, output_rows, rated_rows, run
+from refless import report
 from refless.application import COMMANDS
 from refless.report.result import Result
 
@@ -18,6 +20,8 @@ def schema(command: str) -> Any:
     """The schema of the result that a command's function returns."""
     module = import_module(f"refless.application.{COMMANDS[command]}")
     result = getattr(module, command).__annotations__["return"]
+    for one in walk_packages(report.__path__, "refless.report."):
+        import_module(one.name)
     return next(kind for kind in Result.__subclasses__() if kind.__name__ == result).schema()
 
 
