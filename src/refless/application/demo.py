@@ -48,8 +48,8 @@ def demo(
         _write(Path(out_dir), rated, outputs)
     folder = None if out_dir is None else fspath(out_dir)
     validated, scored = validate(rated, group="source"), score(outputs, rated)
-    sample = f"{shlex.quote(str(Path(folder or '.') / RATINGS))} --scale 1 5"
-    command = validated.next_command.replace("FILE", sample, 1)
+    sample = shlex.quote(str(Path(folder or ".") / RATINGS))
+    command = f"{validated.next_command.replace('FILE', sample, 1)} --scale 1 5"
     return DemoResult(
         validated=replace(validated, next_command=command),
         scored=scored,
