@@ -11,7 +11,7 @@ Parsing, checks, lists for people and the specification itself are made from tha
 """
 
 import difflib
-import math
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import KW_ONLY, MISSING, dataclass, fields, replace
 from numbers import Integral, Real
@@ -26,6 +26,7 @@ NUMBERS = {  # type -> what its values are called, how one is read, and how reco
     int: ("a whole number", int, Integral),
     float: ("a number", float, Real),
 }
+LARGEST = sys.float_info.max
 ORDERS, WORDS = tuple[int, int], tuple[str, ...]
 
 
@@ -52,7 +53,7 @@ class About:
     def holds(self, value: float) -> bool:
         """Whether a number lies in the range."""
         return (
-            math.isfinite(value)
+            -LARGEST <= value <= LARGEST  # whole numbers may be larger than any float
             and (self.at_least is None or value >= self.at_least)
             and (self.above is None or value > self.above)
             and (self.at_most is None or value <= self.at_most)
@@ -245,9 +246,17 @@ def check(thing: Any) -> None:  # noqa: ANN401 - any dataclass with declared par
             if isinstance(value, bool) or not isinstance(value, number):
                 raise UsageError(f"{name} must be {words}, got {value!r}")
             if not about.holds(value):  # type: ignore[arg-type]
-                raise UsageError(f"{name} must be {about.range or 'finite'}, got {value:g}")
+                raise UsageError(f"{name} must be {about.range or 'finite'}, got {_short(value)}")
         if about.choices and value not in about.choices:
             raise UsageError(f"{name} must be one of {', '.join(about.choices)}; got {value!r}")
+
+
+def _short(value: Any) -> str:  # noqa: ANN401 - any number
+    """A number for a message; whole ones may be larger than any float."""
+    try:
+        return f"{value:g}"
+    except OverflowError:
+        return "a number of too many digits"
 
 
 def spec_of(thing: Any, registry: Mapping[str, type[Any]]) -> str:  # noqa: ANN401 - any dataclass of the registry
