@@ -20,6 +20,7 @@ for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMB
     os.environ.setdefault(name, "1")  # threads do not live on in a child
 
 Words = Sequence[object]
+NEIGHBORS = ("--estimator", "bleu-neighbors")
 TINY = (
     "--embedding", 4, "--hidden", 4, "--epochs", 6, "--no-synthetic-errors", "--threads", 1,
     "--learning-rate", 0.01,
@@ -69,21 +70,35 @@ def killed_after(work: Callable[[], int], seconds: float) -> int:
     return ended(child)
 
 
+def let_through(work: Callable[[], int]) -> int:
+    """Runs a child that is not cut short; its status."""
+    return ended(fork(work))
+
+
+def watch(folder: Path, touched: Callable[[], None]) -> None:
+    """Calls `touched` at each touch of a file below the folder, as long as this process lives."""
+
+    def seen(event: str, given: tuple[object, ...]) -> None:
+        if event.startswith(("open", "os.", "shutil.")) and str(folder) in str(given[:2]):
+            touched()
+
+    sys.addaudithook(seen)
+
+
 def killed_at(work: Callable[[], int], step: int, folder: Path) -> int:
     """Runs a child that kills itself at its n-th touch of a file below the folder."""
     left = [step]
 
-    def touched(event: str, arguments: tuple[object, ...]) -> None:
-        if event.startswith(("open", "os.", "shutil.")) and str(folder) in str(arguments[:2]):
-            left[0] -= 1
-            if left[0] < 0:
-                os.kill(os.getpid(), signal.SIGKILL)
+    def touched() -> None:
+        left[0] -= 1
+        if left[0] < 0:
+            os.kill(os.getpid(), signal.SIGKILL)
 
     def watched() -> int:
-        sys.addaudithook(touched)
+        watch(folder, touched)
         return work()
 
-    return ended(fork(watched))
+    return let_through(watched)
 
 
 def warm() -> None:
@@ -98,7 +113,7 @@ def warm() -> None:
             jsonl(folder / "o.jsonl", rows(50, 5)),
         )
         more, index = jsonl(folder / "m.jsonl", rows(90, 1)), folder / "index"
-        score = ("--rated", index, "--estimator", "bleu-neighbors", "-o", folder / "o.json")
+        score = ("--rated", index, *NEIGHBORS, "-o", folder / "o.json")
         said = folder / "said"
         for words in (
             ("index", rated, "--out-dir", index),
@@ -161,10 +176,29 @@ class Found:
         return 1 if self.faults else 0
 
 
-def arguments(argv: Sequence[str] | None, runs: int, about: str) -> tuple[int, random.Random]:
-    """`--runs N` and `--seed S`."""
-    parser = argparse.ArgumentParser(description=about)
+def campaign(
+    name: str,
+    argv: Sequence[str] | None,
+    runs: int,
+    about: str | None,
+    body: Callable[[Path, random.Random, Found, int], None],
+) -> int:
+    """Runs a campaign in a warm process and a folder of its own; 1 where there is a fault.
+
+    Args:
+        name: of the campaign; about: what its help says.
+        argv: `--runs N`, by default `runs`, and `--seed S`.
+        body: does so many runs.
+    """
+    parser = argparse.ArgumentParser(description=about or "")
     parser.add_argument("--runs", type=int, default=runs)
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args(argv)
-    return given.runs, random.Random(given.seed)
+    if not hasattr(os, "fork"):
+        print(f"{name}: skipped, this system cannot fork")
+        return 0
+    found = Found()
+    warm()
+    with workplace() as folder:
+        body(folder, random.Random(given.seed), found, given.runs)
+    return found.tell(name)

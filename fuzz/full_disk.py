@@ -17,20 +17,18 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from fuzz.forks import (
+    NEIGHBORS,
     TINY,
     Found,
     Words,
-    arguments,
+    campaign,
     command,
     ended,
     fork,
     jsonl,
+    let_through,
     rows,
-    warm,
-    workplace,
 )
-
-NEIGHBORS = ("--estimator", "bleu-neighbors")
 
 
 def full_at_flush(count: int) -> None:
@@ -113,18 +111,9 @@ def begin(folder: Path) -> None:
         ("index", rated, "--out-dir", index),
         ("index", rated, "--out-dir", folder / "grown"),
         ("train", rated, "--out-dir", folder / "model", *TINY),
-        (
-            "score",
-            folder / "o.jsonl",
-            "--rated",
-            index,
-            "--estimator",
-            "bleu-neighbors",
-            "-o",
-            report,
-        ),
+        ("score", folder / "o.jsonl", "--rated", index, *NEIGHBORS, "-o", report),
     ):
-        status = ended(fork(lambda words=words: command(words)))  # type: ignore[misc]
+        status = let_through(lambda words=words: command(words))  # type: ignore[misc]
         if status:
             raise RuntimeError(f"{words} exits {status}")
 
@@ -148,24 +137,21 @@ def mounted(folder: Path, rng: random.Random, found: Found, runs: int) -> None:
         subprocess.run(["umount", str(disk)], check=True)
 
 
+def fill(folder: Path, rng: random.Random, found: Found, runs: int) -> None:
+    """So many commands, and a quarter as many on a file system of their own."""
+    begin(folder)
+    for _ in range(runs):
+        count, size = rng.randrange(45), int(2 ** rng.uniform(0, 17))
+        shrink: Callable[[], None] = rng.choice(
+            (lambda n=count: full_at_flush(n), lambda n=size: full_at_size(n))
+        )
+        once(folder, rng, found, shrink)
+    mounted(folder, rng, found, runs // 4)
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs so many commands."""
-    runs, rng = arguments(argv, 200, __doc__ or "")
-    if not hasattr(os, "fork"):
-        print("full_disk: skipped, this system cannot fork")
-        return 0
-    found = Found()
-    warm()
-    with workplace() as folder:
-        begin(folder)
-        for _ in range(runs):
-            count, size = rng.randrange(45), int(2 ** rng.uniform(0, 17))
-            shrink: Callable[[], None] = rng.choice(
-                (lambda n=count: full_at_flush(n), lambda n=size: full_at_size(n))
-            )
-            once(folder, rng, found, shrink)
-        mounted(folder, rng, found, runs // 4)
-    return found.tell("full_disk")
+    return campaign("full_disk", argv, 200, __doc__, fill)
 
 
 if __name__ == "__main__":

@@ -15,19 +15,18 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from fuzz.forks import (
+    NEIGHBORS,
     TINY,
     Found,
     Words,
-    arguments,
+    campaign,
     command,
-    ended,
-    fork,
     jsonl,
     killed_after,
     killed_at,
+    let_through,
     rows,
-    warm,
-    workplace,
+    watch,
 )
 
 DATA = re.compile(r"data-[0-9a-f]{12}-[0-9a-f]{8}")
@@ -94,7 +93,7 @@ class Place:
     def score(self, cut: Callable[[Callable[[], int]], int]) -> int:
         """A report in the place of one."""
         report = self.folder / "reports" / "o.json"
-        rated = ("--rated", self.folder / "index", "--estimator", "bleu-neighbors")
+        rated = ("--rated", self.folder / "index", *NEIGHBORS)
         status = self.run(("score", self.outputs, *rated, "-o", report), cut)
         text = report.read_text(encoding="utf-8")
         self.found.hold("report", holds=text.startswith("{") and text.endswith("}\n"), told=text)
@@ -114,7 +113,7 @@ class Place:
     def clean(self) -> None:
         """Lets one of each through; then nothing is left."""
         for way in (self.replace, self.append, self.train, self.score):
-            status = way(lambda work: ended(fork(work)))
+            status = way(let_through)
             self.found.hold(f"{way.__name__} after kills", holds=status == 0, told=status)
         for name, manifest in (
             ("index", "index.json"),
@@ -145,27 +144,21 @@ class Place:
         def counted(work: Callable[[], int]) -> int:
             seen = [0]
 
-            def touched(event: str, given: tuple[object, ...]) -> None:
-                if event.startswith(("open", "os.", "shutil.")):
-                    seen[0] += str(self.folder) in str(given[:2])
+            def touched() -> None:
+                seen[0] += 1
 
             def watched() -> int:
-                sys.addaudithook(touched)
+                watch(self.folder, touched)
                 status = work()
                 os.write(os.open(counts, os.O_WRONLY | os.O_CREAT, 0o600), str(seen[0]).encode())
                 return status
 
-            return ended(fork(watched))
+            return let_through(watched)
 
         way(counted)
         steps = int(counts.read_text())
         counts.unlink()
         return steps
-
-
-def let_through(work: Callable[[], int]) -> int:
-    """A run that is not cut short."""
-    return ended(fork(work))
 
 
 def drawn(place: Place, name: str, rng: random.Random) -> Callable[[Callable[[], int]], int]:
@@ -178,25 +171,22 @@ def drawn(place: Place, name: str, rng: random.Random) -> Callable[[Callable[[],
     return lambda work: killed_at(work, step, place.folder)
 
 
+def kill(folder: Path, rng: random.Random, found: Found, runs: int) -> None:
+    """So many kills."""
+    place, kills = Place(folder, found), 0
+    place.begin()
+    while kills < runs:
+        way = rng.choice((place.append, place.append, place.replace, place.train, place.score))
+        kills += way(drawn(place, way.__name__, rng)) == -9
+        if rng.random() < 0.1:
+            place.clean()
+    place.clean()
+    print(f"kill: {kills} kills")
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Kills so many runs."""
-    runs, rng = arguments(argv, 1000, __doc__ or "")
-    if not hasattr(os, "fork"):
-        print("kill: skipped, this system cannot fork")
-        return 0
-    found, kills = Found(), 0
-    warm()
-    with workplace() as folder:
-        place = Place(folder, found)
-        place.begin()
-        while kills < runs:
-            way = rng.choice((place.append, place.append, place.replace, place.train, place.score))
-            kills += way(drawn(place, way.__name__, rng)) == -9
-            if rng.random() < 0.1:
-                place.clean()
-        place.clean()
-    print(f"kill: {kills} kills")
-    return found.tell("kill")
+    return campaign("kill", argv, 1000, __doc__, kill)
 
 
 if __name__ == "__main__":

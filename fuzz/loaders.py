@@ -10,7 +10,6 @@ import hashlib
 import io
 import json
 import mmap
-import os
 import random
 import signal
 import sys
@@ -21,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from fuzz.forks import TINY, Found, arguments, command, fork, jsonl, rows, warm, workplace
+from fuzz.forks import TINY, Found, campaign, command, ended, fork, jsonl, rows
 
 WORDS = "bleu*:tokenize=words,orders=1-2,clip=no"
 BATCH = 500
@@ -284,35 +283,31 @@ def batch(saved: Sequence[Saved], seeds: range, now: mmap.mmap, told: Path) -> i
     return 0
 
 
+def lie(folder: Path, rng: random.Random, found: Found, runs: int) -> None:
+    """So many executions."""
+    first, now = rng.randrange(2**40), mmap.mmap(-1, 8)
+    saved, told = made(folder), folder / "told"
+    told.touch()
+    begin = first
+    while begin < first + runs:
+        seeds = range(begin, min(begin + BATCH, first + runs))
+        child = fork(lambda seeds=seeds: batch(saved, seeds, now, told))  # type: ignore[misc]
+        status, last = ended(child), int.from_bytes(now[:8], "little")
+        if status:
+            found.hold(f"status {status}", holds=False, told=f"seed {last}")
+            for one in saved:  # what the dead one was at is put back
+                one.restore([*one.files])
+                one.path.write_bytes(one.whole)
+        begin = last + 1
+    found.executions = begin - first
+    for line in told.read_text(encoding="utf-8").splitlines():
+        kind, _, seed = line.rpartition("\t")
+        found.hold(kind, holds=False, told=seed)
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs so many executions."""
-    runs, rng = arguments(argv, 100_000, __doc__ or "")
-    if not hasattr(os, "fork"):
-        print("loaders: skipped, this system cannot fork")
-        return 0
-    found, first = Found(), rng.randrange(2**40)
-    warm()
-    now = mmap.mmap(-1, 8)
-    with workplace() as folder:
-        saved, told = made(folder), folder / "told"
-        told.touch()
-        begin = first
-        while begin < first + runs:
-            seeds = range(begin, min(begin + BATCH, first + runs))
-            child = fork(lambda seeds=seeds: batch(saved, seeds, now, told))  # type: ignore[misc]
-            status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-            last = int.from_bytes(now[:8], "little")
-            if status:
-                found.hold(f"status {status}", holds=False, told=f"seed {last}")
-                for one in saved:  # what the dead one was at is put back
-                    one.restore([*one.files])
-                    one.path.write_bytes(one.whole)
-            begin = last + 1
-        found.executions = begin - first
-        for line in told.read_text(encoding="utf-8").splitlines():
-            kind, _, seed = line.rpartition("\t")
-            found.hold(kind, holds=False, told=seed)
-    return found.tell("loaders")
+    return campaign("loaders", argv, 100_000, __doc__, lie)
 
 
 if __name__ == "__main__":

@@ -5,14 +5,13 @@ No acknowledged rating is lost, no reader ever fails, nothing is left behind.
 
 from __future__ import annotations
 
-import os
 import random
 import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from fuzz.forks import TINY, Found, arguments, command, ended, fork, jsonl, rows, warm, workplace
+from fuzz.forks import TINY, Found, campaign, command, ended, fork, jsonl, let_through, rows
 
 WRITERS, READERS = 4, 2
 
@@ -35,7 +34,7 @@ def reads(folder: Path, stop: Path, most: int) -> int:
 def race_of_indexes(folder: Path, rng: random.Random, found: Found) -> None:
     """Some append, some read; one may begin the index anew before."""
     base, index, stop = jsonl(folder / "base.jsonl", rows(0, 25)), folder / "index", folder / "stop"
-    status = ended(fork(lambda: command(("index", base, "--out-dir", index), folder / "said")))
+    status = let_through(lambda: command(("index", base, "--out-dir", index), folder / "said"))
     found.hold("index", holds=status == 0, told=status)
     files = [jsonl(folder / f"{i}.jsonl", rows(100 + i, 1)) for i in range(rng.randint(2, WRITERS))]
     readers = [fork(lambda: reads(index, stop, 1000)) for _ in range(rng.randint(1, READERS))]
@@ -79,7 +78,7 @@ def race_of_models(folder: Path, rng: random.Random, found: Found) -> None:
                 break
         return 0
 
-    status = ended(fork(lambda: command((*words, 0), folder / "said")))
+    status = let_through(lambda: command((*words, 0), folder / "said"))
     found.hold("train", holds=status == 0, told=(folder / "said").read_text(encoding="utf-8"))
     reader = fork(read)
     writers = [fork(lambda i=i: command((*words, i))) for i in (1, 2)]  # type: ignore[misc]
@@ -112,23 +111,20 @@ def race_of_reports(folder: Path, rng: random.Random, found: Found) -> None:
     found.hold("left beside a report", holds=left == ["o.json"], told=left)
 
 
+def race(folder: Path, rng: random.Random, found: Found, runs: int) -> None:
+    """So many races."""
+    for number in range(runs):
+        kind = rng.choices((race_of_indexes, race_of_models, race_of_reports), (8, 1, 1))[0]
+        place = folder / str(number)
+        place.mkdir()
+        kind(place, rng, found)
+        found.executions += 1
+        shutil.rmtree(place)
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs so many races."""
-    runs, rng = arguments(argv, 500, __doc__ or "")
-    if not hasattr(os, "fork"):
-        print("race: skipped, this system cannot fork")
-        return 0
-    found = Found()
-    warm()
-    with workplace() as folder:
-        for number in range(runs):
-            kind = rng.choices((race_of_indexes, race_of_models, race_of_reports), (8, 1, 1))[0]
-            place = folder / str(number)
-            place.mkdir()
-            kind(place, rng, found)
-            found.executions += 1
-            shutil.rmtree(place)
-    return found.tell("race")
+    return campaign("race", argv, 500, __doc__, race)
 
 
 if __name__ == "__main__":

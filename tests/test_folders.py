@@ -1,7 +1,6 @@
 """Saved folders: locks, readers during a save, leftovers, and manifests and arrays that lie."""
 
 import hashlib
-import json
 import os
 import subprocess
 import sys
@@ -14,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from manifests import put, resealed
 from refless import folders
 from refless.errors import IndexFolderError, InputError, UsageError
 from refless.estimators import BLEUNeighbors
@@ -146,26 +146,6 @@ def test_a_lock_that_the_system_refuses(folder: Path, monkeypatch: pytest.Monkey
         folders._locked(folder, 0.0, None)
 
 
-def resealed(folder: Path, change: Callable[[dict[str, Any]], object]) -> None:
-    """Changes a manifest, whose seal then holds."""
-    path = folder / "index.json"
-    manifest = json.loads(path.read_text())
-    change(manifest)
-    manifest["sha256"] = folders._seal(manifest)
-    path.write_text(json.dumps(manifest))
-
-
-def put(*keys: str, value: object) -> Callable[[dict[str, Any]], object]:
-    """A change of one entry."""
-
-    def change(manifest: dict[str, Any]) -> None:
-        for key in keys[:-1]:
-            manifest = manifest[key]
-        manifest[keys[-1]] = value
-
-    return change
-
-
 @pytest.mark.parametrize(
     "change",
     [
@@ -192,7 +172,7 @@ def test_a_sealed_manifest_that_lies(
     folder: Path, change: Callable[[dict[str, Any]], object]
 ) -> None:
     """Wrong types, missing keys, NaN, huge numbers, other folders: one error of ours."""
-    resealed(folder, change)
+    resealed(folder / "index.json", change)
     with pytest.raises(IndexFolderError, match="make the index again"):
         load_index(folder)
 
@@ -222,7 +202,7 @@ def lie(folder: Path, name: str, array: np.ndarray) -> None:
     np.save(path, array)
     content = path.read_bytes()
     facts = {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
-    resealed(folder, put("files", name, value=facts))
+    resealed(folder / "index.json", put("files", name, value=facts))
 
 
 def edit(place: Any, value: Any) -> Callable[[np.ndarray], np.ndarray]:

@@ -16,7 +16,7 @@ torch = pytest.importorskip("torch", reason="torch is not installed")
 from safetensors.torch import load_file, save_file  # noqa: E402
 
 from command_line import jsonl, rated_rows, run  # noqa: E402
-from refless import folders  # noqa: E402
+from manifests import put, resealed  # noqa: E402
 from refless.errors import InputError  # noqa: E402
 from refless.estimators import RatPred  # noqa: E402
 from refless.estimators.ratpred.batches import Encoded, padded  # noqa: E402
@@ -94,25 +94,6 @@ def test_an_index_is_no_place_for_a_model(fitted: RatPred, tmp_path: Path) -> No
     (tmp_path / "index.json").write_text("{}")
     with pytest.raises(InputError, match=r"holds 'index\.json' and no model"):
         fitted.save(tmp_path)
-
-
-def resealed(path: Path, change: Callable[[dict[str, Any]], object]) -> None:
-    """Changes a manifest, whose seal then holds."""
-    manifest = json.loads(path.read_text())
-    change(manifest)
-    manifest["sha256"] = folders._seal(manifest)
-    path.write_text(json.dumps(manifest))
-
-
-def put(*keys: str | int, value: object) -> Callable[[dict[str, Any]], object]:
-    """A change of one entry."""
-
-    def change(manifest: Any) -> None:
-        for key in keys[:-1]:
-            manifest = manifest[key]
-        manifest[keys[-1]] = value
-
-    return change
 
 
 @pytest.mark.parametrize(

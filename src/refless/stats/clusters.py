@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
 
 from refless.records import FloatArray
+from refless.stats.intervals import LEVEL, student
 
-PRIOR_GROUPS, PRIOR_SPREAD = 2, 0.4  # chosen on four pools: benchmarks/intervals.py
+PRIOR_GROUPS, PRIOR_SPREAD = 2, 0.4  # docs/estimating.md tells how they were chosen
 MOST_FREEDOM = 4  # one of a dozen systems is often far off the others, as no normal one would be
 
 
@@ -56,7 +56,7 @@ def width(values: FloatArray, labels: Sequence[str]) -> float:
     if not 1 < groups < n:
         return 1.0
     freedom = 1.0 / (rho**2 / (groups - 1) + (1.0 - rho**2) / (n - 1))  # after Satterthwaite
-    return student(freedom) * math.sqrt(1.0 + rho / groups)
+    return widened(freedom) * math.sqrt(1.0 + rho / groups)
 
 
 def numbered(labels: Sequence[str], n: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
@@ -123,7 +123,7 @@ class Unseen:
         freedom = min(self.groups - 1 + PRIOR_GROUPS, MOST_FREEDOM)
         mixed = math.fsum(share**2 for share in shares)
         known = math.fsum(shares) ** 2 / max(self.groups, 1)
-        return self.spread * student(freedom) * math.sqrt(mixed + known)
+        return self.spread * widened(freedom) * math.sqrt(mixed + known)
 
 
 def unseen(afar: FloatArray, values: FloatArray, labels: Sequence[str]) -> Unseen:
@@ -158,9 +158,8 @@ def _groups(values: FloatArray, labels: Sequence[str]) -> dict[str, FloatArray]:
     return {name: np.sort(found[name]) for name in sorted(found) if len(found[name]) > 1}
 
 
-@cache
-def student(freedom: float) -> float:
+def widened(freedom: float) -> float:
     """How much wider a 95 % interval is by Student's t than by the normal distribution."""
-    from scipy.stats import norm, t
+    from scipy.special import ndtri
 
-    return float(t.ppf(0.975, freedom) / norm.ppf(0.975))
+    return student(freedom) / float(ndtri((1 + LEVEL) / 2))

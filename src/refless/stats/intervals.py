@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cache
 from statistics import NormalDist
 
 import numpy as np
@@ -47,6 +48,14 @@ def fisher_interval(r: float, n: int, *, ranked: bool = False, level: float = LE
 def quantile(level: float) -> float:
     """How many standard errors an interval of this level reaches to each side: 1.96 at 0.95."""
     return NormalDist().inv_cdf((1 + level) / 2)
+
+
+@cache
+def student(freedom: float) -> float:
+    """The same by Student's t, at 95 %."""
+    from scipy.special import stdtrit
+
+    return float(stdtrit(freedom, (1 + LEVEL) / 2))
 
 
 def around(r: float, error: float, level: float = LEVEL) -> Interval:

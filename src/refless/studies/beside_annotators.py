@@ -11,11 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from refless.records import BoolArray, FloatArray, IntArray, RatedPool
-from refless.stats.intervals import UNDEFINED, Interval
+from refless.stats.intervals import UNDEFINED, Interval, student
 from refless.stats.ties import settled
 from refless.stats.within import positions
 from refless.studies.annotators import FEWEST, Column, columns_of
-from refless.studies.trials import Trial, error_of, student
+from refless.studies.trials import Trial, error_of
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

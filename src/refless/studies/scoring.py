@@ -24,8 +24,8 @@ from refless.stats.clusters import (
     group_effects,
     intraclass,
     numbered,
-    student,
     unseen,
+    widened,
 )
 from refless.stats.intervals import Interval, Together, mean_interval
 
@@ -97,7 +97,7 @@ def _held_out(errors: Residuals, alone: FloatArray | None = None) -> _HeldOut:
         alike=alike,
         design=design_effect(sources, n, alike),
         systems=group_effects(values[rows], systems),
-        wide=student(groups - 1) if alone is None and groups > 1 else 1.0,
+        wide=widened(groups - 1) if alone is None and groups > 1 else 1.0,
     )
 
 

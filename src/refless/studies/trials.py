@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache, partial
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ import numpy as np
 from refless.estimators.gp.data import folds_in
 from refless.estimators.scorer import Held, Tried
 from refless.records import BoolArray, FloatArray, IntArray, RatedPool
-from refless.stats.intervals import LEVEL, UNDEFINED, Interval
+from refless.stats.intervals import UNDEFINED, Interval, student
 from refless.stats.measures import MEASURES, Measure
 from refless.stats.within import WITHIN
 from refless.studies.differences import Difference
@@ -232,14 +232,6 @@ def _scale(values: FloatArray, measure: Measure | None) -> tuple[Transform, Tran
     if math.isinf(measure.high) and np.nanmin(values, initial=np.inf) > 0:
         return np.log, np.exp
     return (lambda x: x), (lambda x: np.clip(x, measure.low, measure.high))
-
-
-@cache
-def student(freedom: int) -> float:
-    """How many standard errors a 95 % interval reaches to each side."""
-    from scipy.special import stdtrit
-
-    return float(stdtrit(freedom, (1 + LEVEL) / 2))
 
 
 def agreement_of(one: Trial, reasons: Sequence[str]) -> Agreement:
