@@ -16,8 +16,9 @@ from refless.estimators import Estimator, estimator_of
 from refless.estimators.gp.data import folds_in, folds_of
 from refless.estimators.protocol import subsampled, whole
 from refless.human import canonical_order, copies_of, pool_of
-from refless.records import FloatArray, IntArray, RatedPool, take
+from refless.records import FloatArray, IntArray, RatedPool, scored, take
 from refless.studies import baselines
+from refless.studies.beside_scores import tried_scores
 from refless.studies.validation import codes, group_labels
 
 LEAST = 1e-12  # of the scale, which is 1 wide: what rounding may do
@@ -49,6 +50,7 @@ POOLS = st.fixed_dictionaries(
         "copied": st.integers(0, 6),  # rows that stand there again, rated otherwise
         "named": st.booleans(),
         "sources": st.booleans(),
+        "scores": st.booleans(),
         "group": st.sampled_from(["id", "text", "source", "wave"]),
     }
 )
@@ -68,6 +70,9 @@ def built(drawn: dict[str, Any]) -> tuple[RatedPool, IntArray]:
         sources=[f"what does number {source} do" for _, source, _ in rows]
         if drawn["sources"]
         else (),
+        scores={"judge": [None if i % 4 == 3 else i * i % 7 for i in range(len(rows))]}
+        if drawn["scores"]
+        else {},
         scale=SCALE,
     )
     group = drawn["group"]
@@ -109,9 +114,17 @@ def by(spec: str, **more: Any) -> Held:
     return held
 
 
+def twice_judged(pool: RatedPool) -> RatedPool:
+    """With another score, so that there is something to put together; none where there is none."""
+    if not pool.score_names:
+        return pool
+    return replace(pool, **scored({"judge": pool.scores[:, 0], "other": -np.arange(len(pool))}))
+
+
 def by_baselines(pool: RatedPool, groups: IntArray) -> FloatArray:
     """[n, 2 baselines] each without its group, and without its block."""
-    found = baselines.baselines(pool, groups, folds_in(pool, groups, 5))
+    blocks = folds_in(pool, groups, 5)
+    found = baselines.baselines(pool, groups, blocks) | tried_scores(twice_judged(pool), blocks)
     return np.stack([column for one in found.values() for column in one.held], axis=1)
 
 
@@ -125,6 +138,7 @@ COPIES = {
     "copied": 6,
     "named": False,
     "sources": True,
+    "scores": True,
     "group": "id",
 }
 

@@ -16,7 +16,7 @@ from refless.human import pool_of
 from refless.index import RatedIndex, is_index, joined, load_index
 from refless.kernels import BleuStar
 from refless.ngrams import Shape
-from refless.records import RatedPool, Ratings, take
+from refless.records import RatedPool, Ratings, scored, take
 from refless.simulate import simulate
 from refless.tables import Reading, read_pool
 
@@ -255,8 +255,41 @@ def test_a_moved_index_is_still_one(folder: Path, tmp_path: Path, pool: RatedPoo
     same_predictions(load_index(tmp_path / "elsewhere"), pool)
 
 
+def judged(pool: RatedPool) -> RatedPool:
+    """The same texts with scores of two judges, of which one is silent about the first text."""
+    n = len(pool)
+    columns = {"b": [None, *range(1, n)], "a": [(7 * i) % 5 / 2 for i in range(n)]}
+    return replace(pool, **scored(columns))
+
+
+def test_scores_are_saved(tmp_path: Path, pool: RatedPool) -> None:
+    """With what is missing; a pool with scores has another fingerprint than one without."""
+    index = RatedIndex.build(judged(pool))
+    index.save(tmp_path / "index")
+    again = load_index(tmp_path / "index")
+    assert again.fingerprint == index.fingerprint != RatedIndex.build(pool).fingerprint
+    assert again.pool.score_names == ("a", "b")
+    np.testing.assert_array_equal(again.pool.scores, index.pool.scores)
+    assert np.isnan(again.pool.scores).sum() == 1
+
+
+def test_scores_are_appended(pool: RatedPool) -> None:
+    """As if all had been there at once; pools with other scores cannot be joined."""
+    whole = judged(pool)
+    half = len(pool) // 2
+    first, second = (take(whole, np.arange(*ends)) for ends in ((0, half), (half, len(pool))))
+    made = RatedIndex.build(first).append(second)
+    assert made.fingerprint == RatedIndex.build(whole).fingerprint
+    with pytest.raises(UsageError, match="score_names"):
+        RatedIndex.build(first).append(second.with_scores(["a"]))
+    other = replace(first, scores=first.scores + 1)
+    with pytest.raises(InputError, match="has other scores in the index"):
+        RatedIndex.build(first).append(other)
+
+
 def test_no_column_of_a_pool_is_forgotten(pool: RatedPool) -> None:
     """All are saved but the human rating, which follows from the ratings."""
-    saved = {name.split(".")[0] for name in RatedIndex.build(pool)._arrays()}
-    facts = set(RatedIndex.build(pool)._facts())
+    index = RatedIndex.build(judged(pool))
+    saved = {name.split(".")[0] for name in index._arrays()}
+    facts = set(index._facts())
     assert {f.name for f in fields(RatedPool)} - saved - facts == {"human"}

@@ -91,6 +91,10 @@ def lines(at: Path) -> Iterator[tuple[str, tuple[object, ...]]]:
     yield "validate", (pool, "--scale", 1, 5, *few)
     yield "validate", (pool, "--scale", 1, 5, "--group", "source", *few)
     yield "validate", (pool, "--estimator", "gp:exact_up_to=20,inducing=12,tune_on=20", *few)
+    judge = ("--score-column", "good")
+    yield "validate", (pool, "--scale", 1, 5, *judge, *few)
+    yield "score", (pool, "--rated", pool, "--scale", 1, 5, *judge)
+    yield "explain", ("--id", "t004", "--rated", pool, *judge)
     for spec in HALVES:
         yield "validate", (pool, "--estimator", spec, "--group", "system", *few)
         yield "score", (outputs, "--rated", pool, "--estimator", spec, "--scale", 1, 5)

@@ -146,6 +146,8 @@ def test_outputs_fit(folder: Path, words: str) -> None:
         "validate thumbs.jsonl --estimator gp",
         "validate apart.jsonl --estimator gp --estimator bleu-neighbors",
         "validate long.jsonl --scale 0 4",
+        "validate systems.jsonl --estimator gp --score-column good",
+        "validate systems.jsonl --estimator bleu-neighbors --score-column good",
         "explain --rated rated.jsonl --id t001",
         "explain --rated one.jsonl --id 1",
     ],

@@ -9,6 +9,8 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
@@ -22,6 +24,8 @@ from refless.records import (
     Ratings,
     Scale,
     numbered,
+    scored,
+    sortable,
 )
 
 MAX_DECIMALS = 6
@@ -175,6 +179,7 @@ def pool_of(
     items: Sequence[str] = (),
     tasks: Sequence[str] = (),
     annotators: Sequence[str] = (),
+    scores: Mapping[str, Sequence[float | None] | FloatArray] = MappingProxyType({}),
     scale: Scale | None = None,
     aggregate: Aggregate = "mean",
 ) -> RatedPool:
@@ -186,6 +191,7 @@ def pool_of(
             not rated. A data frame counts as its rows.
         annotators: who gave the k ratings of each text, where they are lists of k.
         ids: n unique names; "1", "2", ... by default.
+        scores: columns of scores that somebody else gave, by name; None or NaN where there is none.
 
     Raises:
         UsageError: lengths that differ, a bare string, a pool together with ratings.
@@ -202,7 +208,7 @@ def pool_of(
     ratings = ratings.to_numpy() if hasattr(ratings, "to_numpy") else ratings  # data frames
     check_scale(scale)
     names = {"ids": () if ids is None else ids, "sources": sources, "systems": systems}
-    columns = {
+    columns: dict[str, Any] = {
         name: tuple(map(_name, column))
         for name, column in {**names, "items": items, "tasks": tasks}.items()
     }
@@ -219,6 +225,7 @@ def pool_of(
     columns["ids"] = columns["ids"] or numbered(len(texts))
     return RatedPool(
         **columns,
+        **scored(scores),
         texts=tuple(texts),
         human=human_ratings(flat, len(texts), scale=scale, aggregate=aggregate),
         ratings=flat,
@@ -272,15 +279,16 @@ def _refuse(texts: BoolArray, what: str) -> None:
 def canonical_order(pool: RatedPool, groups: IntArray | None = None) -> IntArray:
     """[n] rows sorted by content, so that nothing downstream depends on the order of rows.
 
-    Copies of a text stand side by side, sorted by their ratings and, where groups are held out, by
-    what the group holds. No choice may tell them apart: see `copies_of`.
+    Copies of a text stand side by side, sorted by their scores, their ratings and, where groups are
+    held out, by what the group holds. No choice may tell them apart: see `copies_of`.
 
     Args:
         pool: the rated texts.
         groups: [n] labels of what is held out together; the labels themselves do not count.
     """
     ratings = [] if pool.named else [ratings_of(pool)]  # ids tell all texts apart
-    keys = list(zip(*content_of(pool), *ratings, strict=True))
+    scores = [sortable(pool.scores, len(pool))] if pool.score_names else []
+    keys = list(zip(*content_of(pool), *scores, *ratings, strict=True))
     order = sorted(range(len(pool)), key=keys.__getitem__)
     if groups is None or pool.named:
         return np.array(order, dtype=np.int64)
@@ -294,7 +302,8 @@ def canonical_order(pool: RatedPool, groups: IntArray | None = None) -> IntArray
 def copies_of(pool: RatedPool) -> IntArray:
     """[n] place of each row's content among all contents, sorted; copies of a text have one.
 
-    Copies are alike in all columns, ids too, where the user gave any; their ratings do not count.
+    Copies are alike in all columns, ids too, where the user gave any; their ratings do not count,
+    nor do scores: a text that a judge scored twice is one text, and held out as one.
     What is drawn or dealt out, is so by these numbers: then no choice depends on a rating.
     """
     keys = list(zip(*content_of(pool), strict=True))
@@ -336,6 +345,10 @@ def fingerprint(pool: RatedPool) -> str:
         for entry in column:
             raw = entry.encode("utf-8", "surrogatepass")
             digest.update(b"%d:" % len(raw) + raw)
+    if pool.score_names:
+        digest.update(repr(pool.score_names).encode("utf-8", "surrogatepass"))
+        filled = np.where(np.isnan(pool.scores), np.inf, pool.scores) + 0.0  # -0 is 0
+        digest.update(filled.astype("<f8").tobytes())
     digest.update(pool.human.astype("<f8").tobytes())
     ratings = pool.ratings
     order = np.lexsort((ratings.values, ratings.annotator, ratings.text))

@@ -22,7 +22,7 @@ from refless.kernels.bleu import PreparedBleu
 from refless.ngrams import Shape, Vocabulary
 from refless.outside import is_folder
 from refless.postings import Postings
-from refless.records import COLUMNS, IntArray, RatedPool, Ratings, columns_of
+from refless.records import COLUMNS, IntArray, RatedPool, Ratings, columns_of, scored, sortable
 from refless.soundness import (
     POSTINGS,
     Array,
@@ -33,6 +33,7 @@ from refless.soundness import (
     dtype_of,
     facts_in,
     mapped,
+    scores_in,
     strings,
 )
 from refless.version import __version__
@@ -113,6 +114,7 @@ class RatedIndex:
             "aggregate": pool.aggregate,
             "named": pool.named,
             "merged": pool.merged,
+            "score_names": pool.score_names,
             "tokenize": shape.tokenize,
             "orders": [shape.low, shape.high],
             "clip": shape.clip,
@@ -126,6 +128,8 @@ class RatedIndex:
             arrays.update(_packed(name, column))
         for name in ("text", "annotator", "values"):
             arrays[f"ratings.{name}"] = getattr(pool.ratings, name)
+        if pool.score_names:
+            arrays["scores"] = pool.scores.ravel()
         arrays.update({f"keys.{i}": keys for i, keys in enumerate(vocabulary.keys)})
         arrays.update({f"firsts.{i}": firsts for i, firsts in enumerate(vocabulary.firsts)})
         arrays.update({f"postings.{name}": getattr(postings, name) for name in POSTINGS})
@@ -199,8 +203,10 @@ def _pool(facts: Facts, arrays: Arrays) -> RatedPool:
         annotators=strings("annotators", arrays),
     )
     scale, aggregate = facts.scale, facts.aggregate
+    columns: dict[str, Any] = {name: strings(name, arrays) for name in COLUMNS}
     return RatedPool(
-        **{name: strings(name, arrays) for name in COLUMNS},
+        **columns,
+        **scored(scores_in(arrays, facts)),
         human=human_ratings(ratings, facts.size, scale=scale, aggregate=aggregate),
         ratings=ratings,
         scale=scale,
@@ -235,7 +241,7 @@ def joined(first: RatedPool, second: RatedPool) -> RatedPool:
         UsageError: pools of another kind.
         InputError: a text about which they disagree.
     """
-    for name in ("scale", "aggregate", "named", "merged"):
+    for name in ("scale", "aggregate", "named", "merged", "score_names"):
         if getattr(first, name) != getattr(second, name):
             raise UsageError(
                 f"pools cannot be joined when one has {name} {getattr(first, name)} and the other "
@@ -256,6 +262,8 @@ def joined(first: RatedPool, second: RatedPool) -> RatedPool:
     }
     if not first.named:
         columns["ids"] = first.ids + tuple(str(len(first) + i + 1) for i in range(len(fresh)))
+    if first.score_names:
+        columns["scores"] = np.concatenate([first.scores, second.scores[fresh]])
     human = human_ratings(ratings, n, scale=first.scale, aggregate=first.aggregate)
     return replace(first, **columns, human=human, ratings=ratings)
 
@@ -287,6 +295,8 @@ def _check_same(first: RatedPool, at: int, second: RatedPool, row: int) -> None:
                 f"{who} names another {name.removesuffix('s')} in the index",
                 remedy="give each text its own id",
             )
+    if sortable(first.scores[at : at + 1], 1) != sortable(second.scores[row : row + 1], 1):
+        raise InputError(f"{who} has other scores in the index", remedy="make them equal")
 
 
 def _identities(first: RatedPool, second: RatedPool) -> tuple[Sequence[object], ...]:

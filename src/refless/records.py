@@ -5,7 +5,7 @@ An absent optional column is an empty tuple; a present one has one entry a text.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, Self, TypeVar
 
@@ -99,6 +99,8 @@ class Texts(Columns):
         systems: [n] what wrote it.
         items: [n] which texts belong together.
         tasks: [n] what kind of text it is.
+        score_names: of k columns of scores that somebody else gave, sorted; see `scored`.
+        scores: [n, k], NaN where there is none; [0, 0] without such columns.
 
     Raises:
         UsageError: columns of different lengths.
@@ -110,8 +112,13 @@ class Texts(Columns):
     systems: tuple[str, ...] = ()
     items: tuple[str, ...] = ()
     tasks: tuple[str, ...] = ()
+    score_names: tuple[str, ...] = ()
+    scores: FloatArray = field(default_factory=lambda: np.zeros((0, 0)))
 
     def __post_init__(self) -> None:
+        shape = (len(self.texts), len(self.score_names)) if self.score_names else (0, 0)
+        if np.shape(self.scores) != shape:
+            raise UsageError(f"scores must be an array of {shape}, got {np.shape(self.scores)}")
         for name in COLUMNS:
             column = getattr(self, name)
             if not isinstance(column, tuple):
@@ -126,7 +133,14 @@ class Texts(Columns):
     def take(self, rows: IntArray | Sequence[int]) -> Self:
         """These texts alone, in the order given (of rated texts, each at most once)."""
         kept = {name: picked(column, rows) for name, column in columns_of(self).items()}
-        return replace(self, **kept, **self._more(np.asarray(rows, dtype=np.int64)))
+        which = np.asarray(rows, dtype=np.int64)
+        scores = self.scores[which] if self.score_names else self.scores
+        return replace(self, **kept, scores=scores, **self._more(which))
+
+    def with_scores(self, names: Sequence[str]) -> Self:
+        """The same texts with these columns of scores alone; raises KeyError for another name."""
+        place = {name: i for i, name in enumerate(self.score_names)}
+        return replace(self, **scored({name: self.scores[:, place[name]] for name in names}))
 
     def _more(self, rows: IntArray) -> dict[str, Any]:  # noqa: ARG002 - of those that have more
         """The further columns of some rows."""
@@ -136,12 +150,43 @@ class Texts(Columns):
         return self.ids[i], _clipped(self.texts[i])
 
 
-COLUMNS = tuple(f.name for f in fields(Texts))
+COLUMNS = tuple(f.name for f in fields(Texts) if not f.name.startswith("score"))
 
 
 def columns_of(texts: Texts) -> dict[str, Any]:
-    """The columns of texts by name, without what else is known of them."""
+    """The columns of strings by name, without what else is known of the texts."""
     return {name: getattr(texts, name) for name in COLUMNS}
+
+
+def scored(columns: Mapping[str, Sequence[float | None] | FloatArray]) -> dict[str, Any]:
+    """Columns of scores as `Texts` keep them: `score_names` and `scores`, sorted by name.
+
+    Args:
+        columns: by name, [n] scores each; None or NaN where there is none.
+
+    Raises:
+        UsageError: columns of different lengths, a score that is no finite number.
+    """
+    names = tuple(sorted(columns))
+    if len({len(columns[name]) for name in names}) > 1:
+        raise UsageError("columns of scores must be of one length")
+    try:
+        values = [np.asarray(columns[name], dtype=np.float64) for name in names]
+    except (TypeError, ValueError) as fault:
+        raise UsageError(f"scores must be numbers, or None where there is none: {fault}") from fault
+    if any(np.isinf(column).any() for column in values):
+        raise UsageError("scores must be finite, or NaN where there is none")
+    return {"score_names": names, "scores": np.stack(values, axis=1) if values else NO_SCORES}
+
+
+NO_SCORES = np.zeros((0, 0))
+
+
+def sortable(scores: FloatArray, n: int) -> list[tuple[float, ...]]:
+    """[n] rows of scores that compare with each other, a missing one as the lowest."""
+    if not scores.size:
+        return [()] * n
+    return list(map(tuple, np.where(np.isnan(scores), -np.inf, scores).tolist()))
 
 
 def picked(column: tuple[_Entry, ...], rows: IntArray | Sequence[int]) -> tuple[_Entry, ...]:
@@ -388,7 +433,7 @@ def outputs_of(texts: Outputs | Sequence[str]) -> Outputs:
 
 def as_outputs(pool: Texts) -> Outputs:
     """The pool's own texts as outputs, for held-out evaluation."""
-    return Outputs(**columns_of(pool))
+    return Outputs(**columns_of(pool), score_names=pool.score_names, scores=pool.scores)
 
 
 def take(pool: RatedPool, rows: IntArray) -> RatedPool:

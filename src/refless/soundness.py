@@ -27,7 +27,7 @@ POSTINGS = (
 )  # fmt: skip
 TEXTS = (*COLUMNS, "annotators", "tokens")
 DTYPES = {
-    "ratings.values": "<f8", "postings.features": "<i4", "postings.members": "<u2",
+    "ratings.values": "<f8", "scores": "<f8", "postings.features": "<i4", "postings.members": "<u2",
     "postings.common": "<i2", "postings.bits": "<u4",
 }  # fmt: skip
 HEAD = 128  # bytes before each array
@@ -48,6 +48,7 @@ class Facts(msgspec.Struct, frozen=True):
     tokenize: str
     orders: tuple[int, int]
     clip: bool
+    score_names: tuple[str, ...] = ()
 
     @property
     def shape(self) -> Shape:
@@ -69,6 +70,7 @@ def facts_in(manifest: Mapping[str, Any], files: Mapping[str, object]) -> Facts:
     _hold(shape.high <= len(files), "orders go beyond the files")
     wanted = {f"{name}.{part}" for name in TEXTS for part in ("bytes", "starts")}
     wanted |= {f"ratings.{name}" for name in ("text", "annotator", "values")}
+    wanted |= {"scores"} if facts.score_names else set()
     wanted |= {f"postings.{name}" for name in POSTINGS}
     wanted |= {f"keys.{i}" for i in range(shape.high - 1)}
     wanted |= {f"firsts.{i}" for i in range(shape.orders)}
@@ -118,6 +120,14 @@ def strings(name: str, arrays: Arrays) -> tuple[str, ...]:
     return tuple(raw[a:b].decode("utf-8", "surrogatepass") for a, b in pairwise(starts))
 
 
+def scores_in(arrays: Arrays, facts: Facts) -> dict[str, Array]:
+    """The columns of scores by name."""
+    each = (
+        arrays["scores"].reshape(facts.size, len(facts.score_names)).T if facts.score_names else ()
+    )
+    return dict(zip(facts.score_names, each, strict=True))
+
+
 def check_sound(arrays: Arrays, facts: Facts) -> None:
     """Raises ValueError where an array is not what the loops and the records take it for."""
     for name in TEXTS:
@@ -126,6 +136,7 @@ def check_sound(arrays: Arrays, facts: Facts) -> None:
         present = name in {"ids", "texts"} or len(arrays[f"{name}.starts"]) > 1
         _hold_size(f"{name}.starts", arrays, facts.size * present + 1)
     _check_ratings(arrays, facts.size)
+    _check_scores(arrays, facts)
     _check_postings(arrays, facts, _checked_features(arrays, facts.shape))
 
 
@@ -147,6 +158,13 @@ def _check_ratings(arrays: Arrays, n: int) -> None:
     _hold_within("ratings.annotator", arrays["ratings.annotator"], people)
     _hold(bool(np.isfinite(values).all()), "a rating is not finite")
     _hold(bool((np.bincount(text, minlength=n) > 0).all()), "a text has no rating")
+
+
+def _check_scores(arrays: Arrays, facts: Facts) -> None:
+    if facts.score_names:
+        _hold_size("scores", arrays, facts.size * len(facts.score_names))
+        _hold(not bool(np.isinf(arrays["scores"]).any()), "a score is infinite")
+        _hold(all(a < b for a, b in pairwise(facts.score_names)), "names of scores are not sorted")
 
 
 def _checked_features(arrays: Arrays, shape: Shape) -> list[int]:

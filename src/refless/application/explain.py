@@ -8,17 +8,18 @@ from os import PathLike
 from typing import TYPE_CHECKING, Annotated
 
 from refless.application.estimating import DEFAULT, chosen, fitted
+from refless.application.notes import note
 from refless.application.parameters import (
     Chosen,
     Files,
     Flag,
-    RatedRows,
     Rows,
     Seed,
     Threads,
     check_drawing,
     command,
 )
+from refless.application.rows import ScoredRows
 from refless.errors import UsageError
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def explain(
     most: int = 10,
     threads: Threads = None,
     seed: Seed = 0,
-    rows: RatedRows,
+    rows: ScoredRows,
 ) -> ExplainResult:
     """Show which rated texts an estimate rests on: similarity, rating, shared n-grams.
 
@@ -52,7 +53,8 @@ def explain(
         source: What TEXT answers, where rated texts have sources.
         most: Rated texts to show.
     """
-    from refless.application.rows import check_standard_input, rated_of
+    from refless.application.rows import check_standard_input, note_unread, rated_of
+    from refless.index import rated_in
     from refless.report.explain import ExplainResult
 
     check_drawing(seed)
@@ -69,6 +71,7 @@ def explain(
     pool = one.from_model() if rated is None else rated_of(rated, rows, alone=outputs is None)[0]
     if pool is None:
         raise UsageError("--rated is needed: estimates come from rated texts")
+    note_unread([one], rated_in(pool))
     fitted(one, pool)
     output, hide = _output(one, text, id, outputs, rows)
     if source is not None:
@@ -83,19 +86,25 @@ def explain(
 
 
 def _output(
-    estimator: Estimator, text: str | None, name: str | None, outputs: Rows, rows: RatedRows
+    estimator: Estimator, text: str | None, name: str | None, outputs: Rows, rows: ScoredRows
 ) -> tuple[Outputs, str | None]:
     """The output to explain, and the id of the rated text to hold out, if it is one."""
     from refless.application.rows import outputs_of as read_outputs_of
-    from refless.records import as_outputs, outputs_of
+    from refless.records import as_outputs, outputs_of, scored
 
     if text is not None:
-        return outputs_of([sys.stdin.read().rstrip("\r\n") if text == "-" else text]), None
+        found = outputs_of([sys.stdin.read().rstrip("\r\n") if text == "-" else text])
+        reads = estimator.without_scores() is not None
+        missing = {name: [None] for name in (estimator.rated.score_names if reads else ())}
+        if missing:
+            note("TEXT has no scores: they count as missing; --id with --outputs brings them")
+        return replace(found, **scored(missing)), None
     found = as_outputs(estimator.rated) if outputs is None else read_outputs_of(outputs, rows)
     if name not in found.ids:
         raise UsageError(f"no id '{name}' in {_place(outputs)}")
     i = found.ids.index(name)
     one = replace(outputs_of(found.texts[i : i + 1]), ids=(name,), sources=found.sources[i : i + 1])
+    one = replace(one, score_names=found.score_names, scores=found.scores[i : i + 1])
     return one, name if outputs is None else None
 
 

@@ -6,7 +6,8 @@ from os import fspath
 from typing import TYPE_CHECKING, Annotated, Any
 
 from refless.application.notes import note
-from refless.application.parameters import Argument, Flag, Folder, RatedRows, command
+from refless.application.parameters import Argument, Flag, Folder, command
+from refless.application.rows import ScoredRows
 from refless.errors import UsageError
 from refless.signature import Signature
 
@@ -23,7 +24,7 @@ def index(
     out_dir: Annotated[Folder, Flag(kind=str)],
     kernel: Annotated[Any, Flag(kind=str)] = PUBLISHED,
     append: bool = False,
-    rows: RatedRows,
+    rows: ScoredRows,
 ) -> IndexResult:
     """Save rated texts, ready to be matched; the folder serves wherever rated texts are asked for.
 

@@ -11,7 +11,6 @@ from refless.application.notes import note, progress
 from refless.application.parameters import (
     Argument,
     Metrics,
-    RatedRows,
     ReferenceColumns,
     Resamples,
     Rows,
@@ -22,6 +21,7 @@ from refless.application.parameters import (
     command,
     names_in,
 )
+from refless.application.rows import ScoredRows
 from refless.errors import UsageError
 
 if TYPE_CHECKING:
@@ -49,7 +49,6 @@ class How:
 def meta(
     rated: Argument,
     *,
-    score_column: SeveralColumns = None,
     lower_is_better: SeveralColumns = None,
     metrics: Metrics = None,
     reference_column: ReferenceColumns = None,
@@ -59,7 +58,7 @@ def meta(
     unit: int = 100,
     resamples: Resamples = 1000,
     seed: Seed = 0,
-    rows: RatedRows,
+    rows: ScoredRows,
 ) -> MetaResult:
     """Test metrics against human ratings: which agree with people, and which do so better.
 
@@ -69,7 +68,6 @@ def meta(
 
     Args:
         rated: Files of rated texts with scores.
-        score_column: Column of a metric's scores; repeatable.
         lower_is_better: A score column whose sign is to be turned; repeatable.
         measure: Correlation by which metrics are compared: spearman or pearson.
         group: What is drawn together: id (each text alone), source, system, item, task or a
@@ -84,11 +82,11 @@ def meta(
         raise UsageError(f"--measure must be spearman or pearson, got '{measure}'")
     if unit < 1:
         raise UsageError(f"--unit must be 1 or more, got {unit}")
-    columns, lower = names_in(score_column), names_in(lower_is_better)
+    columns, lower = names_in(rows.score_column), names_in(lower_is_better)
     if not columns and not names_in(metrics):
         raise UsageError("at least one --score-column or -m METRIC is needed")
     chosen = metrics_of(metrics)
-    read = _read(rated, rows, columns, (names_in(reference_column), weight_column), group)
+    read = _read(rated, rows, (names_in(reference_column), weight_column), group)
     for name in lower:
         if name not in read.scores:
             raise UsageError(f"--lower-is-better {name}: it is no --score-column")
@@ -105,8 +103,7 @@ def meta(
 
 def _read(
     rated: Rows,
-    rows: RatedRows,
-    scores: tuple[str, ...],
+    rows: ScoredRows,
     references: tuple[tuple[str, ...], str | None],
     group: str,
 ) -> ScoredRead:
@@ -114,7 +111,7 @@ def _read(
     from refless.tables import read_scored
 
     reference, weight = references
-    reading = rows.reading(score=scores, reference=reference, weight=weight, group=column_of(group))
+    reading = rows.reading(reference=reference, weight=weight, group=column_of(group))
     read = read_scored(rated, reading)
     tell(read)
     return read

@@ -2,21 +2,45 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Protocol
 
 from refless.application.notes import note
-from refless.application.parameters import OutputRows, RatedRows, Rows
+from refless.application.parameters import (
+    OutputRows,
+    RatedRows,
+    Rows,
+    SeveralColumns,
+    names_in,
+)
 from refless.errors import InputError, UsageError
 
 if TYPE_CHECKING:
+    from refless.estimators import Estimator
     from refless.index import RatedIndex
     from refless.records import Outputs, RatedPool
-    from refless.tables import OutputsRead, PoolRead
+    from refless.tables import OutputsRead, PoolRead, Reading
 
 TOLD = 3  # bad rows that are told in full
 NAMED_GROUPS = ("id", "text", "source", "system", "item", "task")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoredRows(RatedRows):
+    """The same with scores that somebody else gave to rated texts and outputs alike.
+
+    Attributes:
+        score_column: Column of scores that others gave the texts: an LLM judge, a metric;
+            repeatable, or a pattern: 'judge*'. Higher need not mean better.
+    """
+
+    score_column: SeveralColumns = None
+
+    def reading(self, **columns: Any) -> Reading:
+        """How to read, with more columns by role."""
+        return RatedRows.reading(self, **{"score": names_in(self.score_column), **columns})
 
 
 class Read(Protocol):
@@ -50,7 +74,7 @@ def rated_of(
         alone: whether nothing else is read: options that an index does not heed are then refused.
     """
     from refless.index import RatedIndex, load_index
-    from refless.tables import check_made_with, read_pool
+    from refless.tables import check_made_with, read_pool, with_scores
 
     folder = index_folder(rows)
     index = rows if folder is None else load_index(folder)
@@ -58,10 +82,18 @@ def rated_of(
         check_made_with(index.pool, options.reading(), "index")
         if alone:
             _check_unused(options)
-        return index, ()
+        pool = with_scores(index.pool, options.reading().columns.score, "texts of the index")
+        return (index if pool.score_names == index.pool.score_names else pool), ()
     read = read_pool(rows, options.reading(group=column_of(group)))
     tell(read)
     return read.pool, read.group
+
+
+def note_unread(estimators: Sequence[Estimator], pool: RatedPool) -> None:
+    """Says which estimators change nothing by the scores that the rated texts have."""
+    for one in estimators if pool.score_names else ():
+        if one.without_scores() is None:
+            note(f"{one.title} reads no scores of others: --score-column changes no estimate of it")
 
 
 def outputs_of(rows: Rows, options: OutputRows, **columns: Any) -> Outputs:
@@ -106,7 +138,7 @@ def index_folder(rows: Rows) -> str | PathLike[str] | None:
 def _check_unused(options: RatedRows) -> None:
     """Raises UsageError for an option about reading where there is only an index."""
     for field in fields(options):
-        heeded = field.name in {"scale", "aggregate"}
+        heeded = field.name in {"scale", "aggregate", "score_column"}
         if not heeded and getattr(options, field.name) not in (field.default, None):
             flag = field.name.replace("_", "-")
             raise UsageError(f"--{flag} is about reading rows, and an index is read already")

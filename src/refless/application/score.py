@@ -14,13 +14,13 @@ from refless.application.parameters import (
     Chosen,
     Files,
     Flag,
-    RatedRows,
     Rows,
     Seed,
     Threads,
     check_drawing,
     command,
 )
+from refless.application.rows import ScoredRows
 from refless.errors import UsageError
 from refless.nouns import counted
 
@@ -48,7 +48,7 @@ def score(
     group: str | None = None,
     threads: Threads = None,
     seed: Seed = 0,
-    rows: RatedRows,
+    rows: ScoredRows,
 ) -> ScoreResult:
     """Estimate the quality of each output from the rated texts: no reference is needed.
 
@@ -72,6 +72,7 @@ def score(
             of other groups: source (the default), item, task, system, text, id (each text alone) or
             a column's name.
     """
+    from refless.application.rows import note_unread
     from refless.index import rated_in
     from refless.studies.best_of import labels
 
@@ -86,6 +87,7 @@ def score(
     below = _in_unit(fallback_below, scale, "--fallback-below")
     if best_of is not None:
         labels(found, best_of)
+    note_unread([one], rated_in(pool))
     scored = _scored(fitted(one, pool, given.labels), given, seed)
     _note_rated(found, one)
     _note_groups(given, one, group)
@@ -104,7 +106,7 @@ class _Given:
 
 
 def _read(
-    outputs: Rows, rated: Rows, estimator: Estimator, rows: RatedRows, group: str | None
+    outputs: Rows, rated: Rows, estimator: Estimator, rows: ScoredRows, group: str | None
 ) -> _Given:
     """The rated texts and the outputs, from two places or from one."""
     from refless.application.rows import (

@@ -16,7 +16,6 @@ from refless.application.parameters import (
     Flag,
     Many,
     Rare,
-    RatedRows,
     Resamples,
     Seed,
     Threads,
@@ -25,6 +24,7 @@ from refless.application.parameters import (
     parameters_of,
     this_call,
 )
+from refless.application.rows import ScoredRows
 from refless.errors import UsageError
 
 if TYPE_CHECKING:
@@ -57,13 +57,14 @@ def validate(
     threads: Threads = None,
     resamples: Resamples = 1000,
     seed: Seed = 0,
-    rows: RatedRows,
+    rows: ScoredRows,
 ) -> ValidateResult:
     """Compare held-out estimates of rated texts with their own ratings: is it worth using?
 
     Each text is estimated from the other rated texts. Shows errors and correlations with 95 %
     intervals and coverage, beside what a constant, the length alone and a ridge on TF-IDF achieve,
-    and beside single annotators where the ratings name them. Says which estimator to use.
+    and beside single annotators where the ratings name them. Says which estimator to use and, with
+    --score-column, what the texts add to those scores.
 
     Args:
         rated: Files of rated texts, or one index folder.
@@ -73,7 +74,7 @@ def validate(
             item, task or a column's name.
         at_most: Rated texts to validate on; of more, so many are drawn.
     """
-    from refless.application.rows import rated_of
+    from refless.application.rows import note_unread, rated_of
     from refless.index import rated_in
     from refless.report.validate.result import HeldOut
     from refless.studies.validation import group_labels
@@ -82,7 +83,7 @@ def validate(
     if at_most < FEWEST_STUDIED:
         raise UsageError(f"--at-most must be {FEWEST_STUDIED} or more, got {at_most}")
     given = [estimator] if isinstance(estimator, str) or hasattr(estimator, "fit") else estimator
-    tried = [chosen(one, threads, seed) for one in given or CANDIDATES]
+    asked = [chosen(one, threads, seed) for one in given or CANDIDATES]
     found, column = rated_of(rated, rows, group, alone=True)
     pool = rated_in(found)
     if estimator is None:
@@ -91,10 +92,12 @@ def validate(
     if len(pool) > at_most:
         found, how = _drawn(pool, how, at_most)
         pool = found
+    if given:
+        note_unread(asked, pool)
     _note_repeated(pool, group)
     if group != "id":
         note_few(len(set(how.labels)), group)
-    return _result(tried, found, how)
+    return _result(_with_twins(asked) if pool.score_names else asked, found, how)
 
 
 def _drawn(pool: RatedPool, how: HeldOut, at_most: int) -> tuple[RatedPool, HeldOut]:
@@ -121,11 +124,12 @@ def _result(
     from refless.records import as_outputs
     from refless.report.validate.result import ValidateResult
     from refless.studies.baselines import baselines
+    from refless.studies.beside_scores import beside_scores, tried_scores
     from refless.studies.trials import dealt, trial
     from refless.studies.validation import codes, validation
 
     pool, groups = rated_in(rated), codes(how.labels)
-    names, deal = _names(tried), dealt(pool, groups, how.seed)
+    names, deal = _names(tried, pool), dealt(pool, groups, how.seed)
     estimates: dict[str, Estimates] = {}
     trials: dict[str, Trial] = {}
     for name, one in names.items():
@@ -135,7 +139,11 @@ def _result(
         plain = {
             name: trial(one, deal) for name, one in baselines(pool, groups, deal.blocks).items()
         }
-        table = _side_by_side(trials, plain)
+        judges = tried_scores(pool, deal.blocks) if pool.score_names else {}
+        scores = {name: trial(one, deal) for name, one in judges.items()}
+        table = _side_by_side(trials, scores, plain)
+        twins = _twins(names) if pool.score_names else {}
+        beside = beside_scores(table, {**trials, **scores}, twins, pool.score_names)
         best, values = names[table.reference], estimates[table.reference]
         validated = validation(
             pool,
@@ -152,6 +160,7 @@ def _result(
         validation=validated,
         estimator=best,
         side_by_side=replace(table, signatures=_signatures(names, pool, how)),
+        beside_scores=beside,
         next_command=_scoring(best),
         advice=advice_on(best, as_outputs(pool), values, others),
         how=how,
@@ -166,12 +175,42 @@ def _signatures(names: dict[str, Estimator], pool: RatedPool, how: HeldOut) -> d
     return {name: str(one.plus(heldout=how.group)) for name, one in signed.items()}
 
 
-def _names(tried: Sequence[Estimator]) -> dict[str, Estimator]:
+def _with_twins(tried: Sequence[Estimator]) -> list[Estimator]:
+    """The estimators, and each that reads scores of others also without them."""
+    from refless.estimators import ESTIMATORS
+    from refless.spec import spec_of
+
+    given = {spec_of(one, ESTIMATORS) for one in tried}
+    found: list[Estimator] = []
+    for one in tried:
+        twin = one.without_scores()
+        new = twin is not None and spec_of(twin, ESTIMATORS) not in given
+        found += [one, twin] if twin is not None and new else [one]
+    return found
+
+
+def _twins(names: dict[str, Estimator]) -> dict[str, str]:
+    """The names of estimators that read scores, and of each without them."""
+    from refless.estimators import ESTIMATORS
+    from refless.spec import spec_of
+
+    place = {spec_of(one, ESTIMATORS): name for name, one in names.items()}
+    alone = {name: one.without_scores() for name, one in names.items()}
+    return {
+        name: place[spec_of(twin, ESTIMATORS)] for name, twin in alone.items() if twin is not None
+    }
+
+
+def _names(tried: Sequence[Estimator], pool: RatedPool) -> dict[str, Estimator]:
     """The estimators by name; by specification where two have one name."""
     from refless.estimators import ESTIMATORS
     from refless.spec import spec_of
 
-    titles, specs = [one.title for one in tried], [spec_of(one, ESTIMATORS) for one in tried]
+    specs = [spec_of(one, ESTIMATORS) for one in tried]
+    titles = [
+        f"{one.title} + scores" if pool.score_names and one.without_scores() else one.title
+        for one in tried
+    ]
     for spec in specs:
         if specs.count(spec) > 1:
             raise UsageError(f"--estimator {spec} is given twice")
@@ -179,11 +218,16 @@ def _names(tried: Sequence[Estimator]) -> dict[str, Estimator]:
     return {title if titles.count(title) == 1 else spec: one for title, spec, one in both}
 
 
-def _side_by_side(trials: dict[str, Trial], plain: dict[str, Trial]) -> SideBySide:
-    """The estimators and the baselines, each held against the estimator to use."""
+def _side_by_side(
+    trials: dict[str, Trial], scores: dict[str, Trial], plain: dict[str, Trial]
+) -> SideBySide:
+    """Estimators, scores of others and baselines, each held against the estimator to use."""
     from refless.studies.side_by_side import side_by_side, to_use
 
-    against = partial(side_by_side, {**trials, **plain}, baselines=tuple(plain))
+    others = {**scores, **plain}
+    against = partial(
+        side_by_side, {**trials, **others}, baselines=tuple(others), scores=tuple(scores)
+    )
     found = against(reference=next(iter(trials)))
     for _ in trials:  # each one that takes the place has more to show for it
         if (best := to_use(found)) == found.reference:
@@ -204,6 +248,8 @@ def _scoring(estimator: Estimator) -> str:
             plain.set_params(**{name: default})
     spec = spec_of(plain, ESTIMATORS)
     values = {**call.values, "outputs": ["OUTPUTS"], "estimator": spec}
+    if estimator.without_scores() is None:
+        values["score_column"] = None
     return Call("score", parameters_of(score), values).line()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -135,6 +135,10 @@ class Scorer(ABC):
     def threshold(self) -> float:
         """The least similarity of a neighbour; NaN where there is no such thing."""
         return float("nan")
+
+    def without_scores(self) -> Self | None:
+        """The same of texts alone; None for one that reads no scores that others gave."""
+        return None
 
     def from_model(self) -> RatedPool | None:
         """What stands for the rated texts where a trained model needs none, or None."""

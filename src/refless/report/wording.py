@@ -70,6 +70,8 @@ def estimator_name(signature: Signature) -> str:
     name = NAMES.get(signature.name, signature.name)
     if signature.get("w") == "kernel":
         name = "the kernel-weighted mean"
+    if ",score " in (signature.get("k") or ""):
+        name += " + scores"
     kernel = signature.get("kernel") or "bleu*"
     return name if kernel == "bleu*" else f"{name} with {kernel}"
 

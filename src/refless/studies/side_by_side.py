@@ -46,7 +46,8 @@ class SideBySide:
 
     Attributes:
         methods: one a method, in the order given; reference: the name that others are held against.
-        baselines: names of those that are no estimators.
+        baselines: names of those that are no estimators; scores: of those among them that are made
+            of scores that others gave, and of nothing else.
         signatures: of each estimator, by name.
         n_drawn: groups that are held out together, or texts where each is held out alone.
     """
@@ -54,6 +55,7 @@ class SideBySide:
     methods: tuple[Line, ...]
     reference: str
     baselines: tuple[str, ...]
+    scores: tuple[str, ...] = ()
     signatures: dict[str, str] = field(default_factory=dict)
     n_drawn: int
 
@@ -74,13 +76,14 @@ def side_by_side(
     *,
     reference: str,
     baselines: Sequence[str] = (),
+    scores: Sequence[str] = (),
 ) -> SideBySide:
     """Agreement of each method, and what it gains over the reference.
 
     Args:
         trials: by name, of one deal.
         reference: one of the names.
-        baselines: names of methods that are no estimators.
+        baselines: names of methods that are no estimators; scores: those of scores alone.
     """
     base = trials[reference]
     lines = []
@@ -109,6 +112,7 @@ def side_by_side(
         methods=tuple(lines),
         reference=reference,
         baselines=tuple(baselines),
+        scores=tuple(scores),
         n_drawn=len(np.unique(base.deal.groups)),
     )
 

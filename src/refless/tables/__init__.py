@@ -4,7 +4,7 @@ from refless.tables.both import read_both
 from refless.tables.columns import ALIASES, Columns
 from refless.tables.memory import Rows
 from refless.tables.outputs import OutputsRead, read_outputs
-from refless.tables.pools import PoolRead, check_made_with, read_pool
+from refless.tables.pools import PoolRead, check_made_with, read_pool, with_scores
 from refless.tables.ratings import parse_rating_map
 from refless.tables.reading import Reading, scale_of
 from refless.tables.scored import ScoredRead, read_scored
@@ -24,4 +24,5 @@ __all__ = [
     "read_pool",
     "read_scored",
     "scale_of",
+    "with_scores",
 ]

@@ -1,17 +1,19 @@
 """Rows whose texts and names are checked, and what the records made of them share."""
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
 from refless.errors import InputError
-from refless.records import numbered
+from refless.records import numbered, scored
 from refless.tables.cells import counted, name_of_cell, source_of_cell, text_of_cell
 from refless.tables.columns import NEEDED as NEEDED_COLUMNS
 from refless.tables.columns import Roles, check_columns, roles_of, wanted
 from refless.tables.gathering import Gathered, gather
 from refless.tables.merging import Merged, check_agreement
+from refless.tables.ratings import BLANKS, spelled
 from refless.tables.reading import Reading
 
 KINDS_SHOWN = 3  # things found in bad rows that a note counts
@@ -45,12 +47,14 @@ class Checked:
         roles: which column plays which role.
         texts: [n of table] texts, "" where none are needed or there.
         names: role -> [n of table] ids, sources, systems, annotators ...
+        scores: column -> [n of table] scores that somebody else gave, None where a cell is blank.
     """
 
     table: Gathered
     roles: Roles
     texts: list[str]
     names: dict[str, list[str]]
+    scores: dict[str, list[float | None]]
 
 
 def checked(
@@ -59,7 +63,7 @@ def checked(
     roles: Sequence[str],
     needed: Sequence[str] = NEEDED_COLUMNS,
 ) -> Checked:
-    """The rows of files or of memory with texts and names checked."""
+    """The rows of files or of memory with texts, names and scores checked."""
     check_columns(reading.columns, roles)
     table = gather(rows, wanted(reading.columns, roles), reading)
     taken = roles_of(reading.columns, roles, tuple(table.seen), table.name, needed)
@@ -72,7 +76,29 @@ def checked(
         _check_filled(table, names.get(role, ()), role, taken.one(role))
     text = taken.one("text")
     texts = [""] * len(table) if text is None else _cells(table, text, text_of_cell)
-    return Checked(table=table, roles=taken, texts=texts, names=names)
+    scores = {column: numbers_of(table, column) for column in taken.all("score")}
+    return Checked(table=table, roles=taken, texts=texts, names=names, scores=scores)
+
+
+def numbers_of(table: Gathered, column: str) -> list[float | None]:
+    """A column of finite numbers, None where a cell is blank; other cells make bad rows.
+
+    Raises:
+        InputError: a file without that column.
+    """
+    for part in table.parts:
+        if column not in part.columns:
+            remedy = "add it to every file; blank cells are scores that are missing"
+            raise InputError(f"there is no column '{column}'", path=part.name, remedy=remedy)
+    numbers: list[float | None] = []
+    for row, cell in enumerate(table.columns[column]):
+        value = spelled(cell)
+        number = value if isinstance(value, float) and math.isfinite(value) else None
+        if number is None and value is not None and value not in BLANKS:
+            remedy = "scores are finite numbers; leave the cell blank where there is none"
+            table.refuse(row, f"score {cell!r} is not a number", remedy, column)
+        numbers.append(number)
+    return numbers
 
 
 def _cells(table: Gathered, column: str, check: Callable[[object], str]) -> list[str]:
@@ -111,7 +137,9 @@ def agree(rows: Checked, groups: Merged, more: Mapping[str, Sequence[object]]) -
     """Raises InputError for rows of one text that differ in what is about the text."""
     of_text = ("source", "system", "item", "task", "group", "label")
     names = {role: rows.names[role] for role in of_text if role in rows.names}
-    check_agreement(rows.table, groups, {"text": rows.texts, **names, **more}, rows.names.get("id"))
+    scores = {f"{name} scores": column for name, column in rows.scores.items()}
+    columns: dict[str, Sequence[object]] = {"text": rows.texts, **names, **scores, **more}
+    check_agreement(rows.table, groups, columns, rows.names.get("id"))
 
 
 def about(rows: Checked, groups: Merged) -> dict[str, Any]:
@@ -127,6 +155,7 @@ def about(rows: Checked, groups: Merged) -> dict[str, Any]:
         "systems": picked(rows, "system", groups),
         "items": picked(rows, "item", groups) or sources,
         "tasks": picked(rows, "task", groups),
+        **scored({name: [one[row] for row in groups.first] for name, one in rows.scores.items()}),
     }
 
 

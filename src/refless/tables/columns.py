@@ -24,11 +24,10 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "length": ("length", "n_tokens", "lengthofutterance"),
     "label": ("label", "human", "is_human"),
 }
-SHARED = ("text", "id", "item", "source", "system", "task", "group")
+SHARED = ("text", "id", "item", "source", "system", "task", "group", "score")
 POOL_ROLES = (*SHARED, "rating", "annotator")
 OUTPUT_ROLES = (*SHARED, "reference", "weight")
 BOTH_ROLES = (*POOL_ROLES, "reference", "weight")
-SCORED_ROLES = (*BOTH_ROLES, "score")
 HUSE_ROLES = (*POOL_ROLES, "logprob", "length", "label")
 Keep = Callable[[str], bool]
 NEEDED = ("text", "rating")
@@ -193,6 +192,13 @@ def _columns_of(name: str, role: str, seen: Sequence[str], path: str) -> Sequenc
             remedy=f"the columns are {listed(seen)}",
         )
     return found
+
+
+def scores_among(names: Sequence[str], seen: Sequence[str], path: str) -> Sequence[str]:
+    """The score columns that a user's flags stand for; raises InputError where there is none."""
+    found = [one for name in names for one in _columns_of(name, "score", seen, path)]
+    _check_seen(found, "score", seen, path)
+    return [*dict.fromkeys(found)]
 
 
 def _flag(role: str) -> str:

@@ -22,11 +22,12 @@ ERRORS_KEPT = 20
 
 
 class Part(NamedTuple):
-    """Where the rows of one file begin: its first row, its name, and whether it has lines."""
+    """A file: its first row, its name, whether it has lines, and the names of its columns."""
 
     first: int
     name: str
     lines: bool
+    columns: set[str]
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
@@ -39,7 +40,7 @@ class Gathered:
         errors: the errors of the first of them.
         columns: name -> [n] values as the format gives them; None where a row has none.
         lines: [n] line on which the row starts, or its number, counted from 1 in its own file.
-        parts: where each file's rows begin.
+        parts: the files.
         seen: names of all columns, in file order, wanted or not.
     """
 
@@ -65,15 +66,15 @@ class Gathered:
 
     def place(self, row: int, beside: int) -> str:
         """`line 3` or `row 3`, with the file where another row is not in it."""
-        _, name, lines = part = self.part(row)
-        place = f"{'line' if lines else 'row'} {self.lines[row]}"
-        return place if part is self.part(beside) else f"{name}, {place}"
+        part = self.part(row)
+        place = f"{'line' if part.lines else 'row'} {self.lines[row]}"
+        return place if part is self.part(beside) else f"{part.name}, {place}"
 
     def fault(self, row: int, found: str, remedy: str, column: str | None = None) -> InputError:
         """An error with the row's own place."""
-        _, name, lines = self.part(row)
-        place = {"line" if lines else "row": self.lines[row]}
-        return InputError(found, remedy=remedy, path=name, column=column, **place)
+        part = self.part(row)
+        place = {"line" if part.lines else "row": self.lines[row]}
+        return InputError(found, remedy=remedy, path=part.name, column=column, **place)
 
     def refuse(self, row: int, found: str, remedy: str, column: str | None = None) -> None:
         """Raises for a bad row, or remembers it; the first fault of a row counts."""
@@ -104,7 +105,7 @@ def gather(rows: object, keep: Keep, reading: Reading) -> Gathered:
         for name, opened in _tables(rows, keep, reading):
             first = len(table)
             with opened as source:
-                table.parts.append(Part(first, name, source.lines))
+                table.parts.append(Part(first, name, source.lines, {*source.columns}))
                 table.seen.update(dict.fromkeys(source.columns))
                 for column in filter(keep, source.columns):
                     table.columns.setdefault(column, [None] * first)
@@ -144,6 +145,7 @@ def _extend(
             good.append(content)
         for name in dict.fromkeys(chain.from_iterable(good)):
             table.seen.setdefault(name)
+            table.parts[-1].columns.add(name)
             if keep(name):
                 table.columns.setdefault(name, [None] * first)
         for name, column in table.columns.items():

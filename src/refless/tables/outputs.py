@@ -20,6 +20,7 @@ from refless.tables.checking import (
 from refless.tables.columns import OUTPUT_ROLES
 from refless.tables.memory import Rows
 from refless.tables.merging import Merged, merged
+from refless.tables.pools import with_scores
 from refless.tables.reading import PLAIN, Reading
 
 
@@ -44,7 +45,8 @@ def read_outputs(rows: Rows, reading: Reading = PLAIN) -> OutputsRead:
         InputError, UsageError, MissingExtraError: as `read_pool`.
     """
     if isinstance(rows, RatedPool | Outputs):
-        return OutputsRead(outputs=as_outputs(rows) if isinstance(rows, RatedPool) else rows)
+        given = as_outputs(rows) if isinstance(rows, RatedPool) else rows
+        return OutputsRead(outputs=with_scores(given, reading.columns.score, "outputs"))
     table = checked(rows, reading, OUTPUT_ROLES)
     return outputs_of_rows(table, range(len(table.table)), table.roles.notes)
 

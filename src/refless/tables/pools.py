@@ -5,16 +5,16 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from refless.errors import InputError, UsageError
 from refless.human import check_scale, human_ratings
-from refless.records import RatedPool, Ratings, Scale
+from refless.records import RatedPool, Ratings, Scale, Texts
 from refless.tables.cells import counted
 from refless.tables.checking import Checked, Read, about, agree, checked, merged_note, said
-from refless.tables.columns import POOL_ROLES
+from refless.tables.columns import POOL_ROLES, scores_among
 from refless.tables.memory import Rows
 from refless.tables.merging import Merged, merged
 from refless.tables.ratings import (
@@ -31,6 +31,7 @@ from refless.tables.reading import PLAIN, Reading
 
 Spelled = list[float | str | None]
 Keys = Sequence[Hashable] | None
+T = TypeVar("T", bound=Texts)
 PAIR_SCALE = (0.0, 1.0)  # of words that speak for themselves, such as up and down
 
 
@@ -68,8 +69,27 @@ def read_pool(rows: Rows, reading: Reading = PLAIN) -> PoolRead:
     """
     if isinstance(rows, RatedPool):
         check_made_with(rows, reading)
-        return PoolRead(pool=rows)
+        return PoolRead(pool=with_scores(rows, reading.columns.score, "rated texts"))
     return rated_of(checked(rows, reading, POOL_ROLES), reading).read
+
+
+def with_scores(texts: T, names: Sequence[str], what: str) -> T:
+    """Texts with the scores that flags name, or with all that they have where none do.
+
+    Args:
+        texts: from memory or an index; names: of columns, or patterns.
+        what: the texts are called.
+
+    Raises:
+        UsageError: texts without any scores.
+        InputError: a name that is none of theirs.
+    """
+    if not names:
+        return texts
+    if not texts.score_names:
+        given = " ".join(f"--score-column {name}" for name in names)
+        raise UsageError(f"the {what} keep no scores; make them again with {given}")
+    return texts.with_scores(scores_among(names, texts.score_names, f"the {what}"))
 
 
 def check_made_with(pool: RatedPool, reading: Reading, what: str = "rated pool") -> None:

@@ -7,12 +7,12 @@ import numpy as np
 
 from refless.errors import InputError, UsageError
 from refless.records import FloatArray, Outputs, RatedPool, as_outputs
-from refless.tables.checking import Checked, checked, picked
-from refless.tables.columns import SCORED_ROLES
+from refless.tables.checking import checked, numbers_of, picked
+from refless.tables.columns import BOTH_ROLES
 from refless.tables.memory import Rows
+from refless.tables.merging import Merged
 from refless.tables.outputs import of_texts, references_of
 from refless.tables.pools import PoolRead, rated_of
-from refless.tables.ratings import BLANKS, spelled
 from refless.tables.reading import PLAIN, Reading
 
 NUMBERS = ("logprob", "length")
@@ -23,7 +23,7 @@ class ScoredRead(PoolRead):
     """Rated texts with scores, and what there is to say about how they were read.
 
     Attributes:
-        pool: the rated texts; texts are "" where the files have none.
+        pool: the rated texts, which keep no scores; texts are "" where the files have none.
         outputs: the same as outputs, with their references and weights if any.
         scores: by column, [n]; NaN where a cell is blank.
         numbers: by role (`logprob`, `length`), the same, where there is such a column.
@@ -39,7 +39,7 @@ class ScoredRead(PoolRead):
 
 
 def read_scored(
-    rows: Rows, reading: Reading = PLAIN, roles: Sequence[str] = SCORED_ROLES
+    rows: Rows, reading: Reading = PLAIN, roles: Sequence[str] = BOTH_ROLES
 ) -> ScoredRead:
     """The rated texts in rows from anywhere with their columns of scores; texts are not needed.
 
@@ -60,21 +60,17 @@ def read_scored(
             remedy="name a column with --id-column or --text-column",
         )
     of_roles = {role: name for role in NUMBERS if (name := named.one(role)) is not None}
-    wanted = dict.fromkeys((*named.all("score"), *of_roles.values()))
-    columns = {name: _numbers(table, name) for name in wanted}
+    columns = {name: numbers_of(table.table, name) for name in of_roles.values()}
     references = references_of(table, range(len(table.table)))
     rated = rated_of(table, reading, columns)
     read, groups = rated.read, rated.groups
-    floats = {
-        name: np.array([column[row] for row in groups.first], dtype=np.float64)
-        for name, column in columns.items()
-    }
+    pool = read.pool.with_scores(())
     return ScoredRead(
-        pool=read.pool,
-        outputs=replace(as_outputs(read.pool), **of_texts(references, groups)),
-        scores={name: floats[name] for name in named.all("score")},
+        pool=pool,
+        outputs=replace(as_outputs(pool), **of_texts(references, groups)),
+        scores={name: _of_texts(table.scores[name], groups) for name in named.all("score")},
         texts="text" in named.columns,
-        numbers={role: floats[name] for role, name in of_roles.items()},
+        numbers={role: _of_texts(columns[name], groups) for role, name in of_roles.items()},
         labels=picked(table, "label", groups),
         notes=read.notes,
         skipped=read.skipped,
@@ -83,14 +79,6 @@ def read_scored(
     )
 
 
-def _numbers(rows: Checked, name: str) -> list[float | None]:
-    """A column of finite numbers, None where a cell is blank; other cells make bad rows."""
-    numbers: list[float | None] = []
-    for row, cell in enumerate(rows.table.columns[name]):
-        value = spelled(cell)
-        number = value if isinstance(value, float) and np.isfinite(value) else None
-        if number is None and value is not None and value not in BLANKS:
-            remedy = "scores are finite numbers; leave the cell blank where there is none"
-            rows.table.refuse(row, f"score {cell!r} is not a number", remedy, name)
-        numbers.append(number)
-    return numbers
+def _of_texts(column: Sequence[float | None], groups: Merged) -> FloatArray:
+    """[n] a column by row as a column by text."""
+    return np.array([column[row] for row in groups.first], dtype=np.float64)

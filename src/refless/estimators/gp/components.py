@@ -16,11 +16,12 @@ import numpy as np
 
 from refless.embed import Encoder, VectorArray
 from refless.estimators.gp.acts import features
+from refless.estimators.gp.scores import Linear, score_kernels
 from refless.kernels.bleu import PreparedBleu
 from refless.matching import Progress, Work
 from refless.meaning import masked, overlap, words
 from refless.ngrams import Shape
-from refless.records import FloatArray, IntArray
+from refless.records import NO_SCORES, FloatArray, IntArray
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -43,6 +44,8 @@ class Inputs:
         meaning, asked: [n, dimensions] vectors of the texts, of the sources, of length 1; empty
             without an encoder.
         relevance: [n] cosine of the two.
+        scores: [n, k] what others said of the texts, NaN where nothing; empty without scores.
+        score_names: [k].
     """
 
     texts: tuple[str, ...]
@@ -54,6 +57,8 @@ class Inputs:
     meaning: VectorArray
     asked: VectorArray
     relevance: FloatArray
+    scores: FloatArray
+    score_names: tuple[str, ...]
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -63,11 +68,12 @@ class Inputs:
         which = np.fromiter(rows, dtype=np.int64)
 
         def picked(column: Any) -> Any:  # noqa: ANN401 - a tuple or an array of any kind
-            if not len(column):
+            if len(column) != len(self):
                 return column
             return tuple(column[i] for i in which) if isinstance(column, tuple) else column[which]
 
-        return Inputs(**{f.name: picked(getattr(self, f.name)) for f in fields(self)})
+        columns = {f.name: picked(getattr(self, f.name)) for f in fields(self)}
+        return Inputs(**columns | {"score_names": self.score_names})
 
 
 def inputs_of(
@@ -76,6 +82,8 @@ def inputs_of(
     *,
     acts: bool = False,
     encoder: Encoder | None = None,
+    scores: FloatArray = NO_SCORES,
+    score_names: tuple[str, ...] = (),
     progress: Progress | None = None,
 ) -> Inputs:
     """Texts, with their sources or with ().
@@ -84,6 +92,7 @@ def inputs_of(
         texts: [n]; sources: [n] or ().
         acts: read the sources as dialogue acts too.
         encoder: what gives texts and sources their vectors.
+        scores: [n, k]; score_names: [k].
         progress: called with the share of the vectors that is there.
     """
     pairs = list(zip(texts, sources, strict=True)) if sources else []
@@ -102,6 +111,8 @@ def inputs_of(
         meaning=meaning,
         asked=asked,
         relevance=np.array(relevant, dtype=np.float64),
+        scores=scores,
+        score_names=score_names,
     )
 
 
@@ -257,7 +268,7 @@ def components_of(
     """The kernels of these names.
 
     Args:
-        names: out of `TEXT`, `SOURCE`, `ACTS`, `MEANING` and `SOURCE_MEANING`.
+        names: out of `TEXT`, `SOURCE`, `ACTS`, `MEANING`, `SOURCE_MEANING` and `kernel_names`.
         statistics: the texts whose word frequencies and spreads count.
         anchors: the texts that any others are compared with.
         shape: tokens and orders of BLEU*.
@@ -269,6 +280,7 @@ def components_of(
         **{name: partial(_tfidf, name, statistics, anchors) for name in READ},
         **{name: partial(_bell, name, statistics, anchors) for name in SCALARS},
         **{name: partial(_near, name, statistics, anchors) for name in ("meaning", "asked")},
+        **score_kernels(statistics, anchors),
     }
     return tuple(makers[name]() for name in names)
 
@@ -293,4 +305,16 @@ def diagonal(components: Sequence[Component], weights: FloatArray, inputs: Input
     for component, weight in zip(components, weights, strict=True):
         if weight > 0:
             total += weight * component.diagonal(inputs)
+    return total
+
+
+def prior_of(components: Sequence[Component], weights: FloatArray, inputs: Inputs) -> FloatArray:
+    """[texts] prior variances, of a text without any known word too.
+
+    All kernels are 1 for a text with itself, but for those that grow with a score.
+    """
+    total = np.full(len(inputs), weights.sum())
+    for component, weight in zip(components, weights, strict=True):
+        if isinstance(component, Linear) and weight > 0:
+            total += weight * (component.diagonal(inputs) - 1.0)
     return total

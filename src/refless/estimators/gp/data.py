@@ -17,10 +17,11 @@ from refless.estimators.gp.components import (
     Inputs,
     inputs_of,
 )
+from refless.estimators.gp.scores import kernel_names, scores_for
 from refless.estimators.protocol import subsampled
 from refless.human import canonical_order, copies_of, fingerprint, members_of
 from refless.matching import Progress
-from refless.records import FloatArray, IntArray, Outputs, RatedPool, take
+from refless.records import NO_SCORES, FloatArray, IntArray, Outputs, RatedPool, take
 from refless.stats.correlation import is_constant
 
 FEWEST = 5  # rated texts for a model
@@ -37,6 +38,7 @@ class Data:
         y: [n] human rating as (human rating - offset) / unit.
         noise: [n] variance of each text's human rating as an average of few ratings, over unit**2.
         encoder: what gives texts their vectors, or None.
+        reads_scores: whether those of others are read, where there are any.
     """
 
     pool: RatedPool
@@ -50,6 +52,7 @@ class Data:
     noise: FloatArray
     fingerprint: str
     encoder: Encoder | None
+    reads_scores: bool
 
     def in_units_of(self, rows: IntArray) -> Data:
         """The same texts with offset, unit and noise as these rated texts alone have them."""
@@ -62,7 +65,16 @@ class Data:
         """What the kernels read of outputs, as they read the rated texts."""
         sources = outputs.sources if self.inputs.sources else ()
         acts = bool(self.inputs.acts)
-        return inputs_of(outputs.texts, sources, acts=acts, encoder=self.encoder, progress=progress)
+        names = self.inputs.score_names
+        return inputs_of(
+            outputs.texts,
+            sources,
+            acts=acts,
+            encoder=self.encoder,
+            scores=scores_for(outputs, names) if self.reads_scores else NO_SCORES,
+            score_names=names,
+            progress=progress,
+        )
 
     def take(self, rows: IntArray) -> Data:
         """These rated texts alone, in the same units."""
@@ -80,6 +92,7 @@ def read(
     pool: RatedPool,
     *,
     use_source: bool,
+    use_scores: bool,
     encoder: Encoder | None,
     subsample: float,
     seed: int,
@@ -89,7 +102,7 @@ def read(
     """A pool in canonical order and sub-sampled, as numbers."""
     ordered = take(pool, canonical_order(pool, groups))
     rated = subsampled(ordered, subsample, seed)
-    names = kernels_of(rated, use_source=use_source, encoder=encoder)
+    names = kernels_of(rated, use_source=use_source, use_scores=use_scores, encoder=encoder)
     sources = rated.sources if SOURCE[0] in names else ()
     acts = ACTS[0] in names
     offset, unit = _units(rated.human)
@@ -97,7 +110,15 @@ def read(
         pool=pool,
         rated=rated,
         copies=copies_of(rated),
-        inputs=inputs_of(rated.texts, sources, acts=acts, encoder=encoder, progress=progress),
+        inputs=inputs_of(
+            rated.texts,
+            sources,
+            acts=acts,
+            encoder=encoder,
+            scores=rated.scores if use_scores else NO_SCORES,
+            score_names=rated.score_names if use_scores else (),
+            progress=progress,
+        ),
         names=names,
         y=(rated.human - offset) / unit,
         offset=offset,
@@ -105,16 +126,19 @@ def read(
         noise=rating_noise(rated) / unit**2,
         fingerprint=fingerprint(ordered),
         encoder=encoder,
+        reads_scores=use_scores,
     )
 
 
-def kernels_of(rated: RatedPool, *, use_source: bool, encoder: Encoder | None) -> tuple[str, ...]:
+def kernels_of(
+    rated: RatedPool, *, use_source: bool, use_scores: bool, encoder: Encoder | None
+) -> tuple[str, ...]:
     """Names of the kernels that rated texts ask for."""
     sources = rated.sources if use_source and len(set(rated.sources)) > 1 else ()
     names = (*TEXT, *(SOURCE if sources else ()), *(ACTS if mostly_acts(sources) else ()))
     if encoder is not None:
         names += (*MEANING, *(SOURCE_MEANING if sources else ()))
-    return names
+    return names + (kernel_names(rated.score_names) if use_scores else ())
 
 
 def _units(human: FloatArray) -> tuple[float, float]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 
@@ -80,11 +80,13 @@ class GaussianProcess(Estimator):
     TF-IDF of the source, BLEU* of the text with the source's words masked, and the share of words
     taken from the source; where these are dialogue acts, also TF-IDF of words and pairs of words
     with placeholders for values, of slots, and of values left out. An encoder adds how near the
-    vectors of texts and of sources are, and the cosine of a text and its source. What each is
-    worth, and how much belongs to single texts, is found by restricted marginal likelihood.
+    vectors of texts and of sources are, and the cosine of a text and its source. Each score that
+    others gave adds two, of its mid-ranks. What each is worth, and how much belongs to single
+    texts, is found by restricted marginal likelihood.
 
     Attributes:
         use_source: read sources where the rated texts have them.
+        use_scores: read scores that others gave, where the rated texts have them.
         encoder: what gives texts and sources their vectors: a folder, or a name in Hugging Face's
             cache; best one made for sentences.
         layer: its hidden layer; None for the usual one.
@@ -101,6 +103,9 @@ class GaussianProcess(Estimator):
     """
 
     use_source: Annotated[bool, USE_SOURCE] = True
+    use_scores: Annotated[bool, About("read scores of others where the rated texts have them")] = (
+        True
+    )
     encoder: Annotated[str | None, About("adds vectors of texts: a folder or a name")] = None
     layer: Annotated[int | None, About("its hidden layer; none: the usual one", at_least=0)] = None
     max_sd: Annotated[float | None, About("no estimate with a larger deviation", above=0)] = None
@@ -146,6 +151,10 @@ class GaussianProcess(Estimator):
         """`the Gaussian process`."""
         return "the Gaussian process"
 
+    def without_scores(self) -> Self | None:
+        """The same of texts alone; None where that is what it is."""
+        return self.clone().set_params(use_scores=False) if self.use_scores else None
+
     def _learn(self, given: RatedPool | RatedIndex) -> _Learned:
         """Reads the rated texts, chooses the amplitudes, conditions on the ratings."""
         data = self._read(rated_in(given))
@@ -168,6 +177,7 @@ class GaussianProcess(Estimator):
         return read(
             pool,
             use_source=self.use_source,
+            use_scores=self.use_scores,
             encoder=self._encoder(),
             subsample=self.subsample,
             seed=self.seed,
@@ -339,12 +349,15 @@ class GaussianProcess(Estimator):
             inducing=self.inducing,
             folds=self.folds,
         )
+        if not self.use_scores:
+            signed = signed.plus(scores=False)
         if encoder is not None:
             signed = signed.plus(**encoder.settings(), pooling=encoder.pooling())
         if pool is not None:
             given = rated_in(pool)
             drawn = self.drawn(given)
-            names = kernels_of(drawn, use_source=self.use_source, encoder=encoder)
+            read = {"use_source": self.use_source, "use_scores": self.use_scores}
+            names = kernels_of(drawn, **read, encoder=encoder)
             signed = self._with_pool(signed.plus(k=names), given)
         elif self._fitted is not None:
             data: Data = self._fitted.learned.data

@@ -11,6 +11,7 @@ from refless.estimators.gp.components import (
     Inputs,
     components_of,
     diagonal,
+    prior_of,
     weighted,
 )
 from refless.estimators.gp.data import Data
@@ -22,7 +23,7 @@ from refless.estimators.protocol import whole
 from refless.kernels.bleu import PreparedBleu
 from refless.matching import Progress
 from refless.ngrams import Shape
-from refless.records import FloatArray, IntArray, Neighbor
+from refless.records import FloatArray, IntArray, Neighbor, sortable
 
 ROWS = 1_024  # outputs estimated at a time
 
@@ -94,7 +95,8 @@ def estimated(
     Each different text once, in an order of their own, so that no digit depends on a text's place
     among others.
     """
-    keys = list(zip(inputs.texts, inputs.sources or inputs.texts, strict=True))
+    scores = sortable(inputs.scores, len(inputs))
+    keys = list(zip(inputs.texts, inputs.sources or inputs.texts, scores, strict=True))
     place = {key: i for i, key in enumerate(sorted(set(keys)))}
     of = np.array([place[key] for key in keys], dtype=np.int64)
     with calm():
@@ -114,7 +116,7 @@ def _estimated(
         rows = slice(begin, min(begin + ROWS, len(inputs)))
         part = inputs.take(range(rows.start, rows.stop))
         cross = weighted(model.components, weights, part)
-        prior = np.full(len(part), weights.sum())  # also of a text without any known word
+        prior = prior_of(model.components, weights, part)
         values[rows], spread = model.posterior.predict(cross, prior)
         variances[rows] = np.maximum(spread, 0.0) + own
         if told is not None:

@@ -8,9 +8,11 @@ from refless.report.advice import Advice
 from refless.report.export import Rows
 from refless.report.record import AnnotatorsRecord, Count, Record, Signed, annotators_record, record
 from refless.report.validate.document import NO_NAMES
+from refless.report.validate.scores import said
 from refless.report.validate.side_by_side import recommendation
 from refless.report.validate.verdict import grounds_of, verdict
 from refless.stats.intervals import Interval
+from refless.studies.beside_scores import BesideScores
 from refless.studies.differences import Difference
 from refless.studies.held_out import Agreement
 from refless.studies.reranking import Reranking
@@ -65,6 +67,8 @@ class ValidateRecord(Record):
         in_scale: null without a scale.
         advice: what to do where more than a third has no estimate.
         recommendation: which estimator to use, and whether it is worth it, in a sentence.
+        beside_scores: what texts add to scores of others; null without --score-column, and where no
+            estimator reads them. texts_and_scores: the same in sentences.
     """
 
     command: Literal["validate"] = "validate"
@@ -82,10 +86,12 @@ class ValidateRecord(Record):
     advice: Advice | None
     recommendation: str
     side_by_side: SideBySide
+    beside_scores: BesideScores | None
+    texts_and_scores: tuple[str, ...]
 
 
 def validation_record(
-    result: Validation, table: SideBySide, advice: Advice | None
+    result: Validation, table: SideBySide, beside: BesideScores | None, advice: Advice | None
 ) -> ValidateRecord:
     """The object of `refless validate --format json`."""
     return record(
@@ -100,6 +106,8 @@ def validation_record(
         advice=advice,
         recommendation=recommendation(table),
         side_by_side=table,
+        beside_scores=beside,
+        texts_and_scores=() if beside is None else said(beside, table),
     )
 
 

@@ -14,6 +14,7 @@ from refless.report.validate.document import Evidence, Studies, validation_docum
 from refless.report.validate.side_by_side import with_side_by_side
 from refless.signature import Signature
 from refless.studies.annotators import annotators
+from refless.studies.beside_scores import BesideScores
 from refless.studies.side_by_side import SideBySide
 from refless.studies.validation import Validation
 
@@ -43,6 +44,7 @@ class ValidateResult(Result):
         validation: of the estimator to use, or of the one that was asked for.
         estimator: that estimator, not fitted.
         side_by_side: all that were tried, and baselines, on the same texts.
+        beside_scores: what texts add to scores of others, or None without such scores.
         next_command: the line that estimates outputs with it.
         advice: what to do where too many texts have no estimate.
         how: what was held out together.
@@ -53,6 +55,7 @@ class ValidateResult(Result):
     validation: Validation
     estimator: Estimator
     side_by_side: SideBySide
+    beside_scores: BesideScores | None
     next_command: str
     advice: Advice | None
     how: HeldOut
@@ -76,11 +79,15 @@ class ValidateResult(Result):
 
     def _document(self, evidence: Evidence | None) -> Document:
         plain = validation_document(self.validation, self.advice, evidence)
-        return with_side_by_side(plain, self.side_by_side, self.next_command, self.how.group)
+        return with_side_by_side(
+            plain, self.side_by_side, self.next_command, self.how.group, self.beside_scores
+        )
 
     def json(self) -> Record:
         """What `--format json` prints."""
-        return validation_record(self.validation, self.side_by_side, self.advice)
+        return validation_record(
+            self.validation, self.side_by_side, self.beside_scores, self.advice
+        )
 
     def rows(self) -> Rows:
         """One mapping a rated text, as in CSV and JSONL."""

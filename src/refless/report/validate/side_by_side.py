@@ -4,23 +4,36 @@ import math
 from dataclasses import replace
 
 from refless.report.document import Document, Section, Table
+from refless.report.validate.scores import scores_section
 from refless.report.wording import percent, sentence, with_interval
+from refless.studies.beside_scores import BesideScores
 from refless.studies.side_by_side import Line, SideBySide
 
 FEWEST = 20  # estimates that a recommendation needs
 FEWEST_DRAWN, ENOUGH_DRAWN = 20, 60  # texts or groups; see benchmarks/promises.py
 FEW = "which is few: they are wide, and rough"
 NEARLY_ALL = 0.995  # of the texts: below this share the coverage is told
+SCORES = (
+    " Of scores alone ratings are predicted as the other folds ask for: from one by isotonic "
+    "regression, rising or falling, from several by a ridge."
+)
 TITLE = "Side by side on the same texts"
 
 
-def with_side_by_side(document: Document, found: SideBySide, command: str, group: str) -> Document:
+def with_side_by_side(
+    document: Document,
+    found: SideBySide,
+    command: str,
+    group: str,
+    beside: BesideScores | None = None,
+) -> Document:
     """The report of one validation with the comparison before everything else.
 
     Args:
         document: of the validation; found: the comparison.
         command: the line that estimates outputs with the estimator to use.
         group: what was held out together.
+        beside: what texts add to scores of others, where there are any.
     """
     table = Section(title=TITLE, table=_table(found), lines=(_legend(found, group),))
     name = found.reference.removeprefix("the ")
@@ -34,6 +47,7 @@ def with_side_by_side(document: Document, found: SideBySide, command: str, group
         sections=(
             *(section for section in document.sections if section.warning),
             table,
+            *(() if beside is None else (scores_section(beside, found),)),
             people,
             *(section for section in document.sections if not section.warning),
         ),
@@ -73,6 +87,8 @@ def _recommended(found: SideBySide) -> str:
         )
     if rival.gain_interval[0] > 0:
         lost = with_interval(rival.gain, rival.gain_interval)
+        if rival.name in found.scores:
+            return f"Use {rival.name}: it agrees with people better than {line.name}, by {lost}."
         return (
             f"Use none: a baseline, {rival.name}, agrees with people better than {line.name}, "
             f"by {lost}."
@@ -108,4 +124,5 @@ def _legend(found: SideBySide, group: str) -> str:
         f"Each text is estimated without {without}. Difference: Spearman minus that of "
         f"{found.reference}, on the texts that both have an estimate for. Correlations are within "
         f"folds that one model has judged. Baselines: {', '.join(found.baselines)}."
+        f"{SCORES if found.scores else ''}"
     )

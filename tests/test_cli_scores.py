@@ -1,0 +1,220 @@
+"""--score-column: what texts add to a judge, estimates that hear it, indexes that keep it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import refless
+from command_line import Ran, headlines, jsonl, run, too_wide
+from refless.report.validate.scores import said
+from refless.studies.beside_scores import BesideScores
+from refless.studies.differences import Difference
+from refless.studies.side_by_side import side_by_side
+from trials import fixed
+
+SCALE = ("--scale", 1, 5)
+JUDGES = ("--score-column", "judge", "--score-column", "deaf")
+RNG = np.random.default_rng(3)
+
+
+def rows(n: int) -> list[dict[str, object]]:
+    """Headlines with two ratings each, of which a judge hears half and a deaf one nothing."""
+    found = []
+    for i, text in enumerate(headlines(n)):
+        words, heard = (2.0 if "Torby" in text or "river" in text else 0.0), RNG.normal()
+        for who in "ab":
+            rating = float(np.clip(2 + words + heard + RNG.normal() / 4, 1, 5))
+            row = {"id": f"t{i:03}", "source": f"s{i // 2}", "text": text, "annotator": who}
+            judged = {"judge": None if i == 5 else -round(heard, 2), "deaf": i * i % 7}
+            found.append({**row, **judged, "rating": round(rating, 2)})
+    return found
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """Rated texts and outputs, with both judges."""
+    at = tmp_path_factory.mktemp("scores")
+    every = rows(110)
+    outputs = [{k: v for k, v in row.items() if k != "rating"} for row in every[200::2]]
+    return jsonl(at / "rated.jsonl", every[:200]), jsonl(at / "outputs.jsonl", outputs)
+
+
+@pytest.fixture(scope="module")
+def validated(files: tuple[Path, Path]) -> Ran:
+    return run("validate", files[0], *SCALE, *JUDGES, "--estimator", "gp", "--format", "json")
+
+
+def test_the_table(validated: Ran) -> None:
+    """Texts and scores, texts alone, each score, all scores, and the baselines of before."""
+    assert validated.code == 0, validated.err
+    table = validated.json["side_by_side"]
+    rho = {line["name"]: line["spearman"] for line in table["methods"]}
+    assert list(rho) == [
+        "the Gaussian process + scores",
+        "the Gaussian process",
+        "deaf alone",
+        "judge alone",
+        "all scores together",
+        "TF-IDF ridge",
+        "TF-IDF + sources",
+        "length",
+        "constant",
+    ]
+    assert table["scores"] == ["deaf alone", "judge alone", "all scores together"]
+    both, texts = rho["the Gaussian process + scores"], rho["the Gaussian process"]
+    assert both > max(texts, rho["judge alone"]) > rho["deaf alone"]
+    found = validated.json["beside_scores"]
+    assert found["columns"] == ["deaf", "judge"]
+    assert found["scores_add"]["value"] == pytest.approx(both - texts)
+    assert found["texts_add"]["value"] == pytest.approx(both - rho[found["scores"]])
+    assert "together agree with people better than" in validated.json["texts_and_scores"][0]
+    assert "no scores of others" not in validated.err
+
+
+def test_the_reports(files: tuple[Path, Path], tmp_path: Path) -> None:
+    """On a terminal of 80 columns and in HTML the same sentences; the next command hears it too."""
+    page = tmp_path / "report.html"
+    ran = run("validate", files[0], *SCALE, *JUDGES[:2], "--estimator", "gp", "-o", page)
+    assert ran.code == 0, ran.err
+    assert "Texts and judge together agree with people better than judge alone" in ran.out
+    assert not too_wide(ran.out)
+    assert "refless score OUTPUTS" in ran.out
+    assert "--score-column judge" in ran.out
+    html = page.read_text(encoding="utf-8")
+    assert "Texts and judge together agree with people better than judge alone" in html
+    assert "isotonic regression" in html
+
+
+def test_python_says_the_same(files: tuple[Path, Path], validated: Ran) -> None:
+    result = refless.validate(
+        files[0], scale=(1, 5), score_column=["judge", "deaf"], estimator="gp"
+    )
+    assert result.to_dict()["side_by_side"] == validated.json["side_by_side"]
+
+
+def test_estimators_that_read_no_scores(files: tuple[Path, Path]) -> None:
+    """A note where one is asked for by name; beside it the scores alone."""
+    words = ("validate", files[0], *SCALE, *JUDGES, "--estimator", "bleu-neighbors")
+    ran = run(*words, "--format", "json")
+    assert "BLEU Neighbors reads no scores of others" in ran.err
+    assert ran.json["beside_scores"] is None
+    assert ran.json["texts_and_scores"] == []
+    assert "judge alone" in ran.json["side_by_side"]["scores"]
+    silent = run("score", files[1], "--rated", files[0], *JUDGES, "--estimator", "gp:use_scores=no")
+    assert "reads no scores of others" in silent.err
+
+
+def test_score_and_explain(files: tuple[Path, Path]) -> None:
+    """The outputs' scores move the estimates; the rest of the command line stays."""
+    rated, outputs = files
+    words = ("score", outputs, "--rated", rated, *SCALE, "--format", "json")
+    plain, heard = run(*words).json, run(*words, *JUDGES).json
+    pairs = zip(plain["items"], heard["items"], strict=True)
+    assert all(one["estimate"] != other["estimate"] for one, other in pairs)
+    assert "score judge linear" in str(heard["signature"])
+    words = ("explain", "--rated", rated, *SCALE, *JUDGES, "--format", "json")
+    name = heard["items"][0]["id"]
+    shown = run(*words, "--outputs", outputs, "--id", name).json
+    assert shown["estimate"] == pytest.approx(heard["items"][0]["estimate"])
+    assert run(*words, "--id", "t003").code == 0
+    text = run(*words, "a ferry sings in Torby", "--source", "s1")
+    assert text.code == 0, text.err
+    assert "TEXT has no scores: they count as missing" in text.err
+
+
+def test_one_file(files: tuple[Path, Path], tmp_path: Path) -> None:
+    """Rows without a rating are outputs, with their scores."""
+    both = tmp_path / "both.jsonl"
+    both.write_text("".join(path.read_text() for path in files), encoding="utf-8")
+    apart = run("score", files[1], "--rated", files[0], *SCALE, *JUDGES, "--format", "json").json
+    found = run("score", both, *SCALE, *JUDGES, "--format", "json").json
+    assert [one["estimate"] for one in found["items"]] == [
+        one["estimate"] for one in apart["items"]
+    ]
+
+
+def test_indexes(files: tuple[Path, Path], tmp_path: Path) -> None:
+    """One that keeps scores serves as the files do; one that keeps none says so."""
+    rated, outputs = files
+    kept, bare = tmp_path / "kept", tmp_path / "bare"
+    assert run("index", rated, "--out-dir", kept, *SCALE, *JUDGES).code == 0
+    assert run("index", rated, "--out-dir", bare, *SCALE).code == 0
+
+    def estimates(pool: Path, *words: object) -> list[float]:
+        ran = run("score", outputs, "--rated", pool, *words, "--format", "json")
+        assert ran.code == 0, ran.err
+        return [one["estimate"] for one in ran.json["items"]]
+
+    assert estimates(kept, *JUDGES) == estimates(rated, *SCALE, *JUDGES)
+    assert estimates(kept, *JUDGES[:2]) == estimates(rated, *SCALE, *JUDGES[:2])
+    ran = run("score", outputs, "--rated", bare, *JUDGES)
+    assert ran.code == 2
+    assert "the texts of the index keep no scores" in ran.err
+    assert run("validate", bare, *JUDGES).code == 2
+    ran = run("score", outputs, "--rated", kept)
+    assert ran.code == 2
+    assert "have scores that the outputs lack: deaf, judge" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--score-column", "jugde"), "did you mean 'judge'?"),
+        (("--score-column", "source"), "is not a number"),
+        (("--score-column", "judge", "--score-column", "judge"), "twice"),
+        (("--score-column", "x*"), "no column matches 'x*'"),
+    ],
+)
+def test_wrong_usage(files: tuple[Path, Path], words: tuple[str, ...], message: str) -> None:
+    for command in (("validate",), ("score", files[1], "--rated"), ("explain", "a", "--rated")):
+        ran = run(*command, files[0], *words)
+        assert ran.code == 2
+        assert message in ran.err
+
+
+SHOWN, HIDDEN, BELOW = (0.1, 0.3), (-0.1, 0.3), (-0.3, -0.1)
+
+
+@pytest.mark.parametrize(
+    ("columns", "texts_add", "scores_add", "wanted"),
+    [
+        (("gpt4",), SHOWN, SHOWN, ("better than gpt4 alone", "better than the texts alone")),
+        (("gpt4",), HIDDEN, SHOWN, ("The texts add nothing to gpt4 that can be shown", "better")),
+        (("gpt4",), SHOWN, HIDDEN, ("better", "To the texts gpt4 adds nothing that can be shown")),
+        (("gpt4",), BELOW, BELOW, ("less well than gpt4 alone", "less well than the texts alone")),
+        (
+            ("a", "gpt4"),
+            SHOWN,
+            HIDDEN,
+            (
+                "better than the best of the scores, gpt4 alone",
+                "To the texts the scores add nothing",
+            ),
+        ),
+        (("a", "b"), (float("nan"),) * 2, HIDDEN, ("add nothing to the scores that can be", "no")),
+    ],
+)
+def test_sentences(
+    columns: tuple[str, ...],
+    texts_add: tuple[float, float],
+    scores_add: tuple[float, float],
+    wanted: tuple[str, str],
+) -> None:
+    """Better is said only where the interval leaves out 0."""
+    human = np.arange(30.0)
+    trials = {name: fixed(human, human) for name in ("both", "texts", "gpt4 alone")}
+    table = side_by_side(trials, reference="both")
+    found = BesideScores(
+        columns=columns,
+        both="both",
+        texts="texts",
+        scores="gpt4 alone",
+        texts_add=Difference(measure="spearman", value=0.2, interval=texts_add),
+        scores_add=Difference(measure="spearman", value=0.1, interval=scores_add),
+    )
+    for sentence, part in zip(said(found, table), wanted, strict=True):
+        assert part in sentence
+        assert "Spearman 1.000 against 1.000" in sentence

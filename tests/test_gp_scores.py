@@ -1,0 +1,226 @@
+"""The GP with scores of others: their map, their kernels, what is missing, what is learned."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.special import ndtri
+from scipy.stats import rankdata
+
+from refless.errors import UsageError
+from refless.estimators import GaussianProcess
+from refless.estimators.gp.components import components_of, inputs_of, prior_of
+from refless.estimators.gp.scores import kernel_names, score_columns
+from refless.human import pool_of
+from refless.ngrams import Shape
+from refless.records import FloatArray, Outputs, RatedPool, as_outputs, scored, take
+from refless.signature import Signature
+from refless.simulate import simulate
+from refless.stats.correlation import spearman
+
+NAN = float("nan")
+CELL = st.one_of(st.none(), st.integers(-3, 3).map(float))
+COLUMNS = st.integers(1, 3).flatmap(
+    lambda k: st.lists(st.lists(CELL, min_size=k, max_size=k), min_size=1, max_size=12)
+)
+
+
+def judged(n: int = 90, seed: int = 1, **columns: FloatArray) -> RatedPool:
+    """Simulated texts with a judge that hears the raters through noise, lower being better."""
+    pool = simulate(n, seed=seed).pool
+    noise = np.random.default_rng(seed).normal(size=n)
+    return replace(pool, **scored({"judge": -pool.human - 0.15 * noise, **columns}))
+
+
+def test_the_map_by_hand() -> None:
+    """Known 1, 2, 2, 4: ranks 1, 2.5, 2.5, 4 of 4, so quantiles of 1/8, 1/2, 1/2, 7/8."""
+    learned = score_columns(np.array([[2.0], [NAN], [1.0], [4.0], [2.0]]))
+    values, there = learned.mapped(np.array([[1.0], [2.0], [3.0], [4.0], [NAN], [-9.0], [99.0]]))
+    end = 1.1503493803760079  # scipy.stats.norm.ppf(7/8)
+    np.testing.assert_allclose(values[:, 0], [-end, 0, end / 2, end, 0, -end, end], atol=1e-15)
+    assert there[:, 0].tolist() == [True, True, True, True, False, True, True]
+
+
+@given(COLUMNS)
+def test_the_map_is_that_of_mid_ranks(rows: list[list[float | None]]) -> None:
+    """The twin ranks each column with scipy; a column without a score maps all to 0."""
+    scores = np.array(rows, dtype=np.float64)
+    values, there = score_columns(scores).mapped(scores)
+    for column, mapped, known in zip(scores.T, values.T, there.T, strict=True):
+        ranks = rankdata(column[known])
+        np.testing.assert_allclose(mapped[known], ndtri((ranks - 0.5) / known.sum()), atol=1e-12)
+        assert not mapped[~known].any()
+    new = score_columns(np.full((3, 1), NAN)).mapped(np.array([[5.0], [NAN]]))
+    assert new[0].tolist() == [[0.0], [0.0]]
+
+
+@given(COLUMNS)
+def test_kernels(rows: list[list[float | None]]) -> None:
+    """Each entry by its definition; positive semi-definite; linear 1 on the average diagonal."""
+    scores = np.array(rows, dtype=np.float64)
+    names = tuple("abc"[: scores.shape[1]])
+    inputs = inputs_of(["x"] * len(scores), (), scores=scores, score_names=names)
+    values, there = score_columns(scores).mapped(scores)
+    found = components_of(kernel_names(names), inputs, inputs, Shape())
+    for i in range(len(names)):
+        linear, bell = found[2 * i], found[2 * i + 1]
+        z, known = values[:, i], there[:, i]
+        square = float(np.mean(z**2)) if np.any(z) else 1.0
+        near = [[like(*pair) for pair in product(zip(z, known, strict=True), repeat=2)]]
+        shape = (len(z), len(z))
+        np.testing.assert_allclose(bell.against(inputs), np.reshape(near, shape))
+        wanted = [a * b / square for a, b in product(z, repeat=2)]
+        np.testing.assert_allclose(linear.against(inputs), np.reshape(wanted, shape), atol=1e-12)
+        for kernel in (linear, bell):
+            matrix = kernel.against(inputs)
+            assert np.linalg.eigvalsh(matrix)[0] > -1e-9
+            np.testing.assert_allclose(kernel.diagonal(inputs), np.diag(matrix))
+        if np.any(z):
+            assert linear.diagonal(inputs).mean() == pytest.approx(1.0)
+    weights = np.arange(1.0, len(found) + 1)
+    own = sum(w * one.diagonal(inputs) for w, one in zip(weights, found, strict=True))
+    np.testing.assert_allclose(prior_of(found, weights, inputs), own)
+
+
+def like(one: tuple[float, bool], other: tuple[float, bool]) -> float:
+    """The bell of two mapped scores, each with whether it is there."""
+    if one[1] and other[1]:
+        return float(np.exp(-((one[0] - other[0]) ** 2) / 2))
+    return float(one[1] == other[1])
+
+
+def test_a_judge_is_heard_whichever_way_it_counts() -> None:
+    """Lower is better here; on fresh texts it is worth more than what words alone tell."""
+    pool = judged(150)
+    rated, fresh = take(pool, np.arange(100)), take(pool, np.arange(100, 150))
+    plain = GaussianProcess(use_scores=False).fit(rated).estimate(as_outputs(fresh))
+    found = GaussianProcess().fit(rated).estimate(as_outputs(fresh))
+    assert spearman(fresh.human, found.values) > spearman(fresh.human, plain.values) + 0.1
+    assert ((found.low <= fresh.human) & (fresh.human <= found.high)).mean() > 0.85
+    assert (found.sd < plain.sd).mean() > 0.9
+
+
+def test_signatures_name_the_scores() -> None:
+    """And parse back; without scores nothing is said of them."""
+    pool = judged(20, **{"a, b|c:": np.arange(20.0)})
+    signed = GaussianProcess().fit(pool).signature()
+    assert "score a, b|c: linear,score a, b|c: bell,score judge linear" in str(signed.get("k"))
+    assert Signature.parse(str(signed)) == signed == GaussianProcess().signature(pool)
+    silent = GaussianProcess(use_scores=False)
+    assert "score " not in str(silent.signature(pool).get("k"))
+    assert silent.signature().get("scores") == "no"
+    assert GaussianProcess().signature().get("scores") is None
+
+
+def test_without_scores_it_is_as_if_there_were_none() -> None:
+    """To the last digit."""
+    pool = judged(40)
+    silent = GaussianProcess(use_scores=False)
+    plain = GaussianProcess().held_out(pool.with_scores(()))
+    np.testing.assert_array_equal(silent.held_out(pool).values, plain.values)
+
+
+def test_order_of_rows_and_columns() -> None:
+    """Neither changes a digit, with equal texts that have other scores, held out and fresh."""
+    pool = judged(40, other=np.random.default_rng(0).integers(0, 3, 40).astype(np.float64))
+    texts = (*pool.texts[:35], *pool.texts[:5])
+    pool = replace(pool, texts=texts, ids=tuple(map(str, range(40))), named=False, items=())
+    order = np.random.default_rng(2).permutation(40)
+    mixed = take(pool, order)
+    fresh = take(judged(60, seed=9, other=np.arange(60.0) % 3), np.arange(40, 60))
+    ours, theirs = (GaussianProcess().fit(one) for one in (pool, mixed))
+    assert ours.signature() == theirs.signature()
+    outputs = as_outputs(fresh)
+    np.testing.assert_array_equal(ours.estimate(outputs).values, theirs.estimate(outputs).values)
+    held = GaussianProcess().held_out(pool).values
+    np.testing.assert_array_equal(held[order], GaussianProcess().held_out(mixed).values)
+    turned = scored({"other": pool.scores[:, 1], "judge": pool.scores[:, 0]})
+    assert turned["score_names"] == pool.score_names
+    np.testing.assert_array_equal(turned["scores"], pool.scores)
+
+
+def test_equal_texts_with_other_scores_have_their_own_estimates() -> None:
+    """What the judge says tells them apart."""
+    gp = GaussianProcess().fit(judged(80))
+    three = Outputs(
+        ids=("1", "2", "3"),
+        texts=("The food is fine.",) * 3,
+        sources=("food",) * 3,
+        **scored({"judge": [-0.9, -0.1, None]}),
+    )
+    good, bad, unknown = gp.estimate(three).values
+    assert good > unknown > bad
+
+
+@pytest.mark.parametrize("column", [[3.0] * 50, [None] * 50])
+def test_constant_and_missing_scores_change_little(column: list[float | None]) -> None:
+    """A judge that always says the same, or nothing, cannot help; there are estimates for all."""
+    plain = simulate(50, seed=2).pool
+    pool = replace(plain, **scored({"judge": column}))
+    wanted = GaussianProcess().held_out(plain).values
+    np.testing.assert_allclose(GaussianProcess().held_out(pool).values, wanted, atol=0.02)
+    mixed = replace(as_outputs(plain), **scored({"judge": [None, 7.0] * 25}))
+    assert GaussianProcess().fit(pool).estimate(mixed).defined.all()
+
+
+def test_one_judge_copied_twice() -> None:
+    """Says what it says once."""
+    pool = judged(60)
+    twice = replace(pool, **scored({"judge": pool.scores[:, 0], "again": pool.scores[:, 0]}))
+    once, both = (GaussianProcess().held_out(one).values for one in (pool, twice))
+    assert spearman(once, both) > 0.99
+    np.testing.assert_allclose(once, both, atol=0.05)
+
+
+@pytest.mark.parametrize("parameters", [{}, {"exact_up_to": 20, "inducing": 15, "tune_on": 30}])
+def test_own_ratings_do_not_move_own_estimates(parameters: dict[str, int]) -> None:
+    """Own scores do."""
+    pool = judged(40)
+    gp = GaussianProcess(**parameters)
+    before = gp.held_out(pool).values
+    human = pool.human.copy()
+    human[3] = 1.0 - human[3]
+    ratings = replace(
+        pool.ratings, values=np.where(pool.ratings.text == 3, 5.0, pool.ratings.values)
+    )
+    after = gp.held_out(replace(pool, human=human, ratings=ratings)).values
+    assert after[3] == pytest.approx(before[3], abs=1e-12)
+    assert abs(np.delete(after - before, 3)).max() > 1e-6
+    scores = pool.scores.copy()
+    scores[3] += 0.5
+    assert abs(gp.held_out(replace(pool, scores=scores)).values - before)[3] > 0.01
+
+
+def test_outputs_need_the_same_scores() -> None:
+    """Named, whichever side has more; an estimator of texts alone takes either."""
+    pool, plain = judged(30), simulate(30, seed=1).pool
+    with pytest.raises(UsageError, match=r"the rated texts have scores that the outputs lack: ju"):
+        GaussianProcess().fit(pool).estimate(as_outputs(plain))
+    with pytest.raises(UsageError, match=r"the outputs have scores that the rated texts lack: ju"):
+        GaussianProcess().fit(plain).estimate(as_outputs(pool))
+    silent = GaussianProcess(use_scores=False).fit(pool)
+    np.testing.assert_array_equal(
+        silent.predict(as_outputs(plain)), silent.predict(as_outputs(pool))
+    )
+
+
+def test_pools_in_python() -> None:
+    """Columns by name; what is no number or of another length is refused."""
+    made = pool_of(["a", "b"], [1, 2], scores={"z": [1, None], "a": np.array([0.5, 2])})
+    assert made.score_names == ("a", "z")
+    np.testing.assert_array_equal(made.scores, [[0.5, 1.0], [2.0, NAN]])
+    assert take(made, np.array([1])).scores[0, 0] == 2.0
+    refused: list[tuple[dict[str, object], str]] = [
+        ({"a": [1.0]}, "array of"),
+        ({"a": [1.0, 2.0], "b": [1.0]}, "one length"),
+        ({"a": ["good", 1.0]}, "must be numbers"),
+        ({"a": [1.0, float("inf")]}, "finite"),
+    ]
+    for columns, message in refused:
+        with pytest.raises(UsageError, match=message):
+            pool_of(["a", "b"], [1, 2], scores=columns)  # type: ignore[arg-type]

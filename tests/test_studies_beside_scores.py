@@ -1,0 +1,142 @@
+"""Scores of others as predictions: fits, folds, what texts add to them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from refless.estimators.gp.scores import score_columns
+from refless.human import pool_of
+from refless.records import take
+from refless.studies.beside_scores import (
+    RIDGE,
+    TOGETHER,
+    beside_scores,
+    isotonic,
+    linear,
+    tried_scores,
+)
+from refless.studies.side_by_side import side_by_side
+from trials import fixed
+
+NAN = float("nan")
+RNG = np.random.default_rng(7)
+HUMAN = np.round(RNG.normal(size=60), 1)
+ROWS = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 8)), min_size=3, max_size=25).filter(
+    lambda rows: len({x for x, _ in rows}) > 1 and len({y for _, y in rows}) > 1
+)
+
+
+def column(*values: float) -> np.ndarray:
+    """One column of scores."""
+    return np.array(values, dtype=np.float64)[:, None]
+
+
+def test_isotonic_by_hand() -> None:
+    """Means 1, 4, 2 with weights 1, 1, 2: the last two violate and pool to 8/3."""
+    scores, human = column(1, 2, 3, 3, NAN), np.array([1.0, 4.0, 2.0, 2.0, 9.0])
+    found = isotonic(scores, human, column(0, 1, 1.5, 2, 3, 9, NAN))
+    pooled = 8 / 3
+    np.testing.assert_allclose(found, [1, 1, (1 + pooled) / 2, pooled, pooled, pooled, 3.6])
+
+
+def test_isotonic_falls_where_higher_is_worse() -> None:
+    """Turned scores give the same ratings."""
+    scores = RNG.integers(0, 5, 40).astype(np.float64)[:, None]
+    human = scores[:, 0] + RNG.normal(size=40)
+    rising, falling = isotonic(scores, human, scores), isotonic(-scores, human, -scores)
+    np.testing.assert_allclose(rising, falling)
+    assert (np.diff(rising[np.argsort(scores[:, 0], kind="stable")]) >= 0).all()
+
+
+def test_without_a_known_score_it_is_the_mean() -> None:
+    assert isotonic(column(NAN, NAN), np.array([1.0, 2.0]), column(3, NAN)).tolist() == [1.5, 1.5]
+
+
+@given(ROWS)
+def test_isotonic_is_that_of_scikit_learn(rows: list[tuple[int, int]]) -> None:
+    """Its choice of direction may differ where the correlation is about 0; values may not."""
+    sklearn = pytest.importorskip("sklearn.isotonic", reason="no scikit-learn")
+    x, y = (np.array(part, dtype=np.float64) for part in zip(*rows, strict=True))
+    from scipy.stats import spearmanr
+
+    rising = bool(spearmanr(x, y).statistic >= 0)
+    model = sklearn.IsotonicRegression(increasing=rising, out_of_bounds="clip").fit(x, y)
+    asked = np.linspace(-1, 5, 13)
+    found = isotonic(x[:, None], y, asked[:, None])
+    if abs(spearmanr(x, y).statistic) > 1e-9:
+        np.testing.assert_allclose(found, model.predict(asked), atol=1e-9)
+
+
+def test_linear_is_the_ridge_of_scikit_learn() -> None:
+    """On mapped scores and which are there; two columns alike are no trouble."""
+    linear_model = pytest.importorskip("sklearn.linear_model", reason="no scikit-learn")
+    scores = RNG.normal(size=(50, 2))
+    scores[:9, 0] = NAN
+    scores = np.hstack([scores, scores[:, :1]])
+    human = np.nan_to_num(scores[:, 0]) + RNG.normal(size=50)
+    rows = np.hstack(score_columns(scores[:40]).mapped(scores)).astype(np.float64)
+    ridge = linear_model.Ridge(alpha=RIDGE).fit(rows[:40], human[:40])
+    found = linear(scores[:40], human[:40], scores[40:])
+    np.testing.assert_allclose(found, ridge.predict(rows[40:]), atol=1e-10)
+
+
+def test_fitted_in_the_other_blocks() -> None:
+    """By each score and by both; own ratings and the order of rows change nothing."""
+    scores = {"a": HUMAN + RNG.normal(size=60), "b": [None, *range(59)]}
+    pool = pool_of([f"text {i}" for i in range(60)], HUMAN, scores=scores)
+    blocks = np.arange(60) % 5
+    found = tried_scores(pool, blocks)
+    assert list(found) == ["a alone", "b alone", TOGETHER]
+    for block in range(5):
+        known, asked = blocks != block, blocks == block
+        one = isotonic(pool.scores[known, :1], HUMAN[known], pool.scores[asked, :1])
+        np.testing.assert_array_equal(found["a alone"].held.apart[asked], one)
+    order = RNG.permutation(60)
+    moved = replace(pool, human=np.where(blocks == 2, -HUMAN, HUMAN))
+    for name, one in found.items():
+        mixed = tried_scores(take(pool, order), blocks[order])[name].held.alone
+        np.testing.assert_array_equal(mixed, one.held.alone[order])
+        after = tried_scores(moved, blocks)[name].held.alone
+        np.testing.assert_array_equal(after[blocks == 2], one.held.alone[blocks == 2])
+    assert list(tried_scores(pool.with_scores(["a"]), blocks)) == ["a alone"]
+
+
+def test_without_some_rows() -> None:
+    """Learned anew from the others, as if they had never been there."""
+    pool = pool_of([f"text {i}" for i in range(60)], HUMAN, scores={"a": HUMAN**3})
+    blocks, kept = np.arange(60) % 5, np.arange(0, 60, 3)
+    without = tried_scores(pool, blocks)["a alone"].without
+    assert without is not None
+    values = without(kept).alone
+    wanted = tried_scores(take(pool, kept), blocks[kept])["a alone"].held.alone
+    np.testing.assert_array_equal(values[kept], wanted)
+    assert np.isnan(np.delete(values, kept)).all()
+
+
+def test_the_strongest_of_the_scores_is_the_one_to_beat() -> None:
+    """For the pair that holds the reference; None where no estimator reads scores."""
+    noise = RNG.normal(size=(4, 60))
+    predicted = {
+        "gp + scores": HUMAN + 0.5 * noise[0],
+        "gp": HUMAN + 2 * noise[1],
+        "other": HUMAN + 3 * noise[2],
+        "weak alone": HUMAN + 9 * noise[3],
+        "strong alone": HUMAN + noise[3],
+    }
+    trials = {name: fixed(HUMAN, values) for name, values in predicted.items()}
+    names = tuple(predicted)[3:]
+    table = side_by_side(trials, reference="gp + scores", baselines=names, scores=names)
+    found = beside_scores(table, trials, {"gp + scores": "gp"}, ("strong", "weak"))
+    assert found is not None
+    assert (found.both, found.texts, found.scores) == ("gp + scores", "gp", "strong alone")
+    rho = {line.name: line.spearman for line in table.methods}
+    assert found.texts_add.value == pytest.approx(rho["gp + scores"] - rho["strong alone"])
+    assert found.scores_add.value == pytest.approx(rho["gp + scores"] - rho["gp"])
+    low, high = found.scores_add.interval
+    assert 0 < low < found.scores_add.value < high
+    assert beside_scores(table, trials, {}, ("strong", "weak")) is None

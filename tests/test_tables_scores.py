@@ -1,0 +1,101 @@
+"""Scores of others as they are read: files, frames, pools; what is missing, wrong or lacking."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from command_line import jsonl
+from refless.errors import InputError, UsageError
+from refless.human import pool_of
+from refless.records import FloatArray
+from refless.tables import Columns, Reading, read_both, read_outputs, read_pool
+
+NAN = float("nan")
+ROWS = "text,rating,gpt4,comet\na,1,4,0.5\nb,2,N/A,-1e3\nc,3,,nan\n"
+
+
+def reading(*names: str, **more: Any) -> Reading:
+    """With these columns as scores."""
+    return Reading(columns=Columns(score=names), **more)
+
+
+def same(found: FloatArray, *wanted: list[float]) -> None:
+    np.testing.assert_array_equal(found, wanted)
+
+
+def test_files(tmp_path: Path) -> None:
+    """Sorted by name whatever the order of flags; blanks, NaN and N/A are missing."""
+    path = tmp_path / "rated.csv"
+    path.write_text(ROWS, encoding="utf-8")
+    for names in (("gpt4", "comet"), ("comet", "gpt4"), ("*t*4", "com*")):
+        pool = read_pool(path, reading(*names)).pool
+        assert pool.score_names == ("comet", "gpt4")
+        same(pool.scores, [0.5, 4], [-1000, NAN], [NAN, NAN])
+    assert read_pool(path).pool.score_names == ()
+    outputs = read_outputs(path, reading("gpt4")).outputs
+    same(outputs.scores, [4], [NAN], [NAN])
+
+
+def test_partly_rated(tmp_path: Path) -> None:
+    """Outputs keep theirs."""
+    rows = [{"text": t, "rating": r, "judge": s} for t, r, s in (("a", 1, 5), ("b", None, 4))]
+    pool, outputs = read_both(jsonl(tmp_path / "one.jsonl", rows), reading("judge"))
+    same(pool.pool.scores, [5])
+    same(outputs.outputs.scores, [4])
+
+
+def test_memory() -> None:
+    """Columns, dicts and frames; a text's rows may repeat its score."""
+    columns = {"text": ["a", "a", "b"], "rating": [1, 2, 3], "user": ["x", "y", "x"]}
+    columns["judge"] = [7, 7, np.nan]
+    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    pandas = pytest.importorskip("pandas", reason="no pandas")
+    for given in (columns, rows, pandas.DataFrame(columns)):
+        same(read_pool(given, reading("judge")).pool.scores, [7], [NAN])
+
+
+@pytest.mark.parametrize("other", [8, None])
+def test_rows_of_one_text_must_agree(other: float | None) -> None:
+    """In their scores as in all that is about the text; a blank is no 7."""
+    rows = [{"id": "1", "text": "a", "rating": 1, "judge": score} for score in (7, other)]
+    with pytest.raises(InputError, match="id '1' has two judge scores: here and on row 1"):
+        read_pool(rows, reading("judge"))
+
+
+def test_wrong_cells(tmp_path: Path) -> None:
+    """File, line and column; such rows can be skipped."""
+    path = tmp_path / "rated.csv"
+    path.write_text(ROWS + "d,4,high,1\ne,5,inf,1\n", encoding="utf-8")
+    with pytest.raises(InputError, match="score 'high' is not a number") as caught:
+        read_pool(path, reading("gpt4"))
+    assert (caught.value.path, caught.value.line, caught.value.column) == (str(path), 5, "gpt4")
+    assert len(read_pool(path, reading("gpt4", skip_bad=True)).pool) == 3
+    outputs = read_outputs(path, reading("gpt4", skip_bad=True)).outputs
+    assert outputs.bad == (False, False, False, True, True)
+
+
+def test_a_column_that_a_file_lacks(tmp_path: Path) -> None:
+    """Each file needs it, not just one of them."""
+    both = [jsonl(tmp_path / name, [{"text": name, "rating": 1}]) for name in ("a.jsonl", "b.csv")]
+    both[1].write_text("text,rating,judge\nb,2,3\n", encoding="utf-8")
+    with pytest.raises(InputError, match="there is no column 'judge'") as caught:
+        read_pool(both, reading("judge"))
+    assert caught.value.path == str(both[0])
+    with pytest.raises(InputError, match=r"there is no column 'judge' \(--score-column\)"):
+        read_outputs(both[0], reading("judge"))
+    with pytest.raises(InputError, match=r"no column matches 'j\*' \(--score-column\)"):
+        read_outputs(both[0], reading("j*"))
+
+
+def test_pools_keep_what_is_asked_for() -> None:
+    """All without a name; an unknown name, or a pool without any, is refused."""
+    pool = pool_of(["a"], [1], scores={"gpt4": [1], "gpt35": [2], "comet": [3]})
+    assert read_pool(pool).pool.score_names == ("comet", "gpt35", "gpt4")
+    assert read_pool(pool, reading("gpt*")).pool.score_names == ("gpt35", "gpt4")
+    same(read_outputs(pool, reading("gpt4")).outputs.scores, [1])
+    with pytest.raises(InputError, match="no column 'gpt5'"):
+        read_pool(pool, reading("gpt5"))
+    with pytest.raises(UsageError, match="keep no scores; make them again with --score-column j"):
+        read_pool(pool_of(["a"], [1]), reading("judge"))
