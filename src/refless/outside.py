@@ -88,6 +88,18 @@ def json_of(path: Path) -> Any:  # noqa: ANN401 - whatever the file says
         return json.loads(path.read_bytes())
 
 
+def json_in(path: Path, kind: type[Any]) -> Any:  # noqa: ANN401 - whatever the file says
+    """What a JSON file says, a dict or a list as asked; an empty one where there is no such file.
+
+    Raises:
+        InputError: none that is JSON in UTF-8, or JSON of another kind.
+    """
+    said = json_of(path) if is_file(path) else kind()
+    if not isinstance(said, kind):
+        raise InputError(f"a JSON {kind.__name__} is needed here", path=str(path))
+    return said
+
+
 def is_file(path: str | os.PathLike[str]) -> bool:
     """Whether there is a file of this name; also of names that no file can have."""
     return os.path.isfile(path)  # noqa: PTH113 - Path.is_file raises for a name that is too long

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
@@ -35,11 +36,16 @@ def _digest_of_file(path: str, stamp: tuple[int, int]) -> str:  # noqa: ARG001 -
         return hashlib.file_digest(file, "sha256").hexdigest()[:12]
 
 
-@cache
-def folder_digest(path: str, stamp: tuple[int, int]) -> str:
-    """Of everything that an encoder is made of: weights, vocabulary, configuration."""
+def files_digest(files: Iterable[Path]) -> str:
+    """Twelve hexadecimal digits of the names and contents of several files."""
     digest = hashlib.sha256()
-    for file in sorted(Path(path).iterdir()):
-        if file.is_file() and file.suffix in {".json", ".txt", ".model", ".safetensors", ".bin"}:
-            digest.update(f"{file.name} {_digest_of_file(str(file), stamp)}\n".encode())
+    for file in files:
+        digest.update(f"{file.name} {file_digest(str(file))}\n".encode())
     return digest.hexdigest()[:12]
+
+
+def folder_digest(folder: Path) -> str:
+    """Of everything that an encoder is made of: weights, vocabulary, configuration."""
+    kinds = {".json", ".txt", ".model", ".safetensors", ".bin"}
+    files = sorted(folder.iterdir())
+    return files_digest(file for file in files if file.is_file() and file.suffix in kinds)

@@ -9,20 +9,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from refless.embed.digests import folder_digest, stamp
+from refless.embed.digests import folder_digest
 from refless.embed.embedded import Embedded, VectorArray
 from refless.errors import InputError, MissingExtraError, UsageError
 from refless.matching import Progress
-from refless.outside import check_foreign, is_file, is_folder, json_of
+from refless.outside import check_foreign, is_folder, json_in
+from refless.records import FloatArray
 from refless.tokenize import distinct
 
-MODULES = {"Transformer", "Pooling", "Normalize"}  # of sentence-transformers that are known here
+MODULES = {"Transformer", "Pooling", "Normalize"}  # that are known here
 REMEMBERED = 50_000  # most texts whose vectors stay in memory, for estimators that read them again
 UNLIMITED = 1 << 20  # tokens of a text, where a model says no other number
 BATCH_TOKENS = 8_192  # tokens, padding included, that go through an encoder at once
@@ -44,7 +45,7 @@ LAYERS = {  # the layers of BERTScore's own release (Zhang et al. 2020), by the 
     "deberta-xlarge-mnli": 40,
 }
 
-_SENTENCES: dict[tuple[str, tuple[int, int], int], dict[str, VectorArray]] = {}
+_SENTENCES: dict[tuple[tuple[str, object], ...], dict[str, VectorArray]] = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +71,9 @@ class Encoder:
         once, rows = distinct(texts)
         tokenizer, network = _loaded(str(folder_of(self.model)))
         layer = self.resolved_layer()
-        ids = _token_ids(tokenizer, network, once)
+        most = _most_tokens(tokenizer, network)
+        read = tokenizer([*map(_plain, once)], truncation=True, max_length=most) if once else {}
+        ids = list(read.get("input_ids", []))
         marks = set(tokenizer.all_special_ids)
         starts = np.cumsum([0, *map(len, ids)])
         flat = np.array([i for row in ids for i in row], dtype=np.int64)
@@ -84,29 +87,42 @@ class Encoder:
         """[texts, dimensions] a vector of length 1 for each text; the last ones are remembered.
 
         The mean of its tokens' vectors, the model's own marks included, or the first one's where
-        the model's `1_Pooling` says so: as sentence-transformers does it.
+        the model's `1_Pooling` says so: as sentence-transformers does it. A text that is longer
+        than the model can read is read in pieces: the mean of all their tokens' vectors, or of the
+        first ones.
 
         Raises:
             MissingExtraError: torch or transformers is not installed.
             UsageError: no such model here, no such layer, or another way of pooling.
         """
-        folder = folder_of(self.model)
-        tokenizer, network = _loaded(str(folder))
-        layer, first = self.resolved_layer(), self.pooling() == "cls"
-        known = _SENTENCES.setdefault((str(folder), stamp(folder), layer), {})
+        known = _SENTENCES.setdefault(tuple(self.sentence_settings().items()), {})
         new = [text for text in dict.fromkeys(texts) if text not in known]
-        ids = _token_ids(tokenizer, network, new, _most_tokens(folder))
-        for done, (i, states) in enumerate(_states(tokenizer, network, ids, new, layer), 1):
-            vector = states[0] if first else states.mean(axis=0)
-            known[new[i]] = vector / (np.linalg.norm(vector) or 1.0)
+        size, owners, sums = self._sums(new)
+        totals = np.zeros((len(new), size))
+        for done, (i, part) in enumerate(sums, 1):
+            totals[owners[i]] += part
             if progress is not None:
-                progress(done / len(new))
-        found = np.zeros((len(texts), network.config.hidden_size), dtype=np.float32)
+                progress(done / len(owners))
+        known.update(zip(new, map(_unit, totals), strict=True))
+        found = np.zeros((len(texts), size), dtype=np.float32)
         for i, text in enumerate(texts):
             found[i] = known[text]
         for text in [*known][: max(0, len(known) - REMEMBERED)]:
             del known[text]
         return found
+
+    def _sums(
+        self, texts: Sequence[str]
+    ) -> tuple[int, Sequence[int], Iterator[tuple[int, FloatArray]]]:
+        """Numbers of a vector; text of each piece; each piece's place and sum of vectors."""
+        folder = folder_of(self.model)
+        tokenizer, network = _loaded(str(folder))
+        owners, ids = _pieces(tokenizer, texts, _most_tokens(tokenizer, network, folder))
+        of = [texts[i] for i in owners]
+        read = _states(tokenizer, network, ids, of, self.resolved_layer())
+        until = 1 if self.pooling() == "cls" else None
+        sums = ((i, states[:until].sum(axis=0, dtype=np.float64)) for i, states in read)
+        return network.config.hidden_size, owners, sums
 
     def pooling(self) -> str:
         """How tokens' vectors become one: `mean`, or `cls`, the first one.
@@ -115,13 +131,13 @@ class Encoder:
             UsageError: the model asks for another way.
         """
         folder = folder_of(self.model)
-        said = _said(folder / "1_Pooling" / "config.json", dict)
+        said = json_in(folder / "1_Pooling" / "config.json", dict)
         named = said.get("pooling_mode", [])  # as newer versions write it
         chosen = {named} if isinstance(named, str) else {*map(str, _list(named))}
         flags = {name for name, value in said.items() if name.startswith("pooling_mode_") and value}
         ways = {"pooling_mode_cls_token": "cls", "pooling_mode_mean_tokens": "mean"}
         chosen |= {ways.get(name, name) for name in flags}
-        modules = _said(folder / "modules.json", list)
+        modules = json_in(folder / "modules.json", list)
         kinds = [one.get("type") if isinstance(one, dict) else one for one in modules]
         more = {str(kind).rpartition(".")[2] for kind in kinds} - MODULES
         if len(chosen) < 2 and chosen <= {*ways.values()} and not more:
@@ -139,9 +155,18 @@ class Encoder:
 
     def settings(self) -> dict[str, object]:
         """What belongs in a signature: name, content and layer."""
-        folder = folder_of(self.model)
-        name, sha = model_name(self.model), folder_digest(str(folder), stamp(folder))
-        return {"model": name, "sha": sha, "layer": self.resolved_layer()}
+        sha, layer = folder_digest(folder_of(self.model)), self.resolved_layer()
+        return {"model": model_name(self.model), "sha": sha, "layer": layer}
+
+    def sentence_settings(self) -> dict[str, object]:
+        """What belongs in a signature of `sentences`: also pooling, and most tokens of a piece.
+
+        Raises:
+            UsageError: as of `sentences`.
+        """
+        folder, pooling = folder_of(self.model), self.pooling()
+        pieces = _most_tokens(*_loaded(str(folder)), folder)
+        return {**self.settings(), "pooling": pooling, "pieces": pieces}
 
 
 def model_name(model: str) -> str:
@@ -210,7 +235,7 @@ def _loaded(folder: str) -> tuple[Any, Any]:
 def _check_no_code(folder: Path) -> None:
     """Raises UsageError for a model that works only with code of its own, or as a pickle."""
     for name in ("config.json", "tokenizer_config.json"):
-        said = _said(folder / name, dict)
+        said = json_in(folder / name, dict)
         if "auto_map" in said:
             raise UsageError(
                 f"'{folder}' asks for code of its own to be run ('auto_map' in {name}), which "
@@ -239,43 +264,55 @@ def _offline() -> Iterator[None]:
         constants.HF_HUB_OFFLINE = before
 
 
-def _said(path: Path, kind: type[Any]) -> Any:  # noqa: ANN401 - whatever a model says
-    """What a model says in a file of its own; nothing where there is no such file."""
-    said = json_of(path) if is_file(path) else kind()
-    if not isinstance(said, kind):
-        raise InputError(f"a JSON {kind.__name__} is needed here", path=str(path))
-    return said
-
-
 def _list(value: object) -> list[object]:
     return value if isinstance(value, list) else [value]
 
 
-def _most_tokens(folder: Path) -> int | None:
-    """Where sentence-transformers cuts texts for this model."""
-    path = folder / "sentence_bert_config.json"
-    most = _said(path, dict).get("max_seq_length")
-    if most is not None and not (isinstance(most, int) and most > 2):
-        raise InputError(f"max_seq_length is {most!r}", path=str(path), remedy="give a number")
-    return most
+def _most_tokens(tokenizer: Any, network: Any, folder: Path | None = None) -> int:  # noqa: ANN401
+    """Most tokens of a text that the model reads at once, marks included.
 
-
-def _token_ids(
-    tokenizer: Any,  # noqa: ANN401 - transformers' types
-    network: Any,  # noqa: ANN401
-    texts: Sequence[str],
-    most: int | None = None,
-) -> list[list[int]]:
+    For sentences, with the folder, also where sentence-transformers cuts texts.
+    """
     positions = getattr(network.config, "max_position_embeddings", UNLIMITED)
     limits = [min(tokenizer.model_max_length, UNLIMITED), positions]
     if network.config.model_type in {"roberta", "xlm-roberta", "camembert"}:
         limits[1] -= 2  # their positions begin after the padding's
-    if most is not None:
-        limits.append(most)
-    plain = [text.encode("utf-8", "replace").decode() for text in texts]
-    if not plain:
-        return []
-    return list(tokenizer(plain, truncation=True, max_length=min(limits))["input_ids"])
+    if folder is not None:
+        path = folder / "sentence_bert_config.json"
+        most = json_in(path, dict).get("max_seq_length")
+        if most is not None and not (isinstance(most, int) and most > 2):
+            raise InputError(f"max_seq_length is {most!r}", path=str(path), remedy="give a number")
+        limits += [] if most is None else [most]
+    return int(min(limits))
+
+
+def _plain(text: str) -> str:
+    """The text without what UTF-8 cannot hold."""
+    return text.encode("utf-8", "replace").decode()
+
+
+def _pieces(
+    tokenizer: Any,  # noqa: ANN401 - transformers' types
+    texts: Sequence[str],
+    most: int,
+) -> tuple[list[int], list[list[int]]]:
+    """The text of each piece, and its token ids: at most so many, the model's marks included."""
+    if not texts:
+        return [], []
+    read = tokenizer([*map(_plain, texts)], return_special_tokens_mask=True)
+    cut = [*map(partial(_cut, most=most), read["input_ids"], read["special_tokens_mask"])]
+    owners = [i for i, pieces in enumerate(cut) for _ in pieces]
+    return owners, [piece for pieces in cut for piece in pieces]
+
+
+def _cut(ids: list[int], marks: list[int], most: int) -> list[list[int]]:
+    """A text's token ids in pieces, each with the marks that stand before and after the text."""
+    if len(ids) <= most or all(marks):
+        return [ids]
+    begin, end = marks.index(0), len(marks) - marks[::-1].index(0)
+    step = max(1, most - begin - (len(ids) - end))
+    starts = range(begin, end, step)
+    return [[*ids[:begin], *ids[i : min(i + step, end)], *ids[end:]] for i in starts]
 
 
 def _batches(ids: Sequence[list[int]], texts: Sequence[str]) -> Iterator[list[int]]:
@@ -303,6 +340,11 @@ def _states(
         found = _hidden(network, [ids[i] for i in batch], tokenizer.pad_token_id or 0, layer)
         for i, states in zip(batch, found, strict=True):
             yield i, states[: len(ids[i])]
+
+
+def _unit(vector: FloatArray) -> VectorArray:
+    """The vector at length 1; 0 stays 0."""
+    return np.asarray(vector / (np.linalg.norm(vector) or 1.0), dtype=np.float32)
 
 
 def _hidden(network: Any, ids: Sequence[list[int]], pad: int, layer: int) -> VectorArray:  # noqa: ANN401

@@ -88,8 +88,8 @@ class GaussianProcess(Estimator):
         use_source: read sources where the rated texts have them.
         use_scores: read scores that others gave, where the rated texts have them.
         encoder: what gives texts and sources their vectors: a folder, or a name in Hugging Face's
-            cache; best one made for sentences.
-        layer: its hidden layer; None for the usual one.
+            cache; best one made for sentences, or static embeddings.
+        layer: its hidden layer; None for the usual one. Static embeddings have none.
         max_sd: no estimate where the standard deviation is larger (in units of the human rating).
         target_coverage: estimates for this share of the outputs only, the most certain ones.
         orders, tokenize: of BLEU*, which is clipped: only then is it the same both ways.
@@ -352,7 +352,7 @@ class GaussianProcess(Estimator):
         if not self.use_scores:
             signed = signed.plus(scores=False)
         if encoder is not None:
-            signed = signed.plus(**encoder.settings(), pooling=encoder.pooling())
+            signed = signed.plus(**encoder.sentence_settings())
         if pool is not None:
             given = rated_in(pool)
             drawn = self.drawn(given)
