@@ -15,15 +15,16 @@ from typing import Any
 
 import numpy as np
 
-from refless.embed.digests import folder_digest
+from refless.embed.digests import files_digest, folder_digest
 from refless.embed.embedded import Embedded, VectorArray
+from refless.embed.static import static_files, static_table
 from refless.errors import InputError, MissingExtraError, UsageError
 from refless.matching import Progress
 from refless.outside import check_foreign, is_folder, json_in
 from refless.records import FloatArray
 from refless.tokenize import distinct
 
-MODULES = {"Transformer", "Pooling", "Normalize"}  # that are known here
+MODULES = {"Transformer", "StaticEmbedding", "Pooling", "Normalize"}  # that are known here
 REMEMBERED = 50_000  # most texts whose vectors stay in memory, for estimators that read them again
 UNLIMITED = 1 << 20  # tokens of a text, where a model says no other number
 BATCH_TOKENS = 8_192  # tokens, padding included, that go through an encoder at once
@@ -50,7 +51,7 @@ _SENTENCES: dict[tuple[tuple[str, object], ...], dict[str, VectorArray]] = {}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Encoder:
-    """An encoder of Hugging Face's transformers.
+    """An encoder of Hugging Face's transformers; for sentences, static embeddings too.
 
     Attributes:
         model: a folder, or a name in Hugging Face's cache.
@@ -89,10 +90,10 @@ class Encoder:
         The mean of its tokens' vectors, the model's own marks included, or the first one's where
         the model's `1_Pooling` says so: as sentence-transformers does it. A text that is longer
         than the model can read is read in pieces: the mean of all their tokens' vectors, or of the
-        first ones.
+        first ones. Static embeddings have the mean of known tokens, 0 where there is none.
 
         Raises:
-            MissingExtraError: torch or transformers is not installed.
+            MissingExtraError: what the folder needs is not installed.
             UsageError: no such model here, no such layer, or another way of pooling.
         """
         known = _SENTENCES.setdefault(tuple(self.sentence_settings().items()), {})
@@ -116,6 +117,11 @@ class Encoder:
     ) -> tuple[int, Sequence[int], Iterator[tuple[int, FloatArray]]]:
         """Numbers of a vector; text of each piece; each piece's place and sum of vectors."""
         folder = folder_of(self.model)
+        files = static_files(folder)
+        if files is not None:
+            table = static_table(folder, files)
+            size = table.vectors.shape[1]
+            return size, range(len(texts)), enumerate(map(table.total, texts))
         tokenizer, network = _loaded(str(folder))
         owners, ids = _pieces(tokenizer, texts, _most_tokens(tokenizer, network, folder))
         of = [texts[i] for i in owners]
@@ -165,8 +171,14 @@ class Encoder:
             UsageError: as of `sentences`.
         """
         folder, pooling = folder_of(self.model), self.pooling()
-        pieces = _most_tokens(*_loaded(str(folder)), folder)
-        return {**self.settings(), "pooling": pooling, "pieces": pieces}
+        files = static_files(folder)
+        if files is None:
+            own = self.settings()
+            pieces = _most_tokens(*_loaded(str(folder)), folder)
+            return {**own, "pooling": pooling, "pieces": pieces}
+        if self.layer is not None:
+            raise UsageError(f"'{self.model}' holds static embeddings, which have no layers")
+        return {"model": model_name(self.model), "sha": files_digest(files), "pooling": pooling}
 
 
 def model_name(model: str) -> str:
@@ -200,6 +212,9 @@ def folder_of(model: str) -> Path:
 @cache
 def _loaded(folder: str) -> tuple[Any, Any]:
     """Tokenizer and network, in memory once."""
+    if static_files(Path(folder)) is not None:
+        need = "a layer of an encoder of transformers is needed here"
+        raise UsageError(f"'{folder}' holds static embeddings; {need}")
     try:
         import torch
         from transformers import AutoModel, AutoTokenizer, logging
