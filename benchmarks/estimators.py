@@ -11,6 +11,7 @@ on the texts that all methods judge, and on all texts, with the constant where i
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -59,6 +60,7 @@ class Gain:
     gain: float
     low: float
     high: float
+    p: float
 
 
 def bleu_neighbors(pool: RatedPool, groups: IntArray) -> FloatArray:
@@ -148,6 +150,22 @@ def pools(data: Path) -> Iterator[tuple[str, RatedPool]]:
     yield "DailyDialog", _read(file, (1, 5), dialogue)
 
 
+def summeval(data: Path, *, articles: bool) -> Iterator[tuple[str, RatedPool]]:
+    """SummEval's four dimensions; the source is the article, or its name alone."""
+    folder = data / "summeval-judges"
+    found = [json.loads(line) for line in (folder / "summaries.jsonl").open()]
+    known = [json.loads(line) for line in (folder / "articles.jsonl").open()] if articles else []
+    source = {one["article"]: one["text"] for one in known}
+    for name in ("coherence", "consistency", "fluency", "relevance"):
+        rows = [
+            {**{key: row[key] for key in ("id", "text", "system")}, "rating": rating}
+            | {"source": source.get(row["article"], row["article"])}
+            for row in found
+            for rating in row["experts"][name]
+        ]
+        yield f"SummEval {name}", read_pool(rows, Reading(scale=(1, 5))).pool
+
+
 def _read(file: Path, scale: tuple[float, float], columns: Columns | None = None) -> RatedPool:
     return read_pool([str(file)], Reading(scale=scale, columns=columns or Columns())).pool
 
@@ -208,16 +226,19 @@ def gain_of(
     ours: FloatArray,
     theirs: FloatArray,
     groups: IntArray,
+    resamples: int = 1_000,
 ) -> Gain:
-    """Difference of Spearman with its paired bootstrap interval, over whole groups."""
+    """Difference of Spearman with its paired bootstrap interval and p-value, over whole groups."""
     mine, other = weighted_spearman(human, ours), weighted_spearman(human, theirs)
     rng = np.random.default_rng(0)
-    draws = weights_of(len(human), resamples=1_000, rng=rng, clusters=groups)
+    draws = weights_of(len(human), resamples=resamples, rng=rng, clusters=groups)
     differences = np.concatenate([mine(weights) - other(weights) for weights in draws])
     once = np.ones((1, len(human)))
     low, high = percentile_interval(differences)
     gain = float(mine(once)[0] - other(once)[0])
-    return Gain(pool=name, held_out=held_out, gain=gain, low=low, high=high)
+    least = min(np.sum(differences <= 0.0), np.sum(differences >= 0.0))
+    p = min(1.0, 2.0 * (1.0 + float(least)) / (1.0 + resamples))
+    return Gain(pool=name, held_out=held_out, gain=gain, low=low, high=high, p=p)
 
 
 def summary(rows: Sequence[Row], gains: Sequence[Gain]) -> str:

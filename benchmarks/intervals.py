@@ -12,7 +12,6 @@ ratings, which no estimate can know.
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -20,12 +19,13 @@ from pathlib import Path
 
 import numpy as np
 from estimators import pools as rated_pools
+from estimators import summeval
 
 from refless.estimators import GaussianProcess
 from refless.records import IntArray, RatedPool, as_outputs, take
 from refless.studies.scoring import scored
 from refless.studies.validation import codes
-from refless.tables import Reading, read_pool
+from refless.tables import read_pool
 
 MOST = 300  # rated texts, and judged ones
 COLUMNS = ("single", "all", "systems", "single, new system", "new system")
@@ -38,16 +38,7 @@ def pools(data: Path) -> Iterator[tuple[str, RatedPool]]:
     for name, pool in rated_pools(data):
         if len(set(pool.systems)) > 1:
             yield name, pool
-    with (data / "summeval-judges/summaries.jsonl").open() as lines:
-        found = [json.loads(line) for line in lines]
-    for name in ("coherence", "consistency", "fluency", "relevance"):
-        rows = [
-            {**{key: row[key] for key in ("id", "text", "system")}, "source": row["article"]}
-            | {"rating": rating}
-            for row in found
-            for rating in row["experts"][name]
-        ]
-        yield f"SummEval {name}", read_pool(rows, Reading(scale=(1, 5))).pool
+    yield from summeval(data, articles=False)
 
 
 def split(pool: RatedPool, most: int, rng: np.random.Generator) -> tuple[IntArray, IntArray]:

@@ -1,0 +1,308 @@
+"""Is the Gaussian process better than what scikit-learn does in ten lines, with no tuning?
+
+Four rivals: ridge regression on TF-IDF of words (plain); on words, characters and surface numbers
+(ridge); extremely randomized trees (trees) and a Gaussian process of scikit-learn's (sklearn GP),
+both on surface numbers and 50 components of the words. All of them, and ours, are fitted on nine
+folds of whole groups and estimate the tenth. The groups are sources where there are some.
+
+    python benchmarks/rivals.py --data ../shared/data [--pool NAME] [--save FOLDER]
+    python benchmarks/rivals.py --file rated.csv [--text C] [--rating C ...] [--scale 1 5]
+    python benchmarks/rivals.py --quick  # three folds of self-made ratings: does it run?
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from estimators import Gain, gain_of, pools, summeval
+from surface import surface
+
+from refless.errors import RefLessError
+from refless.estimators import GaussianProcess
+from refless.estimators.gp.data import folds_of
+from refless.records import FloatArray, IntArray, RatedPool, as_outputs, take
+from refless.simulate import simulate
+from refless.stats.corrections import holm
+from refless.stats.correlation import spearman
+from refless.stats.intervals import percentile_interval
+from refless.stats.resampling import weights_of
+from refless.studies.validation import codes
+from refless.tables import Columns, Reading, read_pool
+from refless.tables.reading import scale_of
+
+OURS = "gp"
+PENALTIES = np.logspace(-2, 3, 11)
+COMPONENTS = 50  # of the TF-IDF of words
+RESAMPLES = 4_000
+LEVEL = 0.05
+QUICK = 90  # self-made texts
+ROLES = ("text", "id", "source")  # columns of a file that have a flag of one name
+
+
+@dataclass(frozen=True, slots=True)
+class Two:
+    """Features of the texts of nine folds, and of those of the tenth."""
+
+    fit: Any
+    judged: Any
+
+    def each(self, function: Callable[[Any], Any]) -> Two:
+        """The function of both."""
+        return Two(function(self.fit), function(self.judged))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fold:
+    """What the rivals see of one fold.
+
+    Attributes:
+        y: human ratings of the texts to fit.
+        words: TF-IDF of words and pairs; characters: of 2 to 5 of them; surface: standardized.
+        dense: surface and the first components of the words.
+    """
+
+    y: FloatArray
+    words: Two
+    characters: Two
+    surface: Two
+    dense: Two
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One pool: held-out estimates of every method, and how ours does beside the best rival."""
+
+    name: str
+    human: FloatArray
+    groups: IntArray
+    fold: IntArray
+    estimates: dict[str, FloatArray]
+    best: str
+    gain: Gain
+    r2: dict[str, float]
+    r2_high: float
+
+    def spearman(self, method: str) -> float:
+        """Of one method, over all texts."""
+        return spearman(self.human, self.estimates[method])
+
+
+def fold_of(pool: RatedPool, numbers: FloatArray, fit: IntArray, judged: IntArray) -> Fold:
+    """The features of these texts, learned from those to fit alone."""
+    from sklearn.decomposition import TruncatedSVD
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.preprocessing import StandardScaler
+
+    def counted(**how: Any) -> Two:
+        vectors = TfidfVectorizer(sublinear_tf=True, **how)
+        texts = [[pool.texts[i] for i in rows] for rows in (fit, judged)]
+        return Two(vectors.fit_transform(texts[0]), vectors.transform(texts[1]))
+
+    words = counted(ngram_range=(1, 2), token_pattern=r"\w+")
+    looks = Two(numbers[fit], numbers[judged])
+    looks = looks.each(StandardScaler().fit(looks.fit).transform)
+    svd = TruncatedSVD(min(COMPONENTS, words.fit.shape[1] - 1), random_state=0).fit(words.fit)
+    parts = words.each(svd.transform)
+    return Fold(
+        y=pool.human[fit],
+        words=words,
+        characters=counted(analyzer="char_wb", ngram_range=(2, 5)),
+        surface=looks,
+        dense=Two(*map(np.hstack, ((looks.fit, parts.fit), (looks.judged, parts.judged)))),
+    )
+
+
+def _ridge(x: Two, y: FloatArray) -> FloatArray:
+    from sklearn.linear_model import RidgeCV
+
+    return np.asarray(RidgeCV(PENALTIES).fit(x.fit, y).predict(x.judged))
+
+
+def plain(fold: Fold) -> FloatArray:
+    """Ridge regression on words and pairs of words."""
+    return _ridge(fold.words, fold.y)
+
+
+def ridge(fold: Fold) -> FloatArray:
+    """The same with characters and surface numbers beside them."""
+    from scipy.sparse import csr_array, hstack
+
+    looks = fold.surface.each(lambda numbers: csr_array(0.1 * numbers))
+    parts = (fold.words, fold.characters, looks)
+    sides = ([part.fit for part in parts], [part.judged for part in parts])
+    return _ridge(Two(*(hstack(side).tocsr() for side in sides)), fold.y)
+
+
+def trees(fold: Fold) -> FloatArray:
+    """Extremely randomized trees on surface numbers and components of words."""
+    from sklearn.ensemble import ExtraTreesRegressor
+
+    model = ExtraTreesRegressor(300, min_samples_leaf=3, max_features=0.4, random_state=0)
+    return np.asarray(model.fit(fold.dense.fit, fold.y).predict(fold.dense.judged))
+
+
+def sklearn_gp(fold: Fold) -> FloatArray:
+    """A Gaussian process with a bell over the same."""
+    from sklearn.gaussian_process import GaussianProcessRegressor
+    from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
+    from sklearn.preprocessing import StandardScaler
+
+    x = fold.dense.each(StandardScaler().fit(fold.dense.fit).transform)
+    kernel = ConstantKernel(1.0) * RBF(10.0) + WhiteKernel(1.0)
+    model = GaussianProcessRegressor(kernel, normalize_y=True, random_state=0)
+    return np.asarray(model.fit(x.fit, fold.y).predict(x.judged))
+
+
+RIVALS: dict[str, Callable[[Fold], FloatArray]] = {
+    "plain": plain,
+    "ridge": ridge,
+    "trees": trees,
+    "sklearn GP": sklearn_gp,
+}
+
+
+def judged_by_all(pool: RatedPool, fold: IntArray) -> dict[str, FloatArray]:
+    """Estimates of every text by every method, fitted on the other folds."""
+    sources = pool.sources if len(set(pool.sources)) > 1 else [None] * len(pool)
+    looks = np.array([surface(*both) for both in zip(pool.texts, sources, strict=True)])
+    found = {name: np.full(len(pool), np.nan) for name in (OURS, *RIVALS)}
+    for number in np.unique(fold):
+        fit, judged = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
+        fitted = GaussianProcess().fit(take(pool, fit))
+        values = fitted.estimate(as_outputs(take(pool, judged))).values
+        found[OURS][judged] = np.where(np.isnan(values), pool.human[fit].mean(), values)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of optimizers at their limits
+            seen = fold_of(pool, looks, fit, judged)
+            for name, rival in RIVALS.items():
+                found[name][judged] = rival(seen)
+    return found
+
+
+def row_of(name: str, pool: RatedPool, folds: int) -> Row:
+    """All methods on one pool."""
+    by_source = len(set(pool.sources)) > 1
+    groups = codes(pool.sources if by_source else pool.ids)
+    fold, y = folds_of(groups, folds), pool.human
+    found = judged_by_all(pool, fold)
+    best = max(RIVALS, key=lambda rival: spearman(y, found[rival]))
+    way = "source" if by_source else "text"
+    rng = np.random.default_rng(0)
+    draws = weights_of(len(y), resamples=RESAMPLES, rng=rng, clusters=groups)
+    drawn = np.concatenate([r_squared(y, found[OURS], weights) for weights in draws])
+    once = np.ones((1, len(y)))
+    return Row(
+        name=name,
+        human=y,
+        groups=groups,
+        fold=fold,
+        estimates=found,
+        best=best,
+        gain=gain_of(name, way, y, found[OURS], found[best], groups, RESAMPLES),
+        r2={method: float(r_squared(y, some, once)[0]) for method, some in found.items()},
+        r2_high=percentile_interval(drawn)[1],
+    )
+
+
+def r_squared(human: FloatArray, values: FloatArray, weights: FloatArray) -> FloatArray:
+    """[b] 1 less the squared errors over those of the mean, for each of [b, n] weights."""
+    means = weights @ human / weights.sum(axis=1)
+    spread = weights @ human**2 - weights.sum(axis=1) * means**2
+    return np.asarray(1.0 - weights @ (values - human) ** 2 / spread)
+
+
+def table(rows: Sequence[Row]) -> list[str]:
+    """Spearman and R² of every method, a line a pool."""
+    names = (OURS, *RIVALS)
+    lines = [f"| pool | held out | {' | '.join(names)} | gain over the best [95 %] | p, Holm |"]
+    lines.append("|---|---|" + "---:|" * (len(names) + 2))
+    for row, p in zip(rows, corrected(rows), strict=True):
+        gain = row.gain
+        cells = [f"{row.spearman(name):.3f} / {row.r2[name]:.3f}" for name in names]
+        beside = f"{gain.gain:+.3f} [{gain.low:+.3f}, {gain.high:+.3f}]"
+        between = f"{row.best} {beside} | {p:.3f} |"
+        lines.append(f"| {row.name} | {gain.held_out} | {' | '.join(cells)} | {between}")
+    return lines
+
+
+def corrected(rows: Sequence[Row]) -> FloatArray:
+    """The p-values of all gains after Holm."""
+    return holm(np.array([row.gain.p for row in rows]))
+
+
+def summary(rows: Sequence[Row]) -> list[str]:
+    """Mean correlations; where the Gaussian process is below a rival, and below a constant."""
+    means = (f"{m} {np.mean([row.spearman(m) for row in rows]):.3f}" for m in (OURS, *RIVALS))
+    ps = dict(zip((row.name for row in rows), corrected(rows), strict=True))
+    below = [row for row in rows if row.gain.gain < 0]
+    surely = [f"{row.name} ({row.best})" for row in below if ps[row.name] < LEVEL]
+    alone = [f"{row.name} ({row.best})" for row in below if row.gain.p < LEVEL <= ps[row.name]]
+    none = [row for row in rows if row.r2[OURS] < 0]
+    return [
+        f"Mean Spearman over {len(rows)} pools: {', '.join(means)}.",
+        f"{OURS} is significantly below its best rival on: {', '.join(surely) or 'none'};",
+        f"before Holm also on: {', '.join(alone) or 'none'}.",
+        f"R² of {OURS} is below 0 on: {', '.join(row.name for row in none) or 'none'};",
+        f"significantly on: {', '.join(r.name for r in none if r.r2_high < 0) or 'none'}.",
+    ]
+
+
+def save(folder: Path, row: Row) -> None:
+    """The held-out estimates of one pool, with human ratings, groups and folds."""
+    columns: dict[str, Any] = {"human": row.human, "group": row.groups, "fold": row.fold}
+    folder.mkdir(parents=True, exist_ok=True)
+    np.savez(folder / (re.sub(r"[^\w-]+", "_", row.name) + ".npz"), **columns | row.estimates)
+
+
+def chosen(options: argparse.Namespace) -> Iterator[tuple[str, RatedPool]]:
+    """The pools that the command line asks for."""
+    if options.file:
+        named = {role: getattr(options, role) for role in ROLES}
+        columns = Columns(rating=tuple(options.rating), **named)
+        reading = Reading(columns=columns, scale=options.scale and scale_of(options.scale))
+        yield options.file.stem, read_pool([str(options.file)], reading).pool
+    elif options.quick:
+        yield "self-made", simulate(QUICK).pool
+    else:
+        yield from pools(options.data)
+        yield from summeval(options.data, articles=True)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Prints a table and what it says; progress goes to standard error."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
+    parser.add_argument("--pool", default="", help="only pools whose name holds this")
+    parser.add_argument("--file", type=Path, help="your own rated texts instead")
+    for role in ROLES:
+        parser.add_argument(f"--{role}", help=f"its column for {role}")
+    parser.add_argument("--rating", nargs="+", default=[], help="its columns for ratings")
+    parser.add_argument("--scale", nargs=2, type=float, help="lowest and highest rating")
+    parser.add_argument("--quick", action="store_true", help="three folds, self-made ratings")
+    parser.add_argument("--save", type=Path, help="folder for held-out estimates")
+    options = parser.parse_args(arguments)
+    rows = []
+    try:
+        for name, pool in chosen(options):
+            if options.pool in name:
+                rows.append(row_of(name, pool, 3 if options.quick else 10))
+                print(table(rows[-1:])[-1], file=sys.stderr, flush=True)
+                if options.save:
+                    save(options.save, rows[-1])
+    except (OSError, RefLessError) as fault:
+        print(f"error: {fault}", file=sys.stderr)
+        return 2
+    print("\n".join([*table(rows), "", *summary(rows)] if rows else ["no such pool"]))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
