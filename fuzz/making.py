@@ -148,6 +148,21 @@ def plain_json(rng: random.Random) -> bytes:
     return json.dumps(value(rng)).encode()
 
 
+def tokenizer(rng: random.Random) -> bytes:
+    """A tokenizer of Hugging Face's, sound or nearly so."""
+    kind = rng.choice(("WordLevel", "WordPiece", "BPE", "Unigram"))
+    words = {word: i for i, word in enumerate(rng.sample(("[UNK]", "a", "b", "the", "fox"), 4))}
+    model: dict[str, Any] = {"type": kind, "vocab": words, "unk_token": "[UNK]", "merges": []}
+    if kind == "WordPiece":
+        model |= {"continuing_subword_prefix": "##", "max_input_chars_per_word": 9}
+    if kind == "Unigram":
+        model |= {"vocab": [[word, -1.0] for word in words], "unk_id": rng.choice((0, 1, 9, None))}
+    said = {"version": "1.0", "model": model, "pre_tokenizer": {"type": "WhitespaceSplit"}}
+    if rng.random() < 0.3:
+        rng.choice((said, model))[rng.choice((*model, *said, "added_tokens"))] = value(rng)
+    return json.dumps(said).encode()
+
+
 def vectors(rng: random.Random) -> bytes:
     """Word vectors in text form, sound or nearly so."""
     size = rng.randint(1, 3)

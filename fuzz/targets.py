@@ -306,6 +306,19 @@ def _pooling(data: bytes) -> None:
         Encoder(model=folder).pooling()
 
 
+def _static(data: bytes) -> None:
+    """A sound table of four vectors beside any tokenizer."""
+    from refless.embed import Encoder
+
+    head = b'{"embeddings":{"dtype":"I8","shape":[4,2],"data_offsets":[0,8]}}'
+    with tempfile.TemporaryDirectory(dir=FOLDER) as folder:
+        table = len(head).to_bytes(8, "little") + head + bytes(range(8))
+        (Path(folder) / "model.safetensors").write_bytes(table)
+        (Path(folder) / "tokenizer.json").write_bytes(data)
+        found = Encoder(model=folder).sentences(["the fox", "\ud800 wolf", ""])
+        assert abs(found).max() < 1.1  # no NaN either
+
+
 TARGETS: dict[str, Target] = {
     "spec": Target(call=_spec, make=making.spec, cheap=True),
     "signature": Target(call=_signature, make=making.signature, cheap=True),
@@ -333,4 +346,5 @@ TARGETS: dict[str, Target] = {
     "baseline": Target(call=_baseline, make=making.cells("\t")),
     "key": Target(call=_key, make=making.jsonl),
     "pooling": Target(call=_pooling, make=making.plain_json),
+    "static": Target(call=_static, make=making.tokenizer),
 }

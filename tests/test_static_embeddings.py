@@ -244,6 +244,14 @@ def test_merges_dropped_at_random_are_refused(tmp_path: Path) -> None:
         Encoder(model=folder).sentences(["ab"])
 
 
+def test_a_tokenizer_that_lacks_its_unknown_token(tmp_path: Path) -> None:
+    """It reads texts of known words alone; the library's own error is no traceback."""
+    folder = saved(tmp_path / "mine", tokenizer=word_level(("[unk]", "the", "fox", "dog")))
+    np.testing.assert_allclose(Encoder(model=folder).sentences(["the fox"]), [[0.6, 0.8]])
+    with pytest.raises(UsageError, match=r"mine' holds no embeddings that can be read: WordLevel"):
+        Encoder(model=folder).sentences(["the wolf"])
+
+
 def test_a_table_without_a_tokenizer(tmp_path: Path) -> None:
     """It is said, also where both are in folders of their own."""
     folder = saved(tmp_path / "mine", how="WordLlama")

@@ -32,12 +32,14 @@ class StaticTable:
     """A table of vectors and the tokenizer whose tokens it is about.
 
     Attributes:
+        folder: where it lies.
         vectors: [rows, dimensions].
         mapping: [tokens] row of each token of the tokenizer.
         weights: [tokens] what each token's vector counts.
         unknown: the token that stands for what the tokenizer does not know; None for none.
     """
 
+    folder: str
     tokenizer: Any
     vectors: VectorArray
     mapping: IntArray
@@ -49,9 +51,15 @@ class StaticTable:
 
         The whole text counts; unknown tokens are left out, as model2vec does it. A text without a
         known token has 0. No other text changes a bit of it.
+
+        Raises:
+            UsageError: the tokenizer cannot read it: it lacks its own unknown token.
         """
         plain = text.encode("utf-8", "replace").decode()
-        found = self.tokenizer.encode(plain, add_special_tokens=False).ids
+        try:
+            found = self.tokenizer.encode(plain, add_special_tokens=False).ids
+        except BaseException as broken:
+            raise _unreadable(self.folder, broken) from broken
         tokens = np.array([token for token in found if token != self.unknown], dtype=np.int64)
         total = np.zeros(self.vectors.shape[1])
         for begin in range(0, len(tokens), BLOCK):
@@ -118,10 +126,15 @@ def _loaded(folder: str, table: Path, tokenizer: Path, _stamps: tuple[Any, ...])
     except UsageError:
         raise
     except BaseException as broken:  # whatever a damaged file leads to
-        check_foreign(broken)
-        why = " ".join(str(broken).split())[:300]
-        raise UsageError(f"'{folder}' holds no embeddings that can be read: {why}") from broken
-    return _checked(folder, StaticTable(reader, *arrays, unknown), tokens)
+        raise _unreadable(folder, broken) from broken
+    return _checked(StaticTable(folder, reader, *arrays, unknown), tokens)
+
+
+def _unreadable(folder: str, broken: BaseException) -> UsageError:
+    """What the libraries' error means, unless it is an interrupt or too little memory."""
+    check_foreign(broken)
+    why = " ".join(str(broken).split())[:300]
+    return UsageError(f"'{folder}' holds no embeddings that can be read: {why}")
 
 
 def _arrays(folder: str, tensors: Any) -> tuple[VectorArray, IntArray, FloatArray]:  # noqa: ANN401
@@ -169,9 +182,10 @@ def _unknown(said: dict[str, Any], tokenizer: Any) -> int | None:  # noqa: ANN40
     return None if found is None else int(found)
 
 
-def _checked(folder: str, table: StaticTable, tokens: int) -> StaticTable:
+def _checked(table: StaticTable, tokens: int) -> StaticTable:
     """The table, where it has a row and a weight for every token."""
-    if min(len(table.mapping), len(table.weights)) < max(tokens, 1):
-        found = f"{tokens} tokens and {min(len(table.mapping), len(table.weights))} vectors"
-        raise UsageError(f"'{folder}' has {found}: tokenizer and table do not match; {AGAIN}")
+    known = min(len(table.mapping), len(table.weights))
+    if not 0 < tokens <= known:
+        found = f"{tokens} tokens and {known} vectors"
+        raise UsageError(f"'{table.folder}' has {found}, which do not match; {AGAIN}")
     return table
