@@ -169,14 +169,21 @@ RIVALS: dict[str, Callable[[Fold], FloatArray]] = {
 }
 
 
-def judged_by_all(pool: RatedPool, fold: IntArray) -> dict[str, FloatArray]:
-    """Estimates of every text by every method, fitted on the other folds."""
+def judged_by_all(
+    pool: RatedPool, fold: IntArray, encoder: str | None = None
+) -> dict[str, FloatArray]:
+    """Estimates of every text by every method, fitted on the other folds.
+
+    Args:
+        pool: rated texts; fold: [n] fold of each.
+        encoder: what gives ours vectors of texts; None for none.
+    """
     sources = pool.sources if len(set(pool.sources)) > 1 else [None] * len(pool)
     looks = np.array([surface(*both) for both in zip(pool.texts, sources, strict=True)])
     found = {name: np.full(len(pool), np.nan) for name in (OURS, *RIVALS)}
     for number in np.unique(fold):
         fit, judged = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
-        fitted = GaussianProcess().fit(take(pool, fit))
+        fitted = GaussianProcess(encoder=encoder).fit(take(pool, fit))
         values = fitted.estimate(as_outputs(take(pool, judged))).values
         found[OURS][judged] = np.where(np.isnan(values), pool.human[fit].mean(), values)
         with warnings.catch_warnings():
@@ -187,12 +194,12 @@ def judged_by_all(pool: RatedPool, fold: IntArray) -> dict[str, FloatArray]:
     return found
 
 
-def row_of(name: str, pool: RatedPool, folds: int) -> Row:
+def row_of(name: str, pool: RatedPool, folds: int, encoder: str | None = None) -> Row:
     """All methods on one pool."""
     by_source = len(set(pool.sources)) > 1
     groups = codes(pool.sources if by_source else pool.ids)
     fold, y = folds_of(groups, folds), pool.human
-    found = judged_by_all(pool, fold)
+    found = judged_by_all(pool, fold, encoder)
     best = max(RIVALS, key=lambda rival: spearman(y, found[rival]))
     way = "source" if by_source else "text"
     rng = np.random.default_rng(0)
@@ -228,7 +235,7 @@ def table(rows: Sequence[Row]) -> list[str]:
         gain = row.gain
         cells = [f"{row.spearman(name):.3f} / {row.r2[name]:.3f}" for name in names]
         beside = f"{gain.gain:+.3f} [{gain.low:+.3f}, {gain.high:+.3f}]"
-        between = f"{row.best} {beside} | {p:.3f} |"
+        between = f"{row.best} {beside} | {p:.4f} |"
         lines.append(f"| {row.name} | {gain.held_out} | {' | '.join(cells)} | {between}")
     return lines
 
@@ -286,6 +293,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.add_argument(f"--{role}", help=f"its column for {role}")
     parser.add_argument("--rating", nargs="+", default=[], help="its columns for ratings")
     parser.add_argument("--scale", nargs=2, type=float, help="lowest and highest rating")
+    parser.add_argument("--encoder", help="folder of an encoder for the Gaussian process")
     parser.add_argument("--quick", action="store_true", help="three folds, self-made ratings")
     parser.add_argument("--save", type=Path, help="folder for held-out estimates")
     options = parser.parse_args(arguments)
@@ -293,7 +301,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         for name, pool in chosen(options):
             if options.pool in name:
-                rows.append(row_of(name, pool, 3 if options.quick else 10))
+                rows.append(row_of(name, pool, 3 if options.quick else 10, options.encoder))
                 print(table(rows[-1:])[-1], file=sys.stderr, flush=True)
                 if options.save:
                     save(options.save, rows[-1])

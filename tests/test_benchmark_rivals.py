@@ -67,9 +67,10 @@ def test_quick_needs_no_data() -> None:
     assert run("--quick", "--pool", "another").stdout == "no such pool\n"
 
 
-def test_data_that_is_not_there(tmp_path: Path) -> None:
-    """Exit status 2 and one line."""
-    for flags in (("--data", tmp_path), ("--file", tmp_path / "none.csv")):
+def test_what_is_not_there(tmp_path: Path) -> None:
+    """Data, a file, an encoder: exit status 2 and one line."""
+    file = tmp_path / "none.csv"
+    for flags in (("--data", tmp_path), ("--file", file), ("--quick", "--encoder", tmp_path)):
         ran = run(*flags)
         assert (ran.returncode, len(ran.stderr.splitlines()), ran.stdout) == (2, 1, "")
         assert ran.stderr.startswith("error: ")
