@@ -10,6 +10,7 @@ import pytest
 import refless
 from command_line import Ran, headlines, jsonl, run, too_wide
 from refless.report.validate.scores import said
+from refless.report.validate.side_by_side import recommendation
 from refless.studies.beside_scores import BesideScores
 from refless.studies.differences import Difference
 from refless.studies.side_by_side import side_by_side
@@ -72,6 +73,7 @@ def test_the_table(validated: Ran) -> None:
     assert found["texts_add"]["value"] == pytest.approx(both - rho[found["scores"]])
     assert "together agree with people better than" in validated.json["texts_and_scores"][0]
     assert "no scores of others" not in validated.err
+    assert "judge: 1 of 100 texts have no score" in validated.err
 
 
 def test_the_reports(files: tuple[Path, Path], tmp_path: Path) -> None:
@@ -166,6 +168,7 @@ def test_indexes(files: tuple[Path, Path], tmp_path: Path) -> None:
         (("--score-column", "source"), "is not a number"),
         (("--score-column", "judge", "--score-column", "judge"), "twice"),
         (("--score-column", "x*"), "no column matches 'x*'"),
+        (("--rating-column", "judge", "--score-column", "j*"), "'judge' holds ratings: as a score"),
     ],
 )
 def test_wrong_usage(files: tuple[Path, Path], words: tuple[str, ...], message: str) -> None:
@@ -173,6 +176,17 @@ def test_wrong_usage(files: tuple[Path, Path], words: tuple[str, ...], message: 
         ran = run(*command, files[0], *words)
         assert ran.code == 2
         assert message in ran.err
+
+
+def test_a_judge_that_does_better_is_the_one_to_use() -> None:
+    """Shown to be better; one that is not shown to be is a baseline like others."""
+    human = np.arange(60.0)
+    noise = np.random.default_rng(0).normal(size=60)
+    for judge, wanted in ((human, "Use gpt4 alone: it agrees"), (human + 20 * noise, "Gp agrees")):
+        trials = {"gp": fixed(human, human + 20 * noise[::-1]), "gpt4 alone": fixed(human, judge)}
+        names = ("gpt4 alone",)
+        table = side_by_side(trials, reference="gp", baselines=names, scores=names)
+        assert wanted in recommendation(table)
 
 
 SHOWN, HIDDEN, BELOW = (0.1, 0.3), (-0.1, 0.3), (-0.3, -0.1)

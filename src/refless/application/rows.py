@@ -20,7 +20,7 @@ from refless.errors import InputError, UsageError
 if TYPE_CHECKING:
     from refless.estimators import Estimator
     from refless.index import RatedIndex
-    from refless.records import Outputs, RatedPool
+    from refless.records import Outputs, RatedPool, Texts
     from refless.tables import OutputsRead, PoolRead, Reading
 
 TOLD = 3  # bad rows that are told in full
@@ -86,14 +86,22 @@ def rated_of(
         return (index if pool.score_names == index.pool.score_names else pool), ()
     read = read_pool(rows, options.reading(group=column_of(group)))
     tell(read)
+    note_missing(read.pool)
     return read.pool, read.group
+
+
+def note_missing(texts: Texts) -> None:
+    """Says how many scores of others are missing, column by column."""
+    for name, column in zip(texts.score_names, texts.scores.T, strict=True):
+        if missing := int((column != column).sum()):
+            note(f"{name}: {missing} of {len(texts)} texts have no score")
 
 
 def note_unread(estimators: Sequence[Estimator], pool: RatedPool) -> None:
     """Says which estimators change nothing by the scores that the rated texts have."""
     for one in estimators if pool.score_names else ():
         if one.without_scores() is None:
-            note(f"{one.title} reads no scores of others: --score-column changes no estimate of it")
+            note(f"{one.title} reads no scores of others: they change no estimate of it")
 
 
 def outputs_of(rows: Rows, options: OutputRows, **columns: Any) -> Outputs:
@@ -109,6 +117,7 @@ def grouped_outputs_of(
 
     read = read_outputs(rows, options.reading(**columns))
     tell(read)
+    note_missing(read.outputs)
     return read.outputs, read.group
 
 
@@ -119,6 +128,8 @@ def both_of(rows: Rows, options: RatedRows, group: str) -> tuple[PoolRead, Outpu
     note("without --rated: rows with a rating are the rated texts, rows without one the outputs")
     pool, outputs = read_both(rows, options.reading(group=column_of(group)))
     tell(pool, outputs)
+    note_missing(pool.pool)
+    note_missing(outputs.outputs)
     return pool, outputs
 
 

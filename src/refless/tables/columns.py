@@ -93,6 +93,8 @@ def check_columns(columns: Columns, roles: Sequence[str]) -> None:
         names = flagged(columns, role)
         if len(set(names)) != len(names):
             raise UsageError(f"--{role}-column names a column twice: {', '.join(names)}")
+    if both := {*columns.score}.intersection(columns.rating):
+        raise UsageError(f"'{min(both)}' holds ratings: as a score it would tell what is held out")
     if "annotator" in roles and len(columns.rating) > 1 and columns.annotator is not None:
         raise UsageError(
             "with several --rating-column each column is an annotator; drop --annotator-column"

@@ -77,6 +77,9 @@ def _recommended(found: SideBySide) -> str:
         agreed += f" on the {percent(line.coverage)} of the texts with an estimate"
     if line.n_scored < FEWEST:
         return f"{line.n_scored} estimates are too few to tell which estimator to use."
+    if rival.name in found.scores and rival.gain_interval[0] > 0:
+        lost = with_interval(rival.gain, rival.gain_interval)
+        return f"Use {rival.name}: it agrees with people better than {line.name}, by {lost}."
     if not line.spearman_interval[0] > 0:
         return f"Use none: no agreement with people is shown ({line.name}: {agreed})."
     gap = with_interval(-rival.gain, [-end for end in rival.gain_interval[::-1]])
@@ -87,8 +90,6 @@ def _recommended(found: SideBySide) -> str:
         )
     if rival.gain_interval[0] > 0:
         lost = with_interval(rival.gain, rival.gain_interval)
-        if rival.name in found.scores:
-            return f"Use {rival.name}: it agrees with people better than {line.name}, by {lost}."
         return (
             f"Use none: a baseline, {rival.name}, agrees with people better than {line.name}, "
             f"by {lost}."
