@@ -215,6 +215,24 @@ def test_bits_serve_other_numbers_of_orders(orders: tuple[int, int]) -> None:
         np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-12)
 
 
+REPEATS = st.lists(st.tuples(st.sampled_from(["ab", "a", "abc "]), st.integers(0, 500)), max_size=3)
+
+
+@given(st.lists(REPEATS, min_size=1, max_size=6), st.lists(REPEATS, max_size=4), st.booleans())
+def test_runs_change_nothing(
+    rated: list[list[tuple[str, int]]], outputs: list[list[tuple[str, int]]], clip: bool
+) -> None:
+    """Occurrences one by one, whatever the path: texts of 0 to 6,000 characters."""
+    shape = Shape(clip=clip)
+    pool = ["".join(part * times for part, times in text) for text in rated]
+    texts = ["".join(part * times for part, times in text) for text in outputs]
+    known, features = learn(pool, shape)
+    starts = np.array([*(int(f[0]) for f in known.firsts), known.features], dtype=np.int64)
+    plain = postings_of(features, starts, shape.low, clip=clip, words=0)
+    wanted = matching.similarities(plain, look_up(texts, known))
+    assert np.array_equal(PreparedBleu.build(pool, shape).similarities(texts), wanted)
+
+
 @given(st.permutations(range(len(RATED))), st.permutations(range(12)))
 def test_the_order_of_rows_changes_nothing(rows: list[int], outputs: list[int]) -> None:
     """Neither that of rated texts nor that of outputs; integer sums are exact in any order."""

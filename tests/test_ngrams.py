@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refless.compiled import ngrams as loops
 from refless.errors import UsageError
 from refless.ngrams import Features, Shape, Vocabulary, learn, look_up
 from refless.tokenize import tokenizer
@@ -75,10 +74,10 @@ def test_features_are_the_occurrences_of_known_n_grams(
                     assert dict(zip(grams, weights, strict=True)) == wanted
 
 
-@given(TEXTS, SHAPES)
-def test_learning_equals_looking_up(texts: list[str], shape: Shape) -> None:
+@given(TEXTS, SHAPES, st.booleans())
+def test_learning_equals_looking_up(texts: list[str], shape: Shape, runs: bool) -> None:
     """The pool's own texts have the same features either way."""
-    known, learnt = learn(texts, shape)
+    known, learnt = learn(texts, shape, runs=runs)
     again = look_up(texts, known)
     for name in ("lengths", "starts", "ids", "weights"):
         assert np.array_equal(getattr(learnt, name), getattr(again, name))
@@ -91,7 +90,7 @@ def test_the_vocabulary_forgets_the_order_of_texts(
     """Saved indexes are the same from run to run."""
     first, second = (learn(order, shape)[0] for order in texts)
     assert first.tokens == second.tokens
-    for name in ("keys", "firsts"):
+    for name in ("keys", "firsts", "upto"):
         pairs = zip(getattr(first, name), getattr(second, name), strict=True)
         assert all(np.array_equal(one, other) for one, other in pairs)
 
@@ -111,21 +110,52 @@ def test_orders_must_rise_from_one(low: int, high: int) -> None:
         Shape(low=low, high=high)
 
 
-@given(st.lists(st.integers(-1, 2**62), max_size=1500))
-def test_distinct_keys_and_their_ranks(keys: list[int]) -> None:
-    """The hash table of compiled code against Python's own."""
-    array = np.array(keys, dtype=np.int64)
-    distinct = loops.distinct(array)
-    assert distinct.tolist() == list(dict.fromkeys(key for key in keys if key >= 0))
-    known = np.sort(distinct)[::2].copy()
-    wanted = {key: rank for rank, key in enumerate(known.tolist())}
-    assert loops.ranks(array, *loops.table(known)).tolist() == [wanted.get(k, -1) for k in keys]
+@given(TEXTS, TEXTS, SHAPES)
+def test_runs_share_what_occurrences_share(
+    rated: list[str], outputs: list[str], shape: Shape
+) -> None:
+    """A text of the pool has a run whole or not at all; an output's weights are what it shares."""
+    known, learnt = learn(rated, shape, runs=True)
+    found = look_up(outputs, known)
+    for k, order in enumerate(range(shape.low, shape.high + 1)):
+        for i, output in enumerate(outputs):
+            mine = features_of(found, i, k)
+            own = dict(zip(mine, weights_of(found, i, k) or [1] * len(mine), strict=True))
+            for j, text in enumerate(rated):
+                shared = sum(own.get(feature, 0) for feature in features_of(learnt, j, k))
+                x, s = counts_of(output, order, shape), counts_of(text, order, shape)
+                limit = s if shape.clip else x
+                assert shared == sum(min(c, limit[g]) for g, c in x.items() if g in s)
 
 
-def test_the_hash_table_grows() -> None:
-    """More keys than any list that Hypothesis makes, far apart and close together."""
-    keys = np.concatenate([np.arange(3_000), np.arange(3_000) * 2**40])
-    assert loops.distinct(keys).tolist() == list(dict.fromkeys(keys.tolist()))
+@given(TEXTS, st.integers(1, 3))
+def test_as_many_runs_as_counts(rated: list[str], order: int) -> None:
+    """A feature for each n-gram and number of times that a text has it."""
+    shape = Shape(low=order, high=order)
+    pairs = {pair for text in rated for pair in counts_of(text, order, shape).items()}
+    assert learn(rated, shape, runs=True)[0].features == len(pairs)
+
+
+def test_a_long_text_has_few_runs() -> None:
+    """By hand: 200,000 characters, of which 'abab' has 1 or 2 of each of 3 n-grams: 3 + 2 + 1 runs,
+    and 2 of each order for what the long text has beyond them; but 'baba' it has alone.
+    """
+    long = "ab" * 100_000
+    known, features = learn([long, "abab"], Shape(), runs=True)
+    assert [len(upto) for upto in known.upto] == [4, 4, 3]
+    assert [upto.tolist() for upto in known.upto] == [
+        [2, 100_000, 1, 99_999], [1, 99_999, 1, 99_999], [1, 99_999, 99_998]
+    ]  # fmt: skip
+    assert len(features.ids) == 11 + 2 + 2 + 1
+
+
+def test_many_n_grams() -> None:
+    """More than the hash table begins with: a pair of each two of 90 characters, by hand."""
+    letters = [chr(0x4E00 + i) for i in range(90)]
+    known, features = learn([a + b for a in letters for b in letters], Shape(low=2, high=2))
+    assert known.keys[0].tolist() == list(range(8100))
+    assert features.ids.tolist() == list(range(8100))
+    assert look_up([letters[3] + letters[5]], known).ids.tolist() == [275]
 
 
 def test_orders_have_an_end() -> None:

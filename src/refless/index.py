@@ -41,7 +41,7 @@ from refless.version import __version__
 INDEX = Kind(
     name="index",
     manifest="index.json",
-    format=1,
+    format=2,
     suffix=".npy",
     alone=True,
     missing="holds no index.json",
@@ -132,6 +132,7 @@ class RatedIndex:
             arrays["scores"] = pool.scores.ravel()
         arrays.update({f"keys.{i}": keys for i, keys in enumerate(vocabulary.keys)})
         arrays.update({f"firsts.{i}": firsts for i, firsts in enumerate(vocabulary.firsts)})
+        arrays.update({f"upto.{i}": upto for i, upto in enumerate(vocabulary.upto)})
         arrays.update({f"postings.{name}": getattr(postings, name) for name in POSTINGS})
         return arrays
 
@@ -222,6 +223,7 @@ def _prepared(shape: Shape, arrays: Arrays) -> PreparedBleu:
         tokens=strings("tokens", arrays),
         keys=tuple(arrays[f"keys.{i}"] for i in range(shape.high - 1)),
         firsts=tuple(arrays[f"firsts.{i}"] for i in range(shape.orders)),
+        upto=tuple(arrays[f"upto.{i}"] for i in range(shape.orders)),
     )
     postings = Postings(
         orders=shape.orders,

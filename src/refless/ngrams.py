@@ -5,6 +5,11 @@ min(count, count') features of an n-gram: BLEU's clipped count is plain counting
 (equation 1 of the BLEU Neighbors paper to the letter) the features are the distinct n-grams, and an
 output's feature weighs as often as it occurs there.
 
+A text of a million n-grams has a million such features, most of which it alone has. As `runs`,
+occurrences that the same texts of the pool have are one feature, whose weight in a text is how many
+of them it has: if the pool's texts have an n-gram 1, 2 and 900 times, the third to the 900th are
+one. What two texts share is the same number.
+
 An n-gram's id is its rank among the pool's n-grams of that order, found level by level: an n-gram
 is its first n-1 tokens (an id one level down) and one more token.
 """
@@ -23,6 +28,7 @@ from refless.records import IntArray
 from refless.tokenize import IdArray, TokenIds, encode, learn_tokens
 
 HIGHEST_ORDER = 100  # every order takes room for every text
+UNCLIPPED = 2**31 - 1  # occurrences: more than any text has
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,12 +67,14 @@ class Vocabulary:
         keys: for each order 2..high the sorted keys (id one level down) * len(tokens) + token.
         firsts: for each order low..high [n-grams + 1] the feature of an n-gram's first occurrence;
             features are numbered through all orders.
+        upto: for each of these [features] the last occurrence that a feature stands for.
     """
 
     shape: Shape
     tokens: tuple[str, ...]
     keys: tuple[IntArray, ...]
     firsts: tuple[IntArray, ...]
+    upto: tuple[IdArray, ...]
 
     @property
     def features(self) -> int:
@@ -83,8 +91,8 @@ class Features:
         starts: [orders, texts + 1]; text i has at order k the features
             `ids[starts[k, i]:starts[k, i + 1]]`.
         ids: features that the vocabulary has.
-        weights: how often each occurs in its text, for features that are not clipped; empty if
-            clipped, where each occurrence is a feature and weighs 1.
+        weights: how many of the occurrences that it stands for the text has; empty where all
+            weigh 1.
     """
 
     lengths: IntArray
@@ -93,29 +101,29 @@ class Features:
     weights: npt.NDArray[np.int32]
 
 
-def learn(texts: Sequence[str], shape: Shape) -> tuple[Vocabulary, Features]:
-    """The vocabulary of a pool's texts, and the texts as its features."""
+def learn(texts: Sequence[str], shape: Shape, *, runs: bool = False) -> tuple[Vocabulary, Features]:
+    """The vocabulary of a pool's texts, and the texts as its features; see above for `runs`."""
     tokens, encoded = learn_tokens(texts, shape.tokenize)
     keys: list[IntArray] = []
     firsts: list[IntArray] = []
+    upto: list[IdArray] = []
     parts: list[_Part] = []
-    level, feature = encoded.ids, 0
+    level, feature = encoded.ids.copy(), 0
     for order in range(1, shape.high + 1):
         if order > 1:
-            level_keys = _keys_of(level, encoded, order, len(tokens))
-            distinct = np.sort(loops.distinct(level_keys))
-            keys.append(distinct)
-            level = loops.ranks(level_keys, *loops.table(distinct))
-            del level_keys
+            found = loops.learn_loop(level, encoded.ids, encoded.starts, order, len(tokens))
+            keys.append(np.sort(found))
+            loops.renumber(level, np.searchsorted(keys[-1], found))
         if order >= shape.low:
             size = len(keys[-1]) if order > 1 else len(tokens)
-            occurrence, most = loops.occurrences(level, encoded.starts, size)
-            width = most if shape.clip else np.minimum(most, 1)
-            first = feature + np.concatenate([[0], np.cumsum(width, dtype=np.int64)])
-            feature = int(first[-1])
-            firsts.append(first)
-            parts.append(loops.part(level, encoded.starts, occurrence, first, clip=shape.clip))
-    vocabulary = Vocabulary(shape=shape, tokens=tokens, keys=tuple(keys), firsts=tuple(firsts))
+            first, ends = _features(level, encoded, size, clip=shape.clip, runs=runs)
+            firsts.append(feature + first)
+            upto.append(ends)
+            feature = int(firsts[-1][-1])
+            parts.append(_part(level, encoded, firsts[-1], ends))
+    vocabulary = Vocabulary(
+        shape=shape, tokens=tokens, keys=tuple(keys), firsts=tuple(firsts), upto=tuple(upto)
+    )
     return vocabulary, _assembled(encoded, parts)
 
 
@@ -124,32 +132,53 @@ def look_up(texts: Sequence[str], known: Vocabulary) -> Features:
     shape = known.shape
     encoded = encode(texts, shape.tokenize, known.tokens)
     parts: list[_Part] = []
-    level = encoded.ids
+    level, tokens = encoded.ids.copy(), len(known.tokens)
     for order in range(1, shape.high + 1):
         if order > 1:
-            level_keys = _keys_of(level, encoded, order, len(known.tokens))
-            level = loops.ranks(level_keys, *loops.table(known.keys[order - 2]))
+            keys = known.keys[order - 2]
+            loops.look_up_loop(level, encoded.ids, encoded.starts, order, tokens, keys)
         if order >= shape.low:
-            first = known.firsts[order - shape.low]
-            occurrence, _ = loops.occurrences(level, encoded.starts, len(first) - 1)
-            parts.append(loops.part(level, encoded.starts, occurrence, first, clip=shape.clip))
+            k = order - shape.low
+            parts.append(_part(level, encoded, known.firsts[k], known.upto[k]))
     return _assembled(encoded, parts)
 
 
 _Part = tuple[IdArray, npt.NDArray[np.int32], IntArray]  # ids, weights, starts
 
 
+def _features(
+    level: IdArray, encoded: TokenIds, size: int, *, clip: bool, runs: bool
+) -> tuple[IntArray, IdArray]:
+    """[n-grams + 1] the first feature of each, [features] the last occurrence each stands for."""
+    if not clip:
+        return np.arange(size + 1), np.full(size, UNCLIPPED, dtype=np.int32)
+    most = np.zeros(size, dtype=np.int32)
+    loops.most_loop(level, encoded.starts, most)
+    first = np.concatenate([[0], np.cumsum(most, dtype=np.int64)])
+    kept = np.full(first[-1], not runs)
+    if runs:
+        loops.ends_loop(level, encoded.starts, first, kept)
+    places = np.flatnonzero(kept)
+    starts = np.searchsorted(places, first)
+    ends = places - np.repeat(first[:-1], np.diff(starts)) + 1
+    return starts, ends.astype(np.int32)
+
+
+def _part(level: IdArray, encoded: TokenIds, first: IntArray, upto: IdArray) -> _Part:
+    """One order's features."""
+    most = upto[first[1:] - 1 - first[0]]
+    single = int(most.sum(dtype=np.int64)) == len(upto)  # each feature is one occurrence
+    part: _Part = loops.part(level, encoded.starts, first, upto, not single)
+    return part
+
+
 def _assembled(encoded: TokenIds, parts: list[_Part]) -> Features:
     base = np.cumsum([0, *(len(ids) for ids, _, _ in parts[:-1])])
+    weights = [weights if len(weights) else np.ones_like(ids) for ids, weights, _ in parts]
+    plain = not any(len(weights) for _, weights, _ in parts)
     return Features(
         lengths=encoded.lengths,
         starts=np.stack([starts + b for (_, _, starts), b in zip(parts, base, strict=True)]),
         ids=np.concatenate([ids for ids, _, _ in parts]),
-        weights=np.concatenate([weights for _, weights, _ in parts]),
+        weights=np.zeros(0, dtype=np.int32) if plain else np.concatenate(weights),
     )
-
-
-def _keys_of(level: IdArray, encoded: TokenIds, order: int, n_tokens: int) -> IntArray:
-    """[tokens] key of the n-gram that starts at each token; -1 where there is none."""
-    keys: IntArray = loops.keys_of_loop(level, encoded.ids, encoded.starts, order, n_tokens)
-    return keys

@@ -68,7 +68,7 @@ def postings_of(
         features: the texts.
         order_starts: [orders + 1] first feature of each order, and the end.
         low: the lowest order.
-        clip: without clipping matches have weights, so no feature is kept as a bit.
+        clip: without clipping no feature is kept as a bit, nor are those that weigh more than 1.
         words: 32-bit words of common features; by default 8 for three orders, clipped.
     """
     orders = len(order_starts) - 1
@@ -102,8 +102,10 @@ def postings_of(
 def _common(
     features: Features, order_starts: IntArray, words: int
 ) -> tuple[npt.NDArray[np.int16], IntArray]:
-    """The features kept as bits: the commonest, in whole words of one order each."""
+    """The features kept as bits: the commonest that weigh 1, in whole words of one order each."""
     counts = np.bincount(features.ids, minlength=int(order_starts[-1]))
+    if len(features.weights):
+        counts[features.ids[features.weights > 1]] = 0
     common = np.full(len(counts), -1, dtype=np.int16)
     ranked = np.lexsort((np.arange(len(counts)), -counts))[: 32 * words]
     of_order = np.searchsorted(order_starts, ranked, side="right") - 1
@@ -112,5 +114,6 @@ def _common(
     starts = np.concatenate([[0], np.cumsum(share)])
     for k, (begin, end) in enumerate(pairwise(order_starts)):
         best = begin + np.lexsort((np.arange(end - begin), -counts[begin:end]))[: 32 * share[k]]
+        best = best[counts[best] > 0]
         common[best] = 32 * starts[k] + np.arange(len(best))
     return common, starts

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from refless.human import check_scale
-from refless.ngrams import Shape
+from refless.ngrams import UNCLIPPED, Shape
 from refless.postings import BLOCK
 from refless.records import COLUMNS, Aggregate, RatedPool, Scale
 from refless.tokenize import TOKENIZERS
@@ -73,13 +73,15 @@ def facts_in(manifest: Mapping[str, Any], files: Mapping[str, object]) -> Facts:
     wanted |= {"scores"} if facts.score_names else set()
     wanted |= {f"postings.{name}" for name in POSTINGS}
     wanted |= {f"keys.{i}" for i in range(shape.high - 1)}
-    wanted |= {f"firsts.{i}" for i in range(shape.orders)}
+    wanted |= {f"{name}.{i}" for name in ("firsts", "upto") for i in range(shape.orders)}
     _hold(wanted == set(files), "the files are not those of its orders")
     return facts
 
 
 def dtype_of(name: str) -> np.dtype[Any]:
     """The type of an array's numbers."""
+    if name.startswith("upto."):
+        return np.dtype("<i4")
     return np.dtype("|u1" if name.endswith(".bytes") else DTYPES.get(name, "<i8"))
 
 
@@ -186,7 +188,19 @@ def _checked_features(arrays: Arrays, shape: Shape) -> list[int]:
             clipped = shape.clip or first[-1] - first[0] == below
             _hold(bool(clipped), f"{name} counts more than is not clipped")
             ends.append(int(first[-1]))
+            _check_runs(f"upto.{order - shape.low}", arrays, first - first[0], shape)
     return ends
+
+
+def _check_runs(name: str, arrays: Arrays, first: Array, shape: Shape) -> None:
+    """Of each n-gram the features stand for its occurrences from the first on."""
+    _hold_size(name, arrays, int(first[-1]))
+    upto = arrays[name].astype(np.int64)
+    if not shape.clip:
+        _hold(bool((upto == UNCLIPPED).all()), f"{name} counts what is not clipped")
+    rising = np.diff(upto, prepend=0) > 0
+    rising[first[:-1]] = upto[first[:-1]] > 0
+    _hold(bool(rising.all()), f"{name} do not rise")
 
 
 def _check_postings(arrays: Arrays, facts: Facts, ends: list[int]) -> None:

@@ -13,6 +13,7 @@ from refless.spec import About
 Tokenize = Callable[[str], list[str]]
 IdArray = npt.NDArray[np.int32]
 
+CHUNK = 1_000_000  # characters that are encoded at a time
 SACREBLEU = {  # our name -> sacrebleu's; the last three need extras of sacrebleu
     "13a": "13a",
     "intl": "intl",
@@ -104,7 +105,7 @@ def learn_tokens(texts: Sequence[str], tokenize: str) -> tuple[tuple[str, ...], 
     return tokens, _encode_rows(rows, tokens)
 
 
-def encode(texts: Iterable[str], tokenize: str, tokens: tuple[str, ...]) -> TokenIds:
+def encode(texts: Sequence[str], tokenize: str, tokens: tuple[str, ...]) -> TokenIds:
     """The texts as places in the sorted tuple `tokens`; -1 for tokens that it lacks."""
     if tokenize == "char":
         return _encode_characters(texts, tokens)
@@ -118,31 +119,30 @@ def _encode_rows(rows: Sequence[list[str]], tokens: tuple[str, ...]) -> TokenIds
     return TokenIds(flat, _starts([len(row) for row in rows]))
 
 
-def _encode_characters(texts: Iterable[str], tokens: tuple[str, ...]) -> TokenIds:
+def _encode_characters(texts: Sequence[str], tokens: tuple[str, ...]) -> TokenIds:
     """One table look-up a code point, chunk by chunk."""
     known = np.array([ord(token) for token in tokens], dtype=np.int64)
     table = np.full(int(known.max(initial=0)) + 2, -1, dtype=np.int32)
     table[known] = np.arange(len(known), dtype=np.int32)
-    lengths: list[int] = []
-    parts = [np.zeros(0, dtype=np.int32)]
-    for chunk in _joined(texts, lengths):
-        points = code_points(chunk)
-        parts.append(table[np.minimum(points, len(table) - 1)])
-    return TokenIds(np.concatenate(parts), _starts(lengths))
+    starts = _starts([len(text) for text in texts])
+    ids, end = np.empty(starts[-1], dtype=np.int32), 0
+    for chunk in _joined(texts):
+        begin, end = end, end + len(chunk)
+        ids[begin:end] = table[np.minimum(code_points(chunk), len(table) - 1)]
+    return TokenIds(ids, starts)
 
 
-def _joined(texts: Iterable[str], lengths: list[int] | None = None) -> Iterable[str]:
-    """The texts glued together in chunks of some million characters; lengths are appended."""
+def _joined(texts: Iterable[str]) -> Iterable[str]:
+    """The texts, glued together or cut, in chunks of some million characters."""
     chunk: list[str] = []
     size = 0
     for text in texts:
-        chunk.append(text)
-        size += len(text)
-        if lengths is not None:
-            lengths.append(len(text))
-        if size > 2_000_000:
-            yield "".join(chunk)
-            chunk, size = [], 0
+        for begin in range(0, len(text), CHUNK):
+            chunk.append(text[begin : begin + CHUNK])
+            size += len(chunk[-1])
+            if size >= CHUNK:
+                yield "".join(chunk)
+                chunk, size = [], 0
     yield "".join(chunk)
 
 

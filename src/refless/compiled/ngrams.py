@@ -1,19 +1,12 @@
-"""Loops over token ids: keys of n-grams, a hash table of them, and their occurrences."""
+"""Loops over token ids: n-grams by way of a hash table, and their occurrences.
+
+`level` holds for each token the n-gram that starts there, -1 where there is none. Loops change it in
+place, because it is as long as all texts.
+"""
 
 import numpy as np
 
 from refless.compiled import loop
-
-
-@loop(nogil=True)
-def keys_of_loop(level, tokens, starts, order, n_tokens):
-    keys = np.full(len(level), -1, dtype=np.int64)
-    for text in range(len(starts) - 1):
-        for i in range(starts[text], starts[text + 1] - order + 1):
-            last = tokens[i + order - 1]
-            if level[i] >= 0 and last >= 0:
-                keys[i] = np.int64(level[i]) * n_tokens + last
-    return keys
 
 
 @loop()
@@ -26,63 +19,120 @@ def _slot(table, key):
     return slot
 
 
+@loop()
+def _key(level, tokens, i, end, order, n_tokens):
+    """The key of the n-gram that starts at a token, -1 where there is none."""
+    if i + order > end or level[i] < 0 or tokens[i + order - 1] < 0:
+        return np.int64(-1)
+    return np.int64(level[i]) * n_tokens + tokens[i + order - 1]
+
+
+@loop()
+def _table(keys, size):
+    """A hash table from the keys to their places."""
+    table = np.full(size, -1, dtype=np.int64)
+    number = np.empty(size, dtype=np.int32)
+    for i in range(len(keys)):
+        slot = _slot(table, keys[i])
+        table[slot] = keys[i]
+        number[slot] = i
+    return table, number
+
+
 @loop(nogil=True)
-def distinct(keys):
-    """The distinct keys >= 0, in order of appearance."""
+def learn_loop(level, tokens, starts, order, n_tokens):
+    """Makes n-grams longer by a token, numbered as they appear; their keys in that order."""
     table = np.full(1024, -1, dtype=np.int64)
+    number = np.empty(1024, dtype=np.int32)
     found = np.empty(512, dtype=np.int64)
     n = 0
-    for key in keys:
-        if key < 0:
-            continue
-        slot = _slot(table, key)
-        if table[slot] == key:
-            continue
-        table[slot] = key
-        found[n] = key
-        n += 1
-        if n == len(found):
-            grown = np.empty(2 * n, dtype=np.int64)
-            grown[:n] = found
-            found = grown
-            table = np.full(4 * n, -1, dtype=np.int64)
-            for i in range(n):
-                table[_slot(table, found[i])] = found[i]
+    for text in range(len(starts) - 1):
+        for i in range(starts[text], starts[text + 1]):
+            key = _key(level, tokens, i, starts[text + 1], order, n_tokens)
+            level[i] = -1
+            if key < 0:
+                continue
+            slot = _slot(table, key)
+            if table[slot] != key:
+                table[slot] = key
+                number[slot] = n
+                found[n] = key
+                n += 1
+            level[i] = number[slot]
+            if n == len(found):
+                grown = np.empty(2 * n, dtype=np.int64)
+                grown[:n] = found
+                found = grown
+                table, number = _table(found[:n], 4 * n)
     return found[:n].copy()
 
 
 @loop(nogil=True)
-def table(distinct):
-    """A hash table from the sorted keys to their ranks."""
+def look_up_loop(level, tokens, starts, order, n_tokens, keys):
+    """Makes n-grams longer by a token, numbered by the place of their keys; -1 if unknown."""
     size = 16
-    while size < 2 * len(distinct):
+    while size < 2 * len(keys):
         size *= 2
-    table = np.full(size, -1, dtype=np.int64)
-    rank = np.full(size, -1, dtype=np.int32)
-    for i in range(len(distinct)):
-        slot = _slot(table, distinct[i])
-        table[slot] = distinct[i]
-        rank[slot] = i
-    return table, rank
+    table, number = _table(keys, size)
+    for text in range(len(starts) - 1):
+        for i in range(starts[text], starts[text + 1]):
+            key = _key(level, tokens, i, starts[text + 1], order, n_tokens)
+            level[i] = -1
+            if key >= 0:
+                slot = _slot(table, key)
+                if table[slot] == key:
+                    level[i] = number[slot]
 
 
 @loop(nogil=True)
-def ranks(keys, table, rank):
-    """[keys] rank of each key, -1 for unknown ones."""
-    ranks = np.full(len(keys), -1, dtype=np.int32)
-    for i in range(len(keys)):
-        if keys[i] >= 0:
-            ranks[i] = rank[_slot(table, keys[i])]
-    return ranks
+def renumber(level, rank):
+    """Puts rank[n] for each n-gram n."""
+    for i in range(len(level)):
+        if level[i] >= 0:
+            level[i] = rank[level[i]]
 
 
 @loop(nogil=True)
-def occurrences(level, starts, size):
-    """How often each n-gram has occurred before in its text; the most it occurs in any text."""
-    before = np.zeros(len(level), dtype=np.int32)
-    seen_in = np.full(size, -1, dtype=np.int64)
-    count = np.zeros(size, dtype=np.int32)
-    most = np.zeros(size, dtype=np.int64)
+def most_loop(level, starts, most):
+    """Raises most[n-grams] to the most that each occurs in any text."""
+    count = np.zeros(len(most), dtype=np.int32)
+    for text in range(len(starts) - 1):
+        own = level[starts[text] : starts[text + 1]]
+        for gram in own:
+            if gram >= 0:
+                count[gram] += 1
+        for gram in own:
+            if gram >= 0:
+                most[gram] = max(most[gram], count[gram])
+                count[gram] = 0
+
+
+@loop(nogil=True)
+def ends_loop(level, starts, first, ends):
+    """Marks in ends[occurrences] each n-gram's last occurrence in each text."""
+    count = np.zeros(len(first), dtype=np.int32)
+    for text in range(len(starts) - 1):
+        own = level[starts[text] : starts[text + 1]]
+        for gram in own:
+            if gram >= 0:
+                count[gram] += 1
+        for gram in own:
+            if gram >= 0 and count[gram] > 0:
+                ends[first[gram] + count[gram] - 1] = True
+                count[gram] = 0
+
+
+@loop(nogil=True)
+def part(level, starts, first, upto, weighted):
+    """Features of one order: ids, weights (if they are wanted), and where each text's begin."""
+    ids = np.empty(len(level), dtype=np.int32)
+    weights = np.empty(len(level) if weighted else 0, dtype=np.int32)
+    begins = np.zeros(len(starts), dtype=np.int64)
+    seen_in = np.full(len(first), -1, dtype=np.int32)
+    count = np.zeros(len(first), dtype=np.int32)
+    current = np.zeros(len(first), dtype=np.int64)
+    place = np.zeros(len(first) if weighted else 0, dtype=np.int64)
+    n = 0
     for text in range(len(starts) - 1):
         for i in range(starts[text], starts[text + 1]):
             gram = level[i]
@@ -91,33 +141,21 @@ def occurrences(level, starts, size):
             if seen_in[gram] != text:
                 seen_in[gram] = text
                 count[gram] = 0
-            before[i] = count[gram]
+                current[gram] = first[gram] - 1
             count[gram] += 1
-            most[gram] = max(most[gram], count[gram])
-    return before, most
-
-
-@loop(nogil=True)
-def part(level, starts, before, first, clip):
-    """Features of one order: ids, weights, and where each text's begin."""
-    ids = np.empty(len(level), dtype=np.int32)
-    weights = np.ones(0 if clip else len(level), dtype=np.int32)
-    begins = np.zeros(len(starts), dtype=np.int64)
-    place = np.zeros(len(first), dtype=np.int64)
-    n = 0
-    for text in range(len(starts) - 1):
-        for i in range(starts[text], starts[text + 1]):
-            gram = level[i]
-            if gram < 0:
-                continue
-            if clip and first[gram] + before[i] < first[gram + 1]:
-                ids[n] = first[gram] + before[i]
+            feature = current[gram]
+            if feature < first[gram] or count[gram] > upto[feature - first[0]]:
+                feature += 1
+                if feature == first[gram + 1]:
+                    count[gram] -= 1  # beyond what any text of the pool has
+                    continue
+                current[gram] = feature
+                ids[n] = feature
+                if weighted:
+                    weights[n] = 0
+                    place[gram] = n
                 n += 1
-            elif not clip and before[i] == 0:
-                ids[n] = first[gram]
-                place[gram] = n
-                n += 1
-            elif not clip:
+            if weighted:
                 weights[place[gram]] += 1
         begins[text + 1] = n
     return ids[:n].copy(), weights[:n].copy(), begins

@@ -103,7 +103,7 @@ class PreparedBleu:
     @classmethod
     def build(cls, texts: Sequence[str], shape: Shape) -> PreparedBleu:
         """Postings of the texts; ties in length keep the order given."""
-        vocabulary, features = learn(texts, shape)
+        vocabulary, features = learn(texts, shape, runs=True)
         ends = [int(first[0]) for first in vocabulary.firsts] + [vocabulary.features]
         starts = np.array(ends, dtype=np.int64)
         return cls(vocabulary, postings_of(features, starts, shape.low, clip=shape.clip))

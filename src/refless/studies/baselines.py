@@ -6,7 +6,6 @@ Each text is predicted from the ratings of the other groups alone.
 import re
 from collections.abc import Callable, Sequence
 from functools import partial
-from itertools import pairwise
 
 import numpy as np
 from scipy import sparse
@@ -164,21 +163,33 @@ def _whole(rows: sparse.csr_matrix, human: FloatArray) -> Precision:
 
 def tfidf(texts: Sequence[str]) -> sparse.csr_matrix:
     """[n, features] TF-IDF of words and pairs of words as in scikit-learn; rows of length 1."""
-    vocabulary: dict[str, int] = {}
-    columns: list[int] = []
-    starts = [0]
-    for text in texts:
-        words = WORDS.findall(text.lower())
-        both = [*words, *(f"{a} {b}" for a, b in pairwise(words))]
-        columns += [vocabulary.setdefault(word, len(vocabulary)) for word in both]
-        starts.append(len(columns))
-    shape = (len(texts), len(vocabulary))
+    columns, starts = _columns(texts)
+    shape = (len(texts), int(columns.max(initial=-1)) + 1)
     counts = sparse.csr_matrix((np.ones(len(columns)), columns, starts), shape=shape)
     counts.sum_duplicates()
-    seen = np.bincount(counts.indices, minlength=len(vocabulary))
+    seen = np.bincount(counts.indices, minlength=shape[1])
     counts.data *= (np.log((1 + len(texts)) / (1 + seen)) + 1)[counts.indices]
     lengths = np.sqrt(np.asarray(counts.multiply(counts).sum(axis=1)).ravel())
     return sparse.diags_array(1 / np.where(lengths > 0, lengths, 1)) @ counts
+
+
+def _columns(texts: Sequence[str]) -> tuple[IntArray, IntArray]:
+    """Words and pairs of words of one text after the other, numbered as they appear; the starts.
+
+    A word is its number, and a pair two numbers in one: strings of pairs would take ten times the
+    memory of a long text.
+    """
+    place: dict[str, int] = {}
+    parts = [np.zeros(0, dtype=np.int64)]
+    for text in texts:
+        found = (place.setdefault(m.group(), len(place)) for m in WORDS.finditer(text.lower()))
+        words = np.fromiter(found, dtype=np.int64)
+        parts.append(np.concatenate([words, (words[:-1] + 1 << 32) + words[1:]]))
+    keys = np.concatenate(parts)
+    _, first, columns = np.unique(keys, return_index=True, return_inverse=True)
+    order = np.empty(len(first), dtype=np.int64)
+    order[np.argsort(first)] = np.arange(len(first))
+    return order[columns], np.cumsum([0, *map(len, parts[1:])])
 
 
 def _ridge(known: sparse.csr_matrix, human: FloatArray, asked: sparse.csr_matrix) -> FloatArray:
