@@ -157,6 +157,26 @@ def test_a_full_disk_is_no_fault_of_ours(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_file_that_cannot_be_written_is_told_first(name: str, tmp_path: Path) -> None:
+    """Not after hours of work: the file that would be read is not even there."""
+    own: dict[str, list[object]] = {
+        "explain": ["--rated", "none.csv", "text"],
+        "index": ["none.csv", "--out-dir", tmp_path / "new"],
+        "train": ["none.csv", "--out-dir", tmp_path / "new"],
+        "mine": ["none.csv", "--seeds", "none.csv", "--out-dir", tmp_path],
+        "metric": ["none.csv", "-m", "bleu"],
+        "demo": [],
+        "estimators": [],
+        "metrics": [],
+    }
+    file = tmp_path / f"{'x' * 245}.json"  # longer than names can be, with what is written first
+    ran = run(name, *own.get(name, ["none.csv"]), "-o", file)
+    assert ran.code == 2
+    assert f"{file}: the file cannot be written" in ran.err
+    assert [*tmp_path.iterdir()] == []
+
+
 @pytest.mark.parametrize("flag", [["-o", "IT"], ["--out", "IT"], ["--out=IT"]], ids=str)
 def test_no_result_overwrites_what_is_read(folder: Path, flag: list[str]) -> None:
     """Ratings are dear: the same file as input and output is refused, by any of its names."""

@@ -3,12 +3,13 @@
 import os
 import stat
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from refless.errors import InputError
-from refless.writing import write_atomic
+from refless.writing import check_writable, write_atomic
 
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="POSIX permissions and links")
 
@@ -41,9 +42,23 @@ def test_a_failure_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.Monke
 def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
     """A missing folder is an input error that names the path."""
     path = str(tmp_path / "none" / "o.json")
-    with pytest.raises(InputError, match="check that the folder exists") as caught:
-        write_atomic(path, "x")
-    assert caught.value.path == path
+    for fails in (partial(write_atomic, data="x"), check_writable):
+        with pytest.raises(InputError, match="check that the folder exists") as caught:
+            fails(path)
+        assert caught.value.path == path
+
+
+def test_a_look_at_whether_a_file_can_be_written(tmp_path: Path) -> None:
+    """Leaves a file that is there as it is, makes none that is not, and refuses a folder."""
+    path = tmp_path / "o.json"
+    check_writable(str(path))
+    assert [*tmp_path.iterdir()] == []
+    path.write_text("before")
+    check_writable(str(path))
+    assert (path.read_text(), [*tmp_path.iterdir()]) == ("before", [path])
+    check_writable(os.devnull)
+    with pytest.raises(InputError, match="the file cannot be written"):
+        check_writable(str(tmp_path))
 
 
 @POSIX

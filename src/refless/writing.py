@@ -7,7 +7,8 @@ import os
 import re
 import secrets
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -29,11 +30,35 @@ def write_atomic(path: str, data: bytes | str) -> None:
     """
     target = Path(os.path.realpath(path))
     content = data.encode("utf-8", "replace") if isinstance(data, str) else data
-    try:
-        if target.exists() and not target.is_file():  # a pipe or /dev/stdout cannot be replaced
+    with _ours(path):
+        if _irreplaceable(target):
             target.write_bytes(content)
-            return
-        replace_file(target, content)
+        else:
+            replace_file(target, content)
+
+
+def check_writable(path: str) -> None:
+    """Raises InputError where `write_atomic` would, as far as that can be known; leaves nothing."""
+    target = Path(os.path.realpath(path))
+    with _ours(path):
+        if target.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        if not _irreplaceable(target):
+            temporary, stream = _fresh(target)
+            stream.close()
+            temporary.unlink()
+
+
+def _irreplaceable(target: Path) -> bool:
+    """Whether it is a pipe or /dev/stdout, which can be written and not replaced."""
+    return target.exists() and not target.is_file()
+
+
+@contextmanager
+def _ours(path: str) -> Iterator[None]:
+    """Errors of the system as ours, about a file that is written."""
+    try:
+        yield
     except OSError as fault:
         remedy = "check that the folder exists and can be written to"
         found = f"the file cannot be written ({fault.strerror or fault})"

@@ -6,12 +6,13 @@ from os import fspath
 from typing import TYPE_CHECKING, Annotated, Any
 
 from refless.application.notes import note
-from refless.application.parameters import Argument, Flag, Folder, command
-from refless.application.rows import ScoredRows
+from refless.application.parameters import Argument, Flag, Folder, RatedRows, Rows, command
+from refless.application.rows import ScoredRows, rated_of
 from refless.errors import UsageError
 from refless.signature import Signature
 
 if TYPE_CHECKING:
+    from refless.records import RatedPool
     from refless.report.short import IndexResult
 
 PUBLISHED = "bleu*"
@@ -37,24 +38,29 @@ def index(
         kernel: BLEU* with parameters: bleu*:tokenize=words,orders=1-4.
         append: Add these ratings to the index that is there.
     """
-    from refless.application.rows import rated_of
     from refless.folders import claimed
     from refless.index import INDEX, RatedIndex, add_to_index
     from refless.kernels import BleuStar, kernel_of
     from refless.report.short import IndexResult
 
-    found, _ = rated_of(rated, rows)
-    if isinstance(found, RatedIndex):
-        raise UsageError("name files of rated texts, not an index")
     wanted = kernel_of(kernel)
     if not isinstance(wanted, BleuStar):
         raise UsageError(f"an index holds the n-grams of bleu*; got --kernel {kernel}")
     if append:
         shape = wanted.shape if kernel != PUBLISHED else None
-        made = add_to_index(out_dir, found, shape=shape, tell=note)
+        made = add_to_index(out_dir, _pool(rated, rows), shape=shape, tell=note)
     else:
-        with claimed(out_dir, INDEX, tell=note) as claim:
-            made = RatedIndex.build(found, wanted.shape)
+        with claimed(out_dir, INDEX, tell=note) as claim:  # first: it may not be writable
+            made = RatedIndex.build(_pool(rated, rows), wanted.shape)
             made.put(claim)
     signed = Signature("index").plus(pool=made.fingerprint, size=len(made.pool))
     return IndexResult(index=made, folder=fspath(out_dir), signature=signed)
+
+
+def _pool(rated: Rows, rows: RatedRows) -> RatedPool:
+    from refless.records import RatedPool
+
+    found, _ = rated_of(rated, rows)
+    if not isinstance(found, RatedPool):
+        raise UsageError("name files of rated texts, not an index")
+    return found

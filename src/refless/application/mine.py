@@ -24,6 +24,7 @@ from refless.application.parameters import (
 from refless.errors import InputError, UsageError
 from refless.outside import is_file, reading
 from refless.signature import Signature
+from refless.writing import check_writable
 
 if TYPE_CHECKING:
     from refless.mining import Candidate, Mining, Triple
@@ -82,6 +83,7 @@ def mine(
     if out_dir is None:
         raise UsageError("--out-dir is needed: a folder for raters.jsonl and key.jsonl")
     folder = check_folder(out_dir)
+    check_writable(str(folder / RATERS))
     if ratings is not None:
         if corpus is not None or seeds is not None:
             raise UsageError("--ratings is the second step: leave out CORPUS and --seeds")

@@ -16,6 +16,7 @@ from refless.cli.flags import Format
 from refless.cli.streams import write_output
 from refless.errors import UsageError
 from refless.report.result import Result, ending_of
+from refless.writing import check_writable
 
 SAVED = ("index.json", "model.json")  # in the folders of 'refless index' and 'refless train'
 
@@ -42,7 +43,7 @@ def show(make: Callable[[], Result], shown: Format, saved: Sequence[str], csv_sa
 
 
 def check(saved: Sequence[str]) -> None:
-    """Raises UsageError for a file that cannot be written, or that the command reads."""
+    """Raises UsageError for a file that the command reads, InputError for one it cannot write."""
     named = _named()
     for name in saved:
         try:
@@ -53,6 +54,7 @@ def check(saved: Sequence[str]) -> None:
             raise UsageError(f"-o {name} would overwrite a file that is read; name another")
         if Path(name).name in SAVED and _among(named, Path(name).parent):
             raise UsageError(f"-o {name} is a part of what that folder holds; name another")
+        check_writable(name)
 
 
 def _named() -> list[os.stat_result]:
