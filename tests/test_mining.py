@@ -201,6 +201,13 @@ def test_command_goes_out_and_back(tmp_path) -> None:
     assert found[0]["references"][0] == corpus[1].response
     assert "0 responses were not rated" in " ".join(done.stdout.split())
 
+    done = refless("--ratings", tmp_path / "back.jsonl", "--out-dir", tmp_path, "--max-bytes", 99,
+                   status=2)  # fmt: skip
+    assert "back.jsonl" in done.stderr
+    assert "--max-bytes" in done.stderr
+    flags += ["--out-dir", tmp_path, "--max-bytes", 99]
+    assert "seeds.jsonl" in refless(tmp_path / "corpus.jsonl", *flags, status=2).stderr
+
     back[0]["response"] += " changed"
     (tmp_path / "back.jsonl").write_text(json.dumps(back[0]), encoding="utf-8")
     done = refless("--ratings", tmp_path / "back.jsonl", "--out-dir", tmp_path, status=2)
@@ -211,5 +218,7 @@ def test_command_misuse(tmp_path) -> None:
     """Missing halves of the two steps are told."""
     assert "no folder" in refless("--out-dir", tmp_path / "no", status=2).stderr
     assert "CORPUS and --seeds" in refless("--out-dir", tmp_path, status=2).stderr
+    no_bytes = ["x", "--seeds", "y", "--max-bytes", 0, "--out-dir", tmp_path]
+    assert "--max-bytes must be 1 or more" in refless(*no_bytes, status=2).stderr
     both = ["x", "--ratings", "y", "--out-dir", tmp_path]
     assert "second step" in refless(*both, status=2).stderr

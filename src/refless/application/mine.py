@@ -15,6 +15,8 @@ from refless.application.parameters import (
     Files,
     Flag,
     Folder,
+    Rare,
+    Read,
     Rows,
     Seed,
     check_drawing,
@@ -22,7 +24,7 @@ from refless.application.parameters import (
     command,
 )
 from refless.errors import InputError, UsageError
-from refless.outside import is_file, reading
+from refless.outside import MOST_BYTES, is_file, reading
 from refless.signature import Signature
 from refless.writing import check_writable
 
@@ -52,6 +54,7 @@ def mine(
     context_column: Annotated[str, Flag(panel=COLUMNS)] = "context",
     message_column: Annotated[str, Flag(panel=COLUMNS)] = "message",
     response_column: Annotated[str, Flag(panel=COLUMNS)] = "response",
+    max_bytes: Rare[Read[int]] = MOST_BYTES,
     seed: Seed = 0,
 ) -> MineResult:
     """Mine references for delta-BLEU, have them rated, get weights.
@@ -75,6 +78,7 @@ def mine(
         context_column: Column of the context.
         message_column: Column of the message.
         response_column: Column of the response.
+        max_bytes: Most bytes that one file of rows may hold, unpacked.
     """
     from refless.mining import Mining
     from refless.tables import Columns, Reading
@@ -87,12 +91,12 @@ def mine(
     if ratings is not None:
         if corpus is not None or seeds is not None:
             raise UsageError("--ratings is the second step: leave out CORPUS and --seeds")
-        return _back(ratings, folder, scale)
+        return _back(ratings, folder, scale, max_bytes)
     if corpus is None or seeds is None:
         raise UsageError("CORPUS and --seeds are needed, or --ratings for the second step")
     columns = Columns(text=response_column, source=context_column, group=message_column)
     settings = Mining(n=n, alpha=alpha, epsilon=epsilon, tokenize=tokenize)
-    reading = Reading(columns=columns)
+    reading = Reading(columns=columns, max_bytes=max_bytes)
     found = _seeds(seeds, reading, min_rating)
     return _out(found, _triples(corpus, reading), settings, folder, seed, split=split)
 
@@ -151,7 +155,7 @@ def _out(
     )
 
 
-def _back(rows: Rows, folder: Path, scale: tuple[float, float]) -> MineResult:
+def _back(rows: Rows, folder: Path, scale: tuple[float, float], max_bytes: int) -> MineResult:
     from refless.human import check_scale
     from refless.mining import weighted
     from refless.report.short import MineResult
@@ -159,7 +163,8 @@ def _back(rows: Rows, folder: Path, scale: tuple[float, float]) -> MineResult:
 
     check_scale(scale)
     key = _key(folder / KEY)
-    pool = read_pool(rows, Reading(columns=Columns(text="response", id="id"))).pool
+    columns = Columns(text="response", id="id")
+    pool = read_pool(rows, Reading(columns=columns, max_bytes=max_bytes)).pool
     _check_texts(key, dict(zip(pool.ids, pool.texts, strict=True)), rows)
     found = weighted(key, dict(zip(pool.ids, pool.human.tolist(), strict=True)), scale)
     _write(folder / REFERENCES, [asdict(one) for one in found])

@@ -137,8 +137,6 @@ class OutputRows:
         """How to read, with more columns by role."""
         from refless.tables import Columns, Reading
 
-        if self.max_bytes < 1:
-            raise UsageError(f"--max-bytes must be 1 or more, got {self.max_bytes}")
         named = Columns(
             text=self.text_column,
             id=self.id_column,

@@ -38,6 +38,10 @@ class Reading:
     format: str | None = None
     max_bytes: int = MOST_BYTES
 
+    def __post_init__(self) -> None:
+        if self.max_bytes < 1:
+            raise UsageError(f"--max-bytes must be 1 or more, got {self.max_bytes}")
+
 
 PLAIN = Reading()
 
