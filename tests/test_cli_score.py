@@ -398,6 +398,17 @@ def test_groups_of_the_users_own(folder: Path) -> None:
     assert "tale" in refused.err
 
 
+def test_groups_that_change_nothing_are_told(folder: Path) -> None:
+    """A network's errors are of texts kept aside one by one."""
+    small = "ratpred:epochs=1,hidden=4,embedding=4,ensemble_size=1"
+    words = ("score", folder / "outputs.jsonl", "--rated", folder / "rated.jsonl", "--estimator")
+    ran = run(*words, small, "--group", "source")
+    assert ran.code == 0
+    assert "--group source changes nothing here" in ran.err
+    for other in ((small,), ("bleu-neighbors", "--group", "source")):
+        assert "changes nothing" not in run(*words, *other).err
+
+
 def test_few_rated_systems_are_told(folder: Path) -> None:
     """A system without rated texts has a wide interval, and a note says by what it goes."""
     new = [{**row, "system": "new"} if i % 2 else row for i, row in enumerate(output_rows())]

@@ -212,7 +212,14 @@ def _note_groups(given: _Given, estimator: Estimator, group: str | None) -> None
     """Says so where too few rated sources tell how far estimates for others lie off."""
     from refless.estimators.reach import FEWEST_SOURCES
 
-    rated, name = {*estimator.residuals().sources}, group or "source"
+    errors, name = estimator.residuals(), group or "source"
+    if group is not None and len(errors.values) and not errors.sources:
+        note(
+            f"--group {group} changes nothing here: intervals of {estimator.title} come from texts "
+            "that were kept aside one by one, and may be too narrow for other groups; "
+            f"'refless validate --group {group}' holds whole groups out"
+        )
+    rated = {*errors.sources}
     judged = {*(given.groups or given.outputs.sources)} - rated
     if not rated or not judged:
         return
