@@ -31,7 +31,7 @@ AS_PROCESSES = 6  # so many of the lines are run as real processes as well
 COMMANDS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 FAST = "bleu-neighbors:min_neighbors=1,max_fraction=1"
 ON_ROWS: dict[str, Line] = {  # each command with IT where a file of rows goes
-    "validate": ("validate", "IT", "--estimator", FAST, "--resamples", "40"),
+    "validate": ("validate", "IT", "--estimator", FAST),
     "score": ("score", "IT", "--rated", "good.jsonl", "--estimator", FAST),
     "score by": ("score", "good.jsonl", "--rated", "IT", "--estimator", FAST),
     "explain": ("explain", "a text", "--rated", "IT", "--estimator", FAST),
@@ -189,7 +189,7 @@ def lines(names: Sequence[str]) -> list[Line]:
     found = [*LINES]
     for words in ON_ROWS.values():
         found += [tuple(name if word == "IT" else word for word in words) for name in names]
-    known = ("validate", "good.jsonl", "--estimator", FAST, "--resamples", "40")
+    known = ("validate", "good.jsonl", "--estimator", FAST)
     for flag, values in VALUES.items():
         found += [(*known, flag, value) for value in values]
     for spec in IN_SPECS:

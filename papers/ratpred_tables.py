@@ -12,6 +12,7 @@ from ratpred_data import Rated, Split
 from ratpred_runs import Result, Run
 
 from refless.estimators.ratpred.model import Range
+from refless.estimators.scorer import Held
 from refless.records import FloatArray, IntArray
 from refless.report.document import Section, Table
 from refless.report.wording import number, with_interval
@@ -19,6 +20,8 @@ from refless.stats.correlation import pearson, spearman
 from refless.stats.intervals import fisher_interval
 from refless.stats.williams import williams
 from refless.studies.reranking import reranking
+from refless.studies.trials import PARTS, Deal, Trial
+from refless.studies.validation import codes
 
 MEASURES = ("pearson", "spearman", "mae", "rmse")
 NAMES = {
@@ -191,9 +194,13 @@ def as_dict(row: Row, human: FloatArray, against: Mapping[str, Row]) -> dict[str
 def choosing(row: Row, human: FloatArray, sources: Sequence[str]) -> dict[str, Any]:
     """What choosing the highest of each source's outputs is worth: means over seeds.
 
-    The ends of intervals are means over seeds too, so as wide as one seed's.
+    The ends of intervals are means over seeds too, so as wide as one seed's; networks stay as they
+    are.
     """
-    several = [reranking(sources, human, run) for run in row.shown()]
+    groups = codes(sources)
+    parts = min(PARTS, int(groups.max()) + 1)
+    deal = Deal(human=human, groups=groups, blocks=groups, part=groups % parts + 1, parts=parts)
+    several = [reranking(sources, Trial(deal, (Held(run, run),))) for run in row.shown()]
     found = [one for one in several if one is not None]
     return {
         "sources": found[0].n,

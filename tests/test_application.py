@@ -83,9 +83,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 CALLS: dict[str, Callable[[Path], Result]] = {
-    "validate": lambda f: refless.validate(f / "rated.jsonl", scale=(1, 5), resamples=QUICK),
+    "validate": lambda f: refless.validate(f / "rated.jsonl", scale=(1, 5)),
     "validate-one": lambda f: refless.validate(
-        f / "rated.jsonl", estimator="bleu-neighbors:tau=0.1", group="source", resamples=99, seed=3
+        f / "rated.jsonl", estimator="bleu-neighbors:tau=0.1", group="source", seed=3
     ),
     "score": lambda f: refless.score(
         f / "outputs.jsonl", f / "rated.jsonl", scale=(1, 5), best_of="source", fallback_below=2.5
@@ -208,9 +208,9 @@ def test_rows_from_anywhere(folder: Path, kind: Callable[[Any], Any]) -> None:
 
     rated, outputs = given("rated.jsonl", rated_rows()), given("outputs.jsonl", output_rows())
     one = {"estimator": "bleu-neighbors", "scale": (1, 5)}
-    found = refless.validate(rated, group="source", resamples=QUICK, **one)
+    found = refless.validate(rated, group="source", **one)
     assert found.to_dict() == (
-        refless.validate(folder / "rated.jsonl", group="source", resamples=QUICK, **one).to_dict()
+        refless.validate(folder / "rated.jsonl", group="source", **one).to_dict()
     )
     found = refless.score(outputs, rated, **one)
     assert found.to_dict() == (
@@ -266,8 +266,8 @@ def test_pools_and_indexes(folder: Path, tmp_path: Path) -> None:
     whole = refless.score(folder / "outputs.jsonl", path, scale=(1, 5), **one).to_dict()
     for rated in (pool, index, tmp_path / "ix", str(tmp_path / "ix")):
         assert refless.score(outputs, rated, **one).to_dict() == whole
-    validated = refless.validate(pool, resamples=QUICK, **one).to_dict()
-    assert refless.validate(index, resamples=QUICK, **one).to_dict() == validated
+    validated = refless.validate(pool, **one).to_dict()
+    assert refless.validate(index, **one).to_dict() == validated
 
 
 def test_estimators_of_ones_own(folder: Path) -> None:
@@ -278,7 +278,7 @@ def test_estimators_of_ones_own(folder: Path) -> None:
     found = refless.score(outputs, rated, estimator=given, seed=4)
     assert found.to_dict() == refless.score(outputs, rated, estimator=said, seed=4).to_dict()
     assert f"--estimator '{said}'" in found.command
-    both = refless.validate(rated, estimator=[given, "gp"], resamples=QUICK)
+    both = refless.validate(rated, estimator=[given, "gp"])
     assert both.command.count("--estimator") == 2
     assert run(*shlex.split(both.command)[1:], "--format", "json").json == both.to_dict()
     assert given.get_params()["seed"] == 0
@@ -302,7 +302,7 @@ def test_every_parameter_becomes_words(tmp_path: Path, more: dict[str, Any]) -> 
     path = tmp_path / "a file's name.tsv"
     lines = [f"{t}\t{('good', 'bad')[i % 2]}\tgood" for i, t in enumerate(headlines(30))]
     path.write_text("text\trating\tsecond\n" + "\n".join(lines), encoding="utf-8")
-    found = refless.validate(path, estimator="bleu-neighbors", resamples=QUICK, **more)
+    found = refless.validate(path, estimator="bleu-neighbors", **more)
     again = run(*shlex.split(found.command)[1:], "--format", "json")
     assert again.code == 0, again.err
     assert again.json == found.to_dict()
@@ -332,7 +332,7 @@ def test_patterns_of_columns(folder: Path) -> None:
 
 def test_validate_recommends(folder: Path) -> None:
     """Side by side on the same texts: the estimator to use, and the line that uses it."""
-    found = refless.validate(folder / "rated.jsonl", scale=(1, 5), resamples=200)
+    found = refless.validate(folder / "rated.jsonl", scale=(1, 5))
     table = found.side_by_side
     assert len(table.methods) - len(table.baselines) == 3
     assert table.reference in {line.name for line in table.methods}
@@ -410,7 +410,7 @@ def test_wrong_values_are_told(folder: Path) -> None:
     """The errors of the command line, as exceptions."""
     rated = folder / "rated.jsonl"
     with pytest.raises(UsageError, match="--resamples must be 40 or more"):
-        refless.validate(rated, resamples=3)
+        refless.metric(rated, "bleu", resamples=3)
     with pytest.raises(UsageError, match="no estimator 'nonsense'"):
         refless.validate(rated, estimator="nonsense")
     with pytest.raises(UsageError, match="tau must be from 0 to 1, got 2"):

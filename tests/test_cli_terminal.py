@@ -74,7 +74,7 @@ def test_each_command_is_what_it_is_alone() -> None:
     ("typed", "offered"),
     [
         (("refless", "va"), ["validate"]),
-        (("refless", "validate", "--resam"), ["--resamples"]),
+        (("refless", "meta", "--resam"), ["--resamples"]),
         (("refless", "score", "--min-"), ["--min-mean", "--min-coverage"]),
         (("refless", "train", "--ep"), ["--epochs"]),
     ],

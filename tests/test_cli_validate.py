@@ -189,6 +189,18 @@ def test_few_groups_are_told(rated: Path) -> None:
     assert "intervals are drawn over" not in validated(rated, *SCALE).err
 
 
+def test_groups_of_the_same_texts(tmp_path: Path) -> None:
+    """Copies are held out together, so all texts are, and nothing is left: said, with a way out."""
+    rows = [{"text": text, "rating": i % 5, "day": day} for i, text in enumerate(headlines(12))
+            for day in ("monday", "tuesday")]  # fmt: skip
+    ran = validated(jsonl(tmp_path / "r.jsonl", rows), "--group", "day")
+    assert ran.code == 2
+    for said in ("each day holds the same texts", "--group text", "--id-column"):
+        assert said in ran.err
+    named = [{**row, "id": f"t{i}"} for i, row in enumerate(rows)]
+    assert validated(jsonl(tmp_path / "n.jsonl", named), "--group", "day").code == 0
+
+
 def test_groups_that_are_not_there(tmp_path: Path) -> None:
     """A missing column, or one group only, is wrong usage."""
     rows = [{"text": text, "rating": i % 5, "task": "one"} for i, text in enumerate(headlines(9))]
@@ -199,16 +211,14 @@ def test_groups_that_are_not_there(tmp_path: Path) -> None:
         assert group in ran.err
 
 
-def test_seeds_and_resamples(rated: Path) -> None:
+def test_seeds(rated: Path) -> None:
     """Only intervals hang on them, and the signature names the seed."""
-    first, again, other, fewer = (
-        validated(rated, "--format", "json", "--seed", s, "--resamples", n).json
-        for s, n in ((0, 1000), (0, 1000), (7, 1000), (0, 100))
-    )
+    runs = (validated(rated, "--format", "json", "--seed", seed).json for seed in (0, 0, 7))
+    first, again, other = runs
     assert first == again
-    assert first["estimator"]["mse"] == other["estimator"]["mse"] == fewer["estimator"]["mse"]
+    assert first["estimator"]["mse"] == other["estimator"]["mse"]
     assert first["estimator"]["mse_interval"] != other["estimator"]["mse_interval"]
-    assert Signature.parse(fewer["signature"]).get("ci") == "jack-20"
+    assert Signature.parse(first["signature"]).get("ci") == "jack-20"
     assert Signature.parse(other["signature"]).get("seed") == "7"
 
 
@@ -376,18 +386,15 @@ def test_the_recommended_command_runs(rated: Path, tmp_path: Path) -> None:
     rows = [{"words": row["text"], "mark": row["rating"], "id": row["id"]} for row in rated_rows()]
     path = jsonl(tmp_path / "odd names.jsonl", rows)
     columns = ("--text-column", "words", "--rating-column", "mark")
-    ran = run("validate", path, *columns, *SCALE, "--seed", 3, "--resamples", 200)
+    ran = run("validate", path, *columns, *SCALE, "--seed", 3)
     (line,) = (line for line in ran.out.splitlines() if line.startswith("  refless "))
     assert line.startswith("  refless score OUTPUTS --rated ")
-    assert "--resamples" not in line
     assert line.count("seed") == 1
     outputs = jsonl(tmp_path / "o.jsonl", [{"words": text} for text in headlines(5)])
     words = [str(outputs) if word == "OUTPUTS" else word for word in shlex.split(line)[1:]]
     used = run(*words, "--format", "json")
     assert used.code == 0, used.err
-    found = run(
-        "validate", path, *columns, *SCALE, "--seed", 3, "--resamples", 200, "--format", "json"
-    ).json
+    found = run("validate", path, *columns, *SCALE, "--seed", 3, "--format", "json").json
     first, second = (Signature.parse(one["signature"]) for one in (used.json, found))
     assert first.name == second.name
     for name in ("pool", "scale", "seed", "w", "tau"):

@@ -175,7 +175,7 @@ def test_threads(tmp_path: Path) -> None:
     pool, outputs = tmp_path / "rated.jsonl", tmp_path / "outputs.jsonl"
     asked = (
         ("score", outputs, "--rated", pool, "--scale", 1, 5),
-        ("validate", pool, "--scale", 1, 5, "--resamples", 50),
+        ("validate", pool, "--scale", 1, 5),
     )
 
     def printed(words: Sequence[object], threads: str) -> Any:

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from published import DATA
+from refless.stats.intervals import student
 
 pytest.importorskip("torch", reason="torch is not installed")
 
@@ -155,10 +156,13 @@ def test_choosing_is_counted_by_source(papers: Any) -> None:
     row = tables.Row(name="both", runs=(right, wrong), quantised=False)
     found = tables.choosing(row, human, sources)
     assert (found["sources"], found["gain"], found["share"]) == (2, 0.5, 0.5)
-    assert found["gain_interval"] == [0.0, 1.0]  # right: 1 to 1; wrong: -1 to 1
+    # right: 1 whatever is left out. wrong: 0, and 1, -1 and 0 without a, b and c: a variance of 4/3
+    half = student(2) * (4 / 3) ** 0.5
+    assert found["gain_interval"] == pytest.approx([(1 - half) / 2, (1 + half) / 2])
+    assert found["share_interval"] == pytest.approx([(1 - half) / 2, 1.0])
     section = tables.choosing_section("T", [{"name": "rounded"}, found | {"name": "x", "seeds": 2}])
     assert section.table is not None
-    assert section.table.rows == (("x", "0.500 [0.000, 1.000]", "0.500 [0.000, 1.000]", "2"),)
+    assert section.table.rows == (("x", "0.500 [-1.984, 2.984]", "0.500 [-1.984, 1.000]", "2"),)
 
 
 def test_a_small_run_prints_its_table() -> None:

@@ -81,6 +81,17 @@ def test_width_by_hand() -> None:
     assert width(values, list("abcd")) == width(values, ()) == width(values, list("aaaa")) == 1.0
 
 
+@pytest.mark.parametrize("scale", [1e-12, 1e-7, 1e6, 1e12])
+def test_effects_have_the_unit_of_the_errors(scale: float) -> None:
+    """Also where nothing varies within groups, and where nothing varies at all."""
+    for values in ([-1.0, 1.0, 3.0, 5.0], [1.0, 1.0, 2.0, 2.0], [1.0, 1.0, 1.0, 1.0]):
+        plain = group_effects(np.array(values), list("aabb"))
+        scaled = group_effects(scale * np.array(values), list("aabb"))
+        for name, effect in plain.items():
+            assert scaled[name].shift == pytest.approx(scale * effect.shift, rel=1e-6, abs=0)
+            assert scaled[name].error == pytest.approx(scale * effect.error, rel=1e-6, abs=0)
+
+
 @pytest.mark.parametrize("labels", [(), ["a"] * 4, ["a", "a", "b", ""], ["", "", "", ""]])
 def test_no_effects_without_two_groups(labels: list[str]) -> None:
     """One group says nothing of how groups vary."""

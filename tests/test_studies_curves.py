@@ -8,6 +8,7 @@ import pytest
 
 from refless.errors import UsageError
 from refless.estimators import BLEUNeighbors, GaussianProcess
+from refless.human import canonical_order, copies_of, pool_of
 from refless.records import take
 from refless.simulate import simulate
 from refless.stats.correlation import spearman
@@ -106,6 +107,23 @@ def test_order_of_rows_does_not_matter() -> None:
     for name, values in one.values.items():
         assert values == pytest.approx(other.values[name], nan_ok=True)
     assert str(one.signature) == str(other.signature)
+
+
+def test_copies_are_drawn_together() -> None:
+    """Two copies of each of 30 texts: whatever the subset, each text has its copy in it."""
+    both = pool_of([*POOL.texts[:30], *POOL.texts[:30]], [i % 7 for i in range(60)])
+    seen: list[np.ndarray] = []
+
+    class Spy(BLEUNeighbors):
+        def within(self, pool):
+            inner = super().within(pool)
+            return lambda rows: seen.append(rows) or inner(rows)
+
+    learning_curve(Spy(), both, repetitions=3)
+    copies = copies_of(take(both, canonical_order(both)))
+    assert len(seen) == 9 * 3 + 1
+    for rows in seen:
+        assert set(np.bincount(copies[rows]).tolist()) <= {0, 2}
 
 
 def test_forecast_by_hand() -> None:

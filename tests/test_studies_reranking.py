@@ -8,13 +8,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from refless.estimators.scorer import Held
+from refless.stats.intervals import student
 from refless.studies.reranking import Reranking, reranking, several
+from refless.studies.trials import Trial
+from trials import deal_of, fixed
 
 
 def choose(
-    ratings: list[float], labels: list[str], values: list[float], **how: object
+    ratings: list[float], labels: list[str], values: list[float], **how: str
 ) -> Reranking | None:
-    return reranking(labels, np.array(ratings, float), np.array(values, float), **how)  # type: ignore[arg-type]
+    groups = np.unique(labels, return_inverse=True)[1]
+    one = fixed(np.array(ratings, float), np.array(values, float), groups)
+    return reranking(labels, one, **how)
 
 
 def test_by_hand() -> None:
@@ -24,17 +30,34 @@ def test_by_hand() -> None:
     """
     labels = ["a", "a", "a", "b", "b", "c"]
     values = [0.9, 0.1, math.nan, 0.5, 0.5, 1.0]
-    found = choose([4, 5, 0, 1, 3, 9], labels, values, resamples=50)
+    found = choose([4, 5, 0, 1, 3, 9], labels, values)
     assert found is not None
     assert (found.by, found.n) == ("source", 2)
     assert (found.chosen, found.random, found.best) == (3.0, 2.5, 4.0)
     assert (found.gain, found.share) == (0.5, pytest.approx(1 / 3))
-    assert found.gain_interval == (0.0, 1.0)  # resamples are a a, a b, b b
+
+
+def test_the_interval_knows_what_taught_the_estimates() -> None:
+    """By hand: choosing gains 1 in a and -1 in b; learned without a, it would gain 1 in b too.
+
+    As a test the parts say -1 and 1: a variance of (1 + 1) / 2. Learned anew both say 1: none. The
+    variance is the mean of both, with one degree of freedom.
+    """
+    human, values = np.array([1.0, 3.0, 2.0, 4.0]), np.array([0.0, 1.0, 1.0, 0.0])
+    deal = deal_of(human, np.array([0, 0, 1, 1]), parts=2)
+    right = Held(human, human)
+    for others, variance in (((), 1.0), ((right, right), 0.5)):
+        found = reranking(list("aabb"), Trial(deal, (Held(values, values), *others)))
+        assert found is not None
+        assert (found.gain, found.share) == (0.0, 0.0)
+        half = student(1) * math.sqrt(variance)
+        assert found.gain_interval == pytest.approx((-half, half))
+        assert found.share_interval == pytest.approx((-half, 1.0))  # no more can be gained
 
 
 def test_blank_labels_and_single_outputs() -> None:
     """One item tells nothing of others; without two outputs of a label there is nothing."""
-    found = choose([1, 2], ["i", "i"], [0.2, 0.1], by="item", resamples=50)
+    found = choose([1, 2], ["i", "i"], [0.2, 0.1], by="item")
     assert found is not None
     assert (found.by, found.n, found.gain) == ("item", 1, -0.5)
     assert math.isnan(found.gain_interval[0])
@@ -45,7 +68,7 @@ def test_blank_labels_and_single_outputs() -> None:
 
 def test_all_rated_alike() -> None:
     """Nothing can be gained, so a share of it is undefined."""
-    found = choose([2, 2, 3, 3], list("aabb"), [1, 2, 3, 4], resamples=50)
+    found = choose([2, 2, 3, 3], list("aabb"), [1, 2, 3, 4])
     assert found is not None
     assert found.gain == 0.0
     assert math.isnan(found.share)

@@ -16,7 +16,6 @@ from refless.application.parameters import (
     Flag,
     Many,
     Rare,
-    Resamples,
     Seed,
     Threads,
     check_drawing,
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
     from refless.report.validate.document import Studies
     from refless.report.validate.result import HeldOut, ValidateResult
     from refless.studies.side_by_side import SideBySide
-    from refless.studies.trials import Trial
+    from refless.studies.trials import Deal, Trial
 
 CANDIDATES = (
     "gp",
@@ -55,7 +54,6 @@ def validate(
     group: str = "id",
     at_most: Rare[int] = AT_MOST,
     threads: Threads = None,
-    resamples: Resamples = 1000,
     seed: Seed = 0,
     rows: ScoredRows,
 ) -> ValidateResult:
@@ -79,7 +77,7 @@ def validate(
     from refless.report.validate.result import HeldOut
     from refless.studies.validation import group_labels
 
-    check_drawing(seed, resamples)
+    check_drawing(seed)
     if at_most < FEWEST_STUDIED:
         raise UsageError(f"--at-most must be {FEWEST_STUDIED} or more, got {at_most}")
     given = [estimator] if isinstance(estimator, str) or hasattr(estimator, "fit") else estimator
@@ -88,7 +86,7 @@ def validate(
     pool = rated_in(found)
     if estimator is None:
         found = pool  # the n-grams of an index may be others than those of a candidate
-    how = HeldOut(group, group_labels(pool, group, column), seed, resamples)
+    how = HeldOut(group, group_labels(pool, group, column), seed)
     if len(pool) > at_most:
         found, how = _drawn(pool, how, at_most)
         pool = found
@@ -130,6 +128,7 @@ def _result(
 
     pool, groups = rated_in(rated), codes(how.labels)
     names, deal = _names(tried, pool), dealt(pool, groups, how.seed)
+    _check_apart(deal, how.group)
     estimates: dict[str, Estimates] = {}
     trials: dict[str, Trial] = {}
     for name, one in names.items():
@@ -153,7 +152,6 @@ def _result(
             how.signed(best.signature(pool)),
             group=how.group,
             seed=how.seed,
-            resamples=how.resamples,
         )
     others = len(pool) - (how.group == "id")
     return ValidateResult(
@@ -251,6 +249,19 @@ def _scoring(estimator: Estimator) -> str:
     if estimator.without_scores() is None:
         values["score_column"] = None
     return Call("score", parameters_of(score), values).line()
+
+
+def _check_apart(deal: Deal, group: str) -> None:
+    """Raises UsageError where no group differs from the others, so that all are held out at once.
+
+    Copies of a text are held out together, and here each group has a copy of each.
+    """
+    if group != "id" and len(set(deal.blocks.tolist())) == 1:
+        raise UsageError(
+            f"--group {group}: each {group} holds the same texts, and copies of a text are held "
+            "out together, so nothing would be left to estimate them from. Use --group text; or "
+            "give the rows ids (--id-column) if they are different texts"
+        )
 
 
 def _note_repeated(pool: RatedPool, group: str) -> None:

@@ -12,6 +12,7 @@ from refless.records import FloatArray
 from refless.stats.intervals import LEVEL, student
 
 PRIOR_GROUPS, PRIOR_SPREAD = 2, 0.4  # docs/estimating.md tells how they were chosen
+LEAST_WITHIN = 1e-12  # share of the variance that lies within groups, at least
 MOST_FREEDOM = 4  # one of a dozen systems is often far off the others, as no normal one would be
 
 
@@ -92,10 +93,13 @@ def group_effects(values: FloatArray, labels: Sequence[str]) -> dict[str, Effect
     groups = _groups(values, labels)
     if len(groups) < 2:
         return {}
+    spread = float(np.var(np.sort(np.concatenate([*groups.values()]))))
+    if not spread > 0:
+        return {name: Effect(shift=0.0, error=0.0) for name in groups}
     means = np.array([float(np.mean(rows)) for rows in groups.values()])
     freedom = sum(map(len, groups.values())) - len(groups)
     pooled = sum(float(np.var(rows)) * len(rows) for rows in groups.values()) / freedom
-    errors = np.array([max(pooled, 1e-12) / len(rows) for rows in groups.values()])
+    errors = np.array([max(pooled, LEAST_WITHIN * spread) / len(rows) for rows in groups.values()])
     weights = 1.0 / errors
     centre = float(weights @ means / weights.sum())
     excess = float(weights @ np.square(means - centre)) - (len(means) - 1)

@@ -8,6 +8,8 @@ import numpy as np
 
 from refless.errors import UsageError
 from refless.estimators import Scorer
+from refless.estimators.protocol import whole
+from refless.human import copies_of
 from refless.records import FloatArray, IntArray, RatedPool
 from refless.signature import Signature
 from refless.stats.intervals import UNDEFINED, Interval, percentile_interval
@@ -48,7 +50,8 @@ class LearningCurve:
     """A measure for every size of the rated pool, over random subsets.
 
     Attributes:
-        sizes: [k] numbers of rated texts, ascending; the last is the whole pool.
+        sizes: [k] numbers of rated texts, ascending; the last is the whole pool. Copies of a text
+            are drawn together, so subsets may be a little smaller.
         repetitions: random subsets a size.
         values: by measure (`spearman`, `pearson`, `mse`, `coverage`), [k, repetitions]; NaN where
             undefined, as correlations of fewer than ten estimates are.
@@ -81,9 +84,9 @@ def learning_curve(
 ) -> LearningCurve:
     """Agreement of held-out estimates within random subsets of a pool (section 5.5).
 
-    Each repetition draws n texts without replacement and judges each of them by the others outside
-    its group. For BLEU Neighbors all similarities are computed once; other estimators are fitted
-    anew for every subset.
+    Each repetition draws n texts without replacement, of copies of a text all or none, and judges
+    each of them by the others outside its group. For BLEU Neighbors all similarities are computed
+    once; other estimators are fitted anew for every subset.
 
     Args:
         scorer: an estimator or given scores.
@@ -102,12 +105,12 @@ def learning_curve(
         raise UsageError("a learning curve needs 2 repetitions and sizes from 2 to the whole pool")
     pool, held, human = canonical(pool, labels)
     steps = _sizes(len(pool)) if not sizes else np.unique([*sizes, len(pool)]).astype(np.int64)
-    predict = scorer.within(pool)
+    predict, copies = scorer.within(pool), copies_of(pool)
     values = {name: np.full((len(steps), repetitions), np.nan) for name in RANGES}
     rng = np.random.default_rng(seed)
     for i, size in enumerate(steps.tolist()):
         for j in range(repetitions if size < len(pool) else 1):
-            rows = np.sort(rng.choice(len(pool), size, replace=False))
+            rows = _drawn(copies, size, rng)
             for name, value in _measured(human[rows], predict(rows)(held[rows])).items():
                 values[name][i, j:] = value
     both = {name: _mean_and_sd(table) for name, table in values.items()}
@@ -121,6 +124,15 @@ def learning_curve(
         more=more,
         signature=signed(scorer, pool, group, subsets=repetitions, seed=seed),
     )
+
+
+def _drawn(copies: IntArray, size: int, rng: np.random.Generator) -> IntArray:
+    """At most so many rows; a single copy of a text would have lost what its others tell of it."""
+    if len(np.unique(copies)) < len(copies):
+        rows = whole(copies, size, rng)
+        if 2 * len(rows) > size:
+            return rows
+    return np.sort(rng.choice(len(copies), size, replace=False))
 
 
 def _sizes(n: int) -> IntArray:

@@ -4,6 +4,7 @@ Dusek et al. (2017, section 1) name reranking as a use of estimates at runtime. 
 seen on rated outputs: beside the chosen one stand one at random and the best, which people know.
 """
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from refless.records import FloatArray, IntArray
-from refless.stats.intervals import Interval, percentile_interval
-from refless.stats.resampling import RESAMPLES, weights_of
+from refless.stats.intervals import UNDEFINED, Interval
 from refless.studies.best_of import slack
+from refless.studies.trials import Trial, interval_of
 
 BY = ("source", "item")  # what outputs to choose from have in common
 
@@ -31,7 +32,8 @@ class Reranking:
         best: of the one that people rate highest.
         gain: chosen less random.
         share: gain / (best - random); NaN where all outputs of each item are rated alike.
-        gain_interval, share_interval: 95 %, percentiles of resamples of items; NaN for one item.
+        gain_interval, share_interval: 95 %, of new items, by the jackknife of
+            `refless.studies.trials`; NaN for one item.
     """
 
     by: str
@@ -45,27 +47,42 @@ class Reranking:
     share_interval: Interval
 
 
-def reranking(
-    labels: Sequence[str],
-    human: FloatArray,
-    values: FloatArray,
-    *,
-    by: str = "source",
-    seed: int = 0,
-    resamples: int = RESAMPLES,
-) -> Reranking | None:
-    """What choosing by `values` among outputs of one label is worth; None where all stand alone.
+def reranking(labels: Sequence[str], one: Trial, *, by: str = "source") -> Reranking | None:
+    """What choosing by estimates among outputs of one label is worth; None where all stand alone.
 
     Args:
-        labels: [n] what outputs have in common; blank ones stand alone.
-        human: [n] people's ratings, finite; values: [n] estimates, NaN where there is none.
-        by: name of the labels; seed, resamples: of the bootstrap behind the intervals.
+        labels: [n] what outputs have in common; blank ones stand alone. They leave together.
+        one: the estimator in the whole pool and without parts of it.
+        by: name of the labels.
     """
-    item = _numbered(labels)
-    rows = np.flatnonzero(item >= 0)
-    if not len(rows):
+    item, deal = _numbered(labels), one.deal
+    n = int(item.max(initial=-1)) + 1
+    if not n:
         return None
-    return _reranking(by, *_of_items(item[rows], human[rows], values[rows]), seed, resamples)
+
+    def means(part: int, anew: bool) -> tuple[float, float, float]:
+        rows = np.flatnonzero((item >= 0) & (deal.part != part))
+        if not len(rows):
+            return math.nan, math.nan, math.nan
+        columns = _of_items(item[rows], deal.human[rows], one.at(part, anew).alone[rows])
+        return float(columns[0].mean()), float(columns[1].mean()), float(columns[2].mean())
+
+    parts = range(deal.parts + 1)
+    table = np.array([[means(part, anew) for part in parts] for anew in (False, True)])
+    chosen, random, best = np.moveaxis(table, 2, 0)
+    gain, share = chosen - random, _share(chosen - random, best - random)
+    gained, (low, high) = (interval_of(values) if n > 1 else UNDEFINED for values in (gain, share))
+    return Reranking(
+        by=by,
+        n=n,
+        chosen=float(chosen[0, 0]),
+        random=float(random[0, 0]),
+        best=float(best[0, 0]),
+        gain=float(gain[0, 0]),
+        gain_interval=gained,
+        share=float(share[0, 0]),
+        share_interval=(low, min(high, 1.0)),
+    )
 
 
 def several(labels: Sequence[str]) -> int:
@@ -93,29 +110,6 @@ def _of_items(
     equal = values >= np.repeat(highest - slack(highest), sizes)
     chosen = np.add.reduceat(human * equal, begins) / np.add.reduceat(equal, begins, dtype=float)
     return chosen, np.add.reduceat(human, begins) / sizes, np.maximum.reduceat(human, begins)
-
-
-def _reranking(
-    by: str, chosen: FloatArray, random: FloatArray, best: FloatArray, seed: int, resamples: int
-) -> Reranking:
-    gains, possible = chosen - random, best - random
-    rng, n = np.random.default_rng(seed), len(chosen)
-    blocks = weights_of(n, resamples=resamples if n > 1 else 0, rng=rng)
-    columns = np.stack([gains, possible], axis=1) / n
-    drawn = np.concatenate(
-        [np.empty((0, 2)), *(np.einsum("bn,nk", weights, columns) for weights in blocks)]
-    )
-    return Reranking(
-        by=by,
-        n=n,
-        chosen=float(chosen.mean()),
-        random=float(random.mean()),
-        best=float(best.mean()),
-        gain=float(gains.mean()),
-        gain_interval=percentile_interval(drawn[:, 0]),
-        share=float(_share(gains.mean(), possible.mean())),
-        share_interval=percentile_interval(_share(drawn[:, 0], drawn[:, 1])),
-    )
 
 
 def _share(gain: FloatArray, possible: FloatArray) -> FloatArray:

@@ -9,7 +9,6 @@ import numpy as np
 from refless.errors import UsageError
 from refless.records import Estimates, IntArray, RatedPool
 from refless.signature import Signature
-from refless.stats.resampling import RESAMPLES
 from refless.studies.annotators import Annotators, annotators
 from refless.studies.baselines import tried_plain
 from refless.studies.beside_annotators import BesideAnnotators, beside_annotators
@@ -93,7 +92,6 @@ def validation(
     *,
     group: str = "id",
     seed: int = 0,
-    resamples: int = RESAMPLES,
 ) -> Validation:
     """What held-out estimates are worth on new texts.
 
@@ -104,18 +102,14 @@ def validation(
         labels: [n] the groups, as strings.
         signature: the estimator's.
         group: what the groups are, for the signature.
-        seed: of what is drawn; resamples: of the bootstrap over outputs to choose from.
+        seed: of what is drawn.
     """
     deal = one.deal
     tried = tried_plain(pool, deal.groups, deal.blocks)
     scored = estimates.defined if estimates.defined.any() else np.ones(len(pool), dtype=np.bool_)
     left_out = np.where(scored, "", "without-estimate").tolist()
     length, constant = (trial(tried[name], deal).on(scored) for name in ("length", "constant"))
-    chosen = None
-    if group in BY:
-        chosen = reranking(
-            labels, pool.human, estimates.values, by=group, seed=seed, resamples=resamples
-        )
+    chosen = reranking(labels, one, by=group) if group in BY else None
     return Validation(
         pool=pool,
         estimates=estimates,

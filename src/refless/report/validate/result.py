@@ -21,12 +21,11 @@ from refless.studies.validation import Validation
 
 @dataclass(frozen=True, slots=True)
 class HeldOut:
-    """What is held out together, and how intervals are drawn."""
+    """What is held out together, and the seed of what is drawn."""
 
     group: str
     labels: tuple[str, ...]
     seed: int
-    resamples: int
     drawn_from: int | None = None  # rated texts of which these are a part
 
     def signed(self, signature: Signature) -> Signature:
