@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -260,20 +261,21 @@ for tokenize in ("char", "words"):
     sums = prepared.neighbor_sums(texts, values, np.array([0.05, 0.08]))
     weighted = prepared.weighted_sums(texts, values / 3, 0.02, 2.0)
     known, p = prepared.vocabulary, prepared.postings
-    for array in (sums.counts, sums.sums, weighted.weights, weighted.sums, p.members, p.bits,
-                  p.features, *known.keys, *known.firsts):
+    both_ways = prepared.symmetric(texts)
+    for array in (both_ways, sums.counts, sums.sums, weighted.weights, weighted.sums, p.members,
+                  p.bits, p.features, *known.keys, *known.firsts):
         digest.update(array.tobytes())
     digest.update(repr(known.tokens).encode())
 print(digest.hexdigest())
 """
 
 
-def test_processes_agree() -> None:
-    """Whatever seed Python hashes strings with."""
+def test_processes_agree(tmp_path: Path) -> None:
+    """Whatever seed Python hashes strings with; the first one compiles, the other loads that."""
     prints = [
         subprocess.run(
             [sys.executable, "-c", PROGRAM],
-            env={"PYTHONHASHSEED": seed, "PATH": ""},
+            env={"PYTHONHASHSEED": seed, "PATH": "", "NUMBA_CACHE_DIR": str(tmp_path)},
             capture_output=True,
             text=True,
             check=True,

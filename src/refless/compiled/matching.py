@@ -236,7 +236,10 @@ def _row(outputs, block, text, symmetric, row):
 
 @loop(nogil=True)
 def _similar_both_ways(rated, length, low, orders, row):
-    """Turns products of match counts, which know no direction, into (k(x, s) + k(s, x)) / 2."""
+    """Turns products of match counts, which know no direction, into (k(x, s) + k(s, x)) / 2.
+
+    No np.cbrt: its last digits are others in the process that compiles than in those after it.
+    """
     root = 1.0 / orders
     forth = _grams(length, low, orders) ** -root
     last = -1
@@ -247,7 +250,7 @@ def _similar_both_ways(rated, length, low, orders, row):
                 last = rated[i]
                 back = _grams(last, low, orders) ** -root
                 factor = 0.5 * (_beta(last, length) * forth + _beta(length, last) * back)
-            row[i] = factor * (np.cbrt(row[i]) if orders == 3 else row[i] ** root)
+            row[i] = factor * row[i] ** root
 
 
 @loop(nogil=True)
