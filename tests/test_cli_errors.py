@@ -57,8 +57,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "--threads 0",
         "--threads -4",
         "--seed -1",
-        "--resamples 0",
-        "--resamples -1",
         "--estimator nonsense",
         "--aggregate nonsense",
         "--input-format nonsense",

@@ -221,7 +221,7 @@ def test_score_without_either_is_refused(folder: Path) -> None:
 def test_validate_trains_for_each_fold(folder: Path) -> None:
     """The learned estimator is validated like the others, with the network that is asked for."""
     words = ("validate", folder / "rated.jsonl", "--estimator", SMALL_SPEC, "--format", "json")
-    ran = run(*words, "--resamples", "40", "--group", "source", "--threads", "1")
+    ran = run(*words, "--group", "source", "--threads", "1")
     assert ran.code == 0, ran.err
     assert ran.json["estimator"]["coverage"] == 1.0
     assert ran.json["signature"].startswith("ratpred|")

@@ -88,15 +88,15 @@ def lines(at: Path) -> Iterator[tuple[str, tuple[object, ...]]]:
     """Every command, with settings that take all its ways through the code."""
     pool, outputs, pairs = (at / f"{name}.jsonl" for name in ("rated", "outputs", "pairs"))
     few = ("--resamples", 50)
-    yield "validate", (pool, "--scale", 1, 5, *few)
-    yield "validate", (pool, "--scale", 1, 5, "--group", "source", *few)
-    yield "validate", (pool, "--estimator", "gp:exact_up_to=20,inducing=12,tune_on=20", *few)
+    yield "validate", (pool, "--scale", 1, 5)
+    yield "validate", (pool, "--scale", 1, 5, "--group", "source")
+    yield "validate", (pool, "--estimator", "gp:exact_up_to=20,inducing=12,tune_on=20")
     judge = ("--score-column", "good")
-    yield "validate", (pool, "--scale", 1, 5, *judge, *few)
+    yield "validate", (pool, "--scale", 1, 5, *judge)
     yield "score", (pool, "--rated", pool, "--scale", 1, 5, *judge)
     yield "explain", ("--id", "t004", "--rated", pool, *judge)
     for spec in HALVES:
-        yield "validate", (pool, "--estimator", spec, "--group", "system", *few)
+        yield "validate", (pool, "--estimator", spec, "--group", "system")
         yield "score", (outputs, "--rated", pool, "--estimator", spec, "--scale", 1, 5)
     yield "score", (outputs, "--rated", pool, "--scale", 1, 5, "--best-of", "source")
     yield "explain", ("the ferry sings", "--source", "what of 3", "--rated", pool)
@@ -112,7 +112,7 @@ def lines(at: Path) -> Iterator[tuple[str, tuple[object, ...]]]:
     for spec in ("gp", NEAR):
         yield "stress", (pairs, "--rated", pool, "--estimator", spec, *fast)
     if TORCH:
-        yield "validate", (pool, "--estimator", SPEC, "--threads", 1, *few)
+        yield "validate", (pool, "--estimator", SPEC, "--threads", 1)
         yield "train", (pool, "--out-dir", at / "model", *TINY)
 
 

@@ -80,7 +80,7 @@ def test_an_estimator(tmp_path: Path) -> None:
     """Validated, with its parameters, and used."""
     source = source_with("An estimator", tmp_path / "src")
     path = jsonl(tmp_path / "rated.jsonl", rated_rows())
-    words = ("--estimator", "same-length:nearest=3", "--format", "json", "--resamples", 40)
+    words = ("--estimator", "same-length:nearest=3", "--format", "json")
     found = json.loads(ran(source, "validate", path, *words))
     assert found["estimator"]["coverage"] == 1
     assert "nearest:3" in found["signature"]
