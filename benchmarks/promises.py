@@ -1,9 +1,10 @@
 """Does `validate` keep its promise? Pools are drawn, and fitted estimators tried on new texts.
 
 A text is a bag of made-up words with a known quality. Each number that `validate` prints is held
-against the same number of the fitted estimator on new texts of the design: how often the 95 %
-interval holds it, how far off it is on average, how often a correlation is called significant, how
-often one of two is called better that is worse.
+against the same number of the fitted estimator on new texts of the design, which other people rate,
+and for MSE also the same people: how often the 95 % interval holds it, how far off it is on
+average, how often a correlation is called significant, how often one of two is called better that
+is worse.
 
     python benchmarks/promises.py --pools 200 --seed 1000 [--design none-100 --design ties-150 ...]
 """
@@ -100,8 +101,16 @@ def world(design: Design, rng: np.random.Generator) -> World:
     return World(words, common / common.sum(), worth)
 
 
-def drawn(design: Design, of: World, n: int, rng: np.random.Generator) -> RatedPool:
-    """n rated texts."""
+def people(design: Design, rng: np.random.Generator) -> FloatArray:
+    """By how much each annotator rates higher than others; 0 of raters who are not named."""
+    count = design.annotators or design.raters
+    return 0.3 * rng.standard_normal(count) if design.annotators else np.zeros(count)
+
+
+def drawn(
+    design: Design, of: World, n: int, milder: FloatArray, rng: np.random.Generator
+) -> RatedPool:
+    """n texts, rated by these people."""
     source = np.arange(n) // design.per_source
     shared = [rng.choice(WORDS, 5, p=of.common) for _ in range(int(source.max()) + 1)]
     texts, worth = [], np.zeros(n)
@@ -120,7 +129,7 @@ def drawn(design: Design, of: World, n: int, rng: np.random.Generator) -> RatedP
     sources = [" ".join(of.words[k] for k in shared[s]) for s in source]
     return pool_of(
         texts,
-        _ratings(design, quality, rng),
+        _ratings(design, quality, milder, rng),
         ids=[f"{i}" for i in range(n)],
         sources=sources if design.per_source > 1 else (),
         annotators=[f"{i}" for i in range(design.annotators)] if design.annotators else (),
@@ -128,13 +137,14 @@ def drawn(design: Design, of: World, n: int, rng: np.random.Generator) -> RatedP
     )
 
 
-def _ratings(design: Design, quality: FloatArray, rng: np.random.Generator) -> FloatArray:
+def _ratings(
+    design: Design, quality: FloatArray, milder: FloatArray, rng: np.random.Generator
+) -> FloatArray:
     """[n, raters] ratings; with annotators [n, annotators], NaN where one did not rate."""
-    n, people = len(quality), design.annotators or design.raters
-    ratings = 3 + quality[:, None] + design.noise * rng.standard_normal((n, people))
+    n, count = len(quality), len(milder)
+    ratings = 3 + quality[:, None] + milder + design.noise * rng.standard_normal((n, count))
     if design.annotators:
-        ratings += 0.3 * rng.standard_normal(people)
-        turns = np.argsort(rng.random((n, people)), axis=1) >= design.raters
+        turns = np.argsort(rng.random((n, count)), axis=1) >= design.raters
         ratings[turns] = np.nan
     ratings = np.rint(ratings) if design.steps else ratings
     return np.clip(ratings, 1, 5) if design.scaled else ratings
@@ -153,6 +163,7 @@ def promised(pool: RatedPool, groups: IntArray) -> Found:
         for measure in ("spearman", "pearson", "mse"):
             value, ends = measured(measure, trials[name])
             found[f"{measure} of {name}"] = (value, *ends)
+        found[f"mse of {name}, same raters"] = found[f"mse of {name}"]
     for other in ("length", "TF-IDF ridge", "mean"):
         gap = difference("spearman", trials["gp"], trials[other])
         found[f"spearman, gp - {other}"] = (gap.value, *gap.interval)
@@ -171,14 +182,11 @@ def weighted_mean() -> BLEUNeighbors:
     return BLEUNeighbors(weights="kernel", tau=0.0, min_neighbors=0, max_fraction=1.0, threads=1)
 
 
-def happened(pool: RatedPool, new: RatedPool) -> Numbers:
-    """The same numbers of the fitted estimators on new texts."""
-    outputs = as_outputs(new)
-    guesses = {
-        "gp": GaussianProcess(threads=1).fit(pool).predict(outputs),
-        "mean": weighted_mean().fit(pool).predict(outputs),
-        **_plain(pool, new),
-    }
+def happened(pool: RatedPool, new: RatedPool, own: RatedPool) -> Numbers:
+    """The same numbers of the fitted estimators on new texts, and on those of the same raters."""
+    fitted = {"gp": GaussianProcess(threads=1).fit(pool), "mean": weighted_mean().fit(pool)}
+    guesses = {name: one.predict(as_outputs(new)) for name, one in fitted.items()}
+    guesses |= _plain(pool, new)
     known = ~np.isnan(guesses["mean"])
     guesses = {name: values[known].round(9) for name, values in guesses.items()}
     human = new.human[known]
@@ -189,6 +197,9 @@ def happened(pool: RatedPool, new: RatedPool) -> Numbers:
         found[f"spearman of {name}"] = rho[name]
         found[f"pearson of {name}"] = _ranked(human, guesses[name], pearson)
         found[f"mse of {name}"] = error[name]
+        again = fitted[name].predict(as_outputs(own))
+        there = ~np.isnan(again)
+        found[f"mse of {name}, same raters"] = mse(own.human[there], again[there])
     for other in ("length", "TF-IDF ridge", "mean"):
         found[f"spearman, gp - {other}"] = rho["gp"] - rho[other]
     for other in ("constant", "TF-IDF ridge"):
@@ -235,9 +246,11 @@ def rounds(design: Design, pools: int, seed: int) -> Iterator[tuple[Found, Numbe
     for number in range(pools):
         rng = np.random.default_rng((seed, number))
         of = world(design, rng)
-        pool, new = drawn(design, of, design.n, rng), drawn(design, of, NEW, rng)
+        ours, others = people(design, rng), people(design, rng)
+        pool = drawn(design, of, design.n, ours, rng)
+        new, own = (drawn(design, of, NEW, milder, rng) for milder in (others, ours))
         groups = np.arange(design.n) // design.per_source
-        yield promised(pool, groups), happened(pool, new)
+        yield promised(pool, groups), happened(pool, new, own)
 
 
 def told(name: str, done: list[tuple[Found, Numbers]]) -> None:

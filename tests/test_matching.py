@@ -1,5 +1,6 @@
 """Thresholded sums of the compiled loop, against dense similarities and plain Python."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -275,7 +276,12 @@ def test_processes_agree(tmp_path: Path) -> None:
     prints = [
         subprocess.run(
             [sys.executable, "-c", PROGRAM],
-            env={"PYTHONHASHSEED": seed, "PATH": "", "NUMBA_CACHE_DIR": str(tmp_path)},
+            env={
+                "PYTHONHASHSEED": seed,
+                "PYTHONPATH": os.environ.get("PYTHONPATH", ""),
+                "PATH": "",
+                "NUMBA_CACHE_DIR": str(tmp_path),
+            },
             capture_output=True,
             text=True,
             check=True,

@@ -110,6 +110,37 @@ def test_baselines_without_a_part() -> None:
         assert np.abs(held.alone - found[name].held.alone)[rows].max() < 0.2, name
 
 
+def test_what_folds_of_equal_estimates_say_is_not_certain() -> None:
+    """By hand: 4 of 5 folds count as 0, whatever is left out, which the jackknife calls certain.
+
+    100 rows of 5 folds have 95 degrees of freedom.
+    """
+    deal = deal_of(HUMAN)
+    values = np.where(deal.blocks == 1, NEAR, 0.0)
+    one = Trial(deal, (Held(values, values),))
+    r, (low, high) = measured("pearson", one)
+    half = stats.t.ppf(0.975, 19) / math.sqrt(95)
+    assert np.arctanh([low, high]) == pytest.approx([math.atanh(r) - half, math.atanh(r) + half])
+    found = agreement_of(one, [""] * 100)
+    assert found.pearson_interval == (low, high)
+    wanted = 2 * stats.t.sf(math.atanh(r) * math.sqrt(95), 19)
+    assert found.pearson_p == pytest.approx(wanted)
+    assert p_value(values_of("pearson", one), MEASURES["pearson"]) < wanted
+    tau = measured("kendall", one)[1]
+    assert np.diff(np.arctanh(tau)) >= 2 * stats.t.ppf(0.975, 19) * math.sqrt(4 / 9 / 95) - 1e-12
+
+
+@pytest.mark.parametrize("m", [4, 20, 60])
+def test_least_errors_are_those_of_shuffled_ratings(m: int) -> None:
+    """Pearson's 1 / (m - 1) is exact; Kendall's exact variance is a little more than 4/9 of it."""
+    kendall = 2 * (2 * m + 5) / (9 * m * (m - 1))
+    assert 4 / 9 <= kendall * (m - 1) <= 4 / 9 * (1 + 3 / m)
+    human, order = RNG.standard_normal(m), RNG.standard_normal((20_000, m)).argsort(axis=1)
+    other = (human - human.mean()) / human.std()
+    drawn = other[order] @ other / m
+    assert drawn.var() == pytest.approx(1 / (m - 1), rel=0.05)
+
+
 def test_a_mean_has_its_textbook_error() -> None:
     """Parts of one text: the jackknife of a mean is s / sqrt(n), its interval Student's."""
     deal = deal_of(HUMAN, parts=100)

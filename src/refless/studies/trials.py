@@ -5,8 +5,10 @@ scatters is its error (the delete-a-group jackknife). That is done twice: once t
 tests no more, once nothing is learned from it either. The first knows nothing of the pool that
 taught the estimator and is too narrow, the second is too wide where there is little to learn
 (Efron & Stein 1981): the variance is the mean of both, and of errors, whose few large ones make it
-small by chance, the larger. `benchmarks/promises.py` tells how often the intervals then hold what
-the fitted estimator does on new texts.
+small by chance, the larger. A fold whose estimates are all equal has a correlation of 0 without any
+scatter, so that of Fisher's z is at least that of ratings which nothing explains.
+`benchmarks/promises.py` tells how often the intervals then hold what the fitted estimator does on
+new texts.
 """
 
 from __future__ import annotations
@@ -33,6 +35,8 @@ FOLDS = 5  # and multiples of it, which estimators' own folds then hold whole
 BLOCK = 12  # groups in a block, at least, where there are more than five blocks
 MOST_BLOCKS = 20
 MOST_REFITTED = 1_500  # texts; of more, what was learned moves less than the texts that test it
+
+UNEXPLAINED = {"pearson": 1.0, "spearman": 1.0, "kendall": 4 / 9}  # variance times rows
 
 PERFECT = 1 - 1e-12  # a correlation of 1 is infinite in Fisher's z
 
@@ -148,8 +152,19 @@ def values_of(measure: str, one: Trial) -> FloatArray:
 def measured(measure: str, one: Trial) -> tuple[float, Interval]:
     """A measure with its 95 % interval."""
     values = values_of(measure, one)
-    ends = interval_of(values, MEASURES[measure], larger=measure not in WITHIN)
-    return float(values[0, 0]), ends
+    larger, least = measure not in WITHIN, least_error(measure, one)
+    return float(values[0, 0]), interval_of(values, MEASURES[measure], larger=larger, least=least)
+
+
+def least_error(measure: str, one: Trial) -> float:
+    """Standard error of Fisher's z where nothing explains the ratings; 0 of other measures.
+
+    Shuffled within a fold of m rows, Pearson's and Spearman's r have the variance 1 / (m - 1), and
+    Kendall's tau about 4/9 of that.
+    """
+    blocks = one.deal.blocks[~np.isnan(one.at().apart)]
+    rows = len(blocks) - len(np.unique(blocks))
+    return math.sqrt(UNEXPLAINED.get(measure, 0.0) / rows) if rows else 0.0
 
 
 def difference(measure: str, first: Trial, second: Trial) -> Difference:
@@ -172,8 +187,8 @@ def _gap(measure: str, first: Trial, second: Trial, part: int, anew: bool) -> fl
     return value_of(measure, deal, ours, both) - value_of(measure, deal, theirs, both)
 
 
-def error_of(values: FloatArray, *, larger: bool = False) -> float:
-    """Standard error of a number from [2, 1 + parts] as of `over`.
+def error_of(values: FloatArray, *, larger: bool = False, least: float = 0.0) -> float:
+    """Standard error of a number from [2, 1 + parts] as of `over`, at least so much.
 
     Its variance is the mean of both rows', or the larger. NaN where it is undefined, or undefined
     without more than half of the parts.
@@ -182,7 +197,7 @@ def error_of(values: FloatArray, *, larger: bool = False) -> float:
     known = [one for one in variances if not math.isnan(one)]
     if not known:
         return math.nan
-    return math.sqrt(max(known) if larger else sum(known) / len(known))
+    return max(least, math.sqrt(max(known) if larger else sum(known) / len(known)))
 
 
 def _variance(values: FloatArray) -> float:
@@ -193,17 +208,17 @@ def _variance(values: FloatArray) -> float:
 
 
 def interval_of(
-    values: FloatArray, measure: Measure | None = None, *, larger: bool = False
+    values: FloatArray, measure: Measure | None = None, *, larger: bool = False, least: float = 0.0
 ) -> Interval:
     """95 % interval by Student's t: of correlations in Fisher's z, of errors in logarithms.
 
     Args:
         values: [2, 1 + parts] as of `over`.
         measure: what they are values of; a difference without it.
-        larger: as of `error_of`, for errors and their differences.
+        larger: as of `error_of`, for errors and their differences; least: as there.
     """
     there, back = _scale(values, measure)
-    error = error_of(there(values), larger=larger)
+    error = error_of(there(values), larger=larger, least=least)
     if math.isnan(error):
         return UNDEFINED
     half = student(values.shape[1] - 2) * error
@@ -212,12 +227,12 @@ def interval_of(
     return float(low[0]), float(high[0])
 
 
-def p_value(values: FloatArray, measure: Measure) -> float:
+def p_value(values: FloatArray, measure: Measure, least: float = 0.0) -> float:
     """Two-sided, of a correlation of 0; NaN where its interval is undefined."""
     from scipy.special import stdtr
 
     on_scale = _scale(values, measure)[0](values)
-    error = error_of(on_scale)
+    error = error_of(on_scale, least=least)
     if not error > 0:
         return math.nan if math.isnan(error) else 0.0
     return 2.0 * float(stdtr(values.shape[1] - 2, -abs(on_scale[0, 0]) / error))
@@ -245,11 +260,10 @@ def agreement_of(one: Trial, reasons: Sequence[str]) -> Agreement:
     measures = {name: float(column[0, 0]) for name, column in values.items()}
     found: dict[str, Any] = {**measures}
     known = ~np.isnan(held.alone)
-    for name, column in values.items():
-        larger = name not in WITHIN
-        found[f"{name}_interval"] = interval_of(column, MEASURES[name], larger=larger)
-    for name in ("pearson", "spearman", "kendall"):
-        found[f"{name}_p"] = p_value(values[name], MEASURES[name])
+    for name in values:
+        found[f"{name}_interval"] = measured(name, one)[1]
+    for name in UNEXPLAINED:
+        found[f"{name}_p"] = p_value(values[name], MEASURES[name], least_error(name, one))
     return Agreement(
         n=len(known),
         n_scored=int(known.sum()),
