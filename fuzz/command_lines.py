@@ -50,7 +50,6 @@ IN_SPECS = (
 VALUES: dict[str, Sequence[str]] = {
     "--seed": ("-1", "9" * 30, "0.5", "", "\x1b[2J"),
     "--threads": ("0", "-4", "9" * 30),
-    "--resamples": ("0", "-1", "9" * 30),
     "--encoding": ("punycode", "undefined", "rot13", "base64", "utf-16", "idna", "", "\udcff"),
     "--input-format": ("nonsense", "parquet", "csv", "text", "tsv", ""),
     "--max-bytes": ("0", "-1", "1", "9" * 30),
@@ -192,6 +191,7 @@ def lines(names: Sequence[str]) -> list[Line]:
     known = ("validate", "good.jsonl", "--estimator", FAST)
     for flag, values in VALUES.items():
         found += [(*known, flag, value) for value in values]
+    found += [("huse", "good.jsonl", "--resamples", value) for value in ("0", "-1", "9" * 30)]
     for spec in IN_SPECS:
         found += [("validate", "good.jsonl", "--estimator", spec.format(one)) for one in names[::4]]
     return found
