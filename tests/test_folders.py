@@ -28,15 +28,17 @@ POSIX = pytest.mark.skipif(os.name != "posix", reason="POSIX files")
 
 
 def more(i: int) -> RatedPool:
-    """A rated text with an id of its own."""
-    return pool_of([f"the ferry sinks {i}"], [3], ids=[f"new{i}"], scale=(1, 5))
+    """A rated text with an id of its own, and with scores of two judges."""
+    scores = {"a": [None], "b": [i]}
+    return pool_of([f"the ferry sinks {i}"], [3], ids=[f"new{i}"], scale=(1, 5), scores=scores)
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """An index of twenty texts, saved."""
     pool = pool_of([f"a text of {i} words" for i in range(20)], [1 + i % 5 for i in range(20)],
-                   ids=[f"t{i}" for i in range(20)], scale=(1, 5))  # fmt: skip
+                   ids=[f"t{i}" for i in range(20)], scale=(1, 5),
+                   scores={"a": [*range(19), None], "b": [1] * 20})  # fmt: skip
     RatedIndex.build(pool).save(tmp_path / "index")
     return tmp_path / "index"
 
@@ -150,7 +152,7 @@ def test_a_lock_that_the_system_refuses(folder: Path, monkeypatch: pytest.Monkey
     "change",
     [
         *(put(name, value=value) for name in ("size", "orders", "scale", "named", "clip", "merged",
-          "tokenize", "aggregate", "fingerprint", "data", "files")
+          "tokenize", "aggregate", "fingerprint", "data", "files", "score_names")
           for value in (-1, "x", [], {}, None, float("nan"), 10**30, [1], [[]], "../..")
           if (name, value) != ("scale", None)),
         put("data", value="../../../etc"),
@@ -159,6 +161,10 @@ def test_a_lock_that_the_system_refuses(folder: Path, monkeypatch: pytest.Monkey
         put("orders", value=[4, 2]),
         put("size", value=19),
         put("scale", value=[5, 1]),
+        put("score_names", value=["b", "a"]),
+        put("score_names", value=["a", "a"]),
+        put("score_names", value=["a"]),
+        put("score_names", value=["a", "b", "c"]),
         put("scale", value=[1, float("inf")]),
         put("files", "ids.bytes", value=3),
         put("files", "ids.bytes", "bytes", value="3"),
@@ -250,6 +256,9 @@ def edit(place: Any, value: Any) -> Callable[[np.ndarray], np.ndarray]:
         ("ratings.values", edit(0, np.nan)),
         ("ratings.values", lambda values: values.astype(np.float32)),
         ("ratings.values", lambda values: values.astype(object)),
+        ("scores", edit(0, np.inf)),
+        ("scores", lambda scores: scores[:-1]),
+        ("scores", lambda scores: scores.reshape(20, 2)),
         ("ids.starts", edit(4, 2)),
         ("ids.bytes", edit(1, 255)),
         ("ids.bytes", edit(slice(0, 4), list(b"t1t1"))),
