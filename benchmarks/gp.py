@@ -86,7 +86,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     n, new = (200, 50) if options.quick else (options.texts, NEW)
     pool = simulate(n + new, seed=1).pool
-    matrix = PreparedBleu.build(pool.texts, Shape()).symmetric(pool.texts)
+    matrix = PreparedBleu.build(pool.texts, Shape()).cosine(pool.texts)
     y = pool.human[:n]
     values, variances, mean = ours(matrix, y)
     other_values, other_variances = theirs(matrix, y, mean)
@@ -101,7 +101,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     fit = best_of(1, lambda: gp.fit(rated))
     predict = best_of(1, lambda: gp.estimate(as_outputs(fresh)))
     prepared = PreparedBleu.build(rated.texts, Shape())
-    grams = best_of(1, lambda: prepared.symmetric(rated.texts))
+    grams = best_of(1, lambda: prepared.cosine(rated.texts))
     print(f"whole fit {fit:.1f} s, {new} predictions {predict:.1f} s, n-gram kernel {grams:.1f} s")
     return 0 if gap < 1e-6 else 1
 

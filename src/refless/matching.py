@@ -192,18 +192,18 @@ def weighted_sums(
 
 
 def similarities(
-    postings: Postings, outputs: Features, work: Work = PLAIN, *, symmetric: bool = False
+    postings: Postings, outputs: Features, work: Work = PLAIN, *, cosine: bool = False
 ) -> FloatArray:
     """[outputs, rated texts] similarity of every pair, -1 where an output must not see the text.
 
-    `symmetric` is the mean both ways.
+    `cosine`: instead, the mean over orders of the cosine of clipped n-gram counts.
     """
     columns = _columns(outputs)
     out = np.zeros((len(outputs.lengths), len(postings)))
 
     def task(block: _Block, begin: int, end: int) -> None:
         rows = postings.order[block.begin : block.end]
-        loops.similarities_loop(columns, block.arrays, begin, end, symmetric, rows, out)
+        loops.similarities_loop(columns, block.arrays, begin, end, cosine, rows, out)
 
     _run(postings, len(out), task, work)
     if work.held is not None:

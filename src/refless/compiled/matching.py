@@ -120,28 +120,34 @@ def _unpack(counters, products):
 
 
 @loop(nogil=True)
-def _count_wide(outputs, block, text, products):
-    """Counts matches order by order and multiplies as it goes."""
+def _count(outputs, block, text, k, mask, counts):
+    """Fills counts[rated texts] with the matches of the k-th order; the mask keeps what it held."""
     ids, weights, starts, _ = outputs
     _, _, slots, feature_starts, members, common, bits, words = block
+    counts[:] = 0
+    for i in range(starts[k, text], starts[k, text + 1]):
+        bit = common[ids[i]]
+        if bit >= 0:
+            mask[bit >> 5] |= np.uint32(1) << np.uint32(bit & 31)
+            continue
+        slot = slots[ids[i]]
+        if slot >= 0:
+            one = np.uint32(weights[i] if len(weights) else 1)
+            for j in range(feature_starts[slot], feature_starts[slot + 1]):
+                counts[members[j]] += one
+    for w in range(words[k], words[k + 1]):
+        for i in range(len(counts)):
+            counts[i] += _ones(bits[w, i] & mask[w])
+
+
+@loop(nogil=True)
+def _count_wide(outputs, block, text, products):
+    """Counts matches order by order and multiplies as it goes."""
     products[:] = 1.0
     counts = np.empty(len(products), dtype=np.uint32)
-    mask = np.zeros(len(bits), dtype=np.uint32)
-    for k in range(len(starts)):
-        counts[:] = 0
-        for i in range(starts[k, text], starts[k, text + 1]):
-            bit = common[ids[i]]
-            if bit >= 0:
-                mask[bit >> 5] |= np.uint32(1) << np.uint32(bit & 31)
-                continue
-            slot = slots[ids[i]]
-            if slot >= 0:
-                one = np.uint32(weights[i] if len(weights) else 1)
-                for j in range(feature_starts[slot], feature_starts[slot + 1]):
-                    counts[members[j]] += one
-        for w in range(words[k], words[k + 1]):
-            for i in range(len(counts)):
-                counts[i] += _ones(bits[w, i] & mask[w])
+    mask = np.zeros(len(block[6]), dtype=np.uint32)
+    for k in range(len(outputs[2])):
+        _count(outputs, block, text, k, mask, counts)
         for i in range(len(products)):
             products[i] *= counts[i]
 
@@ -212,8 +218,8 @@ def sums_loop(outputs, block, first, last, held, begin, taus, values, counts, su
 
 
 @loop(nogil=True)
-def _row(outputs, block, text, symmetric, row):
-    """Fills row[rated texts] with the similarities of one output, or their mean both ways."""
+def _row(outputs, block, text, row):
+    """Fills row[rated texts] with the similarities of one output."""
     low, rated, orders, length = block[0], block[1], len(outputs[2]), outputs[3][text]
     if _fits(outputs, block, text):
         packed = np.empty(len(rated), dtype=np.uint32)
@@ -221,9 +227,6 @@ def _row(outputs, block, text, symmetric, row):
         row[:] = packed
     else:
         _count_wide(outputs, block, text, row)
-    if symmetric:
-        _similar_both_ways(rated, length, low, orders, row)
-        return
     grams = _grams(length, low, orders)
     last = -1
     beta = 1.0
@@ -235,22 +238,24 @@ def _row(outputs, block, text, symmetric, row):
 
 
 @loop(nogil=True)
-def _similar_both_ways(rated, length, low, orders, row):
-    """Turns products of match counts, which know no direction, into (k(x, s) + k(s, x)) / 2.
-
-    No np.cbrt: its last digits are others in the process that compiles than in those after it.
-    """
-    root = 1.0 / orders
-    forth = _grams(length, low, orders) ** -root
-    last = -1
-    factor = 0.0
-    for i in range(len(rated)):
-        if row[i] > 0.0:
+def _cosine_row(outputs, block, text, row):
+    """Fills row[rated texts] with the mean over orders of the cosines of one output."""
+    low, rated, orders, length = block[0], block[1], len(outputs[2]), outputs[3][text]
+    row[:] = 0.0
+    counts = np.empty(len(row), dtype=np.uint32)
+    mask = np.zeros(len(block[6]), dtype=np.uint32)
+    for k in range(orders):
+        _count(outputs, block, text, k, mask, counts)
+        missing = low + k - 1  # a text has so many n-grams less than tokens
+        mine = orders * np.sqrt(length - missing)
+        last = -1
+        scale = 0.0
+        for i in range(len(row)):
             if rated[i] != last:
                 last = rated[i]
-                back = _grams(last, low, orders) ** -root
-                factor = 0.5 * (_beta(last, length) * forth + _beta(length, last) * back)
-            row[i] = factor * row[i] ** root
+                enough = last >= low + orders - 1
+                scale = 1.0 / (mine * np.sqrt(last - missing)) if enough else 0.0
+            row[i] += scale * counts[i]
 
 
 @loop(nogil=True)
@@ -273,7 +278,7 @@ def weighted_loop(
     for text in range(first, last):
         if _too_short(outputs, block, text):
             continue
-        _row(outputs, block, text, False, row)
+        _row(outputs, block, text, row)
         for hidden in _hidden(held, text):
             if 0 <= hidden - begin < len(row):
                 row[hidden - begin] = -1.0
@@ -281,12 +286,15 @@ def weighted_loop(
 
 
 @loop(nogil=True)
-def similarities_loop(outputs, block, first, last, symmetric, rows, out):
-    """Fills out[outputs, rows] with the similarities of the block."""
+def similarities_loop(outputs, block, first, last, cosine, rows, out):
+    """Fills out[outputs, rows] with the similarities, or cosines, of the block."""
     row = np.empty(len(block[1]))
     for text in range(first, last):
         if _too_short(outputs, block, text):
             continue
-        _row(outputs, block, text, symmetric, row)
+        if cosine:
+            _cosine_row(outputs, block, text, row)
+        else:
+            _row(outputs, block, text, row)
         for i in range(len(row)):
             out[text, rows[i]] = row[i]

@@ -126,12 +126,12 @@ class Estimator(Scorer):
         """
 
     def similarity(self, rated: RatedPool) -> Comparison:
-        """How it sees texts beside these rated ones; here BLEU* both ways."""
-        both_ways = PreparedBleu.build(rated.texts, self._shape()).symmetric
-        return Comparison(similarities=both_ways, least=0.0, name="bleu* both ways")
+        """How it sees texts beside these rated ones; here by n-grams they share."""
+        cosine = PreparedBleu.build(rated.texts, self._shape()).cosine
+        return Comparison(similarities=cosine, least=0.0, name="cosine of n-grams")
 
     def _shape(self) -> Shape:
-        """The n-grams of that BLEU*."""
+        """These n-grams."""
         return Shape()
 
     def fitted_to(self, pool: RatedPool) -> Self:

@@ -43,6 +43,26 @@ def bleu_star(output: str, rated: str, shape: Shape | None = None) -> float:
     return float(beta * (product / grams) ** (1.0 / shape.orders))
 
 
+def gram_cosine(output: str, rated: str, shape: Shape | None = None) -> float:
+    """BLEU*'s matches as a kernel that is positive semi-definite, in [0, 1], 1 of equal texts.
+
+    The mean over orders of the clipped matches over the root of both texts' numbers of n-grams: a
+    cosine, as each occurrence counts as a feature of its own. 0 where a text is shorter than the
+    highest order. The slow twin of the compiled loop.
+    """
+    shape = shape or Shape()
+    split = tokenizer(shape.tokenize)
+    x, s = split(output), split(rated)
+    if min(len(x), len(s)) < shape.high:
+        return 0.0
+    total = 0.0
+    for n in range(shape.low, shape.high + 1):
+        mine, theirs = gram_counts(x, n), gram_counts(s, n)
+        matches = sum(min(c, theirs[g]) for g, c in mine.items() if g in theirs)
+        total += matches / math.sqrt((len(x) - n + 1) * (len(s) - n + 1))
+    return total / shape.orders
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BleuStar:
     """BLEU*; by default, as published, of characters, and all n-grams count alike.
@@ -136,15 +156,15 @@ class PreparedBleu:
         """[texts, rated texts] BLEU* of every pair."""
         return matching.similarities(self.postings, self.features(texts), work)
 
-    def symmetric(self, texts: Sequence[str], work: Work = PLAIN) -> FloatArray:
-        """[texts, rated texts] mean of BLEU* both ways, (k(x, s) + k(s, x)) / 2, of every pair.
+    def cosine(self, texts: Sequence[str], work: Work = PLAIN) -> FloatArray:
+        """[texts, rated texts] `gram_cosine` of every pair.
 
         Raises:
             UsageError: without clipping, where matches counted one way are not those of the other.
         """
         if not self.vocabulary.shape.clip:
-            raise UsageError("BLEU* both ways needs clipping")
-        return matching.similarities(self.postings, self.features(texts), work, symmetric=True)
+            raise UsageError("the cosine of n-gram counts needs clipping")
+        return matching.similarities(self.postings, self.features(texts), work, cosine=True)
 
     def shared(self, text: str, rated: str) -> tuple[str, ...]:
         """Stretches of tokens of at least the lowest order that both hold, longest first."""

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from refless.estimators.gp.scores import score_columns
 from refless.estimators.gp.threads import calm
 from refless.estimators.scorer import Held, Tried
 from refless.records import FloatArray, IntArray, RatedPool
 from refless.stats.correlation import spearman
+from refless.stats.normal_ranks import NormalRanks
 from refless.studies.differences import Difference
 from refless.studies.side_by_side import SideBySide
 from refless.studies.trials import Trial, difference
@@ -98,8 +98,8 @@ def linear(scores: FloatArray, human: FloatArray, asked: FloatArray) -> FloatArr
     Args:
         scores: [n, k] NaN where there is none; human: [n] ratings; asked: [new, k].
     """
-    learned = score_columns(scores)
-    x, new = (np.hstack(learned.mapped(part)) for part in (scores, asked))
+    ranks = NormalRanks.of(scores)
+    x, new = (np.hstack([ranks.mapped(part), np.isnan(part)]) for part in (scores, asked))
     order = np.lexsort((human, *x.T))
     x, y = x[order], human[order]
     middle, level = x.mean(axis=0), y.mean()

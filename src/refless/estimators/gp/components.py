@@ -1,320 +1,318 @@
 """The kernels whose weighted sum says how far two texts should be rated alike.
 
-Each compares any texts with a fixed list of anchors (the rated texts, or inducing points) and is 1
-for a text with itself, or 0 where it cannot say anything of the text.
+Each is positive semi-definite, and 1 for a text with itself unless it grows with a number. A
+component has learned from the rated texts how to place any text; points are what it compares.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, fields
-from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
 
-from refless.embed import Encoder, VectorArray
-from refless.estimators.gp.acts import features
-from refless.estimators.gp.scores import Linear, score_kernels
+from refless.estimators.gp.inputs import Inputs
 from refless.kernels.bleu import PreparedBleu
-from refless.matching import Progress, Work
-from refless.meaning import masked, overlap, words
+from refless.matching import Work
+from refless.meaning import words
 from refless.ngrams import Shape
-from refless.records import NO_SCORES, FloatArray, IntArray
+from refless.records import FloatArray
+from refless.stats.normal_ranks import NormalRanks
+from refless.surface import LEXIS, SHAPE
+from refless.tokenize import token_counts
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-TEXT = ("bleu*", "tfidf", "length")
-SOURCE = ("source", "masked", "overlap")
+TEXT = ("grams", "words", "letters", "topics", "shape", "lexis", "marks", "surface", "trend")
+SOURCE = ("source", "masked", "relation")
 ACTS = ("acts",)
 MEANING, SOURCE_MEANING = ("meaning",), ("asked", "relevance")
-SCALARS = ("length", "overlap", "relevance")
-WIDTH = 2.0  # of the bell over a scalar, in its standard deviations: smooth, not wiggly
-BLOCK = 2_048  # texts compared with the anchors at a time
+WIDTH = 2.0  # of the bell over numbers, in their standard deviations: smooth, not wiggly
+SPELLED = (3, 5)  # letters of a word that are read together
+TOPICS, TOPICS_FROM = 50, 1_000  # dimensions, and texts that they are learned from
 
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Inputs:
-    """Texts and what the kernels read of them; source columns are empty without sources.
-
-    Attributes:
-        acts: features of each text and its dialogue acts; empty where sources are something else.
-        meaning, asked: [n, dimensions] vectors of the texts, of the sources, of length 1; empty
-            without an encoder.
-        relevance: [n] cosine of the two.
-        scores: [n, k] what others said of the texts, NaN where nothing; empty without scores.
-        score_names: [k].
-    """
-
-    texts: tuple[str, ...]
-    sources: tuple[str, ...]
-    masked: tuple[str, ...]
-    acts: tuple[tuple[str, ...], ...]
-    length: FloatArray
-    overlap: FloatArray
-    meaning: VectorArray
-    asked: VectorArray
-    relevance: FloatArray
-    scores: FloatArray
-    score_names: tuple[str, ...]
-
-    def __len__(self) -> int:
-        return len(self.texts)
-
-    def take(self, rows: Iterable[int] | IntArray) -> Inputs:
-        """The given rows."""
-        which = np.fromiter(rows, dtype=np.int64)
-
-        def picked(column: Any) -> Any:  # noqa: ANN401 - a tuple or an array of any kind
-            if len(column) != len(self):
-                return column
-            return tuple(column[i] for i in which) if isinstance(column, tuple) else column[which]
-
-        columns = {f.name: picked(getattr(self, f.name)) for f in fields(self)}
-        return Inputs(**columns | {"score_names": self.score_names})
-
-
-def inputs_of(
-    texts: Sequence[str],
-    sources: Sequence[str],
-    *,
-    acts: bool = False,
-    encoder: Encoder | None = None,
-    scores: FloatArray = NO_SCORES,
-    score_names: tuple[str, ...] = (),
-    progress: Progress | None = None,
-) -> Inputs:
-    """Texts, with their sources or with ().
-
-    Args:
-        texts: [n]; sources: [n] or ().
-        acts: read the sources as dialogue acts too.
-        encoder: what gives texts and sources their vectors.
-        scores: [n, k]; score_names: [k].
-        progress: called with the share of the vectors that is there.
-    """
-    pairs = list(zip(texts, sources, strict=True)) if sources else []
-    meaning = asked = np.zeros((0, 0), dtype=np.float32)
-    if encoder is not None:
-        vectors = encoder.sentences([*texts, *sources], progress)
-        meaning, asked = vectors[: len(texts)], vectors[len(texts) :]
-    relevant = np.einsum("ij,ij->i", meaning, asked, dtype=np.float64) if len(asked) else []
-    return Inputs(
-        texts=tuple(texts),
-        sources=tuple(sources),
-        masked=tuple(masked(text, source) for text, source in pairs),
-        acts=tuple(features(text, source) for text, source in pairs) if acts else (),
-        length=np.log1p(np.array([len(text) for text in texts], dtype=np.float64)),
-        overlap=np.array([overlap(text, source) for text, source in pairs], dtype=np.float64),
-        meaning=meaning,
-        asked=asked,
-        relevance=np.array(relevant, dtype=np.float64),
-        scores=scores,
-        score_names=score_names,
-    )
+Read = Callable[[Inputs], Iterable[Iterable[str]]]
+Numbers = Callable[[Inputs], FloatArray]  # -> [texts, numbers]
+Points = Any  # [texts, ...] an array, a sparse one, or the texts themselves
+Bound = Callable[[Points], FloatArray]  # points -> [points, anchors]
 
 
 class Component(Protocol):
-    """One kernel, bound to its anchors."""
+    """One kernel, as it was learned."""
 
-    def against(self, inputs: Inputs) -> FloatArray:
-        """[texts, anchors] kernel values."""
+    def points(self, inputs: Inputs) -> Points:
+        """[texts, ...] where texts lie."""
         ...
 
-    def diagonal(self, inputs: Inputs) -> FloatArray:
-        """[texts] kernel value of each text with itself."""
+    def bound(self, anchors: Points) -> Bound:
+        """What compares points with these."""
+        ...
+
+    def diagonal(self, points: Points) -> FloatArray:
+        """[points] kernel value of each with itself."""
         ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Bleu:
-    """BLEU* both ways, of the texts or of the masked texts."""
+class _Grams:
+    """The cosine of clipped counts of n-grams: the matches of BLEU*, made definite."""
 
-    prepared: PreparedBleu
-    of_masked: bool
+    shape: Shape
     threads: int | None
 
-    def _texts(self, inputs: Inputs) -> tuple[str, ...]:
-        return inputs.masked if self.of_masked else inputs.texts
+    def points(self, inputs: Inputs) -> Points:
+        return np.array(inputs.texts, dtype=object)
 
-    def against(self, inputs: Inputs) -> FloatArray:
-        return self.prepared.symmetric(self._texts(inputs), Work(threads=self.threads))
+    def bound(self, anchors: Points) -> Bound:
+        prepared = PreparedBleu.build(tuple(anchors), self.shape)
+        return lambda points: prepared.cosine(tuple(points), Work(threads=self.threads))
 
-    def diagonal(self, inputs: Inputs) -> FloatArray:
-        lengths = self.prepared.lengths(self._texts(inputs))
-        return (lengths >= self.prepared.shortest()).astype(np.float64)
+    def diagonal(self, points: Points) -> FloatArray:
+        lengths = token_counts(tuple(points), self.shape.tokenize)
+        return (lengths >= self.shape.high).astype(np.float64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _TfIdf:
+class _Bag:
     """Cosine of vectors, (1 + log count) idf, idf = 1 + log((1 + n) / (1 + df)), of what is read.
 
-    That is words or features, by name in `READ`.
+    What no rated text has counts in a text's length, as what one alone of them has does.
     """
 
-    name: str
+    read: Read
     places: dict[str, int]
     idf: FloatArray
-    anchors: csr_array
+    unknown: float
 
-    def _vectors(self, inputs: Inputs) -> csr_array:
-        return _vectors(READ[self.name](inputs), self.places, self.idf)
+    @classmethod
+    def of(cls, read: Read, statistics: Inputs) -> _Bag:
+        """Learned from what is read of these texts."""
+        counts = Counter(one for found in read(statistics) for one in set(found))
+        places = {one: i for i, one in enumerate(sorted(counts))}
+        frequency = np.array([counts[one] for one in places], dtype=np.float64)
+        rarity = np.log(1.0 + len(statistics))
+        return cls(read, places, 1.0 + rarity - np.log1p(frequency), 1.0 + rarity - np.log(2.0))
 
-    def against(self, inputs: Inputs) -> FloatArray:
-        product = self._vectors(inputs) @ self.anchors.T
-        return np.asarray(product.todense(), dtype=np.float64)
+    def points(self, inputs: Inputs) -> csr_array:
+        from scipy.sparse import csr_array
 
-    def diagonal(self, inputs: Inputs) -> FloatArray:
-        vectors = self._vectors(inputs)
-        return np.asarray(vectors.multiply(vectors).sum(axis=1), dtype=np.float64).ravel()
+        starts, columns = [0], list[int]()
+        counts = list[int]()
+        for text in self.read(inputs):
+            found = Counter(text)
+            columns += [self.places.get(one, -1) for one in found]
+            counts += found.values()
+            starts.append(len(columns))
+        n, column = len(inputs), np.array(columns, dtype=np.int64)
+        rows, known = np.repeat(np.arange(n), np.diff(starts)), column >= 0
+        values = (1.0 + np.log(counts)) * np.append(self.idf, self.unknown)[column]
+        values /= np.sqrt(np.bincount(rows, values**2, n))[rows]
+        places = rows[known], column[known]
+        return csr_array((values[known], places), shape=(n, len(self.places)))
+
+    def bound(self, anchors: Points) -> Bound:
+        turned = anchors.T.tocsr()
+        return lambda points: np.asarray((points @ turned).todense())
+
+    def diagonal(self, points: Points) -> FloatArray:
+        return np.ones(points.shape[0])  # of a text without any known word too
 
 
-READ: dict[str, Callable[[Inputs], Iterable[Sequence[str]]]] = {
-    "tfidf": lambda inputs: map(words, inputs.texts),
-    "source": lambda inputs: map(words, inputs.sources),
+def _pairs(tokens: Sequence[str]) -> list[str]:
+    """Words, and pairs of words."""
+    return [*tokens, *(f"{one} {other}" for one, other in pairwise(tokens))]
+
+
+@lru_cache(maxsize=100_000)
+def _spelled(word: str) -> tuple[str, ...]:
+    """The runs of letters of a word, its ends marked by blanks."""
+    low, high = SPELLED
+    marked = f" {word} "
+    lengths = range(low, min(high, len(marked)) + 1)
+    return tuple(marked[i : i + n] for n in lengths for i in range(len(marked) - n + 1))
+
+
+def _letters(text: str) -> Iterable[str]:
+    return (run for word in words(text) for run in _spelled(word))
+
+
+BAGS: dict[str, Read] = {
+    "words": lambda inputs: (_pairs(words(text)) for text in inputs.texts),
+    "letters": lambda inputs: map(_letters, inputs.texts),
+    "source": lambda inputs: (_pairs(words(source)) for source in inputs.sources),
+    "masked": lambda inputs: (_pairs(text.split()) for text in inputs.masked),
     "acts": lambda inputs: inputs.acts,
 }  # what the vectors of each of these kernels count
 
 
-def _tfidf(name: str, statistics: Inputs, anchors: Inputs) -> _TfIdf:
-    read = READ[name]
-    counts = Counter(word for found in read(statistics) for word in set(found))
-    places = {word: i for i, word in enumerate(sorted(counts))}
-    frequency = np.array([counts[word] for word in places], dtype=np.float64)
-    idf = 1.0 + np.log((1.0 + len(statistics)) / (1.0 + frequency))
-    return _TfIdf(name, places, idf, _vectors(read(anchors), places, idf))
-
-
-def _vectors(texts: Iterable[Sequence[str]], places: dict[str, int], idf: FloatArray) -> csr_array:
-    """[texts, words] unit vectors; a text without a known word is zero."""
-    from scipy.sparse import csr_array
-
-    starts, columns, counts = [0], [], []
-    for text in texts:
-        found = Counter(text)
-        for word in sorted(found.keys() & places.keys()):
-            columns.append(places[word])
-            counts.append(found[word])
-        starts.append(len(columns))
-    size = len(starts) - 1
-    column = np.array(columns, dtype=np.int64)
-    values = (1.0 + np.log(np.array(counts, dtype=np.float64))) * idf[column]
-    rows = np.repeat(np.arange(size), np.diff(starts))
-    norms = np.sqrt(np.bincount(rows, values**2, minlength=size))
-    values /= norms[rows]
-    return csr_array((values, column, np.array(starts)), shape=(size, len(places)))
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class _Bell:
-    """exp(-d**2 / 2) of a scalar, d in `WIDTH` standard deviations of the pool."""
+    """exp(-d**2 / 2) of the root mean square distance d of some numbers, in `WIDTH`."""
 
-    name: str
-    mean: float
-    width: float
-    anchors: FloatArray
+    read: Numbers
+    ranks: NormalRanks
 
-    def _values(self, inputs: Inputs) -> FloatArray:
-        values: FloatArray = (getattr(inputs, self.name) - self.mean) / self.width
-        return values
+    @classmethod
+    def of(cls, read: Numbers, statistics: Inputs) -> Self:
+        """Learned from these texts."""
+        return cls(read, NormalRanks.of(read(statistics)))
 
-    def against(self, inputs: Inputs) -> FloatArray:
-        gaps = self._values(inputs)[:, None] - self.anchors[None, :]
-        return np.exp(-0.5 * gaps**2)
+    def points(self, inputs: Inputs) -> FloatArray:
+        return self.ranks.mapped(self.read(inputs)) / (WIDTH * max(1, len(self.ranks)) ** 0.5)
 
-    def diagonal(self, inputs: Inputs) -> FloatArray:
-        return np.ones(len(inputs))
+    def bound(self, anchors: Points) -> Bound:
+        return lambda points: _near(points, anchors)
+
+    def diagonal(self, points: Points) -> FloatArray:
+        return np.ones(len(points))
 
 
-def _bell(name: str, statistics: Inputs, anchors: Inputs) -> _Bell:
-    values = np.sort(getattr(statistics, name))
-    mean, spread = float(values.mean()), float(values.std())
-    width = WIDTH * spread if spread > 1e-9 else 1.0  # less is rounding
-    return _Bell(name, mean, width, (getattr(anchors, name) - mean) / width)
+def _near(points: FloatArray, anchors: FloatArray) -> FloatArray:
+    """exp(-d**2 / 2) of the distances."""
+    squares = np.square(points).sum(axis=1)[:, None] + np.square(anchors).sum(axis=1)
+    squares -= 2.0 * points @ anchors.T
+    np.maximum(squares, 0.0, out=squares)
+    squares *= -0.5
+    return np.asarray(np.exp(squares, out=squares))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Near:
+class _Trend(_Bell):
+    """Product of the numbers of two texts: what rises and falls with each of them."""
+
+    def points(self, inputs: Inputs) -> FloatArray:
+        return self.ranks.mapped(self.read(inputs)) / max(1, len(self.ranks)) ** 0.5
+
+    def bound(self, anchors: Points) -> Bound:
+        return lambda points: np.asarray(points @ anchors.T)
+
+    def diagonal(self, points: Points) -> FloatArray:
+        return np.asarray(np.square(points).sum(axis=1))
+
+
+def _numbers(inputs: Inputs) -> FloatArray:
+    relation = inputs.relation if len(inputs.sources) else np.zeros((len(inputs), 0))
+    return np.hstack([inputs.surface, relation])
+
+
+NUMBERS: dict[str, tuple[type[_Bell], Numbers]] = {
+    "shape": (_Bell, lambda inputs: inputs.surface[:, : len(SHAPE)]),
+    "lexis": (_Bell, lambda inputs: inputs.surface[:, len(SHAPE) : len(SHAPE + LEXIS)]),
+    "marks": (_Bell, lambda inputs: inputs.surface[:, len(SHAPE + LEXIS) :]),
+    "relation": (_Bell, lambda inputs: inputs.relation),
+    "surface": (_Bell, _numbers),
+    "trend": (_Trend, _numbers),
+    "relevance": (_Bell, lambda inputs: inputs.relevance),
+}  # the numbers that each of these kernels compares
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Topics:
+    """exp(-d**2 / 2) of the root mean square distance in the main directions of words' vectors.
+
+    These are the first right singular vectors of the rated texts (latent semantic analysis), each
+    with variance 1.
+    """
+
+    bag: _Bag
+    basis: FloatArray
+    middle: FloatArray
+
+    @classmethod
+    def of(cls, statistics: Inputs) -> _Topics:
+        """Learned from these texts, or as many of them as are enough."""
+        bag = _Bag.of(lambda inputs: map(words, inputs.texts), statistics)
+        n = len(statistics)
+        some = np.sort(np.random.default_rng(3).permutation(n)[:TOPICS_FROM])
+        vectors = bag.points(statistics.take(some))
+        values, left = np.linalg.eigh(np.asarray((vectors @ vectors.T).todense()))
+        kept = np.flatnonzero(values > 1e-6 * values[-1:].sum())[-TOPICS:]
+        basis = np.asarray(vectors.T @ (left[:, kept] / np.sqrt(values[kept])))
+        placed = vectors @ basis
+        scale = np.maximum(placed.std(axis=0), 1e-9) * max(1, len(kept)) ** 0.5
+        return cls(bag, basis / scale, placed.mean(axis=0) / scale)
+
+    def points(self, inputs: Inputs) -> FloatArray:
+        return np.asarray(self.bag.points(inputs) @ self.basis) - self.middle
+
+    def bound(self, anchors: Points) -> Bound:
+        return lambda points: _near(points, anchors)
+
+    def diagonal(self, points: Points) -> FloatArray:
+        return np.ones(len(points))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Meaning:
     """exp(-d**2 / 2) of the distance of vectors, in root mean squares of the pool's distances."""
 
     name: str
     square: float
-    anchors: VectorArray
 
-    def against(self, inputs: Inputs) -> FloatArray:
-        vectors: VectorArray = getattr(inputs, self.name)
-        squares = 2.0 - 2.0 * (vectors @ self.anchors.T).astype(np.float64)
+    @classmethod
+    def of(cls, name: str, statistics: Inputs) -> _Meaning:
+        """Learned from the vectors of these texts."""
+        middle = getattr(statistics, name).mean(axis=0, dtype=np.float64)
+        square = 2.0 - 2.0 * float(middle @ middle)  # mean over all pairs of the squared distance
+        return cls(name, square if square > 1e-6 else 1.0)
+
+    def points(self, inputs: Inputs) -> Points:
+        return getattr(inputs, self.name)
+
+    def bound(self, anchors: Points) -> Bound:
+        return partial(self._between, anchors)
+
+    def _between(self, anchors: Points, points: Points) -> FloatArray:
+        squares = 2.0 - 2.0 * (points @ anchors.T).astype(np.float64)
         return np.asarray(np.exp(-0.5 / self.square * np.maximum(squares, 0.0)))
 
-    def diagonal(self, inputs: Inputs) -> FloatArray:
-        return np.ones(len(inputs))
-
-
-def _near(name: str, statistics: Inputs, anchors: Inputs) -> _Near:
-    middle = getattr(statistics, name).mean(axis=0, dtype=np.float64)
-    square = 2.0 - 2.0 * float(middle @ middle)  # mean over all pairs of the squared distance
-    return _Near(name, square if square > 1e-6 else 1.0, getattr(anchors, name))
+    def diagonal(self, points: Points) -> FloatArray:
+        lengths = np.square(points).sum(axis=1, dtype=np.float64)  # 0 where nothing is known
+        return np.asarray(np.exp(-0.5 / self.square * np.maximum(2.0 - 2.0 * lengths, 0.0)))
 
 
 def components_of(
-    names: Sequence[str],
-    statistics: Inputs,
-    anchors: Inputs,
-    shape: Shape,
-    threads: int | None = None,
+    names: Sequence[str], statistics: Inputs, shape: Shape, threads: int | None = None
 ) -> tuple[Component, ...]:
     """The kernels of these names.
 
     Args:
-        names: out of `TEXT`, `SOURCE`, `ACTS`, `MEANING`, `SOURCE_MEANING` and `kernel_names`.
+        names: out of `TEXT`, `SOURCE`, `ACTS`, `MEANING`, `SOURCE_MEANING` and `score_names`.
         statistics: the texts whose word frequencies and spreads count.
-        anchors: the texts that any others are compared with.
-        shape: tokens and orders of BLEU*.
-        threads: for BLEU*.
+        shape: tokens and orders of the n-grams.
+        threads: for these.
     """
+    numbers = NUMBERS | score_numbers(statistics.score_names)
     makers: dict[str, Callable[[], Component]] = {
-        "bleu*": lambda: _Bleu(PreparedBleu.build(anchors.texts, shape), False, threads),  # noqa: FBT003
-        "masked": lambda: _Bleu(PreparedBleu.build(anchors.masked, shape), True, threads),  # noqa: FBT003
-        **{name: partial(_tfidf, name, statistics, anchors) for name in READ},
-        **{name: partial(_bell, name, statistics, anchors) for name in SCALARS},
-        **{name: partial(_near, name, statistics, anchors) for name in ("meaning", "asked")},
-        **score_kernels(statistics, anchors),
+        "grams": lambda: _Grams(shape, threads),
+        "topics": lambda: _Topics.of(statistics),
+        **{name: partial(_Bag.of, read, statistics) for name, read in BAGS.items()},
+        **{name: partial(_Meaning.of, name, statistics) for name in ("meaning", "asked")},
+        **{name: partial(kind.of, read, statistics) for name, (kind, read) in numbers.items()},
     }
     return tuple(makers[name]() for name in names)
 
 
-def weighted(components: Sequence[Component], weights: FloatArray, inputs: Inputs) -> FloatArray:
-    """[texts, anchors] weighted sum of the kernels; those of weight 0 are not computed."""
-    used = [(c, w) for c, w in zip(components, weights, strict=True) if w > 0]
-    used = used or [(components[0], 0.0)]
-    blocks = []
-    for begin in range(0, len(inputs), BLOCK):
-        part = inputs.take(range(begin, min(begin + BLOCK, len(inputs))))
-        block = used[0][1] * used[0][0].against(part)
-        for component, weight in used[1:]:
-            block += weight * component.against(part)
-        blocks.append(block)
-    return np.concatenate(blocks) if blocks else np.zeros((0, 0))
+def score_numbers(names: Sequence[str]) -> dict[str, tuple[type[_Bell], Numbers]]:
+    """The kernels of scores that others gave, by name."""
+    found: dict[str, tuple[type[_Bell], Numbers]] = {}
+    for i, name in enumerate(names):
+        found[f"score {name} linear"] = (_Trend, partial(_score, i))
+        found[f"score {name} bell"] = (_Bell, partial(_score_or_none, i))
+    return found
 
 
-def diagonal(components: Sequence[Component], weights: FloatArray, inputs: Inputs) -> FloatArray:
-    """[texts] weighted sum of the kernels of each text with itself."""
-    total = np.zeros(len(inputs))
-    for component, weight in zip(components, weights, strict=True):
-        if weight > 0:
-            total += weight * component.diagonal(inputs)
-    return total
+def _score(column: int, inputs: Inputs) -> FloatArray:
+    """[n, 1] a score, NaN where it is missing."""
+    return inputs.scores[:, [column]]
 
 
-def prior_of(components: Sequence[Component], weights: FloatArray, inputs: Inputs) -> FloatArray:
-    """[texts] prior variances, of a text without any known word too.
-
-    All kernels are 1 for a text with itself, but for those that grow with a score.
-    """
-    total = np.full(len(inputs), weights.sum())
-    for component, weight in zip(components, weights, strict=True):
-        if isinstance(component, Linear) and weight > 0:
-            total += weight * (component.diagonal(inputs) - 1.0)
-    return total
+def _score_or_none(column: int, inputs: Inputs) -> FloatArray:
+    """[n, 2] a score, and whether it is missing."""
+    values = _score(column, inputs)
+    return np.hstack([values, np.isnan(values)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,13 +15,18 @@ from refless.estimators.gp.components import (
     SOURCE,
     SOURCE_MEANING,
     TEXT,
-    Inputs,
-    inputs_of,
+    Component,
+    Points,
+    components_of,
+    score_numbers,
 )
-from refless.estimators.gp.scores import kernel_names, scores_for
+from refless.estimators.gp.covariance import rows_of
+from refless.estimators.gp.inputs import Inputs, inputs_of
+from refless.estimators.gp.scores import scores_for
 from refless.estimators.protocol import subsampled
 from refless.human import canonical_order, copies_of, fingerprint, members_of
 from refless.matching import Progress
+from refless.ngrams import Shape
 from refless.records import NO_SCORES, FloatArray, IntArray, Outputs, RatedPool, take
 from refless.stats.correlation import is_constant
 
@@ -34,7 +40,8 @@ class Data:
     Attributes:
         pool: as given; rated: in canonical order, sub-sampled.
         copies: [n] number of each rated text's content; those with one number are equal.
-        inputs: what the kernels read of the rated texts; names: the kernels.
+        inputs: what the kernels read of the rated texts.
+        components: the kernels, learned from all rated texts; points: where these lie. By name.
         y: [n] human rating as (human rating - offset) / unit.
         noise: [n] variance of each text's human rating as an average of few ratings, over unit**2.
         encoder: what gives texts their vectors, or None.
@@ -45,7 +52,8 @@ class Data:
     rated: RatedPool
     copies: IntArray
     inputs: Inputs
-    names: tuple[str, ...]
+    components: Mapping[str, Component]
+    points: Mapping[str, Points]
     y: FloatArray
     offset: float
     unit: float
@@ -83,6 +91,7 @@ class Data:
             rated=take(self.rated, rows),
             copies=self.copies[rows],
             inputs=self.inputs.take(rows),
+            points=rows_of(self.points, rows),
             y=self.y[rows],
             noise=self.noise[rows],
         )
@@ -94,6 +103,8 @@ def read(
     use_source: bool,
     use_scores: bool,
     encoder: Encoder | None,
+    shape: Shape,
+    threads: int | None = None,
     subsample: float,
     seed: int,
     groups: IntArray | None = None,
@@ -105,21 +116,25 @@ def read(
     names = kernels_of(rated, use_source=use_source, use_scores=use_scores, encoder=encoder)
     sources = rated.sources if SOURCE[0] in names else ()
     acts = ACTS[0] in names
+    inputs = inputs_of(
+        rated.texts,
+        sources,
+        acts=acts,
+        encoder=encoder,
+        scores=rated.scores if use_scores else NO_SCORES,
+        score_names=rated.score_names if use_scores else (),
+        progress=progress,
+    )
+    learned = components_of(names, inputs, shape, threads) if len(rated) else ()
+    components = dict(zip(names, learned, strict=bool(learned)))
     offset, unit = _units(rated.human)
     return Data(
         pool=pool,
         rated=rated,
         copies=copies_of(rated),
-        inputs=inputs_of(
-            rated.texts,
-            sources,
-            acts=acts,
-            encoder=encoder,
-            scores=rated.scores if use_scores else NO_SCORES,
-            score_names=rated.score_names if use_scores else (),
-            progress=progress,
-        ),
-        names=names,
+        inputs=inputs,
+        components=components,
+        points={name: component.points(inputs) for name, component in components.items()},
         y=(rated.human - offset) / unit,
         offset=offset,
         unit=unit,
@@ -138,7 +153,7 @@ def kernels_of(
     names = (*TEXT, *(SOURCE if sources else ()), *(ACTS if mostly_acts(sources) else ()))
     if encoder is not None:
         names += (*MEANING, *(SOURCE_MEANING if sources else ()))
-    return names + (kernel_names(rated.score_names) if use_scores else ())
+    return (*names, *score_numbers(rated.score_names if use_scores else ()))
 
 
 def _units(human: FloatArray) -> tuple[float, float]:

@@ -138,13 +138,7 @@ class GaussianProcess(Estimator):
         return None if self.encoder is None else Encoder(model=self.encoder, layer=self.layer)
 
     def _method(self) -> Method:
-        return Method(
-            shape=self._shape(),
-            tune_on=self.tune_on,
-            exact_up_to=self.exact_up_to,
-            inducing=self.inducing,
-            threads=self.threads,
-        )
+        return Method(tune_on=self.tune_on, exact_up_to=self.exact_up_to, inducing=self.inducing)
 
     @property
     def title(self) -> str:
@@ -179,6 +173,8 @@ class GaussianProcess(Estimator):
             use_source=self.use_source,
             use_scores=self.use_scores,
             encoder=self._encoder(),
+            shape=self._shape(),
+            threads=self.threads,
             subsample=self.subsample,
             seed=self.seed,
             groups=groups,
@@ -361,5 +357,7 @@ class GaussianProcess(Estimator):
             signed = self._with_pool(signed.plus(k=names), given)
         elif self._fitted is not None:
             data: Data = self._fitted.learned.data
-            signed = self._with_pool(signed.plus(k=data.names), data.pool, data.fingerprint)
+            signed = self._with_pool(
+                signed.plus(k=tuple(data.components)), data.pool, data.fingerprint
+            )
         return signed.plus(v=__version__)

@@ -66,8 +66,8 @@ class Exact:
 
     def precision(self) -> Precision:
         """What leaves ratings out in closed form."""
-        q = _inverse(self.factor)
-        q -= np.outer(self.ones, self.ones) / self.ones.sum()
+        q = inverse(self.factor)
+        q -= np.outer(self.ones, self.ones / self.ones.sum())
         return Precision(self.y, q)
 
 
@@ -101,7 +101,7 @@ class Precision:
         return Precision(self.y[kept], self.q[np.ix_(kept, kept)] - across @ inner)
 
 
-def _inverse(factor: Factor) -> FloatArray:
+def inverse(factor: Factor) -> FloatArray:
     """Of the matrix that was factored: a third of the work of solving for each column."""
     from scipy.linalg.lapack import dpotri
 

@@ -6,17 +6,11 @@ from functools import partial
 import numpy as np
 
 from refless.estimators.explanation import evidence
-from refless.estimators.gp.components import (
-    Component,
-    Inputs,
-    components_of,
-    diagonal,
-    prior_of,
-    weighted,
-)
+from refless.estimators.gp.covariance import Covariance, rows_of
 from refless.estimators.gp.data import Data
 from refless.estimators.gp.exact import Exact, exact
 from refless.estimators.gp.inducing import Inducing, inducing
+from refless.estimators.gp.inputs import Inputs
 from refless.estimators.gp.likelihood import Amplitudes, fitted_amplitudes
 from refless.estimators.gp.threads import calm
 from refless.estimators.protocol import whole
@@ -33,58 +27,44 @@ class Model:
     """Kernels with their amplitudes, conditioned on the ratings."""
 
     amplitudes: Amplitudes
-    components: tuple[Component, ...]
+    covariance: Covariance
     posterior: Exact | Inducing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Method:
-    """How a model is learned: the n-grams of BLEU*, and sizes; see `GaussianProcess`."""
+    """How a model is learned: see `GaussianProcess`."""
 
-    shape: Shape
     tune_on: int
     exact_up_to: int
     inducing: int
-    threads: int | None = None
 
 
 def tuned(data: Data, rows: IntArray, method: Method) -> Amplitudes:
     """Amplitudes from these rated texts, or from a part of them."""
     rows = rows[whole(data.copies[rows], method.tune_on, np.random.default_rng(0))]
-    some = data.inputs.take(rows)
-    components = components_of(data.names, data.inputs, some, method.shape, method.threads)
-    kernels = [component.against(some) for component in components]
+    points = rows_of(data.points, rows)
+    kernels = [one.bound(points[name])(points[name]) for name, one in data.components.items()]
     with calm():
         return fitted_amplitudes(kernels, data.y[rows], data.noise[rows])
 
 
 def conditioned(data: Data, amplitudes: Amplitudes, method: Method) -> Model:
     """The process given all ratings, through inducing points where there are too many."""
-    n, anchors = len(data.y), data.inputs
+    n, rows = len(data.y), np.arange(len(data.y))
     many = n > method.exact_up_to
     if many:
         rows = np.sort(np.random.default_rng(1).choice(n, min(method.inducing, n), replace=False))
-        anchors = data.inputs.take(rows)
-    components = components_of(data.names, data.inputs, anchors, method.shape, method.threads)
-    cross = weighted(components, amplitudes.weights, data.inputs)
+    anchors = rows_of(data.points, rows)
+    covariance = Covariance.of(data.components, amplitudes.weights, anchors, len(rows))
+    cross = covariance.between(data.points, n)
     noise = data.noise + amplitudes.nugget
     if many:
-        prior = diagonal(components, amplitudes.weights, data.inputs)
+        prior = covariance.diagonal(data.points, n)
         posterior: Exact | Inducing = inducing(cross[rows], cross, prior, noise, data.y)
     else:
-        posterior = _exact_or_shifted(cross, noise, data.y)
-    return Model(amplitudes, components, posterior)
-
-
-def _exact_or_shifted(kernel: FloatArray, noise: FloatArray, y: FloatArray) -> Exact:
-    """Exact the GP; a kernel that is indefinite beyond its noise gets the shift it lacks."""
-    from scipy.linalg import LinAlgError, eigvalsh
-
-    try:
-        return exact(kernel.copy(), noise, y)
-    except LinAlgError:
-        lowest = float(eigvalsh(kernel, subset_by_index=[0, 0])[0])
-        return exact(kernel, noise - 1.01 * lowest, y)
+        posterior = exact(cross, noise, data.y)
+    return Model(amplitudes, covariance, posterior)
 
 
 def estimated(
@@ -110,13 +90,13 @@ def _estimated(
     data: Data, model: Model, inputs: Inputs, told: Progress | None
 ) -> tuple[FloatArray, FloatArray]:
     values, variances = np.empty(len(inputs)), np.empty(len(inputs))
-    weights = model.amplitudes.weights
     own = model.amplitudes.nugget + float(np.median(data.noise))
     for begin in range(0, len(inputs), ROWS):
         rows = slice(begin, min(begin + ROWS, len(inputs)))
         part = inputs.take(range(rows.start, rows.stop))
-        cross = weighted(model.components, weights, part)
-        prior = prior_of(model.components, weights, part)
+        points = model.covariance.points(part)
+        cross = model.covariance.between(points, len(part))
+        prior = model.covariance.diagonal(points, len(part))
         values[rows], spread = model.posterior.predict(cross, prior)
         variances[rows] = np.maximum(spread, 0.0) + own
         if told is not None:
@@ -128,12 +108,13 @@ def shares(
     data: Data, model: Model, inputs: Inputs, shape: Shape, most: int | None
 ) -> tuple[Neighbor, ...]:
     """The rated texts with the largest shares in the estimate of one output, with their signs."""
-    weights = model.amplitudes.weights
-    share = model.posterior.shares(weighted(model.components, weights, inputs))[0]
+    points = model.covariance.points(inputs)
+    share = model.posterior.shares(model.covariance.between(points, 1))[0]
     best = np.lexsort((np.array(data.rated.ids), -np.abs(share)))[:most]
-    chosen = data.inputs.take(best)
-    near = components_of(data.names, data.inputs, chosen, shape)
-    prior = diagonal(near, weights, inputs)[0] * diagonal(near, weights, chosen)
-    alike = weighted(near, weights, inputs)[0] / np.sqrt(np.maximum(prior, 1e-300))
-    shared = partial(PreparedBleu.build(chosen.texts, shape).shared, inputs.texts[0])
+    chosen, n = rows_of(data.points, best), len(best)
+    near = Covariance.of(data.components, model.amplitudes.weights, chosen, n)
+    prior = near.diagonal(points, 1)[0] * near.diagonal(chosen, n)
+    alike = near.between(points, 1)[0] / np.sqrt(np.maximum(prior, 1e-300))
+    texts = [data.inputs.texts[i] for i in best]
+    shared = partial(PreparedBleu.build(texts, shape).shared, inputs.texts[0])
     return evidence(data.rated, best, alike, share[best], shared)

@@ -1,0 +1,99 @@
+"""Texts and what the kernels read of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from refless.embed import Encoder, VectorArray
+from refless.estimators.gp.acts import features
+from refless.matching import Progress
+from refless.meaning import masked
+from refless.records import NO_SCORES, FloatArray, IntArray
+from refless.surface import relation, surface
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Inputs:
+    """Texts and what the kernels read of them; source columns are empty without sources.
+
+    Attributes:
+        acts: features of each text and its dialogue acts; empty where sources are something else.
+        surface, relation: [n, numbers], see `refless.surface`.
+        meaning, asked: [n, dimensions] vectors of the texts, of the sources, of length 1; empty
+            without an encoder.
+        relevance: [n, 1] cosine of the two.
+        scores: [n, k] what others said of the texts, NaN where nothing; score_names: [k].
+    """
+
+    texts: tuple[str, ...]
+    sources: tuple[str, ...]
+    masked: tuple[str, ...]
+    acts: tuple[tuple[str, ...], ...]
+    surface: FloatArray
+    relation: FloatArray
+    meaning: VectorArray
+    asked: VectorArray
+    relevance: FloatArray
+    scores: FloatArray
+    score_names: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    def take(self, rows: Iterable[int] | IntArray) -> Inputs:
+        """The given rows."""
+        which = np.fromiter(rows, dtype=np.int64)
+
+        def picked(column: Any) -> Any:  # noqa: ANN401 - a tuple or an array of any kind
+            if len(column) != len(self):
+                return column
+            return tuple(column[i] for i in which) if isinstance(column, tuple) else column[which]
+
+        columns = {f.name: picked(getattr(self, f.name)) for f in fields(self)}
+        return Inputs(**columns | {"score_names": self.score_names})
+
+
+def inputs_of(
+    texts: Sequence[str],
+    sources: Sequence[str],
+    *,
+    acts: bool = False,
+    encoder: Encoder | None = None,
+    scores: FloatArray = NO_SCORES,
+    score_names: tuple[str, ...] = (),
+    progress: Progress | None = None,
+) -> Inputs:
+    """Texts, with their sources or with ().
+
+    Args:
+        texts: [n]; sources: [n] or ().
+        acts: read the sources as dialogue acts too.
+        encoder: what gives texts and sources their vectors.
+        scores: [n, k]; score_names: [k].
+        progress: called with the share of the vectors that is there.
+    """
+    pairs = list(zip(texts, sources, strict=True)) if sources else []
+    meaning = asked = np.zeros((0, 0), dtype=np.float32)
+    if encoder is not None:
+        vectors = encoder.sentences([*texts, *sources], progress)
+        meaning, asked = vectors[: len(texts)], vectors[len(texts) :]
+    relevance = np.zeros((0, 1))
+    if len(asked):
+        relevance = np.einsum("ij,ij->i", meaning, asked, dtype=np.float64)[:, None]
+    return Inputs(
+        texts=tuple(texts),
+        sources=tuple(sources),
+        masked=tuple(masked(text, source) for text, source in pairs),
+        acts=tuple(features(text, source) for text, source in pairs) if acts else (),
+        surface=surface(texts),
+        relation=relation(texts if sources else (), sources),
+        meaning=meaning,
+        asked=asked,
+        relevance=relevance,
+        scores=scores,
+        score_names=score_names,
+    )

@@ -1,0 +1,130 @@
+"""Numbers about the surface of a text: its shape, words, marks, and what it takes of its source.
+
+Nothing here asks what a text means. Much of what raters punish shows here all the same:
+repetition, a lost full stop, a length out of place, a name or number that the source lacks.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from itertools import islice
+
+import numpy as np
+
+from refless.meaning import words
+from refless.records import FloatArray
+
+SHAPE = ("characters", "log characters", "words", "log words", "word length", "sentences")
+LEXIS = ("type-token ratio", "repeated pairs", "repeated fours", "commonest word")
+MARKS = (
+    "punctuation", "capitals", "digits", "capital first", "full stop last", "questions", "commas",
+)  # fmt: skip
+RELATION = (
+    "words taken", "pairs taken", "fours taken", "words of the last turn", "words missing",
+    "names missing", "numbers missing", "names added", "numbers added", "length ratio",
+    "source length",
+)  # fmt: skip
+READ = 20_000  # words of a text in which repetition and copying are looked for
+_SENTENCE = re.compile(r"[.!?]+")
+_NAME = re.compile(r"(?<![.!?] )(?<!^)\b[A-Z]\w+")
+_NUMBER = re.compile(r"\d+")
+_TURN = re.compile(r"\n|\|\|\|")
+
+
+def surface(texts: Iterable[str]) -> FloatArray:
+    """[texts, 17] numbers: those of `SHAPE`, `LEXIS` and `MARKS`."""
+    rows = [_surface(text) for text in texts]
+    return np.array(rows, dtype=np.float64).reshape(len(rows), len(SHAPE + LEXIS + MARKS))
+
+
+def relation(texts: Sequence[str], sources: Sequence[str]) -> FloatArray:
+    """[texts, 11] numbers: those of `RELATION`."""
+    known = {source: _Source(source) for source in dict.fromkeys(sources)}
+    rows = [known[source].beside(text) for text, source in zip(texts, sources, strict=True)]
+    return np.array(rows, dtype=np.float64).reshape(len(rows), len(RELATION))
+
+
+def last_turn(source: str) -> str:
+    """The last line of a source, or what follows its last `|||`."""
+    return _TURN.split(source.strip())[-1]
+
+
+def _surface(text: str) -> tuple[float, ...]:
+    tokens, size = words(text), len(text)
+    plain = [token for token in tokens if token[0].isalnum()]
+    n, counts = len(plain), Counter(plain)
+    return (
+        size,
+        np.log1p(size),
+        n,
+        np.log1p(n),
+        _share(sum(map(len, plain)), n),
+        len(_SENTENCE.findall(text)),
+        _share(len(counts), n),
+        _repeated(plain, 2),
+        _repeated(plain, 4),
+        max(counts.values(), default=0),
+        _share(len(tokens) - n, len(tokens)),
+        _share(sum(map(str.isupper, text)), size),
+        _share(sum(map(str.isdigit, text)), size),
+        text[:1].isupper(),
+        text.rstrip().endswith("."),
+        text.count("?"),
+        text.count(","),
+    )
+
+
+class _Source:
+    """What texts are held beside: the words, pairs, fours, names and numbers of a source."""
+
+    def __init__(self, source: str) -> None:
+        self.words = _plain(source)
+        self.grams = {n: {*_runs(self.words, n)} for n in (1, 2, 4)}
+        self.turn = {*_plain(last_turn(source))}
+        self.names, self.numbers = _names(source), {*_NUMBER.findall(source)}
+        self.held = {*self.words}
+        self.size = len(source)
+
+    def beside(self, text: str) -> tuple[float, ...]:
+        mine = _plain(text)
+        held, numbers = {*mine}, {*_NUMBER.findall(text)}
+        return (
+            *(_taken(mine, n, self.grams[n]) for n in (1, 2, 4)),
+            _share(sum(word in self.turn for word in mine), len(mine)),
+            _share(len(self.held - held), len(self.held)),
+            _share(len(self.names - held), len(self.names)),
+            _share(len(self.numbers - numbers), len(self.numbers)),
+            len(_names(text) - self.held),
+            len(numbers - self.numbers),
+            np.log1p(len(mine)) - np.log1p(len(self.words)),
+            np.log1p(self.size),
+        )
+
+
+def _plain(text: str) -> list[str]:
+    return [word for word in islice(words(text), READ) if word[0].isalnum()]
+
+
+def _names(text: str) -> set[str]:
+    """Words with a capital that do not begin a sentence, in lower case."""
+    return {name.lower() for name in _NAME.findall(text)}
+
+
+def _runs(tokens: Sequence[str], n: int) -> Iterable[tuple[str, ...]]:
+    """Each run of n words."""
+    return zip(*(tokens[i:READ] for i in range(n)), strict=False)
+
+
+def _taken(tokens: Sequence[str], n: int, held: set[tuple[str, ...]]) -> float:
+    """Share of a text's runs of n words that its source has too."""
+    return _share(sum(run in held for run in _runs(tokens, n)), len(tokens[:READ]) - n + 1)
+
+
+def _repeated(tokens: Sequence[str], n: int) -> float:
+    """Share of a text's runs of n words that stood in it before."""
+    runs = max(0, len(tokens[:READ]) - n + 1)
+    return _share(runs - len({*_runs(tokens, n)}), runs)
+
+
+def _share(part: float, whole: float) -> float:
+    return part / whole if whole > 0 else 0.0
