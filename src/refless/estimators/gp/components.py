@@ -163,7 +163,8 @@ class _Bell:
         return cls(read, NormalRanks.of(read(statistics)))
 
     def points(self, inputs: Inputs) -> FloatArray:
-        return self.ranks.mapped(self.read(inputs)) / (WIDTH * max(1, len(self.ranks)) ** 0.5)
+        spread = WIDTH * np.sqrt(max(1, len(self.ranks)))
+        return np.asarray(self.ranks.mapped(self.read(inputs)) / spread)
 
     def bound(self, anchors: Points) -> Bound:
         return lambda points: _near(points, anchors)
@@ -186,7 +187,7 @@ class _Trend(_Bell):
     """Product of the numbers of two texts: what rises and falls with each of them."""
 
     def points(self, inputs: Inputs) -> FloatArray:
-        return self.ranks.mapped(self.read(inputs)) / max(1, len(self.ranks)) ** 0.5
+        return np.asarray(self.ranks.mapped(self.read(inputs)) / np.sqrt(max(1, len(self.ranks))))
 
     def bound(self, anchors: Points) -> Bound:
         return lambda points: np.asarray(points @ anchors.T)
