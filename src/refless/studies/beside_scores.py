@@ -12,7 +12,7 @@ from refless.estimators.gp.threads import calm
 from refless.estimators.scorer import Held, Tried
 from refless.records import FloatArray, IntArray, RatedPool
 from refless.stats.correlation import spearman
-from refless.stats.normal_ranks import NormalRanks
+from refless.stats.scaling import NormalRanks
 from refless.studies.differences import Difference
 from refless.studies.side_by_side import SideBySide
 from refless.studies.trials import Trial, difference

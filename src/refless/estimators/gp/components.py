@@ -21,7 +21,7 @@ from refless.matching import Work
 from refless.meaning import words
 from refless.ngrams import Shape
 from refless.records import FloatArray
-from refless.stats.normal_ranks import NormalRanks
+from refless.stats.scaling import NormalRanks, Standardized
 from refless.surface import LEXIS, SHAPE
 from refless.tokenize import token_counts
 
@@ -155,7 +155,7 @@ class _Bell:
     """exp(-d**2 / 2) of the root mean square distance d of some numbers, in `WIDTH`."""
 
     read: Numbers
-    ranks: NormalRanks
+    scale: NormalRanks | Standardized
 
     @classmethod
     def of(cls, read: Numbers, statistics: Inputs) -> Self:
@@ -163,8 +163,8 @@ class _Bell:
         return cls(read, NormalRanks.of(read(statistics)))
 
     def points(self, inputs: Inputs) -> FloatArray:
-        spread = WIDTH * np.sqrt(max(1, len(self.ranks)))
-        return np.asarray(self.ranks.mapped(self.read(inputs)) / spread)
+        spread = WIDTH * np.sqrt(max(1, len(self.scale)))
+        return np.asarray(self.scale.mapped(self.read(inputs)) / spread)
 
     def bound(self, anchors: Points) -> Bound:
         return lambda points: _near(points, anchors)
@@ -187,13 +187,22 @@ class _Trend(_Bell):
     """Product of the numbers of two texts: what rises and falls with each of them."""
 
     def points(self, inputs: Inputs) -> FloatArray:
-        return np.asarray(self.ranks.mapped(self.read(inputs)) / np.sqrt(max(1, len(self.ranks))))
+        return np.asarray(self.scale.mapped(self.read(inputs)) / np.sqrt(max(1, len(self.scale))))
 
     def bound(self, anchors: Points) -> Bound:
         return lambda points: np.asarray(points @ anchors.T)
 
     def diagonal(self, points: Points) -> FloatArray:
         return np.asarray(np.square(points).sum(axis=1))
+
+
+class _Plain(_Bell):
+    """The same of the numbers themselves, not of their ranks."""
+
+    @classmethod
+    def of(cls, read: Numbers, statistics: Inputs) -> Self:
+        """Learned from these texts."""
+        return cls(read, Standardized.of(read(statistics)))
 
 
 def _numbers(inputs: Inputs) -> FloatArray:
@@ -305,7 +314,12 @@ def score_numbers(names: Sequence[str]) -> dict[str, tuple[type[_Bell], Numbers]
     for i, name in enumerate(names):
         found[f"score {name} linear"] = (_Trend, partial(_score, i))
         found[f"score {name} bell"] = (_Bell, partial(_score_or_none, i))
-    return found
+    return found | {"scores": (_Plain, _scores)} if names else found
+
+
+def _scores(inputs: Inputs) -> FloatArray:
+    """[n, scores] NaN where one is missing."""
+    return inputs.scores
 
 
 def _score(column: int, inputs: Inputs) -> FloatArray:

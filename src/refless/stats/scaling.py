@@ -1,4 +1,4 @@
-"""Numbers of any kind on one footing: as the normal quantiles of their ranks."""
+"""Numbers of any kind on one footing: as normal quantiles of their ranks, or standardised."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from refless.records import FloatArray
+
+FARTHEST = 4.0  # standard deviations from the mean
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,3 +53,33 @@ def _knots(column: FloatArray) -> tuple[FloatArray, FloatArray]:
     mean = float(counts @ become) / len(column)
     spread = np.sqrt(float(counts @ (become - mean) ** 2) / len(column))
     return at, (become - mean) / spread
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Standardized:
+    """Columns less their means, in standard deviations, as some rows have them.
+
+    Attributes:
+        means, spreads: [columns]; a column without two different values has the spread 0.
+    """
+
+    means: FloatArray
+    spreads: FloatArray
+
+    @classmethod
+    def of(cls, values: FloatArray) -> Standardized:
+        """Learned from [rows, columns]; NaN is nothing known."""
+        known = [np.sort(column[~np.isnan(column)]) for column in values.T]
+        means = [float(column.mean()) if len(column) else 0.0 for column in known]
+        spreads = [float(column.std()) if len({*column.tolist()}) > 1 else 0.0 for column in known]
+        return cls(np.array(means), np.array(spreads))
+
+    def __len__(self) -> int:
+        """Columns with two different values or more."""
+        return int(np.count_nonzero(self.spreads))
+
+    def mapped(self, values: FloatArray) -> FloatArray:
+        """[rows, columns] standardised, at most 4 to either side; NaN becomes 0."""
+        scale = np.where(self.spreads > 0, self.spreads, np.inf)
+        found = np.clip((values - self.means) / scale, -FARTHEST, FARTHEST)
+        return np.asarray(np.nan_to_num(found))
