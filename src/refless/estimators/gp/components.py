@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
 
+from refless.compiled import sparse as loops
 from refless.estimators.gp.inputs import Inputs
 from refless.kernels.bleu import PreparedBleu
 from refless.matching import Work
@@ -116,11 +117,19 @@ class _Bag:
         return csr_array((values[known], places), shape=(n, len(self.places)))
 
     def bound(self, anchors: Points) -> Bound:
-        turned = anchors.T.tocsr()
-        return lambda points: np.asarray((points @ turned).todense())
+        turned = anchors.tocsc()
+        held = turned.indptr, turned.indices, turned.data
+        return partial(_products, held, anchors.shape[0])
 
     def diagonal(self, points: Points) -> FloatArray:
         return np.ones(points.shape[0])  # of a text without any known word too
+
+
+def _products(held: tuple[Any, ...], anchors: int, points: Points) -> FloatArray:
+    """[points, anchors] products of sparse rows."""
+    out = np.zeros((points.shape[0], anchors))
+    loops.products(points.indptr, points.indices, points.data, *held, out)
+    return out
 
 
 def _pairs(tokens: Sequence[str]) -> list[str]:

@@ -46,6 +46,7 @@ class Data:
         noise: [n] variance of each text's human rating as an average of few ratings, over unit**2.
         encoder: what gives texts their vectors, or None.
         reads_scores: whether those of others are read, where there are any.
+        threads: how many work at once; no result depends on it.
     """
 
     pool: RatedPool
@@ -61,6 +62,7 @@ class Data:
     fingerprint: str
     encoder: Encoder | None
     reads_scores: bool
+    threads: int | None
 
     def in_units_of(self, rows: IntArray) -> Data:
         """The same texts with offset, unit and noise as these rated texts alone have them."""
@@ -142,6 +144,7 @@ def read(
         fingerprint=fingerprint(ordered),
         encoder=encoder,
         reads_scores=use_scores,
+        threads=threads,
     )
 
 

@@ -15,7 +15,7 @@ from refless.estimators.gp.likelihood import Amplitudes, fitted_amplitudes
 from refless.estimators.gp.threads import calm
 from refless.estimators.protocol import whole
 from refless.kernels.bleu import PreparedBleu
-from refless.matching import Progress
+from refless.matching import Progress, Work
 from refless.ngrams import Shape
 from refless.records import FloatArray, IntArray, Neighbor, sortable
 
@@ -91,16 +91,18 @@ def _estimated(
 ) -> tuple[FloatArray, FloatArray]:
     values, variances = np.empty(len(inputs)), np.empty(len(inputs))
     own = model.amplitudes.nugget + float(np.median(data.noise))
-    for begin in range(0, len(inputs), ROWS):
-        rows = slice(begin, min(begin + ROWS, len(inputs)))
-        part = inputs.take(range(rows.start, rows.stop))
+
+    def block(begin: int) -> None:
+        part = inputs.take(range(begin, min(begin + ROWS, len(inputs))))
         points = model.covariance.points(part)
         cross = model.covariance.between(points, len(part))
         prior = model.covariance.diagonal(points, len(part))
+        rows = slice(begin, begin + len(part))
         values[rows], spread = model.posterior.predict(cross, prior)
         variances[rows] = np.maximum(spread, 0.0) + own
-        if told is not None:
-            told(rows.stop / len(inputs))
+
+    jobs = [partial(block, begin) for begin in range(0, len(inputs), ROWS)]
+    Work(threads=data.threads, progress=told).run([jobs], len(jobs))
     return values, variances
 
 

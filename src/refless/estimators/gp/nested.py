@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -12,10 +13,11 @@ from refless.estimators.gp.exact import Exact, Precision
 from refless.estimators.gp.inducing import Inducing
 from refless.estimators.gp.model import Method, conditioned, estimated, tuned
 from refless.estimators.protocol import rows_in
-from refless.matching import Progress
+from refless.matching import Progress, Work, cores
 from refless.records import BoolArray, FloatArray, IntArray, as_outputs, take
 
 KEPT = 1_500  # texts: of more, models take too much memory to be kept side by side
+MOST_AT_ONCE = 2  # folds: each takes several matrices of all pairs
 
 Column = tuple[FloatArray, FloatArray]  # means and variances
 
@@ -106,19 +108,25 @@ def nested(
     Of more than 1,500 texts the models are not kept.
     """
     rated, count, n = rows_in(data.pool, data.rated), int(fold.max(initial=-1)) + 1, len(fold)
-    folds, columns = [], [Nested(n, rated, ()).held_out(groups) for groups in labels]
-    for number in range(count):
-        outside = np.flatnonzero(fold[rated] != number)
-        if len(outside) >= FEWEST and (fold == number).any():
-            one = _fold(data, rated, fold == number, outside, method)
-            for column, groups in zip(columns, labels, strict=True):
-                said = Nested(n, rated, (one,)).held_out(groups)
-                for whole, part in zip(column, said, strict=True):
-                    whole[fold == number] = part[fold == number]
-            folds += [one] if n <= KEPT else []
-        if told is not None:
-            told((number + 1) / count)
-    return Nested(n, rated, tuple(folds)), tuple(columns)
+    columns = [Nested(n, rated, ()).held_out(groups) for groups in labels]
+    found: dict[int, _Fold] = {}
+
+    def judge(number: int) -> None:
+        outside, inside = np.flatnonzero(fold[rated] != number), fold == number
+        if len(outside) < FEWEST or not inside.any():
+            return
+        one = _fold(data, rated, inside, outside, method)
+        for column, groups in zip(columns, labels, strict=True):
+            said = Nested(n, rated, (one,)).held_out(groups)
+            for whole, part in zip(column, said, strict=True):
+                whole[inside] = part[inside]
+        if n <= KEPT:
+            found[number] = one
+
+    jobs = [partial(judge, number) for number in range(count)]
+    at_once = min(data.threads or cores(), MOST_AT_ONCE)
+    Work(threads=at_once, progress=told).run([jobs], count)
+    return Nested(n, rated, tuple(found[number] for number in sorted(found))), tuple(columns)
 
 
 def _fold(data: Data, rated: IntArray, fold: BoolArray, outside: IntArray, method: Method) -> _Fold:
