@@ -24,6 +24,7 @@ from refless.estimators import (
     estimator_of,
     held_out,
 )
+from refless.estimators.gp.components import SOURCE, TEXT
 from refless.kernels import BleuStar, RougeL
 from refless.records import Estimates, as_outputs, take
 from refless.simulate import simulate
@@ -152,7 +153,7 @@ def test_frames_have_texts_and_sources(frame: Any) -> None:
     """Columns text and source count, whatever holds them; as sources given by themselves do."""
     given = GaussianProcess().fit(TEXTS, HUMAN, sources=POOL.sources)
     framed = GaussianProcess().fit(frame, HUMAN)
-    assert framed.signature().get("k") == "bleu*,tfidf,length,source,masked,overlap"
+    assert framed.signature().get("k") == ",".join((*TEXT, *SOURCE))
     same(framed.estimate(frame), given.estimate(frame))
     assert framed.rated.sources == given.rated.sources
     with pytest.raises(UsageError, match="do not pass sources beside it"):

@@ -17,11 +17,13 @@ from command_line import jsonl, run
 from refless.embed import Encoder, encoder
 from refless.errors import UsageError
 from refless.estimators import GaussianProcess
-from refless.estimators.gp.components import Inputs, components_of, inputs_of
+from refless.estimators.gp.components import TEXT, WIDTH, components_of
+from refless.estimators.gp.inputs import Inputs, inputs_of
 from refless.human import pool_of
 from refless.ngrams import Shape
 from refless.records import FloatArray, RatedPool, as_outputs, take
 from refless.stats.correlation import spearman
+from refless.stats.scaling import NormalRanks
 from tiny_encoder import LAYERS, WORDS, tiny_encoder
 
 TEXTS = ["the fox is quick", "a dog", "the fox is quick", "", "the dogs was slow ."]
@@ -151,8 +153,10 @@ def test_kernels_are_bells_over_distances(model: str) -> None:
     sources = [" ".join(WORDS[i % 4 : i % 4 + 2]) for i in range(8)]
     inputs = inputs_of(texts, sources, encoder=Encoder(model=model))
     names = ("meaning", "asked", "relevance")
-    kernels = components_of(names, inputs, inputs.take(range(3)), Shape())
-    for name, kernel in zip(names[:2], kernels[:2], strict=True):
+    kernels = components_of(names, inputs, Shape())
+    points = [kernel.points(inputs) for kernel in kernels]
+    found = [one.bound(at[:3])(at) for one, at in zip(kernels, points, strict=True)]
+    for name, near in zip(names[:2], found[:2], strict=True):
         squares = np.array(
             [
                 [np.square(of(inputs, name, i) - of(inputs, name, j)).sum() for j in range(8)]
@@ -160,12 +164,12 @@ def test_kernels_are_bells_over_distances(model: str) -> None:
             ]
         )
         wanted = np.exp(-0.5 * squares / squares.mean())[:, :3]
-        np.testing.assert_allclose(kernel.against(inputs), wanted, atol=1e-5)
-        np.testing.assert_array_equal(kernel.diagonal(inputs), 1.0)
+        np.testing.assert_allclose(near, wanted, atol=1e-5)
     cosines = [of(inputs, "meaning", i) @ of(inputs, "asked", i) for i in range(8)]
-    np.testing.assert_allclose(inputs.relevance, cosines, atol=1e-6)
-    gaps = np.subtract.outer(cosines, cosines) / (2.0 * np.std(cosines))
-    np.testing.assert_allclose(kernels[2].against(inputs), np.exp(-0.5 * gaps**2)[:, :3], atol=1e-5)
+    np.testing.assert_allclose(inputs.relevance[:, 0], cosines, atol=1e-6)
+    ranked = NormalRanks.of(inputs.relevance).mapped(inputs.relevance)[:, 0]
+    gaps = np.subtract.outer(ranked, ranked[:3]) / WIDTH
+    np.testing.assert_allclose(found[2], np.exp(-0.5 * gaps**2), atol=1e-9)
 
 
 def relevant(model: str, n: int) -> RatedPool:
@@ -175,7 +179,7 @@ def relevant(model: str, n: int) -> RatedPool:
     drawn = [" ".join(rng.choice(words, 3)) for _ in range(2 * n)]
     texts, sources = drawn[:n], drawn[n:]
     inputs = inputs_of(texts, sources, encoder=Encoder(model=model))
-    return pool_of(texts, inputs.relevance.tolist(), sources=sources)
+    return pool_of(texts, inputs.relevance[:, 0].tolist(), sources=sources)
 
 
 def test_relevance_is_seen(model: str) -> None:
@@ -205,7 +209,7 @@ def test_without_sources_texts_alone_are_compared(model: str) -> None:
     """Neither sources nor relevance are among the kernels; the signature names the encoder."""
     pool = relevant(model, 30)
     signed = GaussianProcess(encoder=model, layer=1, use_source=False).fit(pool).signature()
-    assert signed.get("k") == "bleu*,tfidf,length,meaning"
+    assert signed.get("k") == ",".join((*TEXT, "meaning"))
     assert (signed.get("layer"), signed.get("pooling")) == ("1", "mean")
     assert signed.get("sha") == Encoder(model=model).settings()["sha"]
     assert GaussianProcess().fit(pool).signature().get("sha") is None

@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import product
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.special import ndtri
-from scipy.stats import rankdata
 
 from refless.errors import UsageError
 from refless.estimators import GaussianProcess
-from refless.estimators.gp.components import components_of, inputs_of, prior_of
-from refless.estimators.gp.scores import kernel_names, score_columns
+from refless.estimators.gp.components import WIDTH, components_of, score_numbers
+from refless.estimators.gp.inputs import inputs_of
 from refless.human import pool_of
 from refless.ngrams import Shape
 from refless.records import FloatArray, Outputs, RatedPool, as_outputs, scored, take
 from refless.signature import Signature
 from refless.simulate import simulate
 from refless.stats.correlation import spearman
+from refless.stats.scaling import NormalRanks, Standardized
 
 NAN = float("nan")
 CELL = st.one_of(st.none(), st.integers(-3, 3).map(float))
@@ -37,61 +35,34 @@ def judged(n: int = 90, seed: int = 1, **columns: FloatArray) -> RatedPool:
     return replace(pool, **scored({"judge": -pool.human - 0.15 * noise, **columns}))
 
 
-def test_the_map_by_hand() -> None:
-    """Known 1, 2, 2, 4: ranks 1, 2.5, 2.5, 4 of 4, so quantiles of 1/8, 1/2, 1/2, 7/8."""
-    learned = score_columns(np.array([[2.0], [NAN], [1.0], [4.0], [2.0]]))
-    values, there = learned.mapped(np.array([[1.0], [2.0], [3.0], [4.0], [NAN], [-9.0], [99.0]]))
-    end = 1.1503493803760079  # scipy.stats.norm.ppf(7/8)
-    np.testing.assert_allclose(values[:, 0], [-end, 0, end / 2, end, 0, -end, end], atol=1e-15)
-    assert there[:, 0].tolist() == [True, True, True, True, False, True, True]
-
-
-@given(COLUMNS)
-def test_the_map_is_that_of_mid_ranks(rows: list[list[float | None]]) -> None:
-    """The twin ranks each column with scipy; a column without a score maps all to 0."""
-    scores = np.array(rows, dtype=np.float64)
-    values, there = score_columns(scores).mapped(scores)
-    for column, mapped, known in zip(scores.T, values.T, there.T, strict=True):
-        ranks = rankdata(column[known])
-        np.testing.assert_allclose(mapped[known], ndtri((ranks - 0.5) / known.sum()), atol=1e-12)
-        assert not mapped[~known].any()
-    new = score_columns(np.full((3, 1), NAN)).mapped(np.array([[5.0], [NAN]]))
-    assert new[0].tolist() == [[0.0], [0.0]]
-
-
 @given(COLUMNS)
 def test_kernels(rows: list[list[float | None]]) -> None:
-    """Each entry by its definition; positive semi-definite; linear 1 on the average diagonal."""
+    """Each entry by its definition, out of normal ranks and of what is missing."""
     scores = np.array(rows, dtype=np.float64)
     names = tuple("abc"[: scores.shape[1]])
     inputs = inputs_of(["x"] * len(scores), (), scores=scores, score_names=names)
-    values, there = score_columns(scores).mapped(scores)
-    found = components_of(kernel_names(names), inputs, inputs, Shape())
-    for i in range(len(names)):
+    kernels = components_of(tuple(score_numbers(names)), inputs, Shape())
+    points = [kernel.points(inputs) for kernel in kernels]
+    found = [one.bound(at)(at) for one, at in zip(kernels, points, strict=True)]
+    for i, column in enumerate(scores.T):
         linear, bell = found[2 * i], found[2 * i + 1]
-        z, known = values[:, i], there[:, i]
-        square = float(np.mean(z**2)) if np.any(z) else 1.0
-        near = [[like(*pair) for pair in product(zip(z, known, strict=True), repeat=2)]]
-        shape = (len(z), len(z))
-        np.testing.assert_allclose(bell.against(inputs), np.reshape(near, shape))
-        wanted = [a * b / square for a, b in product(z, repeat=2)]
-        np.testing.assert_allclose(linear.against(inputs), np.reshape(wanted, shape), atol=1e-12)
-        for kernel in (linear, bell):
-            matrix = kernel.against(inputs)
-            assert np.linalg.eigvalsh(matrix)[0] > -1e-9
-            np.testing.assert_allclose(kernel.diagonal(inputs), np.diag(matrix))
-        if np.any(z):
-            assert linear.diagonal(inputs).mean() == pytest.approx(1.0)
-    weights = np.arange(1.0, len(found) + 1)
-    own = sum(w * one.diagonal(inputs) for w, one in zip(weights, found, strict=True))
-    np.testing.assert_allclose(prior_of(found, weights, inputs), own)
+        told = np.stack([column, np.isnan(column)], axis=1)
+        ranked = NormalRanks.of(told).mapped(told)
+        np.testing.assert_allclose(linear, np.outer(ranked[:, 0], ranked[:, 0]), atol=1e-12)
+        np.testing.assert_allclose(bell, bells(ranked), atol=1e-12)
+        if not np.isnan(column).any() and len({*column}) > 1:
+            assert np.trace(linear) == pytest.approx(len(column))
+    np.testing.assert_allclose(found[-1], bells(Standardized.of(scores).mapped(scores)), atol=1e-12)
 
 
-def like(one: tuple[float, bool], other: tuple[float, bool]) -> float:
-    """The bell of two mapped scores, each with whether it is there."""
-    if one[1] and other[1]:
-        return float(np.exp(-((one[0] - other[0]) ** 2) / 2))
-    return float(one[1] == other[1])
+def bells(columns: FloatArray) -> FloatArray:
+    """Pair by pair; a column that is the same everywhere tells nothing and does not count."""
+    told = [column for column in columns.T if len({*column}) > 1]
+    out = np.zeros((len(columns), len(columns)))
+    for i, j in np.ndindex(out.shape):
+        squares = [((column[i] - column[j]) / WIDTH) ** 2 for column in told]
+        out[i, j] = np.exp(-0.5 * sum(squares) / max(1, len(told)))
+    return out
 
 
 def test_a_judge_is_heard_whichever_way_it_counts() -> None:

@@ -262,8 +262,8 @@ for tokenize in ("char", "words"):
     sums = prepared.neighbor_sums(texts, values, np.array([0.05, 0.08]))
     weighted = prepared.weighted_sums(texts, values / 3, 0.02, 2.0)
     known, p = prepared.vocabulary, prepared.postings
-    both_ways = prepared.symmetric(texts)
-    for array in (both_ways, sums.counts, sums.sums, weighted.weights, weighted.sums, p.members,
+    cosines = prepared.cosine(texts)
+    for array in (cosines, sums.counts, sums.sums, weighted.weights, weighted.sums, p.members,
                   p.bits, p.features, *known.keys, *known.firsts):
         digest.update(array.tobytes())
     digest.update(repr(known.tokens).encode())

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refless.estimators.gp.scores import score_columns
 from refless.human import pool_of
 from refless.records import take
+from refless.stats.scaling import NormalRanks
 from refless.studies.beside_scores import (
     RIDGE,
     TOGETHER,
@@ -79,7 +79,7 @@ def test_linear_is_the_ridge_of_scikit_learn() -> None:
     scores[:9, 0] = NAN
     scores = np.hstack([scores, scores[:, :1]])
     human = np.nan_to_num(scores[:, 0]) + RNG.normal(size=50)
-    rows = np.hstack(score_columns(scores[:40]).mapped(scores)).astype(np.float64)
+    rows = np.hstack([NormalRanks.of(scores[:40]).mapped(scores), ~np.isnan(scores)])
     ridge = linear_model.Ridge(alpha=RIDGE).fit(rows[:40], human[:40])
     found = linear(scores[:40], human[:40], scores[40:])
     np.testing.assert_allclose(found, ridge.predict(rows[40:]), atol=1e-10)

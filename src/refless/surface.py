@@ -7,7 +7,6 @@ repetition, a lost full stop, a length out of place, a name or number that the s
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from itertools import islice
 
 import numpy as np
 
@@ -24,9 +23,9 @@ RELATION = (
     "names missing", "numbers missing", "names added", "numbers added", "length ratio",
     "source length",
 )  # fmt: skip
-READ = 20_000  # words of a text in which repetition and copying are looked for
+READ = 20_000  # words of a text in which runs that are repeated or copied are looked for
 _SENTENCE = re.compile(r"[.!?]+")
-_NAME = re.compile(r"(?<![.!?] )(?<!^)\b[A-Z]\w+")
+_NAME = re.compile(r"(?<![.!?|] )(?<![\n|])(?<!^)\b[A-Z]\w+")
 _NUMBER = re.compile(r"\d+")
 _TURN = re.compile(r"\n|\|\|\|")
 
@@ -102,12 +101,12 @@ class _Source:
 
 
 def _plain(text: str) -> list[str]:
-    return [word for word in islice(words(text), READ) if word[0].isalnum()]
+    return [word for word in words(text) if word[0].isalnum()]
 
 
 def _names(text: str) -> set[str]:
-    """Words with a capital that do not begin a sentence, in lower case."""
-    return {name.lower() for name in _NAME.findall(text)}
+    """Words with a capital that begin neither a sentence nor a turn, in lower case."""
+    return {word for name in _NAME.findall(text) for word in _plain(name)}
 
 
 def _runs(tokens: Sequence[str], n: int) -> Iterable[tuple[str, ...]]:

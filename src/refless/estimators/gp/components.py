@@ -253,7 +253,9 @@ class _Topics:
         kept = np.flatnonzero(values > 1e-6 * values[-1:].sum())[-TOPICS:]
         basis = np.asarray(vectors.T @ (left[:, kept] / np.sqrt(values[kept])))
         placed = vectors @ basis
-        scale = np.maximum(placed.std(axis=0), 1e-9) * max(1, len(kept)) ** 0.5
+        varied = placed.std(axis=0) > 1e-3  # what all texts have alike tells nothing of others
+        placed, basis = placed[:, varied], basis[:, varied]
+        scale = placed.std(axis=0) * max(1, placed.shape[1]) ** 0.5
         return cls(bag, basis / scale, placed.mean(axis=0) / scale)
 
     def points(self, inputs: Inputs) -> FloatArray:

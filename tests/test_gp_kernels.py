@@ -1,0 +1,236 @@
+"""The kernels of the GP: definite, of each text alone, and by other tools' numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from refless.embed import VectorArray
+from refless.estimators.gp.components import (
+    ACTS,
+    BAGS,
+    MEANING,
+    SOURCE,
+    SOURCE_MEANING,
+    TEXT,
+    TOPICS,
+    WIDTH,
+    Component,
+    components_of,
+    score_numbers,
+)
+from refless.estimators.gp.inputs import Inputs, inputs_of
+from refless.ngrams import Shape
+from refless.records import FloatArray
+from refless.stats.scaling import NormalRanks
+
+NAN = float("nan")
+SCORES = ("a", "b")
+NAMES = (*TEXT, *SOURCE, *ACTS, *MEANING, *SOURCE_MEANING, *score_numbers(SCORES))
+WORDS = st.sampled_from(["fox", "Fox", "the", "is", "foxes", "Rome", "42", "?", ".", ",", "é"])
+SENTENCE = st.lists(WORDS, max_size=9).map(" ".join) | st.text(max_size=6)
+ASKED = SENTENCE | st.sampled_from(["inform(name=fox,food=the)", "inform(name='Rome')", "inform("])
+ROW = st.tuples(SENTENCE, ASKED, st.sampled_from([NAN, 1.0, 2.0]), st.integers(-3, 3).map(float))
+
+
+class Letters:
+    """Stands for an encoder: how often each letter occurs, of length 1; 0 for no letter."""
+
+    def sentences(self, texts: Sequence[str], progress: object = None) -> VectorArray:
+        counts = np.array([[text.count(letter) for letter in "aefhos"] for text in texts])
+        counts = counts.reshape(len(texts), 6)
+        lengths = np.maximum(np.linalg.norm(counts, axis=1, keepdims=True), 1e-9)
+        return np.asarray(counts / lengths, dtype=np.float32)
+
+
+def told(rows: Sequence[tuple[str, str, float, float]]) -> Inputs:
+    """Texts with sources, two scores and vectors."""
+    texts, sources = [row[0] for row in rows], [row[1] for row in rows]
+    scores = np.array([row[2:] for row in rows], dtype=np.float64).reshape(len(rows), 2)
+    encoder = Letters()
+    return inputs_of(
+        texts, sources, acts=True, encoder=encoder, scores=scores, score_names=SCORES,  # type: ignore[arg-type]
+    )  # fmt: skip
+
+
+def gram(kernel: Component, inputs: Inputs) -> FloatArray:
+    """The kernel of every pair."""
+    points = kernel.points(inputs)
+    return kernel.bound(points)(points)
+
+
+@settings(max_examples=40)
+@given(st.lists(ROW, min_size=1, max_size=8), st.lists(ROW, max_size=4))
+@example([("fox", "", 1.0, 1.0)] * 3, [("rome is", "x", 2.0, 3.0), ("the", "y", NAN, -9.0)])
+@example([("", "", NAN, 0.0)], [("fox", "fox", 1.0, 1.0)])
+def test_each_kernel_is_positive_semi_definite(
+    rated: list[tuple[str, str, float, float]], more: list[tuple[str, str, float, float]]
+) -> None:
+    """Over rated texts and new ones together; and its diagonal is the one that it says.
+
+    But bags give every text the variance 1: words that no rated text has are its own, so that
+    they are shared with no point, not even that of the same text.
+    """
+    statistics, everything = told(rated), told([*rated, *more])
+    for name, kernel in zip(NAMES, components_of(NAMES, statistics, Shape()), strict=True):
+        found = gram(kernel, everything)
+        own = kernel.diagonal(kernel.points(everything))
+        np.testing.assert_allclose(found, found.T, atol=1e-9, err_msg=name)
+        assert np.linalg.eigvalsh(found)[0] > -1e-9, name
+        if name not in BAGS:
+            np.testing.assert_allclose(np.diag(found), own, atol=1e-9, err_msg=name)
+            continue
+        np.testing.assert_array_equal(own, 1.0)
+        assert (np.diag(found) < 1 + 1e-12).all()
+        said = np.array([any(True for _ in row) for row in BAGS[name](statistics)])
+        np.testing.assert_allclose(np.diag(found)[: len(rated)], said, atol=1e-12, err_msg=name)
+
+
+@settings(max_examples=20)
+@given(st.lists(ROW, min_size=2, max_size=6), st.randoms(use_true_random=False))
+def test_a_text_lies_where_it_lies_alone(
+    rows: list[tuple[str, str, float, float]], random: object
+) -> None:
+    """To the last digit, whatever is asked with it and in whatever order."""
+    order = list(range(len(rows)))
+    random.shuffle(order)  # type: ignore[attr-defined]
+    inputs, mixed = told(rows), told([rows[i] for i in order])
+    for name, kernel in zip(NAMES, components_of(NAMES, inputs, Shape()), strict=True):
+        together, shuffled = (dense(kernel.points(one)) for one in (inputs, mixed))
+        np.testing.assert_array_equal(shuffled, together[order], err_msg=name)
+        alone = [dense(kernel.points(told([row]))) for row in rows]
+        np.testing.assert_array_equal(np.concatenate(alone), together, err_msg=name)
+        taken = kernel.points(inputs.take(order))
+        np.testing.assert_array_equal(dense(taken), shuffled, err_msg=name)
+
+
+def dense(points: object) -> np.ndarray:
+    """Points as an array of any kind."""
+    return points.toarray() if hasattr(points, "toarray") else np.asarray(points)
+
+
+@pytest.mark.parametrize("name", BAGS)
+@given(rated=st.lists(ROW, min_size=1, max_size=8), new=st.lists(ROW, min_size=1, max_size=4))
+def test_bags_are_the_vectors_of_scikit_learn(
+    name: str,
+    rated: list[tuple[str, str, float, float]],
+    new: list[tuple[str, str, float, float]],
+) -> None:
+    """Sublinear counts, smooth idf, rows of length 1; unknown words have the idf of df = 1."""
+    text = pytest.importorskip("sklearn.feature_extraction.text", reason="no scikit-learn")
+    known, asked = ([[*row] for row in BAGS[name](told(rows))] for rows in (rated, new))
+    (kernel,) = components_of([name], told(rated), Shape())
+    if not any(known):
+        assert kernel.points(told(new)).shape == (len(new), 0)
+        return
+    vectorizer = text.TfidfVectorizer(
+        analyzer=lambda row: row, sublinear_tf=True, smooth_idf=True, norm=None
+    ).fit(known)
+    rarest = 1 + np.log((1 + len(known)) / 2)
+    for rows, inputs in ((known, told(rated)), (asked, told(new))):
+        plain = vectorizer.transform(rows).toarray()
+        lengths = [
+            sum(((1 + np.log(row.count(one))) * rarest) ** 2 for one in {*row} - {*known_in(known)})
+            for row in rows
+        ] + np.square(plain).sum(axis=1)
+        wanted = plain / np.sqrt(np.maximum(lengths, 1e-300))[:, None]
+        np.testing.assert_allclose(kernel.points(inputs).toarray(), wanted, atol=1e-12)
+
+
+def known_in(rows: Sequence[Sequence[str]]) -> set[str]:
+    """What any of the rows holds."""
+    return {one for row in rows for one in row}
+
+
+def test_what_bags_read_by_hand() -> None:
+    """Words and pairs; runs of three to five letters of words with their ends; what is masked."""
+    inputs = inputs_of(["A fox!"], ["the fox, 9"])
+    read = {name: [*map(list, of(inputs))] for name, of in BAGS.items()}
+    assert read["words"] == [["a", "fox", "!", "a fox", "fox !"]]
+    assert read["source"] == [["the", "fox", ",", "9", "the fox", "fox ,", ", 9"]]
+    assert read["letters"] == [[" a ", " fo", "fox", "ox ", " fox", "fox ", " fox ", " ! "]]
+    masked = inputs_of(["Foxes like 9"], ["foxes: 9"])
+    assert [*map(list, BAGS["masked"](masked))] == [["@", "like", "@", "@ like", "like @"]]
+
+
+def test_bells_and_trends_by_hand() -> None:
+    """Scores 1, 2, 2, 4 are -r, 0, 0, r by ranks, r the root of 2; a score of 9 is one of 4."""
+    scores = np.array([[1.0], [2.0], [2.0], [4.0]])
+    rated = inputs_of(list("abcd"), (), scores=scores, score_names=("s",))
+    new = inputs_of(["e", "f"], (), scores=np.array([[9.0], [NAN]]), score_names=("s",))
+    linear, bell, plain = components_of([*score_numbers(["s"])], rated, Shape())
+    root = np.sqrt(2)
+    wanted = np.outer([root, 0], [-root, 0, 0, root])
+    np.testing.assert_allclose(linear.bound(linear.points(rated))(linear.points(new)), wanted)
+    gaps = np.subtract.outer([root, 0], [-root, 0, 0, root]) / WIDTH
+    found = bell.bound(bell.points(rated))(bell.points(new))
+    np.testing.assert_allclose(found, np.exp(-(gaps**2) / 2), atol=1e-12)
+    spread = np.std([1, 2, 2, 4])
+    places = np.array([4.0, 0.0])  # 9 is 6.2 deviations from the mean, of which 4 count
+    gaps = np.subtract.outer(places, (scores[:, 0] - 2.25) / spread) / WIDTH
+    found = plain.bound(plain.points(rated))(plain.points(new))
+    np.testing.assert_allclose(found, np.exp(-(gaps**2) / 2), atol=1e-12)
+
+
+def test_numbers_of_the_surface_by_hand() -> None:
+    """The trend is the mean product, the bell that of the mean square distance; constants aside."""
+    inputs = inputs_of(["A fox.", "the the the", "Is it? 42", "", "Yes, the fox is quick."], ())
+    ranked = NormalRanks.of(inputs.surface).mapped(inputs.surface)
+    told = ranked[:, np.ptp(inputs.surface, axis=0) > 0]
+    assert told.shape[1] < ranked.shape[1]  # no text repeats four words
+    bell, trend = components_of(["surface", "trend"], inputs, Shape())
+    np.testing.assert_allclose(gram(trend, inputs), told @ told.T / told.shape[1], atol=1e-12)
+    squares = np.square(told[:, None] - told[None]).mean(axis=2) / WIDTH**2
+    np.testing.assert_allclose(gram(bell, inputs), np.exp(-squares / 2), atol=1e-12)
+
+
+def drawn(n: int, seed: int = 0) -> list[str]:
+    """Texts of some twenty words in all."""
+    rng = np.random.default_rng(seed)
+    return [" ".join(f"w{k}" for k in rng.integers(0, 20, 6)) for _ in range(n)]
+
+
+def topics(texts: Sequence[str], new: Sequence[str] = ()) -> FloatArray:
+    """Of all pairs of texts and new ones, learned from the texts."""
+    (kernel,) = components_of(["topics"], inputs_of(texts, ()), Shape())
+    return gram(kernel, inputs_of([*texts, *new], ()))
+
+
+@pytest.mark.parametrize("n", [3, 12, 70])
+def test_topics_are_those_of_a_singular_value_decomposition(n: int) -> None:
+    """The strongest directions of scikit-learn's vectors, each brought to variance 1."""
+    text = pytest.importorskip("sklearn.feature_extraction.text", reason="no scikit-learn")
+    texts = drawn(n)
+    vectors = text.TfidfVectorizer(sublinear_tf=True).fit_transform(texts).toarray()
+    left, values, _ = np.linalg.svd(vectors, full_matrices=False)
+    left = left[:, values > 1e-3 * values[0]][:, :TOPICS]
+    placed = left / left.std(axis=0)
+    squares = np.square(placed[:, None] - placed[None]).mean(axis=2)
+    np.testing.assert_allclose(topics(texts), np.exp(-squares / 2), atol=1e-8)
+
+
+def test_topics_do_not_turn_with_their_signs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor with whatever sign an eigenvector is given by this or that library."""
+    wanted = topics(drawn(20), drawn(4, seed=1))
+    eigh = np.linalg.eigh
+
+    def turned(matrix: FloatArray) -> tuple[FloatArray, FloatArray]:
+        values, vectors = eigh(matrix)
+        return values, vectors * np.where(np.arange(len(values)) % 2, 1.0, -1.0)
+
+    monkeypatch.setattr(np.linalg, "eigh", turned)
+    np.testing.assert_allclose(topics(drawn(20), drawn(4, seed=1)), wanted, atol=1e-9)
+
+
+def test_topics_of_copies_constants_and_nothing() -> None:
+    """Copies are 1 apart from none; where all texts are alike no new one is unlike them."""
+    texts = drawn(6)
+    found = topics([*texts, *texts])
+    np.testing.assert_allclose(found[:6, 6:], found[:6, :6], atol=1e-9)
+    np.testing.assert_allclose(np.diag(found[:6, 6:]), 1.0, atol=1e-9)
+    np.testing.assert_allclose(topics(["the fox"] * 4, ["the fox", "a fox", ""]), 1.0, atol=1e-9)
+    np.testing.assert_allclose(topics(["", ""], ["a fox"]), 1.0)

@@ -1,0 +1,148 @@
+"""Numbers about the surface of texts: each by hand, all of Unicode, long texts."""
+
+from __future__ import annotations
+
+import sys
+from math import log
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from refless.surface import LEXIS, MARKS, READ, RELATION, SHAPE, last_turn, relation, surface
+
+NAMES = SHAPE + LEXIS + MARKS
+SOURCE = "Is the Mill in Rome or Oslo?\nAnn paid 30 or 40."
+TEXT = st.text(max_size=40) | st.text("aAİ.!? 1\n|", max_size=40)
+
+
+def told(text: str) -> dict[str, float]:
+    """The numbers of one text by name."""
+    return dict(zip(NAMES, surface([text])[0].tolist(), strict=True))
+
+
+def beside(text: str, source: str) -> dict[str, float]:
+    """The numbers of one text and its source by name."""
+    return dict(zip(RELATION, relation([text], [source])[0].tolist(), strict=True))
+
+
+def test_the_surface_by_hand() -> None:
+    """9 words of 24 letters, 6 of them different, and 4 marks; 2 of 8 pairs stood before."""
+    assert told("The cat sat. The cat sat, ok? No 42!") == pytest.approx({
+        "characters": 36, "log characters": log(37), "words": 9, "log words": log(10),
+        "word length": 24 / 9, "sentences": 3,
+        "type-token ratio": 6 / 9, "repeated pairs": 2 / 8, "repeated fours": 0,
+        "commonest word": 2,
+        "punctuation": 4 / 13, "capitals": 3 / 36, "digits": 2 / 36, "capital first": 1,
+        "full stop last": 0, "questions": 1, "commas": 1,
+    })  # fmt: skip
+
+
+def test_runs_and_ends_by_hand() -> None:
+    """Of the fours abcd, bcda, cdab, dabc, abcd the last stood before; dots in a row end once."""
+    found = told("a b c d a B c d... ")
+    assert (found["repeated pairs"], found["repeated fours"]) == (3 / 7, 1 / 5)
+    assert (found["sentences"], found["full stop last"], found["capital first"]) == (1, 1, 0)
+
+
+def test_the_relation_by_hand() -> None:
+    """Taken: the mill paid 30 in rome; lacking: is or oslo ann 40; added: Bob and 50."""
+    assert beside("The mill paid Bob 30 and 50 in Rome.", SOURCE) == pytest.approx({
+        "words taken": 6 / 9, "pairs taken": 2 / 8, "fours taken": 0,
+        "words of the last turn": 2 / 9, "words missing": 5 / 11, "names missing": 1 / 3,
+        "numbers missing": 1 / 2, "names added": 1, "numbers added": 1,
+        "length ratio": log(10 / 13), "source length": log(48),
+    })  # fmt: skip
+    assert beside("Yes, the mill in rome or oslo.", SOURCE)["fours taken"] == 3 / 4
+
+
+@pytest.mark.parametrize(
+    ("source", "wanted"),
+    [("", ""), ("one", "one"), ("a\nb c\n", "b c"), ("a ||| b|||c", "c"), ("a|b", "a|b")],
+)
+def test_the_last_turn(source: str, wanted: str) -> None:
+    assert last_turn(source) == wanted
+
+
+@pytest.mark.parametrize("source", ["Hi. Then Ann", "Hi\nThen Ann", "Hi ||| Then Ann", "Then Ann"])
+def test_what_begins_a_sentence_or_a_turn_is_no_name(source: str) -> None:
+    """Ann alone is missing, none of the capitals before."""
+    assert beside("nothing", source)["names missing"] == 1
+    assert beside("Yes Ann", source)["names missing"] == 0
+    assert beside(source, "hi")["names added"] == 1
+
+
+def test_capitals_and_digits_of_all_scripts() -> None:
+    """As Unicode has them, letters that are joined by marks too."""
+    found = told("Éa ٣, 東京")
+    assert (found["capitals"], found["digits"], found["capital first"]) == (1 / 8, 1 / 8, 1)
+    assert (found["words"], found["word length"]) == (3, 5 / 3)
+
+
+def test_nothing_at_all() -> None:
+    """Empty texts and blanks have 0 throughout, their length aside; so have empty sources."""
+    assert not surface([""]).any()
+    assert {name for name, value in told(" \n").items() if value} == {"characters", *SHAPE[1:2]}
+    assert not relation([""], [""]).any()
+    assert surface([]).shape == (0, len(NAMES))
+    assert relation([], []).shape == (0, len(RELATION))
+
+
+@given(st.lists(st.tuples(TEXT, TEXT), max_size=4))
+def test_shares_are_shares_and_texts_are_read_alone(pairs: list[tuple[str, str]]) -> None:
+    """A text takes all of itself, misses and adds nothing; others beside it change nothing."""
+    texts, sources = [text for text, _ in pairs], [source for _, source in pairs]
+    found, near = surface(texts), relation(texts, sources)
+    assert np.isfinite(found).all()
+    assert np.isfinite(near).all()
+    shares = found[:, [NAMES.index(name) for name in (*LEXIS[:3], *MARKS[:5])]]
+    assert ((shares >= 0) & (shares <= 1)).all()
+    assert ((near[:, :7] >= 0) & (near[:, :7] <= 1)).all()
+    for i, (text, source) in enumerate(pairs):
+        np.testing.assert_array_equal(found[i], surface([text])[0])
+        np.testing.assert_array_equal(near[i], relation([text], [source])[0])
+        own = beside(text, text)
+        assert own["words taken"] == (told(text)["words"] > 0)
+        assert {own[name] for name in RELATION[4:10]} == {0.0}
+
+
+def events(text: str) -> int:
+    """Calls, of Python and of C, that reading a text beside itself takes."""
+    count = 0
+
+    def counted(*_: object) -> None:
+        nonlocal count
+        count += 1
+
+    sys.setprofile(counted)
+    try:
+        surface([text])
+        relation([text], [text])
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+def test_work_grows_with_the_length_alone() -> None:
+    """Twice the words ask for twice the calls."""
+    once, twice = (events("The fox is Quick, no 42. " * times) for times in (500, 1_000))
+    assert 1.8 < twice / once < 2.1
+
+
+@pytest.mark.parametrize("part", ["A", ".", ". ", "9", "a ", "Ab ", "?A", "|||", "\n", "é\u0301"])
+def test_a_megabyte_of_anything(part: str) -> None:
+    """An expression that goes back and forth would not come to an end here."""
+    text = part * (1_000_000 // len(part))
+    assert told(text)["characters"] == len(text)
+    assert beside(text, text)["words missing"] == 0
+
+
+def test_late_words_count_though_late_runs_do_not() -> None:
+    """Names, numbers and words are looked for everywhere, repetition in the first words."""
+    text = "a " * READ + "so Zoe paid 7 and so Zoe paid 7"
+    own = beside(text, text)
+    assert (own["names missing"], own["names added"], own["words missing"]) == (0, 0, 0)
+    assert beside(text, "a")["names added"] == 1
+    assert told(text)["words"] == READ + 9
+    assert told(text)["repeated pairs"] == (READ - 2) / (READ - 1)
