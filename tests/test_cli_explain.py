@@ -8,6 +8,10 @@ from pathlib import Path
 import pytest
 
 from command_line import NEIGHBORS, jsonl, output_rows, rated_rows, run, too_wide
+from refless.estimators import BLEUNeighbors, Explanation
+from refless.estimators.explanation import Part
+from refless.human import pool_of
+from refless.report.explain import ExplainResult
 
 TEXT = "choir wins at noon in Torby"
 
@@ -196,3 +200,41 @@ def test_bytes_that_are_no_text(folder: Path) -> None:
         )
         assert ran.code == 0
         assert TEXT in ran.out
+
+
+def test_what_adds_up(tmp_path: Path) -> None:
+    """In the raters' units, little parts as one, also where the sum leaves the scale."""
+    rows = [{"text": row["text"], "rating": row["rating"]} for row in rated_rows()]
+    words = ("explain", "--rated", jsonl(tmp_path / "r.jsonl", rows), TEXT)
+    found = run(*words, "--scale", 1, 5, "--format", "json").json
+    scaled = found["in_scale"]
+    for part, same in zip(found["parts"], scaled["parts"], strict=True):
+        assert same == {"name": part["name"], "addition": pytest.approx(4 * part["addition"])}
+    total = scaled["mean"] + sum(part["addition"] for part in scaled["parts"])
+    assert scaled["estimate"] == pytest.approx(total)
+    ran = run(*words, "--scale", 1, 5)
+    assert not too_wide(ran.out)
+    for out in (ran.out, run(*words, "--scale", 1, 5, "--format", "md").out):
+        text = " ".join(out.split())
+        assert f"Rated texts have {scaled['mean']:.2f} on average. Here: " in text
+        assert f"{scaled['parts'][0]['name']} {scaled['parts'][0]['addition']:+.2f}" in text
+        assert f"together {total:.2f}." in text
+    plain = run(*words, "--format", "json").json
+    assert plain["mean"] == pytest.approx(scaled["mean"])
+    assert run(*words, *NEIGHBORS, "--format", "json").json["mean"] is None
+    assert "adds up" not in run(*words, *NEIGHBORS).out
+
+
+def test_little_parts_and_cut_sums() -> None:
+    """0.004 and -0.001 of the scale are `other`; 1.09 of it is more than there is."""
+    parts = tuple(Part(f"p{i}", x) for i, x in enumerate((0.3, 0.2, 0.005, 0.004, -0.001)))
+    found = Explanation(
+        estimate=1, low=0, high=1, reason="", support=9, size=9, neighbors=(), mean=0.6, parts=parts
+    )
+    estimator = BLEUNeighbors().fit(pool_of(["a", "b"], [1, 5], scale=(1, 5)))
+    result = ExplainResult(
+        text="a", explanation=found, estimator=estimator, most=1, signature=estimator.signature()
+    )
+    wanted = "3.40 on average. Here: p0 +1.20, p1 +0.80, p2 +0.02, other +0.01; together 5.43, cut"
+    assert wanted in " ".join(str(result).split())
+    assert wanted in " ".join(result.report().sections[0].lines[0].split())

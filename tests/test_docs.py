@@ -77,6 +77,14 @@ def test_readme_shows_real_output(folder: Path) -> None:
         assert part in printed
 
 
+def test_pages_show_what_explain_prints(folder: Path) -> None:
+    """What adds up to the estimate of the first example."""
+    page = ROOT / "docs" / "command-line.md"
+    (shown,) = (block for block in blocks(page, "text") if block.startswith("What adds up"))
+    first = next(line for line in commands(page) if line.startswith("refless explain "))
+    assert shown in run(*shlex.split(first)[1:]).out
+
+
 @pytest.mark.skipif(not HUSE.exists(), reason="the ratings are not here")
 def test_readme_shows_real_ratings(monkeypatch: pytest.MonkeyPatch) -> None:
     """What the README says of HUSE's headlines is what validate prints, `...` for what it skips."""

@@ -9,6 +9,18 @@ import numpy as np
 from refless.records import Estimates, FloatArray, IntArray, Neighbor, RatedPool, Reason
 
 
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What one thing that an estimator looks at adds to an estimate.
+
+    Attributes:
+        name: for people; addition: in units of the estimate.
+    """
+
+    name: str
+    addition: float
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation:
     """The evidence behind one estimate.
@@ -18,6 +30,9 @@ class Explanation:
         reason: why it is undefined, or "".
         support: number of rated texts it rests on; size: number they were drawn from.
         neighbors: these, most similar first, or those with the largest share first.
+        mean: mean estimate of the rated texts; parts: what makes this one another, the largest
+            first. They sum to the estimate before it is cut to the scale. NaN and () where there is
+            no estimate, and of estimators that add nothing up.
     """
 
     estimate: float
@@ -27,6 +42,8 @@ class Explanation:
     support: int
     size: int
     neighbors: tuple[Neighbor, ...]
+    mean: float = float("nan")
+    parts: tuple[Part, ...] = ()
 
     @classmethod
     def of(cls, found: Estimates, size: int, neighbors: tuple[Neighbor, ...] = ()) -> Self:

@@ -1,14 +1,17 @@
 """One estimate and its evidence: the result of `refless explain`."""
 
+import math
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Literal
 
 import numpy as np
 
 from refless.estimators import Estimator, Explanation
+from refless.estimators.explanation import Part
 from refless.human import unscaled
 from refless.nouns import counted
-from refless.records import Neighbor, Reason, Scale
+from refless.records import FloatArray, Neighbor, Reason, Scale
 from refless.report.document import Document, Section, Table
 from refless.report.export import Rows
 from refless.report.record import Count, Record, Signed
@@ -24,6 +27,7 @@ from refless.report.wording import (
 )
 from refless.stats.intervals import Interval
 
+LITTLE = 0.005  # of the scale: what adds less is shown together
 ROOM = 200  # characters of a rated text on a page
 
 
@@ -67,6 +71,41 @@ def _evidence(
     return (Section(title=f"Evidence, {order}", table=table), *rest)
 
 
+def _added(found: Explanation, scale: Scale | None, ratings: FloatArray) -> tuple[Section, ...]:
+    """What adds up to the estimate, in the raters' units; little things together."""
+    if not found.parts:
+        return ()
+    little = LITTLE * (1.0 if scale else float(np.ptp(ratings)))
+    shown = [part for part in found.parts if abs(part.addition) >= little]
+    rest = math.fsum(part.addition for part in found.parts if abs(part.addition) < little)
+    shown += [Part("other", rest)] if len(shown) < len(found.parts) else []
+    mean, parts = _in_units(found.mean, shown, scale)
+    digits = 2 if scale else 3
+    words = [f"{clipped(part.name, 40)} {_signed(part.addition, digits)}" for part in parts]
+    total = math.fsum([mean, *(part.addition for part in parts)])
+    line = (
+        f"Rated texts have {number(mean, digits)} on average. Here: {', '.join(words)}; "
+        f"together {number(total, digits)}"
+    )
+    low, high = scale or (-math.inf, math.inf)
+    cut = "" if low <= total <= high else ", cut to the scale"
+    return (Section(title="What adds up to it", lines=(f"{line}{cut}.",)),)
+
+
+def _signed(value: float, digits: int) -> str:
+    shown = number(value, digits)
+    return shown if shown.startswith("-") else f"+{shown}"
+
+
+def _in_units(
+    mean: float, parts: Iterable[Part], scale: Scale | None
+) -> tuple[float, tuple[Part, ...]]:
+    """Mean and parts in the raters' units."""
+    low, high = scale or (0.0, 1.0)
+    size = high - low
+    return mean * size + low, tuple(Part(part.name, part.addition * size) for part in parts)
+
+
 @dataclass(frozen=True, kw_only=True)
 class EstimateInScale:
     """The estimate in the raters' units."""
@@ -74,6 +113,8 @@ class EstimateInScale:
     scale: Scale
     estimate: float
     interval: Interval
+    mean: float
+    parts: tuple[Part, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,6 +127,8 @@ class ExplainRecord(Record):
         support: rated texts that the estimate rests on; size: those they were drawn from.
         in_scale: null without a scale.
         neighbors: most similar first, or those with the largest share.
+        mean: mean estimate of the rated texts, null where nothing is added to it.
+        parts: what is added to it, the largest first; the sum is then cut to the scale.
     """
 
     command: Literal["explain"] = "explain"
@@ -98,6 +141,8 @@ class ExplainRecord(Record):
     size: Count
     in_scale: EstimateInScale | None
     neighbors: tuple[Neighbor, ...]
+    mean: float
+    parts: tuple[Part, ...]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -134,7 +179,10 @@ class ExplainResult(Result):
             title=f"One text explained by {estimator_name(self.signature)}",
             verdict=value,
             notes=(f'"{clipped(self.text, 200)}"', _count(found, signed=signed)),
-            sections=_evidence(found, self.scale, self.most, room, signed=signed),
+            sections=(
+                *_added(found, self.scale, self.estimator.rated.human),
+                *_evidence(found, self.scale, self.most, room, signed=signed),
+            ),
             signatures=(str(self.signature),),
             command=self.command,
         )
@@ -149,7 +197,10 @@ class ExplainResult(Result):
         ends = found.low, found.high
         if self.scale is not None:
             value, (low, high) = in_units(found.estimate, ends, self.scale)
-            scaled = EstimateInScale(scale=self.scale, estimate=value, interval=(low, high))
+            mean, parts = _in_units(found.mean, found.parts, self.scale)
+            scaled = EstimateInScale(
+                scale=self.scale, estimate=value, interval=(low, high), mean=mean, parts=parts
+            )
         return self._record(found, interval=ends, in_scale=scaled)
 
     def rows(self) -> Rows:

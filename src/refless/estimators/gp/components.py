@@ -33,6 +33,17 @@ TEXT = ("grams", "words", "letters", "topics", "shape", "lexis", "marks", "surfa
 SOURCE = ("source", "masked", "relation")
 ACTS = ("acts",)
 MEANING, SOURCE_MEANING = ("meaning",), ("asked", "relevance")
+KINDS = {
+    **dict.fromkeys(("grams", "letters", "words", "masked", "acts"), "wording"),
+    **dict.fromkeys(("topics", "meaning"), "topic"),
+    "shape": "length and shape",
+    "lexis": "repetition and choice of words",
+    "marks": "punctuation and capitals",
+    **dict.fromkeys(("surface", "trend"), "surface together"),
+    **dict.fromkeys(("relation", "relevance"), "use of the source"),
+    **dict.fromkeys(("source", "asked"), "the source itself"),
+    "scores": "scores together",
+}  # what people call kernels; those of one score are called as it is
 WIDTH = 2.0  # of the bell over numbers, in their standard deviations: smooth, not wiggly
 SPELLED = (3, 5)  # letters of a word that are read together
 TOPICS, TOPICS_FROM = 50, 1_000  # dimensions, and texts that they are learned from
@@ -317,6 +328,11 @@ def components_of(
         **{name: partial(kind.of, read, statistics) for name, (kind, read) in numbers.items()},
     }
     return tuple(makers[name]() for name in names)
+
+
+def kind_of(name: str) -> str:
+    """What people call a kernel."""
+    return KINDS.get(name) or name.rpartition(" ")[0]
 
 
 def score_numbers(names: Sequence[str]) -> dict[str, tuple[type[_Bell], Numbers]]:

@@ -58,9 +58,12 @@ class Covariance:
                 out[rows] += weight * self.bounds[name](points[name][rows])
         return out
 
-    def parts(self, points: Mapping[str, Points]) -> dict[str, FloatArray]:
-        """[texts, anchors] what each kernel adds."""
-        return {name: w * self.bounds[name](points[name]) for name, w in self.weights.items()}
+    def parts(self, points: Mapping[str, Points], counted: FloatArray) -> dict[str, FloatArray]:
+        """[texts] what each kernel adds to `between` @ `counted`, by its name."""
+        bounds = self.bounds.items()
+        return {
+            name: self.weights[name] * (bound(points[name]) @ counted) for name, bound in bounds
+        }
 
     def diagonal(self, points: Mapping[str, Points], n: int) -> FloatArray:
         """[n] prior variances."""

@@ -1,7 +1,7 @@
 """The Gaussian process: what an output's rating should be, given how alike it is to rated texts."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
@@ -11,7 +11,7 @@ from refless.errors import UsageError
 from refless.estimators.explanation import Explanation
 from refless.estimators.given import outputs_in
 from refless.estimators.gp.data import FEWEST, Data, folds_in, kernels_of, read
-from refless.estimators.gp.model import Method, Model, conditioned, estimated, shares, tuned
+from refless.estimators.gp.model import Method, Model, conditioned, estimated, parts, shares, tuned
 from refless.estimators.gp.nested import Nested, nested
 from refless.estimators.gp.threads import calm
 from refless.estimators.protocol import (
@@ -317,7 +317,7 @@ class GaussianProcess(Estimator):
     def explain(
         self, output: str | Outputs, *, hide: str | None = None, most: int | None = None
     ) -> Explanation:
-        """Each rated text's share in one estimate, the largest first, with its sign."""
+        """What each kind of kernel adds to one estimate, and each rated text's share in it."""
         outputs = one_output(output)
         if hide is not None and hide in self.rated.ids:
             return self._without(hide).explain(outputs, most=most)
@@ -325,8 +325,15 @@ class GaussianProcess(Estimator):
         state: _Learned = self._state()
         data, model = state.data, state.model
         inputs = data.inputs_of(outputs)
-        near = shares(data, model, inputs, self._shape(), most) if model else ()
-        return Explanation.of(found, len(data.rated), near)
+        if model is None:
+            return Explanation.of(found, len(data.rated))
+        near = shares(data, model, inputs, self._shape(), most)
+        told = Explanation.of(found, len(data.rated), near)
+        if told.reason:
+            return told
+        with calm():
+            mean, added = parts(data, model, inputs)
+        return replace(told, mean=mean, parts=added)
 
     def signature(self, pool: RatedPool | RatedIndex | None = None) -> Signature:
         """Parameters and, fitted or with a pool, the rated texts and kernels.

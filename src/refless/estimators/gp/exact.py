@@ -33,6 +33,11 @@ class Exact:
     mean: float
     alpha: FloatArray
 
+    @property
+    def weights(self) -> FloatArray:
+        """[n] of the rated texts in any mean: it is `mean` + cross @ `weights`."""
+        return self.alpha
+
     def predict(self, cross: FloatArray, prior: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean and variance of the process (without nugget and noise) at new texts.
 

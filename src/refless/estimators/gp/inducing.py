@@ -42,6 +42,14 @@ class Inducing:
 
         return np.asarray(solve_triangular(self.root, cross.T, lower=True).T)
 
+    @property
+    def weights(self) -> FloatArray:
+        """[m] of the inducing points in any mean: it is `mean` + cross @ `weights`."""
+        from scipy.linalg import solve_triangular
+
+        among = self.phi.T @ self._solve(self.y - self.mean)
+        return np.asarray(solve_triangular(self.root, among, lower=True, trans="T"))
+
     def predict(self, cross: FloatArray, prior: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean and variance of the process at new texts; `cross` is [new, m]."""
         features = self._features(cross)

@@ -5,7 +5,8 @@ from functools import partial
 
 import numpy as np
 
-from refless.estimators.explanation import evidence
+from refless.estimators.explanation import Part, evidence
+from refless.estimators.gp.components import kind_of
 from refless.estimators.gp.covariance import Covariance, rows_of
 from refless.estimators.gp.data import Data
 from refless.estimators.gp.exact import Exact, exact
@@ -20,6 +21,7 @@ from refless.ngrams import Shape
 from refless.records import FloatArray, IntArray, Neighbor, sortable
 
 ROWS = 1_024  # outputs estimated at a time
+USUAL = 1_000  # rated texts that say what is usual
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -120,3 +122,21 @@ def shares(
     texts = [data.inputs.texts[i] for i in best]
     shared = partial(PreparedBleu.build(texts, shape).shared, inputs.texts[0])
     return evidence(data.rated, best, alike, share[best], shared)
+
+
+def parts(data: Data, model: Model, inputs: Inputs) -> tuple[float, tuple[Part, ...]]:
+    """Mean estimate of the rated texts, and what each kind of kernel adds for one output.
+
+    Both in units of the ratings. What a kernel adds for rated texts, the mean over at most `USUAL`
+    of them, is a part of the former.
+    """
+    n, covariance, posterior = len(data.y), model.covariance, model.posterior
+    some = rows_of(data.points, np.random.default_rng(4).permutation(n)[:USUAL])
+    usual = covariance.parts(some, posterior.weights)
+    found: dict[str, float] = {}
+    for name, added in covariance.parts(covariance.points(inputs), posterior.weights).items():
+        more = data.unit * float(added[0] - usual[name].mean())
+        found[kind_of(name)] = found.get(kind_of(name), 0.0) + more
+    mean = posterior.mean + sum(float(added.mean()) for added in usual.values())
+    by_size = sorted(found.items(), key=lambda part: (-abs(part[1]), part[0]))
+    return data.offset + data.unit * mean, tuple(Part(*part) for part in by_size)
