@@ -8,7 +8,8 @@ output's feature weighs as often as it occurs there.
 A text of a million n-grams has a million such features, most of which it alone has. As `runs`,
 occurrences that the same texts of the pool have are one feature, whose weight in a text is how many
 of them it has: if the pool's texts have an n-gram 1, 2 and 900 times, the third to the 900th are
-one. What two texts share is the same number.
+one. What two texts share is the same number. An order where that does not halve the features keeps
+an occurrence a feature.
 
 An n-gram's id is its rank among the pool's n-grams of that order, found level by level: an n-gram
 is its first n-1 tokens (an id one level down) and one more token.
@@ -111,9 +112,9 @@ def learn(texts: Sequence[str], shape: Shape, *, runs: bool = False) -> tuple[Vo
     level, feature = encoded.ids.copy(), 0
     for order in range(1, shape.high + 1):
         if order > 1:
-            found = loops.learn_loop(level, encoded.ids, encoded.starts, order, len(tokens))
-            keys.append(np.sort(found))
-            loops.renumber(level, np.searchsorted(keys[-1], found))
+            longer = (level, encoded.ids, encoded.starts, order, len(tokens))
+            keys.append(np.sort(loops.distinct_loop(*longer)))
+            loops.look_up_loop(*longer, keys[-1])
         if order >= shape.low:
             size = len(keys[-1]) if order > 1 else len(tokens)
             first, ends = _features(level, encoded, size, clip=shape.clip, runs=runs)
@@ -155,9 +156,11 @@ def _features(
     most = np.zeros(size, dtype=np.int32)
     loops.most_loop(level, encoded.starts, most)
     first = np.concatenate([[0], np.cumsum(most, dtype=np.int64)])
-    kept = np.full(first[-1], not runs)
+    kept = np.zeros(first[-1], dtype=np.bool_)
     if runs:
         loops.ends_loop(level, encoded.starts, first, kept)
+    if not 0 < 2 * int(kept.sum()) <= len(kept):  # runs have weights, and would hardly be fewer
+        kept[:] = True
     places = np.flatnonzero(kept)
     starts = np.searchsorted(places, first)
     ends = places - np.repeat(first[:-1], np.diff(starts)) + 1

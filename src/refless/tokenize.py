@@ -124,7 +124,7 @@ def _encode_characters(texts: Sequence[str], tokens: tuple[str, ...]) -> TokenId
     known = np.array([ord(token) for token in tokens], dtype=np.int64)
     table = np.full(int(known.max(initial=0)) + 2, -1, dtype=np.int32)
     table[known] = np.arange(len(known), dtype=np.int32)
-    starts = _starts([len(text) for text in texts])
+    starts = _starts(list(map(len, texts)))
     ids, end = np.empty(starts[-1], dtype=np.int32), 0
     for chunk in _joined(texts):
         begin, end = end, end + len(chunk)
@@ -137,12 +137,12 @@ def _joined(texts: Iterable[str]) -> Iterable[str]:
     chunk: list[str] = []
     size = 0
     for text in texts:
-        for begin in range(0, len(text), CHUNK):
-            chunk.append(text[begin : begin + CHUNK])
-            size += len(chunk[-1])
-            if size >= CHUNK:
-                yield "".join(chunk)
-                chunk, size = [], 0
+        chunk.append(text)
+        size += len(text)
+        if size >= CHUNK:
+            whole = "".join(chunk)
+            yield from (whole[begin : begin + CHUNK] for begin in range(0, size, CHUNK))
+            chunk, size = [], 0
     yield "".join(chunk)
 
 

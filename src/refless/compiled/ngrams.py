@@ -27,43 +27,30 @@ def _key(level, tokens, i, end, order, n_tokens):
     return np.int64(level[i]) * n_tokens + tokens[i + order - 1]
 
 
-@loop()
-def _table(keys, size):
-    """A hash table from the keys to their places."""
-    table = np.full(size, -1, dtype=np.int64)
-    number = np.empty(size, dtype=np.int32)
-    for i in range(len(keys)):
-        slot = _slot(table, keys[i])
-        table[slot] = keys[i]
-        number[slot] = i
-    return table, number
-
-
 @loop(nogil=True)
-def learn_loop(level, tokens, starts, order, n_tokens):
-    """Makes n-grams longer by a token, numbered as they appear; their keys in that order."""
+def distinct_loop(level, tokens, starts, order, n_tokens):
+    """The distinct keys of n-grams that are a token longer, in order of appearance."""
     table = np.full(1024, -1, dtype=np.int64)
-    number = np.empty(1024, dtype=np.int32)
     found = np.empty(512, dtype=np.int64)
     n = 0
     for text in range(len(starts) - 1):
         for i in range(starts[text], starts[text + 1]):
             key = _key(level, tokens, i, starts[text + 1], order, n_tokens)
-            level[i] = -1
             if key < 0:
                 continue
             slot = _slot(table, key)
-            if table[slot] != key:
-                table[slot] = key
-                number[slot] = n
-                found[n] = key
-                n += 1
-            level[i] = number[slot]
+            if table[slot] == key:
+                continue
+            table[slot] = key
+            found[n] = key
+            n += 1
             if n == len(found):
                 grown = np.empty(2 * n, dtype=np.int64)
                 grown[:n] = found
                 found = grown
-                table, number = _table(found[:n], 4 * n)
+                table = np.full(4 * n, -1, dtype=np.int64)
+                for k in range(n):
+                    table[_slot(table, found[k])] = found[k]
     return found[:n].copy()
 
 
@@ -73,23 +60,16 @@ def look_up_loop(level, tokens, starts, order, n_tokens, keys):
     size = 16
     while size < 2 * len(keys):
         size *= 2
-    table, number = _table(keys, size)
+    table = np.full(size, -1, dtype=np.int64)
+    number = np.full(size, -1, dtype=np.int32)
+    for i in range(len(keys)):
+        slot = _slot(table, keys[i])
+        table[slot] = keys[i]
+        number[slot] = i
     for text in range(len(starts) - 1):
         for i in range(starts[text], starts[text + 1]):
             key = _key(level, tokens, i, starts[text + 1], order, n_tokens)
-            level[i] = -1
-            if key >= 0:
-                slot = _slot(table, key)
-                if table[slot] == key:
-                    level[i] = number[slot]
-
-
-@loop(nogil=True)
-def renumber(level, rank):
-    """Puts rank[n] for each n-gram n."""
-    for i in range(len(level)):
-        if level[i] >= 0:
-            level[i] = rank[level[i]]
+            level[i] = number[_slot(table, key)] if key >= 0 else -1
 
 
 @loop(nogil=True)
