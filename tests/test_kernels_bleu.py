@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from nltk.translate.bleu_score import sentence_bleu
 
@@ -153,6 +153,7 @@ def test_the_cosine_of_other_tokens(texts: list[str], rated: list[str], tokenize
     np.testing.assert_allclose(found, cosines(texts, rated, shape), rtol=0, atol=1e-12)
 
 
+@example(["aaaa", "aaaaaaaaa"], (2, 4))
 @given(st.lists(TEXT, min_size=1, max_size=8), st.sampled_from([(2, 4), (1, 1), (1, 6)]))
 def test_the_cosine_is_positive_semi_definite(texts: list[str], orders: tuple[int, int]) -> None:
     """And 1 of a text with itself, 0 where it is too short."""

@@ -247,14 +247,15 @@ def _cosine_row(outputs, block, text, row):
     for k in range(orders):
         _count(outputs, block, text, k, mask, counts)
         missing = low + k - 1  # a text has so many n-grams less than tokens
-        mine = orders * np.sqrt(length - missing)
+        mine = length - missing
         last = -1
         scale = 0.0
         for i in range(len(row)):
             if rated[i] != last:
                 last = rated[i]
                 enough = last >= low + orders - 1
-                scale = 1.0 / (mine * np.sqrt(last - missing)) if enough else 0.0
+                both = np.float64(mine * (last - missing))  # exact, so the same both ways
+                scale = 1.0 / (orders * np.sqrt(both)) if enough else 0.0
             row[i] += scale * counts[i]
 
 
