@@ -10,10 +10,11 @@ from scipy.optimize import approx_fprime
 
 from refless.estimators.gp.exact import Exact, exact
 from refless.estimators.gp.inducing import inducing, positive_root
-from refless.estimators.gp.likelihood import _loss, fitted_amplitudes
+from refless.estimators.gp.likelihood import Prior, _loss, fitted_amplitudes
 from refless.records import FloatArray
 
 SEEDS = st.integers(0, 2**32 - 1)
+NOTHING = Prior.of(np.array([False, False]))  # is believed of two kernels
 
 
 def problem(seed: int, n: int = 30) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -143,15 +144,18 @@ def test_an_indefinite_matrix_is_shifted() -> None:
 
 
 @settings(max_examples=10, deadline=None)
-@given(SEEDS)
-def test_gradient_of_the_likelihood(seed: int) -> None:
-    """The analytic gradient equals finite differences."""
+@given(SEEDS, st.booleans())
+def test_gradient_of_the_likelihood(seed: int, believed: bool) -> None:
+    """The analytic gradient equals finite differences, whatever is believed of the first kernel."""
+    prior = Prior.of(np.array([believed, False]))
     kernel, noise, y = problem(seed)
     n = len(y)
     kernels = [kernel[:n, :n], np.outer(y, y) * 0.1 + np.eye(n)]
     at = np.array([0.5, 0.3, 0.2])
-    numeric = approx_fprime(at, lambda p: _loss(p, kernels, y, noise)[0], 1e-6)
-    np.testing.assert_allclose(_loss(at, kernels, y, noise)[1], numeric, rtol=1e-3, atol=1e-3)
+    numeric = approx_fprime(at, lambda p: _loss(p, kernels, y, noise, prior)[0], 1e-6)
+    np.testing.assert_allclose(
+        _loss(at, kernels, y, noise, prior)[1], numeric, rtol=1e-3, atol=1e-3
+    )
 
 
 def test_likelihood_finds_the_kernel_that_made_the_ratings() -> None:
@@ -162,6 +166,13 @@ def test_likelihood_finds_the_kernel_that_made_the_ratings() -> None:
     one, other = (np.exp(-((x - x.T) ** 2)) for x in (a, b))
     y = np.linalg.cholesky(one + 1e-9 * np.eye(n)) @ rng.normal(size=n)
     y += 0.3 * rng.normal(size=n)
-    found = fitted_amplitudes([one, other], (y - y.mean()) / y.std(), np.zeros(n))
+    found = fitted_amplitudes([one, other], (y - y.mean()) / y.std(), np.zeros(n), NOTHING)
     assert found.weights[0] > 10 * found.weights[1]
     assert isinstance(exact(one.copy(), np.ones(n), y), Exact)
+
+
+def test_what_is_believed_keeps_some_weight() -> None:
+    """Two judges share what one has: w exp(-2 w) is largest at 1/2, each root of it at 1/4."""
+    one, two = (Prior.of(np.array([True] * count + [False])) for count in (1, 2))
+    assert one.loss(np.array([0.5, 0.0]))[1].tolist() == [0.0, 5.0]
+    assert two.loss(np.array([0.25, 0.25, 0.0]))[1].tolist() == [0.0, 0.0, 5.0]

@@ -335,6 +335,11 @@ def kind_of(name: str) -> str:
     return KINDS.get(name) or name.rpartition(" ")[0]
 
 
+def is_judge(name: str) -> bool:
+    """Whether a kernel is the line of a score that others gave."""
+    return name.startswith("score ") and name.endswith(" linear")
+
+
 def score_numbers(names: Sequence[str]) -> dict[str, tuple[type[_Bell], Numbers]]:
     """The kernels of scores that others gave, by name."""
     found: dict[str, tuple[type[_Bell], Numbers]] = {}

@@ -1,17 +1,49 @@
 """Kernel weights and nugget by restricted marginal likelihood (Patterson and Thompson 1971)."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from refless.estimators.gp.exact import inverse
-from refless.records import FloatArray
+from refless.records import BoolArray, FloatArray
 
-PRIOR = 2.0  # rate of the exponential prior on each weight: what the data do not ask for is 0
+RATE = 5.0  # of the exponential prior on a weight: what the ratings do not ask for is 0
+BELIEVED = 2.0, 1.0  # rate, and power, of the gamma prior on the weight of what others said
+LEAST = 1e-6  # weight of a kernel that is believed
 LEAST_NUGGET = 1e-3
 MOST = 1e3
 STEPS, ENOUGH = 60, 1e-6  # of the search, and the relative gain that ends it
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Prior:
+    """Density of each weight, w ** power * exp(-rate * w).
+
+    Attributes:
+        rates, powers: [kernels].
+    """
+
+    rates: FloatArray
+    powers: FloatArray
+
+    @classmethod
+    def of(cls, believed: BoolArray) -> Prior:
+        """What people believe before they rate: a judge is worth something, a feature of texts not.
+
+        All that is believed is worth as much together as one judge is.
+        """
+        rate, power = BELIEVED
+        count = max(1, int(believed.sum()))
+        return cls(np.where(believed, rate, RATE), np.where(believed, power / count, 0.0))
+
+    def loss(self, weights: FloatArray) -> tuple[float, FloatArray]:
+        """Minus the logarithm, and its gradient."""
+        powers, likely = self.powers, np.maximum(weights, LEAST)
+        loss = float(self.rates @ weights - powers @ np.log(likely))
+        return loss, self.rates - powers / likely
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -28,7 +60,7 @@ class Amplitudes:
 
 
 def fitted_amplitudes(
-    kernels: Sequence[FloatArray], y: FloatArray, noise: FloatArray
+    kernels: Sequence[FloatArray], y: FloatArray, noise: FloatArray, prior: Prior
 ) -> Amplitudes:
     """The most probable weights and nugget, given ratings of variance about 1.
 
@@ -36,6 +68,7 @@ def fitted_amplitudes(
         kernels: [texts, texts] each.
         y: [texts] ratings.
         noise: [texts] variance of each rating's own error.
+        prior: of the weights.
     """
     from scipy.optimize import minimize
 
@@ -45,7 +78,7 @@ def fitted_amplitudes(
     found = minimize(
         _finite_loss,
         start,
-        args=(kernels, y, noise),
+        args=(kernels, y, noise, prior),
         jac=True,
         method="L-BFGS-B",
         bounds=bounds,
@@ -55,14 +88,22 @@ def fitted_amplitudes(
 
 
 def _finite_loss(
-    parameters: FloatArray, kernels: Sequence[FloatArray], y: FloatArray, noise: FloatArray
+    parameters: FloatArray,
+    kernels: Sequence[FloatArray],
+    y: FloatArray,
+    noise: FloatArray,
+    prior: Prior,
 ) -> tuple[float, FloatArray]:
-    loss, gradient = _loss(parameters, kernels, y, noise)
+    loss, gradient = _loss(parameters, kernels, y, noise, prior)
     return (loss, gradient) if np.isfinite(loss) else (1e10, np.zeros_like(parameters))
 
 
 def _loss(
-    parameters: FloatArray, kernels: Sequence[FloatArray], y: FloatArray, noise: FloatArray
+    parameters: FloatArray,
+    kernels: Sequence[FloatArray],
+    y: FloatArray,
+    noise: FloatArray,
+    prior: Prior,
 ) -> tuple[float, FloatArray]:
     """Minus the log posterior of the amplitudes, and its gradient; inf where undefined."""
     from scipy.linalg import LinAlgError, cho_factor
@@ -82,8 +123,8 @@ def _loss(
     total = ones.sum()
     q -= np.outer(ones, ones / total)
     alpha = q @ y
-    loss = 0.5 * (log_determinant + np.log(total) + y @ alpha) + PRIOR * weights.sum()
+    unlikely, rise = prior.loss(weights)
+    loss = 0.5 * (log_determinant + np.log(total) + y @ alpha) + unlikely
     q -= np.outer(alpha, alpha)
-    slopes = [0.5 * np.vdot(q, kernel) + PRIOR for kernel in kernels]
-    slopes.append(0.5 * np.trace(q))
-    return float(loss), np.array(slopes)
+    slopes = np.array([0.5 * np.vdot(q, kernel) for kernel in kernels]) + rise
+    return float(loss), np.append(slopes, 0.5 * np.trace(q))
