@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Sequence
 
 import numpy as np
@@ -67,6 +68,7 @@ def gram(kernel: Component, inputs: Inputs) -> FloatArray:
 @given(st.lists(ROW, min_size=1, max_size=8), st.lists(ROW, max_size=4))
 @example([("fox", "", 1.0, 1.0)] * 3, [("rome is", "x", 2.0, 3.0), ("the", "y", NAN, -9.0)])
 @example([("", "", NAN, 0.0)], [("fox", "fox", 1.0, 1.0)])
+@example([("", "fox", NAN, 0.0), ("", "fox fox fox fox fox Fox", NAN, 0.0)], [])
 def test_each_kernel_is_positive_semi_definite(
     rated: list[tuple[str, str, float, float]], more: list[tuple[str, str, float, float]]
 ) -> None:
@@ -77,6 +79,7 @@ def test_each_kernel_is_positive_semi_definite(
     """
     statistics, everything = told(rated), told([*rated, *more])
     for name, kernel in zip(NAMES, components_of(NAMES, statistics, Shape()), strict=True):
+        kernel = pickle.loads(pickle.dumps(kernel))
         found = gram(kernel, everything)
         own = kernel.diagonal(kernel.points(everything))
         np.testing.assert_allclose(found, found.T, atol=1e-9, err_msg=name)

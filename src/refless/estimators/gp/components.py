@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import pairwise
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
@@ -81,8 +82,10 @@ class _Grams:
         return np.array(inputs.texts, dtype=object)
 
     def bound(self, anchors: Points) -> Bound:
-        prepared = PreparedBleu.build(tuple(anchors), self.shape)
-        return lambda points: prepared.cosine(tuple(points), Work(threads=self.threads))
+        return partial(self._between, PreparedBleu.build(tuple(anchors), self.shape))
+
+    def _between(self, prepared: PreparedBleu, points: Points) -> FloatArray:
+        return prepared.cosine(tuple(points), Work(threads=self.threads))
 
     def diagonal(self, points: Points) -> FloatArray:
         lengths = token_counts(tuple(points), self.shape.tokenize)
@@ -143,8 +146,13 @@ def _products(held: tuple[Any, ...], anchors: int, points: Points) -> FloatArray
     return out
 
 
-def _pairs(tokens: Sequence[str]) -> list[str]:
+def _each(read: Callable[[str], list[str]], column: str, inputs: Inputs) -> Iterable[list[str]]:
+    return map(read, getattr(inputs, column))
+
+
+def _pairs(text: str) -> list[str]:
     """Words, and pairs of words."""
+    tokens = words(text)
     return [*tokens, *(f"{one} {other}" for one, other in pairwise(tokens))]
 
 
@@ -157,16 +165,16 @@ def _spelled(word: str) -> tuple[str, ...]:
     return tuple(marked[i : i + n] for n in lengths for i in range(len(marked) - n + 1))
 
 
-def _letters(text: str) -> Iterable[str]:
-    return (run for word in words(text) for run in _spelled(word))
+def _letters(text: str) -> list[str]:
+    return [run for word in words(text) for run in _spelled(word)]
 
 
 BAGS: dict[str, Read] = {
-    "words": lambda inputs: (_pairs(words(text)) for text in inputs.texts),
-    "letters": lambda inputs: map(_letters, inputs.texts),
-    "source": lambda inputs: (_pairs(words(source)) for source in inputs.sources),
-    "masked": lambda inputs: (_pairs(text.split()) for text in inputs.masked),
-    "acts": lambda inputs: inputs.acts,
+    "words": partial(_each, _pairs, "texts"),
+    "letters": partial(_each, _letters, "texts"),
+    "source": partial(_each, _pairs, "sources"),
+    "masked": partial(_each, _pairs, "masked"),
+    "acts": attrgetter("acts"),
 }  # what the vectors of each of these kernels count
 
 
@@ -187,14 +195,14 @@ class _Bell:
         return np.asarray(self.scale.mapped(self.read(inputs)) / spread)
 
     def bound(self, anchors: Points) -> Bound:
-        return lambda points: _near(points, anchors)
+        return partial(_near, anchors)
 
     def diagonal(self, points: Points) -> FloatArray:
         return np.ones(len(points))
 
 
-def _near(points: FloatArray, anchors: FloatArray) -> FloatArray:
-    """exp(-d**2 / 2) of the distances."""
+def _near(anchors: FloatArray, points: FloatArray) -> FloatArray:
+    """[points, anchors] exp(-d**2 / 2) of the distances."""
     squares = np.square(points).sum(axis=1)[:, None] + np.square(anchors).sum(axis=1)
     squares -= 2.0 * points @ anchors.T
     np.maximum(squares, 0.0, out=squares)
@@ -210,10 +218,14 @@ class _Trend(_Bell):
         return np.asarray(self.scale.mapped(self.read(inputs)) / np.sqrt(max(1, len(self.scale))))
 
     def bound(self, anchors: Points) -> Bound:
-        return lambda points: np.asarray(points @ anchors.T)
+        return partial(_along, anchors)
 
     def diagonal(self, points: Points) -> FloatArray:
         return np.asarray(np.square(points).sum(axis=1))
+
+
+def _along(anchors: FloatArray, points: FloatArray) -> FloatArray:
+    return np.asarray(points @ anchors.T)
 
 
 class _Plain(_Bell):
@@ -230,14 +242,18 @@ def _numbers(inputs: Inputs) -> FloatArray:
     return np.hstack([inputs.surface, relation])
 
 
+def _part(begin: int, end: int | None, inputs: Inputs) -> FloatArray:
+    return inputs.surface[:, begin:end]
+
+
 NUMBERS: dict[str, tuple[type[_Bell], Numbers]] = {
-    "shape": (_Bell, lambda inputs: inputs.surface[:, : len(SHAPE)]),
-    "lexis": (_Bell, lambda inputs: inputs.surface[:, len(SHAPE) : len(SHAPE + LEXIS)]),
-    "marks": (_Bell, lambda inputs: inputs.surface[:, len(SHAPE + LEXIS) :]),
-    "relation": (_Bell, lambda inputs: inputs.relation),
+    "shape": (_Bell, partial(_part, 0, len(SHAPE))),
+    "lexis": (_Bell, partial(_part, len(SHAPE), len(SHAPE + LEXIS))),
+    "marks": (_Bell, partial(_part, len(SHAPE + LEXIS), None)),
+    "relation": (_Bell, attrgetter("relation")),
     "surface": (_Bell, _numbers),
     "trend": (_Trend, _numbers),
-    "relevance": (_Bell, lambda inputs: inputs.relevance),
+    "relevance": (_Bell, attrgetter("relevance")),
 }  # the numbers that each of these kernels compares
 
 
@@ -256,7 +272,7 @@ class _Topics:
     @classmethod
     def of(cls, statistics: Inputs) -> _Topics:
         """Learned from these texts, or as many of them as are enough."""
-        bag = _Bag.of(lambda inputs: map(words, inputs.texts), statistics)
+        bag = _Bag.of(partial(_each, words, "texts"), statistics)
         n = len(statistics)
         some = np.sort(np.random.default_rng(3).permutation(n)[:TOPICS_FROM])
         vectors = bag.points(statistics.take(some))
@@ -273,7 +289,7 @@ class _Topics:
         return np.asarray(self.bag.points(inputs) @ self.basis) - self.middle
 
     def bound(self, anchors: Points) -> Bound:
-        return lambda points: _near(points, anchors)
+        return partial(_near, anchors)
 
     def diagonal(self, points: Points) -> FloatArray:
         return np.ones(len(points))
@@ -297,14 +313,14 @@ class _Meaning:
         return getattr(inputs, self.name)
 
     def bound(self, anchors: Points) -> Bound:
-        return partial(self._between, anchors)
+        return partial(self._between, np.asarray(anchors, dtype=np.float64))
 
-    def _between(self, anchors: Points, points: Points) -> FloatArray:
-        squares = 2.0 - 2.0 * (points @ anchors.T).astype(np.float64)
+    def _between(self, anchors: FloatArray, points: Points) -> FloatArray:
+        squares = 2.0 - 2.0 * (np.asarray(points, dtype=np.float64) @ anchors.T)
         return np.asarray(np.exp(-0.5 / self.square * np.maximum(squares, 0.0)))
 
     def diagonal(self, points: Points) -> FloatArray:
-        lengths = np.square(points).sum(axis=1, dtype=np.float64)  # 0 where nothing is known
+        lengths = np.einsum("ij,ij->i", points, points, dtype=np.float64)  # 0: nothing known
         return np.asarray(np.exp(-0.5 / self.square * np.maximum(2.0 - 2.0 * lengths, 0.0)))
 
 
