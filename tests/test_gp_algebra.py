@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import approx_fprime
+from scipy.stats import multivariate_normal
 
 from refless.estimators.gp.exact import Exact, exact
 from refless.estimators.gp.inducing import inducing, positive_root
@@ -156,6 +157,21 @@ def test_gradient_of_the_likelihood(seed: int, believed: bool) -> None:
     np.testing.assert_allclose(
         _loss(at, kernels, y, noise, prior)[1], numeric, rtol=1e-3, atol=1e-3
     )
+
+
+@settings(max_examples=10, deadline=None)
+@given(SEEDS)
+def test_the_likelihood_is_that_of_contrasts(seed: int) -> None:
+    """Restricted: the normal density of n - 1 orthonormal contrasts, whatever the mean is."""
+    kernel, noise, y = problem(seed)
+    n = len(y)
+    kernels, at = [kernel[:n, :n], np.outer(y, y) * 0.1 + np.eye(n)], np.array([0.5, 0.3, 0.2])
+    contrasts = np.linalg.svd(np.ones((1, n)))[2][1:]
+    sigma = 0.5 * kernels[0] + 0.3 * kernels[1] + np.diag(noise + 0.2)
+    density = multivariate_normal(cov=contrasts @ sigma @ contrasts.T).logpdf(contrasts @ (y + 9))
+    constants = 0.5 * (np.log(n) - (n - 1) * np.log(2 * np.pi))
+    found = _loss(at, kernels, y, noise, NOTHING)[0] - NOTHING.loss(at[:-1])[0]
+    assert found == pytest.approx(constants - density)
 
 
 def test_likelihood_finds_the_kernel_that_made_the_ratings() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -11,9 +12,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from refless.embed import VectorArray
+from refless.estimators.gp import components
 from refless.estimators.gp.components import (
     ACTS,
     BAGS,
+    LONG,
     MEANING,
     SOURCE,
     SOURCE_MEANING,
@@ -141,7 +144,10 @@ def test_bags_are_the_vectors_of_scikit_learn(
             for row in rows
         ] + np.square(plain).sum(axis=1)
         wanted = plain / np.sqrt(np.maximum(lengths, 1e-300))[:, None]
-        np.testing.assert_allclose(kernel.points(inputs).toarray(), wanted, atol=1e-12)
+        points, anchors = kernel.points(inputs), kernel.points(told(rated))
+        np.testing.assert_allclose(points.toarray(), wanted, atol=1e-12)
+        products = wanted @ anchors.toarray().T
+        np.testing.assert_allclose(kernel.bound(anchors)(points), products, atol=1e-12)
 
 
 def known_in(rows: Sequence[Sequence[str]]) -> set[str]:
@@ -158,6 +164,16 @@ def test_what_bags_read_by_hand() -> None:
     assert read["letters"] == [[" a ", " fo", "fox", "ox ", " fox", "fox ", " fox ", " ! "]]
     masked = inputs_of(["Foxes like 9"], ["foxes: 9"])
     assert [*map(list, BAGS["masked"](masked))] == [["@", "like", "@", "@ like", "like @"]]
+
+
+def test_long_words_are_not_remembered() -> None:
+    """A text without blanks is one word, whose runs would fill the memory."""
+    before = components._remembered.cache_info()
+    inputs = inputs_of(["語" * LONG, "語" * 1_000_000], ())
+    first, second = map(Counter, BAGS["letters"](inputs))
+    assert first["語" * 3] == LONG - 2
+    assert second["語" * 5] == 1_000_000 - 4
+    assert components._remembered.cache_info() == before
 
 
 def test_bells_and_trends_by_hand() -> None:

@@ -47,6 +47,7 @@ KINDS = {
 }  # what people call kernels; those of one score are called as it is
 WIDTH = 2.0  # of the bell over numbers, in their standard deviations: smooth, not wiggly
 SPELLED = (3, 5)  # letters of a word that are read together
+LONG = 24  # letters of a word whose runs are not remembered
 TOPICS, TOPICS_FROM = 50, 1_000  # dimensions, and texts that they are learned from
 
 Read = Callable[[Inputs], Iterable[Iterable[str]]]
@@ -156,7 +157,6 @@ def _pairs(text: str) -> list[str]:
     return [*tokens, *(f"{one} {other}" for one, other in pairwise(tokens))]
 
 
-@lru_cache(maxsize=100_000)
 def _spelled(word: str) -> tuple[str, ...]:
     """The runs of letters of a word, its ends marked by blanks."""
     low, high = SPELLED
@@ -165,8 +165,13 @@ def _spelled(word: str) -> tuple[str, ...]:
     return tuple(marked[i : i + n] for n in lengths for i in range(len(marked) - n + 1))
 
 
+_remembered = lru_cache(maxsize=100_000)(_spelled)
+
+
 def _letters(text: str) -> list[str]:
-    return [run for word in words(text) for run in _spelled(word)]
+    """Those of all words; long ones, and texts without blanks, seldom come twice."""
+    runs = (_remembered(word) if len(word) < LONG else _spelled(word) for word in words(text))
+    return [run for found in runs for run in found]
 
 
 BAGS: dict[str, Read] = {
