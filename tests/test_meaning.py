@@ -1,10 +1,10 @@
-"""Masked words and overlap."""
+"""Words, and masked words."""
 
 from __future__ import annotations
 
 import pytest
 
-from refless.meaning import masked, overlap, words
+from refless.meaning import masked, words
 
 
 @pytest.mark.parametrize(
@@ -21,21 +21,6 @@ from refless.meaning import masked, overlap, words
 def test_masked(text: str, source: str, wanted: str) -> None:
     """Longer words and numbers of the source become @; none and short words stay."""
     assert masked(text, source) == wanted
-
-
-@pytest.mark.parametrize(
-    ("text", "source", "wanted"),
-    [
-        ("the cat sat", "The cat, the dog", 2 / 3),
-        ("the cat sat", "", 0.0),
-        ("", "the cat", 0.0),
-        ("!!", "!!", 0.0),
-        ("x x y", "x", 2 / 3),
-    ],
-)
-def test_overlap(text: str, source: str, wanted: float) -> None:
-    """The share of words, punctuation left out, that the source has too (by hand)."""
-    assert overlap(text, source) == pytest.approx(wanted)
 
 
 def test_words() -> None:

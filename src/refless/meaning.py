@@ -1,4 +1,4 @@
-"""What a text takes from its source: shared words, dialogue acts, and the text without either.
+"""What a text takes from its source: words to be masked, dialogue acts as triples.
 
 A source may be a meaning representation (dialogue acts such as `inform(name='x',food=thai)`, or
 slots such as `name[x], food[thai]`), which is read as triples of act, slot and value; any other
@@ -44,13 +44,6 @@ def masked(text: str, source: str) -> str:
     """
     held = {word for word in words(source) if _stands_for_something(word)}
     return " ".join(MASK if word in held else word for word in words(text))
-
-
-def overlap(text: str, source: str) -> float:
-    """Share of a text's words that occur in its source, in [0, 1]; 0 for a text without words."""
-    mine = [word for word in words(text) if word[0].isalnum()]
-    held = set(words(source))
-    return sum(word in held for word in mine) / len(mine) if mine else 0.0
 
 
 def _stands_for_something(word: str) -> bool:

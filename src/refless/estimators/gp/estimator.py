@@ -76,13 +76,13 @@ class _Learned:
 class GaussianProcess(Estimator):
     """Gaussian-process regression on a sum of kernels, with a standard deviation for each estimate.
 
-    The kernels are BLEU* both ways, TF-IDF of words, and length; where there are sources, also
-    TF-IDF of the source, BLEU* of the text with the source's words masked, and the share of words
-    taken from the source; where these are dialogue acts, also TF-IDF of words and pairs of words
-    with placeholders for values, of slots, and of values left out. An encoder adds how near the
-    vectors of texts and of sources are, and the cosine of a text and its source. Each score that
-    others gave adds two, of its mid-ranks. What each is worth, and how much belongs to single
-    texts, is found by restricted marginal likelihood.
+    The kernels compare n-grams, words, letters, topics, and numbers about the surface of the texts;
+    where there are sources, also these, the texts with the source's words masked, and what is taken
+    from the source; where these are dialogue acts, also words with placeholders for values, slots,
+    and values left out. An encoder adds how near the vectors of texts and of sources are, and the
+    cosine of a text and its source. Each score that others gave adds two, of its mid-ranks, and
+    all of them one. Each kernel is positive semi-definite. What each is worth, and how much belongs
+    to single texts, is found by restricted marginal likelihood.
 
     Attributes:
         use_source: read sources where the rated texts have them.
@@ -92,14 +92,14 @@ class GaussianProcess(Estimator):
         layer: its hidden layer; None for the usual one. Static embeddings have none.
         max_sd: no estimate where the standard deviation is larger (in units of the human rating).
         target_coverage: estimates for this share of the outputs only, the most certain ones.
-        orders, tokenize: of BLEU*, which is clipped: only then is it the same both ways.
+        orders, tokenize: of the n-grams, which `explain` shows too; other kernels read words.
         tune_on: most rated texts that the likelihood is computed on, drawn canonically.
         exact_up_to: rated texts beyond which inducing points are used.
         inducing: how many.
         folds: folds of held-out evaluation in which amplitudes are chosen anew.
         subsample: share of the pool used in this evaluation, drawn with `seed`.
         seed: seed of the sub-sampling.
-        threads: number of threads of BLEU*; no result depends on it.
+        threads: how many work at once; no result depends on it.
     """
 
     use_source: Annotated[bool, USE_SOURCE] = True
@@ -112,7 +112,7 @@ class GaussianProcess(Estimator):
     target_coverage: Annotated[
         float | None, About("estimate only this share, the most certain", above=0, at_most=1)
     ] = None
-    orders: Annotated[tuple[int, int], About("lowest and highest n-gram order of BLEU*")] = (2, 4)
+    orders: Annotated[tuple[int, int], About("lowest and highest order of n-grams")] = (2, 4)
     tokenize: Annotated[str, TOKENS] = "char"
     tune_on: Annotated[int, About("most rated texts for the likelihood", at_least=SIZE)] = 1_000
     exact_up_to: Annotated[int, About("more rated texts: inducing points", at_least=SIZE)] = 5_000
