@@ -73,7 +73,7 @@ def test_a_judge_is_heard_whichever_way_it_counts() -> None:
     found = GaussianProcess().fit(rated).estimate(as_outputs(fresh))
     assert spearman(fresh.human, found.values) > spearman(fresh.human, plain.values) + 0.1
     assert ((found.low <= fresh.human) & (fresh.human <= found.high)).mean() > 0.85
-    assert (found.sd < plain.sd).mean() > 0.9
+    assert (found.sd < plain.sd).mean() > 0.8
 
 
 def test_signatures_name_the_scores() -> None:
@@ -129,12 +129,12 @@ def test_equal_texts_with_other_scores_have_their_own_estimates() -> None:
 
 
 @pytest.mark.parametrize("column", [[3.0] * 50, [None] * 50])
-def test_constant_and_missing_scores_change_little(column: list[float | None]) -> None:
+def test_constant_and_missing_scores_change_nothing(column: list[float | None]) -> None:
     """A judge that always says the same, or nothing, cannot help; there are estimates for all."""
     plain = simulate(50, seed=2).pool
     pool = replace(plain, **scored({"judge": column}))
     wanted = GaussianProcess().held_out(plain).values
-    np.testing.assert_allclose(GaussianProcess().held_out(pool).values, wanted, atol=0.02)
+    np.testing.assert_array_equal(GaussianProcess().held_out(pool).values, wanted)
     mixed = replace(as_outputs(plain), **scored({"judge": [None, 7.0] * 25}))
     assert GaussianProcess().fit(pool).estimate(mixed).defined.all()
 

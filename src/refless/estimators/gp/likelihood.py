@@ -64,6 +64,8 @@ def fitted_amplitudes(
 ) -> Amplitudes:
     """The most probable weights and nugget, given ratings of variance about 1.
 
+    A kernel that is one number throughout is a part of the unknown mean, and has the weight 0.
+
     Args:
         kernels: [texts, texts] each.
         y: [texts] ratings.
@@ -72,19 +74,23 @@ def fitted_amplitudes(
     """
     from scipy.optimize import minimize
 
-    size = len(kernels) + 1
+    told = np.array([np.ptp(kernel) > 0 for kernel in kernels], dtype=np.bool_)
+    some = [kernel for kernel, tells in zip(kernels, told, strict=True) if tells]
+    size = len(some) + 1
     start = np.full(size, 1.0 / size)
     bounds = [(0.0, MOST)] * (size - 1) + [(LEAST_NUGGET, MOST)]
     found = minimize(
         _finite_loss,
         start,
-        args=(kernels, y, noise, prior),
+        args=(some, y, noise, Prior(prior.rates[told], prior.powers[told])),
         jac=True,
         method="L-BFGS-B",
         bounds=bounds,
         options={"maxiter": STEPS, "ftol": ENOUGH},
     )
-    return Amplitudes(np.where(found.x[:-1] < 1e-4, 0.0, found.x[:-1]), float(found.x[-1]))
+    weights = np.zeros(len(kernels))
+    weights[told] = np.where(found.x[:-1] < 1e-4, 0.0, found.x[:-1])
+    return Amplitudes(weights, float(found.x[-1]))
 
 
 def _finite_loss(
