@@ -6,19 +6,21 @@ source is plain words.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
 from refless.errors import InputError
 
 MASK = "@"
+PIECE = 100_000  # characters that are split into words at a time
 SHORTEST = 4  # shorter words are mostly function words and stay, unless they hold a digit
 EXEMPT = frozenset({"none", "unknown"})  # values that say nothing of what they stand for
 NULL = "<none>"  # where a dialogue act has no slot, or a slot no value
 EXEMPT_VALUES = frozenset(
     {NULL, "yes", "no", "unknown", "none", "dont_care", "don't care", "dont care", "yes or no", "x"}
 )  # values that no text repeats word for word, and those that are placeholders already
+_BLANK = re.compile(r"\s")
 _WORD = re.compile(r"\w+|[^\w\s]")
 _LETTERS = re.compile(r"[^\W_]")
 _ACT = re.compile(r"\s*\??(\w+)\(")
@@ -35,6 +37,16 @@ _END = re.compile(r"\s*([,;)])")
 def words(text: str) -> list[str]:
     """Words and punctuation marks, in lower case."""
     return _WORD.findall(text.lower())
+
+
+def each_word(text: str) -> Iterator[str]:
+    """The same one by one, so that a long text takes no more memory than a short one."""
+    begin = 0
+    while begin < len(text):
+        blank = _BLANK.search(text, begin + PIECE)
+        end = blank.start() if blank else len(text)
+        yield from words(text[begin:end])
+        begin = end
 
 
 def masked(text: str, source: str) -> str:

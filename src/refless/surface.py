@@ -6,14 +6,15 @@ repetition, a lost full stop, a length out of place, a name or number that the s
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 
 import numpy as np
 
-from refless.meaning import words
+from refless.meaning import each_word
 from refless.records import FloatArray
 
-SHAPE = ("characters", "log characters", "words", "log words", "word length", "sentences")
+SHAPE = ("characters", "words", "word length", "sentences")
 LEXIS = ("type-token ratio", "repeated pairs", "repeated fours", "commonest word")
 MARKS = (
     "punctuation", "capitals", "digits", "capital first", "full stop last", "questions", "commas",
@@ -31,7 +32,7 @@ _TURN = re.compile(r"\n|\|\|\|")
 
 
 def surface(texts: Iterable[str]) -> FloatArray:
-    """[texts, 17] numbers: those of `SHAPE`, `LEXIS` and `MARKS`."""
+    """[texts, 15] numbers: those of `SHAPE`, `LEXIS` and `MARKS`."""
     rows = [_surface(text) for text in texts]
     return np.array(rows, dtype=np.float64).reshape(len(rows), len(SHAPE + LEXIS + MARKS))
 
@@ -49,21 +50,19 @@ def last_turn(source: str) -> str:
 
 
 def _surface(text: str) -> tuple[float, ...]:
-    tokens, size = words(text), len(text)
-    plain = [token for token in tokens if token[0].isalnum()]
-    n, counts = len(plain), Counter(plain)
+    tokens, size = Counter(each_word(text)), len(text)
+    counts = {token: count for token, count in tokens.items() if token[0].isalnum()}
+    first, n = [*islice(_plain(text), READ)], sum(counts.values())
     return (
         size,
-        np.log1p(size),
         n,
-        np.log1p(n),
-        _share(sum(map(len, plain)), n),
+        _share(sum(len(word) * count for word, count in counts.items()), n),
         len(_SENTENCE.findall(text)),
         _share(len(counts), n),
-        _repeated(plain, 2),
-        _repeated(plain, 4),
+        _repeated(first, 2),
+        _repeated(first, 4),
         max(counts.values(), default=0),
-        _share(len(tokens) - n, len(tokens)),
+        _share(tokens.total() - n, tokens.total()),
         _share(sum(map(str.isupper, text)), size),
         _share(sum(map(str.isdigit, text)), size),
         text[:1].isupper(),
@@ -77,7 +76,7 @@ class _Source:
     """What texts are held beside: the words, pairs, fours, names and numbers of a source."""
 
     def __init__(self, source: str) -> None:
-        self.words = _plain(source)
+        self.words = [*_plain(source)]
         self.grams = {n: {*_runs(self.words, n)} for n in (1, 2, 4)}
         self.turn = {*_plain(last_turn(source))}
         self.names, self.numbers = _names(source), {*_NUMBER.findall(source)}
@@ -85,7 +84,7 @@ class _Source:
         self.size = len(source)
 
     def beside(self, text: str) -> tuple[float, ...]:
-        mine = _plain(text)
+        mine = [*_plain(text)]
         held, numbers = {*mine}, {*_NUMBER.findall(text)}
         return (
             *(_taken(mine, n, self.grams[n]) for n in (1, 2, 4)),
@@ -96,12 +95,12 @@ class _Source:
             len(_names(text) - self.held),
             len(numbers - self.numbers),
             np.log1p(len(mine)) - np.log1p(len(self.words)),
-            np.log1p(self.size),
+            self.size,
         )
 
 
-def _plain(text: str) -> list[str]:
-    return [word for word in words(text) if word[0].isalnum()]
+def _plain(text: str) -> Iterator[str]:
+    return (word for word in each_word(text) if word[0].isalnum())
 
 
 def _names(text: str) -> set[str]:

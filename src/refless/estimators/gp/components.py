@@ -7,10 +7,9 @@ component has learned from the rated texts how to place any text; points are wha
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from itertools import pairwise
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
@@ -20,7 +19,7 @@ from refless.compiled import sparse as loops
 from refless.estimators.gp.inputs import Inputs
 from refless.kernels.bleu import PreparedBleu
 from refless.matching import Work
-from refless.meaning import words
+from refless.meaning import each_word
 from refless.ngrams import Shape
 from refless.records import FloatArray
 from refless.stats.scaling import NormalRanks, Standardized
@@ -52,6 +51,8 @@ TOPICS, TOPICS_FROM = 50, 1_000  # dimensions, and texts that they are learned f
 
 Read = Callable[[Inputs], Iterable[Iterable[str]]]
 Numbers = Callable[[Inputs], FloatArray]  # -> [texts, numbers]
+NO_PLACES = np.zeros(0, dtype=np.int64)
+
 Points = Any  # [texts, ...] an array, a sparse one, or the texts themselves
 Bound = Callable[[Points], FloatArray]  # points -> [points, anchors]
 
@@ -117,19 +118,18 @@ class _Bag:
     def points(self, inputs: Inputs) -> csr_array:
         from scipy.sparse import csr_array
 
-        starts, columns = [0], list[int]()
-        counts = list[int]()
-        for text in self.read(inputs):
-            found = Counter(text)
-            columns += [self.places.get(one, -1) for one in found]
-            counts += found.values()
-            starts.append(len(columns))
-        n, column = len(inputs), np.array(columns, dtype=np.int64)
-        rows, known = np.repeat(np.arange(n), np.diff(starts)), column >= 0
-        values = (1.0 + np.log(counts)) * np.append(self.idf, self.unknown)[column]
+        n, columns, counts = len(inputs), [NO_PLACES], [NO_PLACES]
+        for found in map(Counter, self.read(inputs)):
+            places = (self.places.get(one, -1) for one in found)
+            columns.append(np.fromiter(places, np.int64, len(found)))
+            counts.append(np.fromiter(found.values(), np.int64, len(found)))
+        rows = np.repeat(np.arange(n), [len(some) for some in counts[1:]])
+        column, known = np.concatenate(columns), np.concatenate(columns) >= 0
+        rarity = np.append(self.idf, self.unknown)[column]
+        values = (1.0 + np.log(np.concatenate(counts))) * rarity
         values /= np.sqrt(np.bincount(rows, values**2, n))[rows]
-        places = rows[known], column[known]
-        return csr_array((values[known], places), shape=(n, len(self.places)))
+        at = rows[known], column[known]
+        return csr_array((values[known], at), shape=(n, len(self.places)))
 
     def bound(self, anchors: Points) -> Bound:
         turned = anchors.tocsc()
@@ -147,14 +147,20 @@ def _products(held: tuple[Any, ...], anchors: int, points: Points) -> FloatArray
     return out
 
 
-def _each(read: Callable[[str], list[str]], column: str, inputs: Inputs) -> Iterable[list[str]]:
+def _each(
+    read: Callable[[str], Iterable[str]], column: str, inputs: Inputs
+) -> Iterable[Iterable[str]]:
     return map(read, getattr(inputs, column))
 
 
-def _pairs(text: str) -> list[str]:
+def _pairs(text: str) -> Iterator[str]:
     """Words, and pairs of words."""
-    tokens = words(text)
-    return [*tokens, *(f"{one} {other}" for one, other in pairwise(tokens))]
+    last = None
+    for word in each_word(text):
+        yield word
+        if last is not None:
+            yield f"{last} {word}"
+        last = word
 
 
 def _spelled(word: str) -> tuple[str, ...]:
@@ -165,12 +171,12 @@ def _spelled(word: str) -> tuple[str, ...]:
     return tuple(marked[i : i + n] for n in lengths for i in range(len(marked) - n + 1))
 
 
-_remembered = lru_cache(maxsize=100_000)(_spelled)
+_remembered = lru_cache(maxsize=20_000)(_spelled)
 
 
 def _letters(text: str) -> list[str]:
     """Those of all words; long ones, and texts without blanks, seldom come twice."""
-    runs = (_remembered(word) if len(word) < LONG else _spelled(word) for word in words(text))
+    runs = (_remembered(word) if len(word) < LONG else _spelled(word) for word in each_word(text))
     return [run for found in runs for run in found]
 
 
@@ -277,7 +283,7 @@ class _Topics:
     @classmethod
     def of(cls, statistics: Inputs) -> _Topics:
         """Learned from these texts, or as many of them as are enough."""
-        bag = _Bag.of(partial(_each, words, "texts"), statistics)
+        bag = _Bag.of(partial(_each, each_word, "texts"), statistics)
         n = len(statistics)
         some = np.sort(np.random.default_rng(3).permutation(n)[:TOPICS_FROM])
         vectors = bag.points(statistics.take(some))
