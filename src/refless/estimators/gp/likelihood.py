@@ -60,7 +60,7 @@ class Amplitudes:
 
 
 def fitted_amplitudes(
-    kernels: Sequence[FloatArray], y: FloatArray, noise: FloatArray, prior: Prior
+    kernels: Sequence[FloatArray], y: FloatArray, noise: FloatArray, believed: BoolArray
 ) -> Amplitudes:
     """The most probable weights and nugget, given ratings of variance about 1.
 
@@ -70,19 +70,19 @@ def fitted_amplitudes(
         kernels: [texts, texts] each.
         y: [texts] ratings.
         noise: [texts] variance of each rating's own error.
-        prior: of the weights.
+        believed: [kernels] which are believed to be worth something; see `Prior`.
     """
     from scipy.optimize import minimize
 
     told = np.array([np.ptp(kernel) > 0 for kernel in kernels], dtype=np.bool_)
     some = [kernel for kernel, tells in zip(kernels, told, strict=True) if tells]
-    size = len(some) + 1
+    size, prior = len(some) + 1, Prior.of(believed[told])
     start = np.full(size, 1.0 / size)
-    bounds = [(0.0, MOST)] * (size - 1) + [(LEAST_NUGGET, MOST)]
+    bounds = [(LEAST if power else 0.0, MOST) for power in prior.powers] + [(LEAST_NUGGET, MOST)]
     found = minimize(
         _finite_loss,
         start,
-        args=(some, y, noise, Prior(prior.rates[told], prior.powers[told])),
+        args=(some, y, noise, prior),
         jac=True,
         method="L-BFGS-B",
         bounds=bounds,

@@ -12,7 +12,7 @@ from refless.estimators.gp.data import Data
 from refless.estimators.gp.exact import Exact, exact
 from refless.estimators.gp.inducing import Inducing, inducing
 from refless.estimators.gp.inputs import Inputs
-from refless.estimators.gp.likelihood import Amplitudes, Prior, fitted_amplitudes
+from refless.estimators.gp.likelihood import Amplitudes, fitted_amplitudes
 from refless.estimators.gp.threads import calm
 from refless.estimators.protocol import whole
 from refless.kernels.bleu import PreparedBleu
@@ -47,9 +47,9 @@ def tuned(data: Data, rows: IntArray, method: Method) -> Amplitudes:
     rows = rows[whole(data.copies[rows], method.tune_on, np.random.default_rng(0))]
     points = rows_of(data.points, rows)
     kernels = [one.bound(points[name])(points[name]) for name, one in data.components.items()]
-    prior = Prior.of(np.array([is_judge(name) for name in data.components], dtype=np.bool_))
+    believed = np.array([is_judge(name) for name in data.components], dtype=np.bool_)
     with calm():
-        return fitted_amplitudes(kernels, data.y[rows], data.noise[rows], prior)
+        return fitted_amplitudes(kernels, data.y[rows], data.noise[rows], believed)
 
 
 def conditioned(data: Data, amplitudes: Amplitudes, method: Method) -> Model:
