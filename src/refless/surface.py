@@ -39,9 +39,15 @@ def surface(texts: Iterable[str]) -> FloatArray:
 
 def relation(texts: Sequence[str], sources: Sequence[str]) -> FloatArray:
     """[texts, 11] numbers: those of `RELATION`."""
-    known = {source: _Source(source) for source in dict.fromkeys(sources)}
-    rows = [known[source].beside(text) for text, source in zip(texts, sources, strict=True)]
-    return np.array(rows, dtype=np.float64).reshape(len(rows), len(RELATION))
+    found = np.zeros((len(texts), len(RELATION)))
+    answers: dict[str, list[int]] = {}
+    for i, source in enumerate(sources):
+        answers.setdefault(source, []).append(i)
+    for source, rows in answers.items():  # one source in memory at a time
+        known = _Source(source)
+        for i in rows:
+            found[i] = known.beside(texts[i])
+    return found
 
 
 def last_turn(source: str) -> str:

@@ -60,19 +60,23 @@ class Standardized:
     """Columns less their means, in standard deviations, as some rows have them.
 
     Attributes:
+        sizes: [columns] largest absolute values, which the others are shares of.
         means, spreads: [columns]; a column without two different values has the spread 0.
     """
 
+    sizes: FloatArray
     means: FloatArray
     spreads: FloatArray
 
     @classmethod
     def of(cls, values: FloatArray) -> Standardized:
         """Learned from [rows, columns]; NaN is nothing known."""
-        known = [np.sort(column[~np.isnan(column)]) for column in values.T]
+        sizes = np.max(np.abs(np.nan_to_num(values)), axis=0, initial=0.0)
+        sizes = np.where(sizes > 0, sizes, 1.0)  # so that no sum is beyond all numbers
+        known = [np.sort(column[~np.isnan(column)]) for column in (values / sizes).T]
         means = [float(column.mean()) if len(column) else 0.0 for column in known]
         spreads = [float(column.std()) if len({*column.tolist()}) > 1 else 0.0 for column in known]
-        return cls(np.array(means), np.array(spreads))
+        return cls(sizes, np.array(means), np.array(spreads))
 
     def __len__(self) -> int:
         """Columns with two different values or more."""
@@ -81,5 +85,6 @@ class Standardized:
     def mapped(self, values: FloatArray) -> FloatArray:
         """[rows, columns] standardised, at most 4 to either side; NaN becomes 0."""
         scale = np.where(self.spreads > 0, self.spreads, np.inf)
-        found = np.clip((values - self.means) / scale, -FARTHEST, FARTHEST)
+        with np.errstate(over="ignore"):  # what is beyond all numbers is far away
+            found = np.clip((values / self.sizes - self.means) / scale, -FARTHEST, FARTHEST)
         return np.asarray(np.nan_to_num(found))
