@@ -21,7 +21,6 @@ from refless.estimators.gp.components import (
     SOURCE,
     SOURCE_MEANING,
     TEXT,
-    TOPICS,
     WIDTH,
     Component,
     components_of,
@@ -205,51 +204,3 @@ def test_numbers_of_the_surface_by_hand() -> None:
     np.testing.assert_allclose(gram(trend, inputs), told @ told.T / told.shape[1], atol=1e-12)
     squares = np.square(told[:, None] - told[None]).mean(axis=2) / WIDTH**2
     np.testing.assert_allclose(gram(bell, inputs), np.exp(-squares / 2), atol=1e-12)
-
-
-def drawn(n: int, seed: int = 0) -> list[str]:
-    """Texts of some twenty words in all."""
-    rng = np.random.default_rng(seed)
-    return [" ".join(f"w{k}" for k in rng.integers(0, 20, 6)) for _ in range(n)]
-
-
-def topics(texts: Sequence[str], new: Sequence[str] = ()) -> FloatArray:
-    """Of all pairs of texts and new ones, learned from the texts."""
-    (kernel,) = components_of(["topics"], inputs_of(texts, ()), Shape())
-    return gram(kernel, inputs_of([*texts, *new], ()))
-
-
-@pytest.mark.parametrize("n", [3, 12, 70])
-def test_topics_are_those_of_a_singular_value_decomposition(n: int) -> None:
-    """The strongest directions of scikit-learn's vectors, each brought to variance 1."""
-    text = pytest.importorskip("sklearn.feature_extraction.text", reason="no scikit-learn")
-    texts = drawn(n)
-    vectors = text.TfidfVectorizer(sublinear_tf=True).fit_transform(texts).toarray()
-    left, values, _ = np.linalg.svd(vectors, full_matrices=False)
-    left = left[:, values > 1e-3 * values[0]][:, :TOPICS]
-    placed = left / left.std(axis=0)
-    squares = np.square(placed[:, None] - placed[None]).mean(axis=2)
-    np.testing.assert_allclose(topics(texts), np.exp(-squares / 2), atol=1e-8)
-
-
-def test_topics_do_not_turn_with_their_signs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nor with whatever sign an eigenvector is given by this or that library."""
-    wanted = topics(drawn(20), drawn(4, seed=1))
-    eigh = np.linalg.eigh
-
-    def turned(matrix: FloatArray) -> tuple[FloatArray, FloatArray]:
-        values, vectors = eigh(matrix)
-        return values, vectors * np.where(np.arange(len(values)) % 2, 1.0, -1.0)
-
-    monkeypatch.setattr(np.linalg, "eigh", turned)
-    np.testing.assert_allclose(topics(drawn(20), drawn(4, seed=1)), wanted, atol=1e-9)
-
-
-def test_topics_of_copies_constants_and_nothing() -> None:
-    """Copies are 1 apart from none; where all texts are alike no new one is unlike them."""
-    texts = drawn(6)
-    found = topics([*texts, *texts])
-    np.testing.assert_allclose(found[:6, 6:], found[:6, :6], atol=1e-9)
-    np.testing.assert_allclose(np.diag(found[:6, 6:]), 1.0, atol=1e-9)
-    np.testing.assert_allclose(topics(["the fox"] * 4, ["the fox", "a fox", ""]), 1.0, atol=1e-9)
-    np.testing.assert_allclose(topics(["", ""], ["a fox"]), 1.0)

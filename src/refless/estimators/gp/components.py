@@ -29,13 +29,13 @@ from refless.tokenize import token_counts
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-TEXT = ("grams", "words", "letters", "topics", "shape", "lexis", "marks", "surface", "trend")
+TEXT = ("grams", "words", "letters", "shape", "lexis", "marks", "surface", "trend")
 SOURCE = ("source", "masked", "relation")
 ACTS = ("acts",)
 MEANING, SOURCE_MEANING = ("meaning",), ("asked", "relevance")
 KINDS = {
     **dict.fromkeys(("grams", "letters", "words", "masked", "acts"), "wording"),
-    **dict.fromkeys(("topics", "meaning"), "topic"),
+    "meaning": "topic",
     "shape": "length and shape",
     "lexis": "repetition and choice of words",
     "marks": "punctuation and capitals",
@@ -47,7 +47,6 @@ KINDS = {
 WIDTH = 2.0  # of the bell over numbers, in their standard deviations: smooth, not wiggly
 SPELLED = (3, 5)  # letters of a word that are read together
 LONG = 24  # letters of a word whose runs are not remembered
-TOPICS, TOPICS_FROM = 50, 1_000  # dimensions, and texts that they are learned from
 
 Read = Callable[[Inputs], Iterable[Iterable[str]]]
 Numbers = Callable[[Inputs], FloatArray]  # -> [texts, numbers]
@@ -269,44 +268,6 @@ NUMBERS: dict[str, tuple[type[_Bell], Numbers]] = {
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Topics:
-    """exp(-d**2 / 2) of the root mean square distance in the main directions of words' vectors.
-
-    These are the first right singular vectors of the rated texts (latent semantic analysis), each
-    with variance 1.
-    """
-
-    bag: _Bag
-    basis: FloatArray
-    middle: FloatArray
-
-    @classmethod
-    def of(cls, statistics: Inputs) -> _Topics:
-        """Learned from these texts, or as many of them as are enough."""
-        bag = _Bag.of(partial(_each, each_word, "texts"), statistics)
-        n = len(statistics)
-        some = np.sort(np.random.default_rng(3).permutation(n)[:TOPICS_FROM])
-        vectors = bag.points(statistics.take(some))
-        values, left = np.linalg.eigh(np.asarray((vectors @ vectors.T).todense()))
-        kept = np.flatnonzero(values > 1e-6 * values[-1:].sum())[-TOPICS:]
-        basis = np.asarray(vectors.T @ (left[:, kept] / np.sqrt(values[kept])))
-        placed = vectors @ basis
-        varied = placed.std(axis=0) > 1e-3  # what all texts have alike tells nothing of others
-        placed, basis = placed[:, varied], basis[:, varied]
-        scale = placed.std(axis=0) * max(1, placed.shape[1]) ** 0.5
-        return cls(bag, basis / scale, placed.mean(axis=0) / scale)
-
-    def points(self, inputs: Inputs) -> FloatArray:
-        return np.asarray(self.bag.points(inputs) @ self.basis) - self.middle
-
-    def bound(self, anchors: Points) -> Bound:
-        return partial(_near, anchors)
-
-    def diagonal(self, points: Points) -> FloatArray:
-        return np.ones(len(points))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class _Meaning:
     """exp(-d**2 / 2) of the distance of vectors, in root mean squares of the pool's distances."""
 
@@ -349,7 +310,6 @@ def components_of(
     numbers = NUMBERS | score_numbers(statistics.score_names)
     makers: dict[str, Callable[[], Component]] = {
         "grams": lambda: _Grams(shape, threads),
-        "topics": lambda: _Topics.of(statistics),
         **{name: partial(_Bag.of, read, statistics) for name, read in BAGS.items()},
         **{name: partial(_Meaning.of, name, statistics) for name in ("meaning", "asked")},
         **{name: partial(kind.of, read, statistics) for name, (kind, read) in numbers.items()},

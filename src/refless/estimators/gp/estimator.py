@@ -76,7 +76,7 @@ class _Learned:
 class GaussianProcess(Estimator):
     """Gaussian-process regression on a sum of kernels, with a standard deviation for each estimate.
 
-    The kernels compare n-grams, words, letters, topics, and numbers about the surface of the texts;
+    The kernels compare n-grams, words, letters, and numbers about the surface of the texts;
     where there are sources, also these, the texts with the source's words masked, and what is taken
     from the source; where these are dialogue acts, also words with placeholders for values, slots,
     and values left out. An encoder adds how near the vectors of texts and of sources are, and the
