@@ -39,7 +39,9 @@ class IndexResult(Result):
     def document(self) -> Document:
         """What the terminal shows."""
         size = counted(len(self.index.pool), "rated text")
-        use = shlex.join(["refless", "score", "OUTPUTS", "--rated", self.folder])
+        names = self.index.pool.score_names
+        scores = [word for name in names for word in ("--score-column", name)]
+        use = shlex.join(["refless", "score", "OUTPUTS", "--rated", self.folder, *scores])
         return Document(
             title="refless index",
             verdict=f"An index of {size}, pool {self.index.fingerprint}.",
