@@ -202,6 +202,15 @@ def test_bytes_that_are_no_text(folder: Path) -> None:
         assert TEXT in ran.out
 
 
+def test_too_few_rated_texts(folder: Path, tmp_path: Path) -> None:
+    """A model says how many it needs; nothing is said of shares that there are not."""
+    rows = [{"id": f"t{i}", "text": f"text {i}", "rating": i} for i in range(3)]
+    ran = run("explain", TEXT, "--rated", jsonl(tmp_path / "few.jsonl", rows))
+    assert ran.code == 0, ran.err
+    assert "No estimate (too-few): a model needs 5 rated texts, and here are 3." in ran.out
+    assert "share" not in ran.out
+
+
 def test_what_adds_up(tmp_path: Path) -> None:
     """In the raters' units, little parts as one, also where the sum leaves the scale."""
     rows = [{"text": row["text"], "rating": row["rating"]} for row in rated_rows()]
@@ -225,16 +234,29 @@ def test_what_adds_up(tmp_path: Path) -> None:
     assert "adds up" not in run(*words, *NEIGHBORS).out
 
 
-def test_little_parts_and_cut_sums() -> None:
-    """0.004 and -0.001 of the scale are `other`; 1.09 of it is more than there is."""
-    parts = tuple(Part(f"p{i}", x) for i, x in enumerate((0.3, 0.2, 0.005, 0.004, -0.001)))
+def adding(*additions: float) -> ExplainResult:
+    """An estimate from 0.6 on, on the scale of 1 to 5."""
+    parts = tuple(Part(f"p{i}", x) for i, x in enumerate(additions))
     found = Explanation(
         estimate=1, low=0, high=1, reason="", support=9, size=9, neighbors=(), mean=0.6, parts=parts
     )
     estimator = BLEUNeighbors().fit(pool_of(["a", "b"], [1, 5], scale=(1, 5)))
-    result = ExplainResult(
+    return ExplainResult(
         text="a", explanation=found, estimator=estimator, most=1, signature=estimator.signature()
     )
+
+
+def test_nothing_adds_up() -> None:
+    """-0.001 of the scale sets no text apart; six times 0.004 do."""
+    assert "3.40 on average, and nothing sets this one apart." in " ".join(
+        str(adding(0.0, -0.001)).split()
+    )
+    assert "other +0.10; together 3.50." in " ".join(str(adding(*[0.004] * 6)).split())
+
+
+def test_little_parts_and_cut_sums() -> None:
+    """0.004 and -0.001 of the scale are `other`; 1.09 of it is more than there is."""
+    result = adding(0.3, 0.2, 0.005, 0.004, -0.001)
     wanted = "3.40 on average. Here: p0 +1.20, p1 +0.80, p2 +0.02, other +0.01; together 5.43, cut"
     assert wanted in " ".join(str(result).split())
     assert wanted in " ".join(result.report().sections[0].lines[0].split())

@@ -9,6 +9,7 @@ import numpy as np
 
 from refless.estimators import Estimator, Explanation
 from refless.estimators.explanation import Part
+from refless.estimators.gp.data import FEWEST
 from refless.human import unscaled
 from refless.nouns import counted
 from refless.records import FloatArray, Neighbor, Reason, Scale
@@ -31,12 +32,19 @@ LITTLE = 0.005  # of the scale: what adds less is shown together
 ROOM = 200  # characters of a rated text on a page
 
 
-def _count(found: Explanation, *, signed: bool) -> str:
-    """How many rated texts it rests on."""
+def _count(found: Explanation, *, signed: bool) -> tuple[str, ...]:
+    """How many rated texts it rests on, or that all have a share where there are any shares."""
     texts = counted(found.size, "rated text")
     if signed:
-        return f"Each of {texts} has a share; all shares sum to 1."
-    return f"{found.support} of {texts} {'is' if found.support == 1 else 'are'} similar enough."
+        return (f"Each of {texts} has a share; all shares sum to 1.",) if found.neighbors else ()
+    return (f"{found.support} of {texts} {'is' if found.support == 1 else 'are'} similar enough.",)
+
+
+def _why(found: Explanation, *, signed: bool) -> str:
+    """Why there is no estimate."""
+    if signed and found.reason == "too-few":
+        return f"a model needs {FEWEST} rated texts, and here are {found.size}"
+    return REASONS.get(found.reason, "")
 
 
 def _evidence(
@@ -81,12 +89,13 @@ def _added(found: Explanation, scale: Scale | None, ratings: FloatArray) -> tupl
     shown += [Part("other", rest)] if len(shown) < len(found.parts) else []
     mean, parts = _in_units(found.mean, shown, scale)
     digits = 2 if scale else 3
+    average = f"Rated texts have {number(mean, digits)} on average"
+    if not any(part.addition and abs(part.addition) >= little for part in shown):
+        line = f"{average}, and nothing sets this one apart."
+        return (Section(title="What adds up to it", lines=(line,)),)
     words = [f"{clipped(part.name, 40)} {_signed(part.addition, digits)}" for part in parts]
     total = math.fsum([mean, *(part.addition for part in parts)])
-    line = (
-        f"Rated texts have {number(mean, digits)} on average. Here: {', '.join(words)}; "
-        f"together {number(total, digits)}"
-    )
+    line = f"{average}. Here: {', '.join(words)}; together {number(total, digits)}"
     low, high = scale or (-math.inf, math.inf)
     cut = "" if low <= total <= high else ", cut to the scale"
     return (Section(title="What adds up to it", lines=(f"{line}{cut}.",)),)
@@ -172,13 +181,13 @@ class ExplainResult(Result):
         ends = found.low, found.high
         value = f"Estimate {with_interval(found.estimate, ends)}."
         if found.reason:
-            value = f"No estimate ({found.reason}): {REASONS.get(found.reason, '')}."
+            value = f"No estimate ({found.reason}): {_why(found, signed=signed)}."
         else:
             value += on_scale(found.estimate, ends, self.scale)
         return Document(
             title=f"One text explained by {estimator_name(self.signature)}",
             verdict=value,
-            notes=(f'"{clipped(self.text, 200)}"', _count(found, signed=signed)),
+            notes=(f'"{clipped(self.text, 200)}"', *_count(found, signed=signed)),
             sections=(
                 *_added(found, self.scale, self.estimator.rated.human),
                 *_evidence(found, self.scale, self.most, room, signed=signed),

@@ -14,7 +14,7 @@ NAMES = {"bleu-neighbors": "BLEU Neighbors", "gp": "the Gaussian process", "ratp
 REASONS = {
     "empty": "the text is empty",
     "too-short": "fewer tokens than the highest n-gram order",
-    "too-few": "too few rated texts, or too few of them similar (min_neighbors)",
+    "too-few": "too few rated texts; of bleu-neighbors too few that are similar (min_neighbors)",
     "too-many": "a larger share of the rated texts is similar than max_fraction allows",
     "too-uncertain": "its standard deviation is larger than asked for",
     "bad-row": "the row could not be read",
