@@ -76,6 +76,10 @@ def test_beside_an_annotator(interval: tuple[float, float], words: str) -> None:
             "errs more than a constant (0.0200 against 0.0100); it ranks texts better",
         ),
         (
+            {"length": math.nan, "length_interval": UNKNOWN},
+            "BLEU Neighbors agrees with people and errs less than a constant; it abstains",
+        ),
+        (
             {"length": 0.1, "length_interval": (-0.05, 0.49)},
             "by their length alone is shown, and it may do up to 0.050 worse but errs less than a",
         ),

@@ -141,6 +141,8 @@ def _said(grounds: Grounds) -> str:
         return LIKE_AN_ANNOTATOR[standing(grounds.paired_interval)].format(worst)
     length, error = against_length(grounds), standing(grounds.constant_interval)
     like = LIKE_LENGTH[length].format(number(-_gap(grounds)[0]))
+    if math.isnan(grounds.length):
+        like = "agrees with people"  # texts of one length are not ranked by it
     if beaten(grounds):
         return "agrees with people" if length != "better" else like
     joined = "and" if (error == "better") == (length == "better") else "but"
