@@ -9,11 +9,12 @@ import pytest
 
 import refless
 from command_line import Ran, headlines, jsonl, run, too_wide
+from refless.records import FloatArray
 from refless.report.validate.scores import said
 from refless.report.validate.side_by_side import recommendation
 from refless.studies.beside_scores import BesideScores
 from refless.studies.differences import Difference
-from refless.studies.side_by_side import side_by_side
+from refless.studies.side_by_side import SideBySide, side_by_side
 from trials import fixed
 
 SCALE = ("--scale", 1, 5)
@@ -81,12 +82,12 @@ def test_the_reports(files: tuple[Path, Path], tmp_path: Path) -> None:
     page = tmp_path / "report.html"
     ran = run("validate", files[0], *SCALE, *JUDGES[:2], "--estimator", "gp", "-o", page)
     assert ran.code == 0, ran.err
-    assert "Texts and judge together agree with people better than judge alone" in ran.out
+    assert "Texts and 'judge' together agree with people better than 'judge' alone" in ran.out
     assert not too_wide(ran.out)
     assert "refless score OUTPUTS" in ran.out
     assert "--score-column judge" in ran.out
     html = page.read_text(encoding="utf-8")
-    assert "Texts and judge together agree with people better than judge alone" in html
+    assert "together agree with people better than" in html
     assert "isotonic regression" in html
 
 
@@ -142,7 +143,10 @@ def test_indexes(files: tuple[Path, Path], tmp_path: Path) -> None:
     """One that keeps scores serves as the files do; one that keeps none says so."""
     rated, outputs = files
     kept, bare = tmp_path / "kept", tmp_path / "bare"
-    assert run("index", rated, "--out-dir", kept, *SCALE, *JUDGES).code == 0
+    made = run("index", rated, "--out-dir", kept, *SCALE, *JUDGES)
+    assert made.out.endswith(
+        f"  refless score OUTPUTS --rated {kept} --score-column deaf --score-column judge\n"
+    )
     assert run("index", rated, "--out-dir", bare, *SCALE).code == 0
 
     def estimates(pool: Path, *words: object) -> list[float]:
@@ -169,6 +173,7 @@ def test_indexes(files: tuple[Path, Path], tmp_path: Path) -> None:
         (("--score-column", "judge", "--score-column", "judge"), "twice"),
         (("--score-column", "x*"), "no column matches 'x*'"),
         (("--rating-column", "judge", "--score-column", "j*"), "'judge' holds ratings: as a score"),
+        (("--score-column", "rating"), "'rating' holds ratings: as a score it would tell what is"),
     ],
 )
 def test_wrong_usage(files: tuple[Path, Path], words: tuple[str, ...], message: str) -> None:
@@ -195,20 +200,35 @@ SHOWN, HIDDEN, BELOW = (0.1, 0.3), (-0.1, 0.3), (-0.3, -0.1)
 @pytest.mark.parametrize(
     ("columns", "texts_add", "scores_add", "wanted"),
     [
-        (("gpt4",), SHOWN, SHOWN, ("better than gpt4 alone", "better than the texts alone")),
-        (("gpt4",), HIDDEN, SHOWN, ("The texts add nothing to gpt4 that can be shown", "better")),
-        (("gpt4",), SHOWN, HIDDEN, ("better", "To the texts gpt4 adds nothing that can be shown")),
-        (("gpt4",), BELOW, BELOW, ("less well than gpt4 alone", "less well than the texts alone")),
+        (("gpt4",), SHOWN, SHOWN, ("better than 'gpt4' alone", "better than the texts alone")),
+        (
+            ("gpt4",),
+            HIDDEN,
+            SHOWN,
+            ("Beside 'gpt4' the texts add nothing that can be shown", "better"),
+        ),
+        (
+            ("gpt4",),
+            SHOWN,
+            HIDDEN,
+            ("better", "Beside the texts 'gpt4' adds nothing that can be shown"),
+        ),
+        (
+            ("gpt4",),
+            BELOW,
+            BELOW,
+            ("less well than 'gpt4' alone", "less well than the texts alone"),
+        ),
         (
             ("a", "gpt4"),
             SHOWN,
             HIDDEN,
             (
                 "better than the best of the scores, gpt4 alone",
-                "To the texts the scores add nothing",
+                "Beside the texts the scores add nothing that can be shown",
             ),
         ),
-        (("a", "b"), (float("nan"),) * 2, HIDDEN, ("add nothing to the scores that can be", "no")),
+        (("a", "b"), HIDDEN, HIDDEN, ("Beside the scores the texts add nothing", "add nothing")),
     ],
 )
 def test_sentences(
@@ -218,17 +238,71 @@ def test_sentences(
     wanted: tuple[str, str],
 ) -> None:
     """Better is said only where the interval leaves out 0."""
-    human = np.arange(30.0)
-    trials = {name: fixed(human, human) for name in ("both", "texts", "gpt4 alone")}
-    table = side_by_side(trials, reference="both")
-    found = BesideScores(
+    found = beside(columns, (0.2, *texts_add), (0.1, *scores_add))
+    for sentence, part in zip(said(found, compared(HUMAN)), wanted, strict=True):
+        assert part in sentence
+        assert "Spearman 1.000 against 1.000, difference 0." in sentence
+
+
+HUMAN, NAN = np.arange(30.0), float("nan")
+
+
+def beside(
+    columns: tuple[str, ...], texts_add: tuple[float, ...], scores_add: tuple[float, ...]
+) -> BesideScores:
+    """Differences with their intervals."""
+    texts, scores = (
+        Difference(measure="spearman", value=value, interval=(low, high))
+        for value, low, high in (texts_add, scores_add)
+    )
+    return BesideScores(
         columns=columns,
         both="both",
         texts="texts",
         scores="gpt4 alone",
-        texts_add=Difference(measure="spearman", value=0.2, interval=texts_add),
-        scores_add=Difference(measure="spearman", value=0.1, interval=scores_add),
+        texts_add=texts,
+        scores_add=scores,
     )
-    for sentence, part in zip(said(found, table), wanted, strict=True):
-        assert part in sentence
-        assert "Spearman 1.000 against 1.000" in sentence
+
+
+def compared(judge: FloatArray) -> SideBySide:
+    """Both, the texts and a judge that says this."""
+    predicted = {"both": HUMAN, "texts": HUMAN, "gpt4 alone": judge}
+    trials = {name: fixed(HUMAN, values) for name, values in predicted.items()}
+    return side_by_side(trials, reference="both")
+
+
+@pytest.mark.parametrize(
+    ("judge", "value", "wanted"),
+    [
+        (np.ones(30), NAN, "with 'gpt4': gpt4 alone ranks no text above another."),
+        (np.full(30, NAN), NAN, "with 'gpt4': gpt4 alone has no estimate."),
+        (HUMAN, 0.0, "with 'gpt4': too few texts have an estimate of both."),
+    ],
+)
+def test_without_a_difference(judge: FloatArray, value: float, wanted: str) -> None:
+    """What is undefined is not called unclear, and the sentence says why it is."""
+    found = beside(("gpt4",), (value, NAN, NAN), (0.0, 0.0, 0.0))
+    first, second = said(found, compared(judge))
+    assert first == f"The texts cannot be compared {wanted}"
+    assert second.startswith("Beside the texts 'gpt4' adds nothing that can be shown")
+
+
+def test_a_difference_on_fewer_texts() -> None:
+    """Where one of them is silent on some texts, the sentence says of which texts it is."""
+    judge = np.where(HUMAN < 5, NAN, HUMAN)
+    first, second = said(beside(("gpt4",), (0.2, *SHOWN), (0.1, *SHOWN)), compared(judge))
+    assert "difference on the texts that both have 0.200 [0.100, 0.300]" in first
+    assert "difference 0.100 [0.100, 0.300]" in second
+
+
+def test_a_judge_that_says_one_thing(tmp_path: Path) -> None:
+    """It is noted, the texts alone are the estimator to use, and the command leaves it out."""
+    same = [{**row, "judge": 3} for row in rows(40)]
+    words = ("validate", jsonl(tmp_path / "same.jsonl", same), *SCALE, *JUDGES[:2])
+    ran = run(*words, "--estimator", "gp")
+    assert ran.code == 0, ran.err
+    assert "judge: all scores of the rated texts are 3" in ran.err
+    assert "The texts cannot be compared with 'judge'" in ran.out
+    assert "--score-column" not in ran.out
+    assert "Gaussian process and people" in ran.out

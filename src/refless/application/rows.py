@@ -87,6 +87,7 @@ def rated_of(
     read = read_pool(rows, options.reading(group=column_of(group)))
     tell(read)
     note_missing(read.pool)
+    note_equal(read.pool)
     return read.pool, read.group
 
 
@@ -95,6 +96,13 @@ def note_missing(texts: Texts) -> None:
     for name, column in zip(texts.score_names, texts.scores.T, strict=True):
         if missing := int((column != column).sum()):
             note(f"{name}: {missing} of {len(texts)} texts have no score")
+
+
+def note_equal(pool: RatedPool) -> None:
+    """Says which scores of others are one number throughout."""
+    for name, column in zip(pool.score_names, pool.scores.T, strict=True):
+        if len(found := {*column[column == column].tolist()}) == 1 < len(pool):
+            note(f"{name}: all scores of the rated texts are {found.pop():g}, which tells nothing")
 
 
 def note_unread(estimators: Sequence[Estimator], pool: RatedPool) -> None:
@@ -130,6 +138,7 @@ def both_of(rows: Rows, options: RatedRows, group: str) -> tuple[PoolRead, Outpu
     tell(pool, outputs)
     note_missing(pool.pool)
     note_missing(outputs.outputs)
+    note_equal(pool.pool)
     return pool, outputs
 
 

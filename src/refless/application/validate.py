@@ -140,8 +140,8 @@ def _result(
         }
         judges = tried_scores(pool, deal.blocks) if pool.score_names else {}
         scores = {name: trial(one, deal) for name, one in judges.items()}
-        table = _side_by_side(trials, scores, plain)
         twins = _twins(names) if pool.score_names else {}
+        table = _side_by_side(trials, scores, plain, twins)
         beside = beside_scores(table, {**trials, **scores}, twins, pool.score_names)
         best, values = names[table.reference], estimates[table.reference]
         validated = validation(
@@ -217,7 +217,10 @@ def _names(tried: Sequence[Estimator], pool: RatedPool) -> dict[str, Estimator]:
 
 
 def _side_by_side(
-    trials: dict[str, Trial], scores: dict[str, Trial], plain: dict[str, Trial]
+    trials: dict[str, Trial],
+    scores: dict[str, Trial],
+    plain: dict[str, Trial],
+    twins: dict[str, str],
 ) -> SideBySide:
     """Estimators, scores of others and baselines, each held against the estimator to use."""
     from refless.studies.side_by_side import side_by_side, to_use
@@ -228,7 +231,7 @@ def _side_by_side(
     )
     found = against(reference=next(iter(trials)))
     for _ in trials:  # each one that takes the place has more to show for it
-        if (best := to_use(found)) == found.reference:
+        if (best := to_use(found, twins)) == found.reference:
             break
         found = against(reference=best)
     return found

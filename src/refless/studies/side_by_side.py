@@ -117,14 +117,22 @@ def side_by_side(
     )
 
 
-def to_use(table: SideBySide) -> str:
+def to_use(table: SideBySide, twins: Mapping[str, str] | None = None) -> str:
     """The reference, unless another estimator with enough coverage is shown to rank texts better.
 
     Where the reference has too few estimates itself, the one with most of them.
+
+    Args:
+        table: the comparison; twins: estimators that read scores of others, and each one's name
+            where it does not: the one to use where the scores change no rank.
     """
     estimators = [line for line in table.methods if line.name not in table.baselines]
     enough = [line for line in estimators if line.coverage >= ENOUGH]
     if table.first not in enough:
         return max(enough or estimators, key=lambda line: line.coverage).name
     better = [line for line in enough if line.gain_interval[0] > 0]
-    return max(better, key=lambda line: line.gain).name if better else table.reference
+    if better:
+        return max(better, key=lambda line: line.gain).name
+    twin = (twins or {}).get(table.reference)
+    same = [line.name for line in enough if line.name == twin and line.gain_interval == (0.0, 0.0)]
+    return same[0] if same else table.reference

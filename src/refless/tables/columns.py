@@ -32,6 +32,7 @@ HUSE_ROLES = (*POOL_ROLES, "logprob", "length", "label")
 Keep = Callable[[str], bool]
 NEEDED = ("text", "rating")
 SEVERAL = ("rating", "reference", "score")  # roles that several columns, or a pattern, may have
+TELLS = "'{}' holds ratings: as a score it would tell what is held out"
 PLACES = ("id", "item", "source", "system", "task")  # one column may be several of these
 
 
@@ -94,7 +95,7 @@ def check_columns(columns: Columns, roles: Sequence[str]) -> None:
         if len(set(names)) != len(names):
             raise UsageError(f"--{role}-column names a column twice: {', '.join(names)}")
     if both := {*columns.score}.intersection(columns.rating):
-        raise UsageError(f"'{min(both)}' holds ratings: as a score it would tell what is held out")
+        raise UsageError(TELLS.format(min(both)))
     if "annotator" in roles and len(columns.rating) > 1 and columns.annotator is not None:
         raise UsageError(
             "with several --rating-column each column is an annotator; drop --annotator-column"
@@ -145,6 +146,7 @@ def roles_of(
             taken[role] = names
     for role in needed:
         if role in roles and role not in taken:
+            _check_free(role, columns.score)
             raise missing(role, seen, path)
     _check_one_role(taken, columns, path)
     _check_weight(taken, columns, path)
@@ -158,6 +160,13 @@ def missing(role: str, seen: Sequence[str], path: str, more: str = "") -> InputE
     if role == "rating":
         remedy += " (repeat it, or give a pattern such as 'rater*', for one annotator a column)"
     return InputError(found, path=path, remedy=f"{remedy}{more}; the columns are {listed(seen)}")
+
+
+def _check_free(role: str, scores: Sequence[str]) -> None:
+    """Raises UsageError where a score of others has the name of a role that no column has."""
+    if names := [name for name in scores if name.casefold() == role]:
+        remedy = f"if it does not, name the {role}s with --{role}-column"
+        raise UsageError(f"{TELLS.format(names[0])}; {remedy}")
 
 
 def _is_pattern(name: str) -> bool:

@@ -1,10 +1,12 @@
 """What texts add to scores of others, and these to texts, in words."""
 
+import math
+
 from refless.report.document import Section
 from refless.report.wording import number, with_interval
 from refless.studies.beside_scores import TOGETHER, BesideScores
 from refless.studies.differences import Difference
-from refless.studies.side_by_side import SideBySide
+from refless.studies.side_by_side import Line, SideBySide
 
 
 def scores_section(found: BesideScores, table: SideBySide) -> Section:
@@ -15,33 +17,52 @@ def scores_section(found: BesideScores, table: SideBySide) -> Section:
 def said(found: BesideScores, table: SideBySide) -> tuple[str, ...]:
     """What the texts add to the scores, and what the scores add to the texts.
 
-    "Better" and "less well" are said where the interval of the difference leaves out 0.
+    "Better" and "less well" are said where the interval of the difference leaves out 0, and why
+    there is no difference where there is none.
     """
     scores = _named(found)
-    rho = {line.name: number(line.spearman) for line in table.methods}
-    alone = found.scores
-    if len(found.columns) > 1:
-        every = found.scores == TOGETHER
-        alone = f"{scores} alone" if every else f"the best of the scores, {alone}"
-    pair = f"Spearman {rho[found.both]} against {{}}, difference {{}}"
-    texts = pair.format(rho[found.scores], _gap(found.texts_add))
-    others = pair.format(rho[found.texts], _gap(found.scores_add))
-    both, nothing = f"Texts and {scores} together", "that can be shown"
+    lines = {line.name: line for line in table.methods}
+    both, alone, texts = (lines[name] for name in (found.both, found.scores, found.texts))
+    named = _best(found)
+    together, nothing = f"Texts and {scores} together", "that can be shown"
+    add = "adds" if len(found.columns) == 1 else "add"
+    beside, other = _against(both, alone, found.texts_add), _against(both, texts, found.scores_add)
     return (
-        _chosen(
+        _undefined(f"The texts cannot be compared with {scores}", both, alone, found.texts_add)
+        or _chosen(
             found.texts_add,
-            f"{both} agree with people better than {alone}: {texts}.",
-            f"The texts add nothing to {scores} {nothing}: {both[:1].lower()}{both[1:]} have "
-            f"{texts}.",
-            f"{both} agree with people less well than {alone}: {texts}.",
+            f"{together} agree with people better than {named}: {beside}.",
+            f"Beside {scores} the texts add nothing {nothing}: {beside}.",
+            f"{together} agree with people less well than {named}: {beside}.",
         ),
-        _chosen(
+        _undefined(
+            f"What {scores} {add} to the texts cannot be told", both, texts, found.scores_add
+        )
+        or _chosen(
             found.scores_add,
-            f"{both} agree with people better than the texts alone: {others}.",
-            f"To the texts {scores} {_adds(found)} nothing {nothing}: {others}.",
-            f"{both} agree with people less well than the texts alone: {others}.",
+            f"{together} agree with people better than the texts alone: {other}.",
+            f"Beside the texts {scores} {add} nothing {nothing}: {other}.",
+            f"{together} agree with people less well than the texts alone: {other}.",
         ),
     )
+
+
+def _against(both: Line, other: Line, gap: Difference) -> str:
+    """Both numbers and their difference, and of which texts it is where that is not all."""
+    where = "" if min(both.coverage, other.coverage) == 1 else " on the texts that both have"
+    pair = f"Spearman {number(both.spearman)} against {number(other.spearman)}"
+    return f"{pair}, difference{where} {with_interval(gap.value, gap.interval)}"
+
+
+def _undefined(start: str, both: Line, other: Line, gap: Difference) -> str:
+    """Why there is no difference or no interval of it; "" where there is."""
+    if not math.isnan(gap.value + gap.interval[0]):
+        return ""
+    for line in (both, other):
+        if math.isnan(line.spearman):
+            why = "has no estimate" if line.n_scored == 0 else "ranks no text above another"
+            return f"{start}: {line.name} {why}."
+    return f"{start}: too few texts have an estimate of both."
 
 
 def _chosen(gap: Difference, better: str, unclear: str, worse: str) -> str:
@@ -49,13 +70,13 @@ def _chosen(gap: Difference, better: str, unclear: str, worse: str) -> str:
     return better if low > 0 else worse if high < 0 else unclear
 
 
-def _gap(gap: Difference) -> str:
-    return with_interval(gap.value, gap.interval)
+def _best(found: BesideScores) -> str:
+    """What both are held against, of the scores alone."""
+    if len(found.columns) == 1:
+        return f"{_named(found)} alone"
+    every = found.scores == TOGETHER
+    return "the scores alone" if every else f"the best of the scores, {found.scores}"
 
 
 def _named(found: BesideScores) -> str:
-    return found.columns[0] if len(found.columns) == 1 else "the scores"
-
-
-def _adds(found: BesideScores) -> str:
-    return "adds" if len(found.columns) == 1 else "add"
+    return f"'{found.columns[0]}'" if len(found.columns) == 1 else "the scores"
