@@ -182,7 +182,7 @@ def test_the_difference_holds_for_ratings() -> None:
 
 @pytest.mark.parametrize(
     ("name", "n", "promised", "rated"),
-    [("BAGEL", 202, 0.045, 0.050), ("SFHOT", 398, 0.049, 0.066), ("SFRES", 580, 0.050, 0.056)],
+    [("BAGEL", 202, 0.045, 0.050), ("SFHOT", 398, 0.049, 0.066), ("SFRES", 580, 0.051, 0.056)],
 )
 def test_ratings_of_what_the_gp_chose(name: str, n: int, promised: float, rated: float) -> None:
     """The numbers of docs/command-line.md: what choosing promised, and what people's ratings gave.
