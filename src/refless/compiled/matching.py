@@ -82,24 +82,33 @@ def _needs(lengths, output, low, orders, tau, limit, need):
 
 
 @loop(nogil=True)
+def _meet(outputs, block, text, k, mask, counters, shift):
+    """Adds the k-th order's rarer matches to counters[rated texts], so many bits to the left.
+
+    Features that are common are only marked in the mask.
+    """
+    ids, weights, starts, _ = outputs
+    _, _, slots, feature_starts, members, common, _, _ = block
+    for i in range(starts[k, text], starts[k, text + 1]):
+        bit = common[ids[i]]
+        if bit >= 0:
+            mask[bit >> 5] |= np.uint32(1) << np.uint32(bit & 31)
+            continue
+        slot = slots[ids[i]]
+        if slot >= 0:
+            one = np.uint32(weights[i] if len(weights) else 1) << shift
+            for j in range(feature_starts[slot], feature_starts[slot + 1]):
+                counters[members[j]] += one
+
+
+@loop(nogil=True)
 def _count_packed(outputs, block, text, products):
     """Counts matches of three orders in 10 bits each, and multiplies them."""
-    ids, weights, starts, _ = outputs
-    _, rated, slots, feature_starts, members, common, bits, words = block
-    counters = np.zeros(len(rated), dtype=np.uint32)
+    bits, words = block[6], block[7]
+    counters = np.zeros(len(products), dtype=np.uint32)
     mask = np.zeros(len(bits), dtype=np.uint32)
     for k in range(PACKED_ORDERS):
-        shift = np.uint32(10 * k)
-        for i in range(starts[k, text], starts[k, text + 1]):
-            bit = common[ids[i]]
-            if bit >= 0:
-                mask[bit >> 5] |= np.uint32(1) << np.uint32(bit & 31)
-                continue
-            slot = slots[ids[i]]
-            if slot >= 0:
-                one = np.uint32(weights[i] if len(weights) else 1) << shift
-                for j in range(feature_starts[slot], feature_starts[slot + 1]):
-                    counters[members[j]] += one
+        _meet(outputs, block, text, k, mask, counters, np.uint32(10 * k))
     for k in range(PACKED_ORDERS):
         shift = np.uint32(10 * k)
         for w in range(words[k], words[k + 1]):
@@ -122,19 +131,9 @@ def _unpack(counters, products):
 @loop(nogil=True)
 def _count(outputs, block, text, k, mask, counts):
     """Fills counts[rated texts] with the matches of the k-th order; the mask keeps what it held."""
-    ids, weights, starts, _ = outputs
-    _, _, slots, feature_starts, members, common, bits, words = block
+    bits, words = block[6], block[7]
     counts[:] = 0
-    for i in range(starts[k, text], starts[k, text + 1]):
-        bit = common[ids[i]]
-        if bit >= 0:
-            mask[bit >> 5] |= np.uint32(1) << np.uint32(bit & 31)
-            continue
-        slot = slots[ids[i]]
-        if slot >= 0:
-            one = np.uint32(weights[i] if len(weights) else 1)
-            for j in range(feature_starts[slot], feature_starts[slot + 1]):
-                counts[members[j]] += one
+    _meet(outputs, block, text, k, mask, counts, np.uint32(0))
     for w in range(words[k], words[k + 1]):
         for i in range(len(counts)):
             counts[i] += _ones(bits[w, i] & mask[w])

@@ -73,14 +73,20 @@ def look_up_loop(level, tokens, starts, order, n_tokens, keys):
 
 
 @loop(nogil=True)
+def _tally(own, count):
+    """Adds to count[n-grams] how often each occurs in one text."""
+    for gram in own:
+        if gram >= 0:
+            count[gram] += 1
+
+
+@loop(nogil=True)
 def most_loop(level, starts, most):
     """Raises most[n-grams] to the most that each occurs in any text."""
     count = np.zeros(len(most), dtype=np.int32)
     for text in range(len(starts) - 1):
         own = level[starts[text] : starts[text + 1]]
-        for gram in own:
-            if gram >= 0:
-                count[gram] += 1
+        _tally(own, count)
         for gram in own:
             if gram >= 0:
                 most[gram] = max(most[gram], count[gram])
@@ -93,9 +99,7 @@ def ends_loop(level, starts, first, ends):
     count = np.zeros(len(first), dtype=np.int32)
     for text in range(len(starts) - 1):
         own = level[starts[text] : starts[text + 1]]
-        for gram in own:
-            if gram >= 0:
-                count[gram] += 1
+        _tally(own, count)
         for gram in own:
             if gram >= 0 and count[gram] > 0:
                 ends[first[gram] + count[gram] - 1] = True

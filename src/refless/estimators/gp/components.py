@@ -123,7 +123,8 @@ class _Bag:
             columns.append(np.fromiter(places, np.int64, len(found)))
             counts.append(np.fromiter(found.values(), np.int64, len(found)))
         rows = np.repeat(np.arange(n), [len(some) for some in counts[1:]])
-        column, known = np.concatenate(columns), np.concatenate(columns) >= 0
+        column = np.concatenate(columns)
+        known = column >= 0
         rarity = np.append(self.idf, self.unknown)[column]
         values = (1.0 + np.log(np.concatenate(counts))) * rarity
         values /= np.sqrt(np.bincount(rows, values**2, n))[rows]
@@ -302,7 +303,7 @@ def components_of(
     """The kernels of these names.
 
     Args:
-        names: out of `TEXT`, `SOURCE`, `ACTS`, `MEANING`, `SOURCE_MEANING` and `score_names`.
+        names: out of `TEXT`, `SOURCE`, `ACTS`, `MEANING`, `SOURCE_MEANING` and `score_numbers`.
         statistics: the texts whose word frequencies and spreads count.
         shape: tokens and orders of the n-grams.
         threads: for these.
