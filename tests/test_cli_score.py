@@ -340,7 +340,7 @@ def test_outputs_that_are_the_rated_texts(folder: Path) -> None:
     """Judging rated texts by themselves is flattering, and said."""
     ran = run("score", folder / "rated.jsonl", "--rated", folder / "rated.jsonl", *NEIGHBORS)
     assert ran.code == 0
-    assert "48 of 48 outputs are rated texts themselves" in ran.err
+    assert "48 of 48 outputs are rated texts themselves" in ran.out
 
 
 def test_wide_names_fit(tmp_path: Path) -> None:

@@ -288,6 +288,13 @@ class Estimates(Columns):
     def __len__(self) -> int:
         return len(self.ids)
 
+    def take(self, rows: IntArray) -> Self:
+        """These estimates alone, in the order given."""
+        names = ("values", "support", "low", "high", *(("sd",) if len(self.sd) else ()))
+        columns: dict[str, Any] = {name: getattr(self, name)[rows] for name in names}
+        columns |= {name: picked(getattr(self, name), rows) for name in ("ids", "reasons")}
+        return replace(self, **columns)
+
     @property
     def defined(self) -> BoolArray:
         """[n] where there is an estimate."""

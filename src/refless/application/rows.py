@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Protocol
@@ -140,6 +141,14 @@ def both_of(rows: Rows, options: RatedRows, group: str) -> tuple[PoolRead, Outpu
     note_missing(outputs.outputs)
     note_equal(pool.pool)
     return pool, outputs
+
+
+def trained_rows(rows: Rows, options: OutputRows) -> Iterator[str]:
+    """Every text in what a generator was trained on, read as it is asked for, of any size."""
+    from refless.tables import Reading, strings_in
+
+    reading = Reading(encoding=options.encoding, skip_bad=options.skip_bad, max_bytes=sys.maxsize)
+    return strings_in(rows, reading)
 
 
 def column_of(group: str) -> str | None:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from refless.records import Outputs, RatedPool, Scale
     from refless.report.score.data import GateRecord
     from refless.report.score.result import ScoreResult
+    from refless.studies.guards import Guards
     from refless.studies.scoring import Mean, Scored
 
 FEWEST_SYSTEMS = 5  # rated, by which the error of another can be told
@@ -46,6 +47,7 @@ def score(
     min_mean: float | None = None,
     min_coverage: float | None = None,
     group: str | None = None,
+    trained_on: Files = None,
     threads: Threads = None,
     seed: Seed = 0,
     rows: ScoredRows,
@@ -71,10 +73,13 @@ def score(
         group: What belongs together where errors are measured, so that intervals hold for outputs
             of other groups: source (the default), item, task, system, text, id (each text alone) or
             a column's name.
+        trained_on: Files that a generator was trained on, of any size: says which rated texts and
+            outputs they hold. Every text in every row counts.
     """
-    from refless.application.rows import note_unread
+    from refless.application.rows import note_unread, trained_rows
     from refless.index import rated_in
     from refless.studies.best_of import labels
+    from refless.studies.guards import guards
 
     check_drawing(seed)
     _check_gates(min_mean, min_coverage)
@@ -89,10 +94,11 @@ def score(
         labels(found, best_of)
     note_unread([one], rated_in(pool))
     scored = _scored(fitted(one, pool, given.labels), given, seed)
-    _note_rated(found, one)
     _note_groups(given, one, group)
     _note_systems(found, one)
-    return _result(one, scored, least, min_coverage, best_of, below, seed, group)
+    learned = None if trained_on is None else trained_rows(trained_on, rows)
+    guarded = guards(scored, one.rated, one.residuals(), learned, groups=given.groups, seed=seed)
+    return _result(one, scored, guarded, least, min_coverage, best_of, below, seed, group)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -165,6 +171,7 @@ def _scored(estimator: Estimator, given: _Given, seed: int) -> Scored:
 def _result(
     estimator: Estimator,
     scored: Scored,
+    guarded: Guards,
     min_mean: float | None,
     min_coverage: float | None,
     by: str | None,
@@ -186,8 +193,11 @@ def _result(
     signature = estimator.signature()
     signature = signature if group is None else signature.plus(heldout=group)
     signature = signature.plus(ci="boot-1000", seed=seed)
+    if guarded.trained_on is not None:
+        signature = signature.plus(trainedon=guarded.trained_on.digest)
     return ScoreResult(
         scored=scored,
+        guards=guarded,
         estimator=estimator,
         best=best,
         advice=advice_on(estimator, outputs, estimates, len(estimator.rated)),
@@ -195,17 +205,6 @@ def _result(
         seed=seed,
         signature=signature if best is None else signed(best, signature),
     )
-
-
-def _note_rated(outputs: Outputs, estimator: Estimator) -> None:
-    """Says so where most outputs are rated texts: their own ratings flatter the estimates."""
-    rated = {*estimator.rated.texts}
-    same = sum(text in rated for text in outputs.texts)
-    if 2 * same > len(outputs):
-        note(
-            f"{same} of {len(outputs)} outputs are rated texts themselves, and their own ratings "
-            "are part of their estimates; 'refless validate' holds these out"
-        )
 
 
 def _note_groups(given: _Given, estimator: Estimator, group: str | None) -> None:

@@ -2,6 +2,7 @@
 
 from refless.tables.both import read_both
 from refless.tables.columns import ALIASES, Columns
+from refless.tables.gathering import strings_in
 from refless.tables.memory import Rows
 from refless.tables.outputs import OutputsRead, read_outputs
 from refless.tables.pools import PoolRead, check_made_with, read_pool, with_scores
@@ -24,5 +25,6 @@ __all__ = [
     "read_pool",
     "read_scored",
     "scale_of",
+    "strings_in",
     "with_scores",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from itertools import chain, islice
@@ -113,6 +113,35 @@ def gather(rows: object, keep: Keep, reading: Reading) -> Gathered:
             if len(table) == first:
                 raise InputError("there are no rows", path=name, remedy="at least one is needed")
     return table
+
+
+def strings_in(rows: object, reading: Reading) -> Iterator[str]:
+    """Every string in every row, however deep, row by row: nothing is kept.
+
+    Raises:
+        InputError: a file that cannot be read; a bad row unless they are skipped.
+        UsageError: as of `gather`.
+    """
+    with long_cells():
+        for _, opened in _tables(rows, lambda _: True, reading):
+            with opened as source:
+                for _, row in source.rows:
+                    if isinstance(row, InputError) and not reading.skip_bad:
+                        raise row
+                    yield from _strings({} if isinstance(row, InputError) else row)
+
+
+def _strings(value: object) -> Iterator[str]:
+    """The strings in a value as JSON has it."""
+    left = [value]
+    while left:
+        one = left.pop()
+        if isinstance(one, str):
+            yield one
+        elif isinstance(one, Mapping):
+            left.extend(one.values())
+        elif isinstance(one, list | tuple):
+            left.extend(one)
 
 
 def _tables(

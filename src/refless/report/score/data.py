@@ -12,10 +12,12 @@ from refless.report.advice import Advice
 from refless.report.export import Cell, Rows
 from refless.report.record import Count, Record, Signed, record
 from refless.report.score.best_of import CAUTION
+from refless.report.score.guards import GuardsRecord, said
 from refless.report.wording import in_units
 from refless.signature import Signature
 from refless.stats.intervals import UNDEFINED, Interval
 from refless.studies.best_of import BestOf, Choice
+from refless.studies.guards import Guards
 from refless.studies.scoring import Mean, Scored
 
 
@@ -118,6 +120,7 @@ class ScoreRecord(Mean, Record):
         in_scale: null without a scale.
         advice: what to do where more than a third has no estimate.
         best_of: null without --best-of.
+        guards: copies of rated texts, what a training file holds, outputs unlike all rated texts.
     """
 
     command: Literal["score"] = "score"
@@ -129,10 +132,12 @@ class ScoreRecord(Mean, Record):
     items: tuple[Annotated[EstimateRecord, EITHER], ...]
     best_of: BestOfRecord | None
     gate: GateRecord
+    guards: GuardsRecord
 
 
 def score_record(
     scored: Scored,
+    guards: Guards,
     signature: Signature,
     scale: Scale | None,
     advice: Advice | None,
@@ -151,6 +156,7 @@ def score_record(
         items=tuple(_item(scored, i) for i in range(len(scored.outputs))),
         best_of=None if best is None else record(BestOfRecord, best, caution=CAUTION, items=items),
         gate=gate,
+        guards=record(GuardsRecord, guards, said=said(guards, scored.overall)),
     )
 
 

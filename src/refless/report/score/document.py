@@ -15,6 +15,7 @@ from refless.report.coverage import coverage_section
 from refless.report.document import Document, Figure, Key, Section, Store, Stored, Table, caveats
 from refless.report.plot import axis_over
 from refless.report.score.best_of import best_of_sections
+from refless.report.score.guards import guard_sections
 from refless.report.texts import HEADER, drawn, estimate_cells, estimate_or_reason, nearest
 from refless.report.wording import (
     abstains,
@@ -30,6 +31,7 @@ from refless.report.wording import (
 )
 from refless.signature import Signature
 from refless.studies.best_of import BestOf
+from refless.studies.guards import Guards
 from refless.studies.scoring import Mean, Scored
 
 ALL_ITEMS = 20  # up to so many outputs are all shown
@@ -51,6 +53,7 @@ class Evidence:
 
 def score_document(
     scored: Scored,
+    guards: Guards,
     signature: Signature,
     scale: Scale | None,
     advice: Advice | None,
@@ -60,7 +63,7 @@ def score_document(
     """The report of `refless score`; with evidence it holds the charts and the texts too.
 
     Args:
-        scored: the estimates.
+        scored: the estimates; guards: what else there is to know of the outputs.
         signature: what made them.
         scale: of the ratings.
         advice: what to do where too many outputs have no estimate.
@@ -82,12 +85,14 @@ def score_document(
     )
     items = () if best is not None else _items(scored)
     if evidence is None:
+        guarded = guard_sections(guards, scored.overall, whole=False)
         table = reasons_table(scored.reasons, len(outputs))
         reasons = () if table is None else (Section(title="Without an estimate", table=table),)
-        return replace(brief, sections=(*brief.sections, *reasons, *items))
+        return replace(brief, sections=(*brief.sections, *guarded, *reasons, *items))
     shown = _shown(scored, evidence.seed)
     sections = (
         *brief.sections,
+        *guard_sections(guards, scored.overall, whole=True),
         _estimates(scored, shown),
         coverage_section(outputs.texts, outputs.tasks, scored.estimates),
         *items,

@@ -11,6 +11,7 @@ from refless.report.result import Result
 from refless.report.score.data import GateRecord, ScoreRecord, score_record, score_rows
 from refless.report.score.document import Evidence, score_document
 from refless.studies.best_of import BestOf
+from refless.studies.guards import Guards
 from refless.studies.scoring import Scored
 
 EXIT = {"": 0, "passed": 0, "failed": 3, "undecided": 4}
@@ -22,6 +23,7 @@ class ScoreResult(Result):
 
     Attributes:
         scored: the outputs, an estimate each, means overall and by system.
+        guards: copies of rated texts, what a training file holds, outputs unlike all rated texts.
         estimator: fitted.
         best: what was chosen among outputs of one item, where that was asked for.
         advice: what to do where too many outputs have no estimate.
@@ -31,6 +33,7 @@ class ScoreResult(Result):
 
     record = ScoreRecord
     scored: Scored
+    guards: Guards
     estimator: Estimator
     best: BestOf | None
     advice: Advice | None
@@ -54,12 +57,16 @@ class ScoreResult(Result):
 
     def _document(self, evidence: Evidence | None) -> Document:
         scale = self.estimator.rated.scale
-        return score_document(self.scored, self.signature, scale, self.advice, evidence, self.best)
+        return score_document(
+            self.scored, self.guards, self.signature, scale, self.advice, evidence, self.best
+        )
 
     def json(self) -> Record:
         """What `--format json` prints."""
         scale = self.estimator.rated.scale
-        return score_record(self.scored, self.signature, scale, self.advice, self.best, self.gate)
+        return score_record(
+            self.scored, self.guards, self.signature, scale, self.advice, self.best, self.gate
+        )
 
     def rows(self) -> Rows:
         """One mapping an output; with --best-of an item, as in CSV and JSONL."""

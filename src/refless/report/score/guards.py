@@ -1,0 +1,188 @@
+"""Copies, training files and outputs unlike all rated texts, in words and as tables."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from refless.nouns import counted
+from refless.report.document import Section, Table
+from refless.report.wording import clipped, labels, number, p_value, percent, with_interval
+from refless.stats.excess import Marked
+from refless.studies.copies import Copies, TrainedOn
+from refless.studies.guards import Guards, more
+from refless.studies.scoring import Mean
+from refless.studies.unlike import Unlike
+
+SHOWN, NAMED = 10, 3  # rows of a table of texts; names in a sentence
+READ = (
+    "A text is a copy of another if four fifths of its runs of three words are in it; texts of "
+    "fewer than five words are left out. Unlike is what is less near to its nearest rated text "
+    "than 19 of 20 rated texts are to those of other sources. Usual is the share among rated "
+    "texts, of the same system where it has any; p is one-sided, corrected over systems (Holm)."
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class GuardsRecord(Guards):
+    """What may be wrong with outputs; `said`: what is shown, in sentences."""
+
+    said: tuple[str, ...]
+
+
+def said(found: Guards, mean: Mean) -> tuple[str, ...]:
+    """What is shown, a sentence each; nothing where nothing is."""
+    lines = (
+        _itself(found.copies, mean.n),
+        _copies(found, mean),
+        "" if found.trained_on is None else _learned(found.trained_on),
+        "" if found.trained_on is None else _leaning(found.trained_on),
+        "" if found.unlike is None else _unlike(found.unlike),
+    )
+    return tuple(line for line in lines if line)
+
+
+def guard_sections(found: Guards, mean: Mean, *, whole: bool) -> tuple[Section, ...]:
+    """What is shown first of all; all numbers too, if the whole is asked for."""
+    lines = said(found, mean)
+    warned = tuple(Section(lines=(line,), warning=True) for line in lines)
+    told = () if found.trained_on is None else (_told(found.trained_on),)
+    if not whole:
+        return (*warned, *((Section(lines=told),) if told else ()))
+    return (
+        *warned,
+        Section(title="Guards", lines=(READ, *told), table=_table(found)),
+        *_which(found),
+    )
+
+
+def _itself(found: Copies, n: int) -> str:
+    """Their own ratings flatter the estimates."""
+    if 2 * found.n_itself <= n:
+        return ""
+    return (
+        f"{found.n_itself} of {counted(n, 'output')} are rated texts themselves, and their own "
+        "ratings are part of their estimates; 'refless validate' holds these out."
+    )
+
+
+def _copies(found: Guards, mean: Mean) -> str:
+    one, rest = found.copies, found.without_copies
+    who = more(one.overall, one.systems)
+    if not who or rest is None:
+        return ""
+    of = " of other sources" if one.sources else ""
+    return (
+        f"{_who(who)} copy rated texts{of}, where {_usual(who)} are usual: such an output is "
+        "estimated as what it copies. The mean without them is "
+        f"{with_interval(rest.mean, rest.mean_interval)} instead of {number(mean.mean)}."
+    )
+
+
+def _learned(found: TrainedOn) -> str:
+    rated = found.rated
+    if "" not in more(rated, {}):
+        return ""
+    return (
+        f"The training files hold {_count(rated)} of the rated texts: a system that learned them "
+        "can give them back, and is then estimated as what it gives back."
+    )
+
+
+def _leaning(found: TrainedOn) -> str:
+    who = more(Marked(n=0, count=0), found.systems)
+    if not who:
+        return ""
+    return (
+        f"{_who(who)} are in the training files, more than of other systems ({_usual(who)}): they "
+        "may be learned by heart."
+    )
+
+
+def _unlike(found: Unlike) -> str:
+    who = more(found.overall, found.systems)
+    if not who:
+        return ""
+    first = ", ".join(clipped(one.id, 12) for one in found.which[:NAMED])
+    return (
+        f"{_who(who)} are unlike all rated texts, where {_usual(who)} are usual: no rating tells "
+        f"how far their estimates and intervals hold. Rate some of them, such as {first}."
+    )
+
+
+def _told(found: TrainedOn) -> str:
+    return (
+        f"In {counted(found.n_rows, 'text')} of training files there are {found.rated.count:,} of "
+        f"{counted(found.rated.n, 'rated text')} and {found.outputs.count:,} of "
+        f"{counted(found.outputs.n, 'output')}, of five words or more."
+    )
+
+
+def _who(found: Mapping[str, Marked]) -> str:
+    """`51 of 100 outputs (51 %)`, of systems where they are named."""
+    if "" in found:
+        return f"{_count(found[''])} of the outputs"
+    names = labels([*found], 30)
+    parts = [f"{_count(one)} of {names[name]}" for name, one in [*found.items()][:NAMED]]
+    left = len(found) - len(parts)
+    parts += [f"those of {counted(left, 'system')} more"] if left else []
+    return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))
+
+
+def _count(one: Marked) -> str:
+    return f"{one.count:,} of {one.n:,} ({percent(one.share)})"
+
+
+def _usual(found: Mapping[str, Marked]) -> str:
+    """One share, or the lowest and the highest."""
+    shares = sorted({percent(one.usual): one.usual for one in found.values()}.items(), key=_second)
+    return " to ".join(dict.fromkeys((shares[0][0], shares[-1][0])))
+
+
+def _second(pair: tuple[str, float]) -> float:
+    return pair[1]
+
+
+def _table(found: Guards) -> Table:
+    """A row each for all outputs and for every system."""
+    rows = _rows("copies of rated texts", found.copies.overall, found.copies.systems)
+    if found.trained_on is not None:
+        rows += _rows("rated texts in training files", found.trained_on.rated, {})
+        rows += _rows("outputs in them", found.trained_on.outputs, found.trained_on.systems)
+    if found.unlike is not None:
+        rows += _rows("unlike all rated texts", found.unlike.overall, found.unlike.systems)
+    header = ("", "texts", "of", "share", "usual", "p")
+    return Table(header=header, rows=tuple(rows))
+
+
+def _rows(what: str, overall: Marked, systems: Mapping[str, Marked]) -> list[tuple[str, ...]]:
+    names = labels([*systems], 30)
+    each = {what: overall, **{f"{what}: {names[name]}": one for name, one in systems.items()}}
+    return [
+        (
+            name,
+            f"{one.count:,}",
+            f"{one.n:,}",
+            "-" if one.share != one.share else percent(one.share),
+            "-" if one.usual != one.usual else percent(one.usual),
+            "-" if one.p != one.p else p_value(one.p),
+        )
+        for name, one in each.items()
+    ]
+
+
+def _which(found: Guards) -> tuple[Section, ...]:
+    """Some of the copies, and the outputs that are least like any rated text."""
+    sections = []
+    if copied := found.copies.which[:SHOWN]:
+        rows = tuple((one.id, one.rated, "yes" if one.exact else "no") for one in copied)
+        table = Table(header=("output", "rated text", "word for word"), rows=rows)
+        sections.append(_first("Copies of rated texts", len(found.copies.which), table))
+    if found.unlike is not None and (far := found.unlike.which[:SHOWN]):
+        near = tuple((one.id, number(one.nearest)) for one in far)
+        table = Table(header=("output", "cosine of its nearest rated text"), rows=near)
+        sections.append(_first("Least like any rated text", len(found.unlike.which), table))
+    return tuple(sections)
+
+
+def _first(title: str, n: int, table: Table) -> Section:
+    more = f"The first {SHOWN} of {n:,}; all are in the JSON."
+    return Section(title=title, lines=(more,) if n > SHOWN else (), table=table)

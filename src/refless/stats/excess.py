@@ -1,0 +1,112 @@
+"""Are rows marked more often than other rows? Fisher's exact test, one row a group."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from refless.records import BoolArray, FloatArray, IntArray, picked
+from refless.stats.corrections import holm
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Marks:
+    """Which of n rows are marked.
+
+    Attributes:
+        on: [n] the marks; groups: [n] number of what goes together.
+        names: [n] what wrote each row, blank where that is not known, or ().
+    """
+
+    on: BoolArray
+    groups: IntArray
+    names: Sequence[str] = ()
+
+    def take(self, rows: IntArray) -> Marks:
+        """Some rows."""
+        return Marks(self.on[rows], self.groups[rows], picked(tuple(self.names), rows))
+
+    def of(self, name: str, *, without: bool = False) -> Marks:
+        """The rows of a name, or those of all others."""
+        rows = [i for i, one in enumerate(self.names) if (one == name) != without]
+        return self.take(np.array(rows, dtype=np.int64))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Marked:
+    """How many of n rows are marked.
+
+    Attributes:
+        n, count: rows, and those that are marked.
+        usual: share of the others that are; p: one-sided, of being marked no more often than they.
+    """
+
+    n: int
+    count: int
+    share: float = field(init=False)
+    usual: float = math.nan
+    p: float = math.nan
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "share", self.count / self.n if self.n else math.nan)
+
+
+def marked(mine: Marks, others: Marks, rng: np.random.Generator) -> Marked:
+    """The marks of some rows beside those of others.
+
+    Rows of one group go together, so one of each, drawn at random, enters the test. Where marked
+    means beyond one of the others' own numbers of order, the test is exact too.
+
+    Args:
+        mine, others: the rows.
+        rng: where chance comes from; what is drawn depends on the order of rows.
+    """
+    a, b = (int(one.on[one_each(one.groups, rng)].sum()) for one in (mine, others))
+    m, n = (len(np.unique(one.groups)) for one in (mine, others))
+    usual = float(others.on.mean()) if n else math.nan
+    return Marked(n=len(mine.on), count=int(mine.on.sum()), usual=usual, p=at_most(b, a + b, n, m))
+
+
+def by_name(mine: Marks, others: Marks | None, rng: np.random.Generator) -> dict[str, Marked]:
+    """The same for the rows of each name, p-values corrected after Holm.
+
+    Each is held against others of its own name, where there are any, else against all of them;
+    without others against the rows of the other names.
+    """
+    found = {}
+    for name in sorted({*mine.names} - {""}):
+        own = None if others is None else others.of(name)
+        rest = (own if own and len(own.on) else others) or mine.of(name, without=True)
+        found[name] = marked(mine.of(name), rest, rng)
+    corrected = holm(np.array([one.p for one in found.values()])).tolist()
+    return {
+        name: replace(one, p=p) for (name, one), p in zip(found.items(), corrected, strict=True)
+    }
+
+
+def one_each(groups: IntArray, rng: np.random.Generator) -> IntArray:
+    """A row of each group, drawn at random."""
+    order = rng.permutation(len(groups))
+    return np.asarray(order[np.unique(groups[order], return_index=True)[1]])
+
+
+def at_most(k: int, marked_in_all: int, n: int, m: int) -> float:
+    """Chance that of n + m rows, so many of them marked at random, at most k of the n are marked.
+
+    NaN where there are no rows of one kind.
+    """
+    from scipy.special import gammaln
+
+    if not n or not m:
+        return math.nan
+    i = np.arange(max(0, marked_in_all - m), k + 1)
+
+    def ways(total: int, some: IntArray | int) -> FloatArray:
+        chosen = np.asarray(some)
+        return np.asarray(gammaln(total + 1) - gammaln(chosen + 1) - gammaln(total - chosen + 1))
+
+    logs = ways(n, i) + ways(m, marked_in_all - i) - ways(n + m, marked_in_all)
+    return min(1.0, float(np.exp(logs).sum()))

@@ -1,0 +1,85 @@
+"""What may be wrong with outputs that a mean does not show: copies, and texts unlike all rated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from refless.records import IntArray, RatedPool, Residuals, picked
+from refless.stats.excess import Marked
+from refless.studies.copies import Copies, TrainedOn, copies, trained_on
+from refless.studies.scoring import Mean, Scored, scored
+from refless.studies.unlike import Unlike, unlike
+
+LEVEL = 0.01  # of a test, as several are made
+LEAST = 0.01  # of the outputs: a smaller share changes no mean
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Guards:
+    """What was found.
+
+    Attributes:
+        copies: outputs that copy rated texts; without_copies: the mean of the others, None where
+            no more copy than is usual.
+        trained_on: what a generator's training file holds; None without one.
+        unlike: outputs that no rated text is like; None where too few texts are rated to tell.
+    """
+
+    copies: Copies
+    without_copies: Mean | None
+    trained_on: TrainedOn | None
+    unlike: Unlike | None
+
+
+def guards(
+    found: Scored,
+    rated: RatedPool,
+    errors: Residuals,
+    rows: Iterable[str] | None = None,
+    *,
+    groups: Sequence[str] = (),
+    seed: int = 0,
+) -> Guards:
+    """Looks for all of it.
+
+    Args:
+        found: outputs with their estimates; rated: what they rest on, in an order of its own.
+        errors: held-out errors, for the mean without copies.
+        rows: of a generator's training file.
+        groups: [n] what the outputs belong to, if these errors are told by other than sources.
+        seed: of what is drawn.
+    """
+    outputs = found.outputs
+    copied, which = copies(outputs, rated, seed)
+    many, rest = more(copied.overall, copied.systems), np.flatnonzero(~which)
+    return Guards(
+        copies=copied,
+        without_copies=_without(found, rest, errors, groups, seed) if many else None,
+        trained_on=None if rows is None else trained_on(outputs, rated, rows, seed),
+        unlike=unlike(outputs, rated, seed),
+    )
+
+
+def more(overall: Marked, systems: dict[str, Marked]) -> dict[str, Marked]:
+    """What is shown to be marked more often than is usual: systems, or all outputs, named "".
+
+    Where there are systems these are what is asked for, and all outputs only if each of them is.
+    """
+    found = {name: one for name, one in systems.items() if _shown(one)}
+    if len(found) == len(systems) and _shown(overall):
+        return {"": overall}
+    return found
+
+
+def _shown(one: Marked) -> bool:
+    return one.p < LEVEL and one.share >= LEAST
+
+
+def _without(
+    found: Scored, rows: IntArray, errors: Residuals, groups: Sequence[str], seed: int
+) -> Mean:
+    outputs, estimates = found.outputs.take(rows), found.estimates.take(rows)
+    return scored(outputs, estimates, errors, picked(tuple(groups), rows), seed=seed).overall

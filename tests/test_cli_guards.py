@@ -1,0 +1,112 @@
+"""What score says of copies, of training files and of outputs unlike all rated texts."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from command_line import ANY_NEIGHBOR, Ran, headlines, jsonl, rated_rows, run, too_wide
+
+SOURCES = 40
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Rated headlines, outputs of which half are these headlines on other sources, odd ones."""
+    where = tmp_path_factory.mktemp("guards")
+    texts = [f"the {line} says the mayor of {i} towns" for i, line in enumerate(headlines(160))]
+    rated = [
+        {"id": f"r{i}", "source": f"s{i}", "text": text, "rating": 1 + i % 5}
+        for i, text in enumerate(texts[:80])
+    ]
+    jsonl(where / "rated.jsonl", rated)
+    for name, some in {"plain": texts[80:], "copies": [*texts[:30], *texts[80:110]]}.items():
+        rows = [
+            {"id": f"o{i}", "source": f"q{i}", "system": "parrot", "text": text}
+            for i, text in enumerate(some)
+        ]
+        jsonl(where / f"{name}.jsonl", rows)
+    odd = [{"id": f"x{i}", "source": f"q{i}", "text": f"{i} μῆνιν ἄειδε θεά"} for i in range(20)]
+    jsonl(where / "odd.jsonl", odd)
+    (where / "chat.jsonl").write_text(
+        "".join(
+            json.dumps({"messages": [{"role": "user", "content": [text]}]}) + "\n"
+            for text in texts[:20]
+        )
+    )
+    (where / "train.txt").write_text("\n".join(texts[110:]))
+    return where
+
+
+def scored(folder: Path, name: str, *more: object) -> Ran:
+    return run("score", folder / name, "--rated", folder / "rated.jsonl", *ANY_NEIGHBOR, *more)
+
+
+def test_nothing_to_say(folder: Path) -> None:
+    """Texts of the same kind: nothing on the terminal, all numbers in JSON and on the page."""
+    assert "copy rated texts" not in scored(folder, "plain.jsonl").out
+    found = scored(folder, "plain.jsonl", "--format", "json").json["guards"]
+    assert (found["said"], found["trained_on"], found["without_copies"]) == ([], None, None)
+    assert found["copies"]["overall"]["count"] == 0
+    assert found["unlike"]["n"] == 80
+
+
+def test_copies(folder: Path) -> None:
+    """How many, what they copy, the mean without them, within 80 columns."""
+    ran = scored(folder, "copies.jsonl", "-o", folder / "copies.html")
+    assert ran.out.startswith("30 of 60 (50 %) of the outputs copy rated texts of other sources,")
+    assert not too_wide(ran.out)
+    found = scored(folder, "copies.jsonl", "--format", "json").json
+    guards = found["guards"]
+    assert guards["copies"]["n_exact"] == 30
+    assert {one["id"]: one["rated"] for one in guards["copies"]["which"]} == {
+        f"o{i}": f"r{i}" for i in range(30)
+    }
+    assert guards["without_copies"]["n"] == 30
+    others = [item["estimate"] for item in found["items"][30:]]
+    assert guards["without_copies"]["mean"] == pytest.approx(np.mean(others))
+    page = (folder / "copies.html").read_text()
+    for part in ("<h2>Guards</h2>", "copies of rated texts: parrot", "word for word"):
+        assert part in page
+
+
+def test_unlike(folder: Path) -> None:
+    """Greek among headlines; the farthest are named."""
+    ran = scored(folder, "odd.jsonl", "--estimator", "gp:use_source=no")
+    assert ran.out.startswith("20 of 20 (100 %) of the outputs are unlike all rated texts")
+
+
+@pytest.mark.parametrize(
+    ("file", "rated", "outputs"), [("chat.jsonl", 20, 20), ("train.txt", 0, 0)]
+)
+def test_training_files(folder: Path, file: str, rated: int, outputs: int) -> None:
+    """Texts are found however deep they lie in a row, and the signature knows the file."""
+    more = ("--trained-on", folder / file)
+    ran = scored(folder, "copies.jsonl", *more)
+    assert f"there are {rated} of 80 rated texts and {outputs} of 60 outputs" in " ".join(
+        ran.out.split()
+    )
+    assert ("The training files hold 20 of 80" in ran.out) == bool(rated)
+    assert "|trainedon:" in ran.out
+
+
+def test_training_files_in_memory_and_bad_ones(folder: Path) -> None:
+    """Frames' columns count like files; a bad row stops unless such rows are skipped."""
+    from refless import score
+
+    rows = {"prompt": ["a"] * 20, "completion": headlines(20)}
+    result = score(str(folder / "plain.jsonl"), str(folder / "rated.jsonl"), trained_on=rows)
+    assert result.guards.trained_on.n_rows == 40
+    bad = folder / "bad.jsonl"
+    bad.write_text('{"text": "a"}\n{"text": \n')
+    ran = scored(folder, "plain.jsonl", "--trained-on", bad)
+    assert (ran.code, "bad.jsonl" in ran.err, "line 2" in ran.err) == (2, True, True)
+    assert scored(folder, "plain.jsonl", "--trained-on", bad, "--skip-bad").code == 0
+
+
+def test_rated_rows_are_rated_texts(folder: Path) -> None:
+    """All of them: said first."""
+    rows = jsonl(folder / "self.jsonl", rated_rows())
+    ran = run("score", rows, "--rated", rows, *ANY_NEIGHBOR)
+    assert ran.out.startswith("48 of 48 outputs are rated texts themselves")

@@ -1,0 +1,191 @@
+"""Copies of rated texts, training files, outputs unlike all rated texts."""
+
+import os
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from refless.ngrams import learn, look_up
+from refless.records import Outputs, RatedPool, as_outputs, take
+from refless.simulate import simulate
+from refless.stats.excess import Marked
+from refless.studies.copies import RUNS, SHORTEST, copies, pairs, plain, trained_on
+from refless.studies.guards import LEVEL, more
+from refless.studies.unlike import unlike
+from refless.tables import Reading, read_pool
+
+DATA = Path(os.environ.get("REFLESS_DATA", Path(__file__).parents[2] / "shared" / "data"))
+WORDS = st.lists(st.sampled_from(["a", "b", "c", "d"]), max_size=9).map(" ".join)
+RUNS_OF_NULL = 120
+
+
+def halves(pool: RatedPool, seed: int) -> tuple[Outputs, RatedPool]:
+    """The texts of half of the sources as outputs, the others as rated texts."""
+    names = sorted({*pool.sources})
+    first = {*np.random.default_rng(seed).permutation(names)[: len(names) // 2]}
+    rows = np.array([name in first for name in pool.sources])
+    return as_outputs(take(pool, np.flatnonzero(rows))), take(pool, np.flatnonzero(~rows))
+
+
+def share_held(text: str, other: str) -> float:
+    """The definition: clipped runs of three words that the other text has."""
+    mine, theirs = (
+        Counter(zip(w, w[1:], w[2:], strict=False)) for w in (text.split(), other.split())
+    )
+    return sum((mine & theirs).values()) / max(1, sum(mine.values()))
+
+
+@given(st.lists(WORDS, min_size=1, max_size=8), st.lists(WORDS, min_size=1, max_size=8))
+def test_pairs_are_those_of_the_definition(texts: list[str], others: list[str]) -> None:
+    """Sparse products give what counting gives, whichever side the runs are learned from."""
+    slow = {
+        (i, j)
+        for i, text in enumerate(texts)
+        for j, other in enumerate(others)
+        if len(text.split()) >= SHORTEST and share_held(text, other) >= 0.8 - 1e-9
+    }
+    vocabulary, known = learn(others, RUNS)
+    of_texts, asked = learn(texts, RUNS)
+    for one, two in ((look_up(texts, vocabulary), known), (asked, look_up(others, of_texts))):
+        found = [
+            (r, o) for rows, cols, _ in pairs(one, two) for r, o in zip(rows, cols, strict=True)
+        ]
+        assert {(int(row), int(other)) for row, other in found} == slow
+
+
+def test_plain() -> None:
+    """Case, marks, blanks and widths are nothing; a letter of a script without blanks is a word."""
+    assert plain("  Don't\tSTOP, now!! ") == "don t stop now"
+    assert plain("\uff21\uff22\uff11") == plain("ab1")
+    assert plain("我吃饭 ok") == "我 吃 饭 ok"
+
+
+def outputs(*rows: tuple[str, str, str]) -> Outputs:
+    """Texts, sources and systems."""
+    texts, sources, systems = zip(*rows, strict=True)
+    ids = tuple(f"o{i}" for i in range(len(rows)))
+    return Outputs(ids=ids, texts=texts, sources=sources, systems=systems)
+
+
+POOL = read_pool(
+    [
+        {"id": "r0", "text": "the ferry sinks at noon by the river", "source": "s0", "rating": 3},
+        {"id": "r1", "text": "a choir sings in the old town hall", "source": "s1", "rating": 4},
+        {"id": "r2", "text": "no", "source": "s2", "rating": 1},
+    ],
+    Reading(scale=(1, 5)),
+).pool
+
+
+def test_what_counts_as_a_copy() -> None:
+    """Of another source, of five words or more, four fifths of its runs; its id is named."""
+    given = outputs(
+        ("The ferry sinks, at noon by the river!", "s9", "m"),  # word for word
+        ("ferry sinks at noon by the", "s9", "m"),  # a part of it
+        ("the ferry sinks at noon by the river", "s0", "m"),  # its own source: itself
+        ("the ferry sings at noon by a river", "s9", "m"),  # other words
+        ("no", "s9", "m"),  # too short
+    )
+    found, which = copies(given, POOL)
+    assert which.tolist() == [True, True, False, False, False]
+    assert (found.n_itself, found.n_short, found.n_exact) == (1, 1, 1)
+    assert {(one.id, one.rated, one.exact) for one in found.which} == {
+        ("o0", "r0", True),
+        ("o1", "r0", False),
+    }
+    assert found.overall.share == 0.4
+
+
+def test_without_sources_a_text_is_itself_by_its_id() -> None:
+    """The rated text among the outputs is no copy; the same words under another id are one."""
+    bare = replace(POOL, sources=())
+    both = Outputs(ids=("r0", "x"), texts=(POOL.texts[0],) * 2)
+    found, which = copies(both, bare)
+    assert which.tolist() == [False, True]
+    assert (found.n_itself, found.sources) == (2, False)
+
+
+def test_order_changes_nothing() -> None:
+    """Neither what is found nor what is drawn."""
+    out, rated = halves(simulate(60, seed=3).pool, 0)
+    turned = out.take(np.arange(len(out))[::-1])
+    first, second = copies(out, rated), copies(turned, rated)
+    assert first[0] == second[0]
+    assert first[1].tolist() == second[1].tolist()[::-1]
+    assert unlike(out, rated) == unlike(turned, rated)
+    rows = [*rated.texts[:9], "something else"]
+    assert trained_on(out, rated, rows) == trained_on(turned, rated, rows)
+
+
+def planted(out: Outputs, rated: RatedPool, share: float, seed: int) -> Outputs:
+    """Some outputs replaced by rated texts of other sources."""
+    rng = np.random.default_rng(seed)
+    rows = rng.choice(len(out), int(share * len(out)), replace=False)
+    texts = list(out.texts)
+    for row in rows:
+        texts[row] = rated.texts[int(rng.integers(len(rated)))]
+    return replace(out, texts=tuple(texts))
+
+
+def test_nulls_and_power_of_copies_and_unlike() -> None:
+    """Texts of the same kind are called copies, or unlike, in fewer than 5 % of pools.
+
+    Six copies in ten are found where one in ten is usual, and so are texts of another kind.
+    """
+    false, true = np.zeros(2), np.zeros(2)
+    for seed in range(RUNS_OF_NULL):
+        out, rated = halves(simulate(150, seed=seed % 12).pool, seed)
+        own, far = copies(out, rated)[0], unlike(out, rated)
+        assert far is not None
+        false += [bool(more(one.overall, one.systems)) for one in (own, far)]
+        if seed < 12:
+            out = replace(out, systems=("new",) * len(out))
+            own = copies(planted(out, rated, 0.6, seed), rated)[0]
+            other = replace(out, texts=tuple(text[::-1] for text in out.texts))
+            far = unlike(other, rated)
+            assert far is not None
+            true += [bool(more(one.overall, one.systems)) for one in (own, far)]
+    assert (false <= 0.05 * RUNS_OF_NULL).all(), false
+    assert (true == 12).all(), true
+
+
+def test_training_files() -> None:
+    """A file of other texts says nothing; one that holds a third of the rated texts, and one
+    system's outputs, is told of both."""
+    out, rated = halves(simulate(60, seed=3).pool, 0)
+    other = [text[::-1] for text in simulate(60, seed=9).pool.texts]
+    found = trained_on(out, rated, other)
+    assert (found.n_rows, found.rated.count, found.outputs.count) == (len(other), 0, 0)
+    assert not more(found.rated, {})
+    assert not more(Marked(n=0, count=0), found.systems)
+    own = [t for t, s in zip(out.texts, out.systems, strict=True) if s == "careful"]
+    found = trained_on(out, rated, [*other, *rated.texts[::3], *own])
+    assert found.rated.count >= len(rated) / 3 > 0.02 * len(rated)
+    assert [*more(found.rated, {})] == [""]
+    assert [*more(Marked(n=0, count=0), found.systems)] == ["careful"]
+    assert {*found.which} >= {*rated.ids[::3]}
+
+
+@pytest.mark.skipif(not DATA.exists(), reason="the ratings are not here")
+def test_real_ratings() -> None:
+    """GRADE split at random by source says nothing; responses of another task are unlike."""
+    pool = read_pool([str(DATA / "grade" / "judgements.tsv")], Reading(scale=(1, 5))).pool
+    tasks = np.array(pool.tasks)
+    part = {name: take(pool, np.flatnonzero(tasks == name)) for name in sorted({*pool.tasks})}
+    runs = 0
+    for one in part.values():
+        for seed in range(10):
+            out, rated = halves(one, seed)
+            own, far = copies(out, rated)[0], unlike(out, rated)
+            assert far is not None
+            runs += bool(more(own.overall, own.systems)) + bool(more(far.overall, far.systems))
+    assert runs <= 3
+    found = unlike(as_outputs(part["dailydialog"]), part["convai2"])
+    assert found is not None
+    assert found.overall.p < LEVEL
+    assert found.overall.share > 0.2
