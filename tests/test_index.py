@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from refless.errors import InputError, UsageError
 from refless.estimators import BLEUNeighbors
 from refless.human import pool_of
-from refless.index import RatedIndex, is_index, joined, load_index
+from refless.index import RatedIndex, is_index, load_index
+from refless.joining import joined
 from refless.kernels import BleuStar
 from refless.ngrams import Shape
 from refless.records import RatedPool, Ratings, scored, take

@@ -81,7 +81,9 @@ def files() -> dict[str, Rows]:
         {"id": str(i), "context": texts[i], "message": texts[i * 3 % 40], "response": texts[i - 7]}
         for i in range(40)
     ]
-    return {"rated": rated(), "outputs": outputs, "pairs": pairs, "two": two, "mined": mined}
+    partly = [row if row["item"] < "i3" else {**row, "rating": None} for row in rated()]
+    found = {"rated": rated(), "outputs": outputs, "pairs": pairs, "two": two, "mined": mined}
+    return {**found, "partly": partly}
 
 
 def lines(at: Path) -> Iterator[tuple[str, tuple[object, ...]]]:
@@ -101,6 +103,9 @@ def lines(at: Path) -> Iterator[tuple[str, tuple[object, ...]]]:
     yield "score", (outputs, "--rated", pool, "--scale", 1, 5, "--best-of", "source")
     yield "explain", ("the ferry sings", "--source", "what of 3", "--rated", pool)
     yield "explain", ("--id", "t004", "--rated", pool)
+    yield "compare", (pool, "--scale", 1, 5, *judge)
+    yield "compare", (outputs, "--rated", pool, "--scale", 1, 5)
+    yield "compare", (at / "partly.jsonl", "--estimator", NEAR)
     yield "index", (pool, "--out-dir", at / "index")
     for name in ("bleu", "sbleu", "rouge-l", "cider-d", "cider", "delta-bleu"):
         yield "metric", (outputs, "-m", name, "--weight-column", "weights", *few)

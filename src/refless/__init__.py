@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from refless.version import __version__ as __version__
 
 if TYPE_CHECKING:  # for type checkers and editors; a test holds the two lists together
+    from refless.application.compare import compare as compare
     from refless.application.explain import explain as explain
     from refless.application.huse import huse as huse
     from refless.application.meta import meta as meta
@@ -54,6 +55,7 @@ if TYPE_CHECKING:  # for type checkers and editors; a test holds the two lists t
     from refless.records import Predictions as Predictions
     from refless.records import RatedPool as RatedPool
     from refless.records import Ratings as Ratings
+    from refless.report.compare.result import CompareResult as CompareResult
     from refless.report.explain import ExplainResult as ExplainResult
     from refless.report.huse import HuseResult as HuseResult
     from refless.report.meta import MetaResult as MetaResult
@@ -76,6 +78,7 @@ if TYPE_CHECKING:  # for type checkers and editors; a test holds the two lists t
     from refless.tables import read_pool as read_pool
 
 _NAMES = {  # the public names of each module; loaded when one is first used
+    "application.compare": "compare",
     "application.explain": "explain",
     "application.huse": "huse",
     "application.meta": "meta",
@@ -94,6 +97,7 @@ _NAMES = {  # the public names of each module; loaded when one is first used
     "kernels.bleu": "bleu_star",
     "metrics": "METRICS metric_of",
     "records": "Estimates Neighbor Outputs Predictions RatedPool Ratings",
+    "report.compare.result": "CompareResult",
     "report.explain": "ExplainResult",
     "report.huse": "HuseResult",
     "report.meta": "MetaResult",

@@ -8,21 +8,22 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from refless.errors import IndexFolderError, InputError, UsageError
+from refless.errors import IndexFolderError, UsageError
 from refless.folders import WAIT, Claim, Files, Kind, claimed, read
 from refless.human import canonical_order, fingerprint, human_ratings
+from refless.joining import joined
 from refless.kernels.bleu import PreparedBleu
 from refless.ngrams import Shape, Vocabulary
 from refless.outside import is_folder
 from refless.postings import Postings
-from refless.records import COLUMNS, IntArray, RatedPool, Ratings, columns_of, scored, sortable
+from refless.records import COLUMNS, RatedPool, Ratings, columns_of, scored
 from refless.soundness import (
     POSTINGS,
     Array,
@@ -231,102 +232,6 @@ def _prepared(shape: Shape, arrays: Arrays) -> PreparedBleu:
         **{name: arrays[f"postings.{name}"] for name in POSTINGS},
     )
     return PreparedBleu(vocabulary, postings)
-
-
-def joined(first: RatedPool, second: RatedPool) -> RatedPool:
-    """The ratings of two pools as one; texts are the same where their identity says so.
-
-    That is the id where both pools have ids of their own; (task, system, source, text) where both
-    had a column of annotators; else every row is a text of its own.
-
-    Raises:
-        UsageError: pools of another kind.
-        InputError: a text about which they disagree.
-    """
-    for name in ("scale", "aggregate", "named", "merged", "score_names"):
-        if getattr(first, name) != getattr(second, name):
-            raise UsageError(
-                f"pools cannot be joined when one has {name} {getattr(first, name)} and the other "
-                f"{getattr(second, name)}"
-            )
-    pairs = {name: (getattr(first, name), getattr(second, name)) for name in COLUMNS}
-    pairs["annotators"] = (first.ratings.annotators, second.ratings.annotators)
-    for name, (mine, theirs) in pairs.items():
-        if len(first) and len(second) and bool(mine) != bool(theirs):
-            raise UsageError(f"one pool has {name} and the other has none; they cannot be joined")
-    place, fresh = _places(first, second)
-    ratings = _joined_ratings(first.ratings, second.ratings, place)
-    n = len(first) + len(fresh)
-    columns = {
-        name: getattr(first, name) + tuple(getattr(second, name)[i] for i in fresh)
-        for name in COLUMNS
-        if getattr(first, name) or getattr(second, name)
-    }
-    if not first.named:
-        columns["ids"] = first.ids + tuple(str(len(first) + i + 1) for i in range(len(fresh)))
-    if first.score_names:
-        columns["scores"] = np.concatenate([first.scores, second.scores[fresh]])
-    human = human_ratings(ratings, n, scale=first.scale, aggregate=first.aggregate)
-    return replace(first, **columns, human=human, ratings=ratings)
-
-
-def _places(first: RatedPool, second: RatedPool) -> tuple[IntArray, list[int]]:
-    """Row of each of the second pool's texts in the joined pool, and which of them are new."""
-    keys = _identities(first, second)
-    known = dict(zip(keys[0], range(len(first)), strict=True)) if keys else {}
-    place = np.empty(len(second), dtype=np.int64)
-    fresh: list[int] = []
-    for row in range(len(second)):
-        at = known.get(keys[1][row]) if keys else None
-        if at is None:
-            at = len(first) + len(fresh)
-            fresh.append(row)
-        else:
-            _check_same(first, at, second, row)
-        place[row] = at
-    return place, fresh
-
-
-def _check_same(first: RatedPool, at: int, second: RatedPool, row: int) -> None:
-    """A text that both pools hold must be the same in every column."""
-    who = f"id '{second.ids[row]}'" if first.named else f"the text '{second.texts[row][:40]}'"
-    for name in COLUMNS[1:]:
-        mine, theirs = getattr(first, name), getattr(second, name)
-        if mine and mine[at] != theirs[row]:
-            raise InputError(
-                f"{who} names another {name.removesuffix('s')} in the index",
-                remedy="give each text its own id",
-            )
-    if sortable(first.scores[at : at + 1], 1) != sortable(second.scores[row : row + 1], 1):
-        raise InputError(f"{who} has other scores in the index", remedy="make them equal")
-
-
-def _identities(first: RatedPool, second: RatedPool) -> tuple[Sequence[object], ...]:
-    if first.named:
-        return first.ids, second.ids
-    if not first.merged:
-        return ()
-    source = "sources" if first.sources else "items"
-    names = [name for name in ("tasks", "systems", source, "texts") if getattr(first, name)]
-    return tuple(
-        list(zip(*(getattr(pool, name) for name in names), strict=True)) for pool in (first, second)
-    )
-
-
-def _joined_ratings(first: Ratings, second: Ratings, place: IntArray) -> Ratings:
-    names = tuple(sorted({*first.annotators, *second.annotators}))
-    number = {name: i for i, name in enumerate(names)}
-
-    def renumbered(ratings: Ratings) -> IntArray:
-        table = np.array([number[name] for name in ratings.annotators] or [0], dtype=np.int64)
-        return table[ratings.annotator]
-
-    return Ratings(
-        text=np.concatenate([first.text, place[second.text]]),
-        annotator=np.concatenate([renumbered(first), renumbered(second)]),
-        values=np.concatenate([first.values, second.values]),
-        annotators=names,
-    )
 
 
 def _packed(name: str, column: tuple[str, ...]) -> Arrays:

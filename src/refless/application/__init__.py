@@ -4,6 +4,7 @@ COMMANDS = {
     "validate": "validate",
     "score": "score",
     "explain": "explain",
+    "compare": "compare",
     "index": "index",
     "train": "train",
     "metric": "metric",

@@ -5,6 +5,7 @@ from refless.tables.columns import ALIASES, Columns
 from refless.tables.gathering import strings_in
 from refless.tables.memory import Rows
 from refless.tables.outputs import OutputsRead, read_outputs
+from refless.tables.partly import PartlyRated, read_partly
 from refless.tables.pools import PoolRead, check_made_with, read_pool, with_scores
 from refless.tables.ratings import parse_rating_map
 from refless.tables.reading import Reading, scale_of
@@ -14,6 +15,7 @@ __all__ = [
     "ALIASES",
     "Columns",
     "OutputsRead",
+    "PartlyRated",
     "PoolRead",
     "Reading",
     "Rows",
@@ -22,6 +24,7 @@ __all__ = [
     "parse_rating_map",
     "read_both",
     "read_outputs",
+    "read_partly",
     "read_pool",
     "read_scored",
     "scale_of",

@@ -23,12 +23,14 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "logprob": ("logprob", "log_prob", "log_probability", "modelprobability"),
     "length": ("length", "n_tokens", "lengthofutterance"),
     "label": ("label", "human", "is_human"),
+    "probability": ("probability", "inclusion_probability"),
 }
 SHARED = ("text", "id", "item", "source", "system", "task", "group", "score")
 POOL_ROLES = (*SHARED, "rating", "annotator")
 OUTPUT_ROLES = (*SHARED, "reference", "weight")
 BOTH_ROLES = (*POOL_ROLES, "reference", "weight")
 HUSE_ROLES = (*POOL_ROLES, "logprob", "length", "label")
+COMPARED_ROLES = (*POOL_ROLES, "probability")
 Keep = Callable[[str], bool]
 NEEDED = ("text", "rating")
 SEVERAL = ("rating", "reference", "score")  # roles that several columns, or a pattern, may have
@@ -62,6 +64,7 @@ class Columns:
     logprob: str | None = None
     length: str | None = None
     label: str | None = None
+    probability: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,335 @@
+"""compare: which system is better, how sure, and how many ratings would settle it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Annotated, Any
+
+from refless.application.estimating import DEFAULT, chosen, fitted, shown
+from refless.application.notes import note
+from refless.application.parameters import (
+    Argument,
+    Chosen,
+    Column,
+    Files,
+    Flag,
+    Rows,
+    Seed,
+    Threads,
+    check_drawing,
+    command,
+)
+from refless.application.rows import ScoredRows
+from refless.errors import InputError, UsageError
+from refless.nouns import counted
+
+if TYPE_CHECKING:
+    from refless.estimators import Estimator
+    from refless.records import RatedPool, Residuals
+    from refless.report.compare.data import GateRecord
+    from refless.report.compare.result import CompareResult
+    from refless.signature import Signature
+    from refless.studies.comparing import Field, Pair
+    from refless.tables import PartlyRated, Reading
+
+SELECTIONS = ("random", "active", "unknown")
+PLACES = (None, "item", "source", "task")
+NEW, BASELINE = "new", "baseline"  # systems that nothing names
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparedRows(ScoredRows):
+    """The same with the chance that each text had of being rated.
+
+    Attributes:
+        probability_column: Column of the chance with which a rated text was drawn, as 'refless
+            next' writes it. Without it: probability, inclusion_probability.
+    """
+
+    probability_column: Column = None
+
+    def reading(self, **columns: Any) -> Reading:
+        """How to read, with more columns by role."""
+        return ScoredRows.reading(self, **{"probability": self.probability_column, **columns})
+
+
+@command
+def compare(
+    outputs: Argument,
+    *,
+    rated: Files = None,
+    baseline: Files = None,
+    estimator: Chosen = DEFAULT,
+    selection: Annotated[str | None, Flag(metavar="random|active|unknown")] = None,
+    stratify: bool = False,
+    fail_if_worse: bool = False,
+    margin: float = 0.0,
+    group: str | None = None,
+    threads: Threads = None,
+    seed: Seed = 0,
+    rows: ComparedRows,
+) -> CompareResult:
+    """Which system is better, how sure that is, and how many ratings would settle it.
+
+    Systems are compared on the items (or sources) that both answered. Some of their outputs are
+    rated: their ratings tell the difference, and estimates of all outputs make it more exact
+    (prediction-powered inference). An output's estimate knows no rating of its item. What ratings
+    say alone stands beside it. Systems without ratings are compared by estimates alone, which is
+    then said.
+
+    Args:
+        outputs: Files of outputs with a column of systems, or one file for each system; rows with a
+            rating are rated.
+        rated: Files of further rated texts, for the estimates, or a folder made by 'refless index';
+            those that are outputs compared here count as their ratings.
+        baseline: Files of the last release's outputs, or the name of a system among the outputs:
+            what the others are compared with.
+        selection: How the outputs that are rated were chosen. random: by lot, as is assumed without
+            it; active: with the chances in the probability column; unknown: ratings teach the
+            estimates, and do not stand for the outputs that are not rated.
+        stratify: Ratings were drawn from each task apart: tasks weigh by their outputs.
+        fail_if_worse: Gate: exit 3 if the second system (or the one beside the baseline) is worse,
+            4 if that cannot be told.
+        margin: By how much it may be worse, in the raters' units.
+        group: What is drawn as a whole: item (the default), source, task or a column's name.
+    """
+    from refless.estimators.crossed import FOLDS
+    from refless.report.compare.data import GateRecord
+    from refless.report.compare.result import CompareResult
+    from refless.studies.comparing import compared
+
+    check_drawing(seed)
+    _check(selection, margin, fail_if_worse=fail_if_worse)
+    one = chosen(estimator, threads, seed)
+    given, base = _read(outputs, rated, baseline, rows, group)
+    order = _order(given, outputs, base)
+    if fail_if_worse and len(order) != 2:
+        raise UsageError(f"--fail-if-worse is about two systems; there are {len(order)}")
+    how = _selection(selection, given.compared)
+    field = _field(given, one, seed, drawn=how != "unknown", stratify=stratify, group=group)
+    found = compared(field, _errors(given, one, field), order)
+    gate = _gate(found.pairs[0], margin) if fail_if_worse else None
+    if gate is not None:
+        note(gate.reason)
+    signature = _signature(given, one).plus(
+        rated=how, stratify=stratify, group=group or "item", crossed=FOLDS, seed=seed
+    )
+    return CompareResult(
+        comparison=found,
+        scale=given.pool.scale,
+        selection=how,
+        estimator=one.title,
+        gate=gate or GateRecord(),
+        signature=signature.plus(margin=margin) if gate else signature,
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Given:
+    """The outputs, with the ratings that they have, and all rated texts.
+
+    Attributes:
+        compared: the outputs.
+        pool: all rated texts, those among the outputs too.
+        labels, rated_labels: what each output, and each rated text, is held out with.
+    """
+
+    compared: PartlyRated
+    pool: RatedPool
+    labels: tuple[str, ...]
+    rated_labels: tuple[str, ...]
+
+
+def _check(selection: str | None, margin: float, *, fail_if_worse: bool) -> None:
+    """Raises UsageError for what cannot be honoured."""
+    if selection not in {None, *SELECTIONS}:
+        raise UsageError(f"--selection must be random, active or unknown, got '{selection}'")
+    if not 0 <= margin < float("inf"):
+        raise UsageError(f"--margin must be a number from 0 on, got {margin:g}")
+    if margin and not fail_if_worse:
+        raise UsageError("--margin goes with --fail-if-worse")
+
+
+def _read(
+    outputs: Rows, rated: Rows, baseline: Rows, rows: ComparedRows, group: str | None
+) -> tuple[_Given, str | None]:
+    """All outputs as one, all rated texts as one pool, and the baseline's name."""
+    from refless.application.rows import check_standard_input, note_missing, tell
+    from refless.tables.partly import both_systems, read_partly, with_ratings
+
+    check_standard_input(outputs, rated, baseline)
+    reading = rows.reading(group=None if group in PLACES else group)
+    found = read_partly(outputs, reading, "" if baseline is None else NEW)
+    tell(found)
+    named = baseline[0] if isinstance(baseline, list) and len(baseline) == 1 else baseline
+    if baseline is not None and not (isinstance(named, str) and named in found.texts.systems):
+        other = read_partly(baseline, reading, BASELINE)
+        tell(other)
+        if len(names := {*other.texts.systems}) != 1:
+            raise UsageError(f"--baseline must be of one system; it has {len(names)}")
+        found, (named,) = both_systems(found, other), names
+    note_missing(found.texts)
+    pool = found.pool
+    if rated is not None:
+        found, pool, same = with_ratings(found, _rated(rated, rows))
+        if same:
+            note(f"{counted(same, 'rated text')} are outputs compared here: their ratings count")
+    if pool is None:
+        raise InputError(
+            "no text has a rating", remedy="rate some outputs, or give rated texts with --rated"
+        )
+    return _labelled(found, pool, group), named
+
+
+def _rated(rated: Rows, rows: ComparedRows) -> PartlyRated:
+    """Further rated texts: rows, or an index."""
+    from refless.application.rows import index_folder, rated_of, tell
+    from refless.index import RatedIndex, rated_in
+    from refless.tables.partly import read_partly
+
+    if index_folder(rated) is not None or isinstance(rated, RatedIndex):
+        return read_partly(rated_in(rated_of(rated, rows)[0]), system=None)
+    read = read_partly(rated, rows.reading(), system=None)
+    tell(read)
+    return read
+
+
+def _labelled(found: PartlyRated, pool: RatedPool, group: str | None) -> _Given:
+    """With what is held out together: items, or the group; raises UsageError where none says it."""
+    texts = found.texts
+    labels = found.group if group not in PLACES else getattr(texts, f"{group or 'item'}s")
+    if group is not None and not labels:
+        raise UsageError(f"--group {group}: the outputs have no {group} column")
+    labels = labels or texts.texts  # ids may be numbers of rows
+    own = dict(zip(texts.ids, labels, strict=True))
+    of_item = dict(zip(texts.items, labels, strict=False))
+    items = pool.items or pool.texts
+    rated = (own.get(a) or of_item.get(b, b) for a, b in zip(pool.ids, items, strict=True))
+    return _Given(found, pool, labels, tuple(rated))
+
+
+def _order(given: _Given, outputs: Rows, baseline: str | None) -> Sequence[str]:
+    """The systems: the baseline first, else as the files are given, else by name."""
+    systems = given.compared.texts.systems
+    names = sorted({*systems})
+    files = outputs if isinstance(outputs, list | tuple) else []
+    stems = [PurePath(file).stem for file in files if isinstance(file, str | PathLike)]
+    names = stems if sorted(stems) == names else names
+    if baseline is not None:
+        names = [baseline, *(name for name in names if name != baseline)]
+    if len(names) < 2:
+        raise UsageError(f"there is one system, '{names[0]}'; a comparison needs two")
+    return names
+
+
+def _selection(selection: str | None, found: PartlyRated) -> str:
+    """How the rated outputs were chosen, as far as is known."""
+    import numpy as np
+
+    known = ~np.isnan(found.probability[found.place])
+    if selection == "active" and not known.all():
+        raise UsageError(
+            "--selection active needs the chance of every rated output: name its column with "
+            "--probability-column"
+        )
+    if selection is None:
+        if known.any() and not known.all():
+            raise UsageError(
+                f"{counted(int((~known).sum()), 'rated output')} of {len(known)} have no "
+                "probability, the others do: were these drawn by lot? Give all their chance, or "
+                "say --selection random or unknown"
+            )
+        return "active" if known.any() else "random"
+    return selection
+
+
+def _field(
+    given: _Given,
+    estimator: Estimator,
+    seed: int,
+    *,
+    drawn: bool,
+    stratify: bool,
+    group: str | None,
+) -> Field:
+    """The outputs with ratings and estimates, in the raters' units."""
+    import numpy as np
+
+    from refless.estimators.crossed import crossed
+    from refless.human import unscaled
+    from refless.stats.prediction_powered import FEWEST
+    from refless.studies.comparing import Field
+
+    texts, found = given.compared.texts, given.compared
+    if stratify and not texts.tasks:
+        raise UsageError("--stratify: the outputs have no task column")
+    estimates = np.full(len(texts), np.nan)
+    rated = {given.labels[i] for i in found.place.tolist()}
+    others = len(given.pool) - len(found.place)
+    if others or len(rated) >= FEWEST:
+        with shown(estimator, "estimating each output without ratings of its item"):
+            estimates = crossed(
+                estimator, given.pool, given.rated_labels, texts, given.labels, seed
+            ).values
+    elif drawn:
+        note(
+            f"{counted(len(rated), 'item')} with ratings, fewer than {FEWEST}: estimates are not "
+            "used, and the ratings answer alone"
+        )
+    scale = given.pool.scale
+    return Field(
+        outputs=texts,
+        human=unscaled(found.human, scale),
+        estimates=unscaled(estimates, scale),
+        probability=found.probability if drawn else np.full(len(texts), np.nan),
+        together=given.labels if group is not None else (),
+        strata=texts.tasks if stratify else (),
+        drawn=drawn,
+    )
+
+
+def _errors(given: _Given, estimator: Estimator, field: Field) -> Residuals:
+    """What estimates alone are judged by, where some system has to be; in the raters' units."""
+    from collections import Counter
+    from dataclasses import replace
+
+    import numpy as np
+
+    from refless.records import Residuals
+
+    systems = np.array(field.outputs.systems, dtype=object)
+    rated = Counter(systems[~np.isnan(field.human)].tolist())
+    if field.drawn and all(rated[name] > 1 for name in {*systems.tolist()}):
+        return Residuals(values=np.zeros(0))
+    errors = fitted(estimator.clone(), given.pool, given.rated_labels).residuals()
+    low, high = given.pool.scale or (0.0, 1.0)
+    unit = high - low
+    return replace(errors, values=errors.values * unit, afar=errors.afar * unit)
+
+
+def _gate(pair: Pair, margin: float) -> GateRecord:
+    """Whether the second system is worse than the first by more than the margin."""
+    from refless.report.compare.data import GateRecord
+
+    low, high = pair.answer.interval
+    by = f"by more than {margin:g}" if margin else "at all"
+    ends = f"the interval of the difference, {low:.3f} to {high:.3f},"
+    if math.isnan(low):
+        return GateRecord("undecided", "gate undecided: the difference has no interval")
+    if high < -margin:
+        return GateRecord("failed", f"gate failed: {pair.second} is worse: {ends} ends below it")
+    if low < -margin:
+        return GateRecord("undecided", f"gate undecided: {ends} does not tell if it is worse {by}")
+    return GateRecord("passed", f"gate passed: {pair.second} is not worse {by}: {ends} says so")
+
+
+def _signature(given: _Given, estimator: Estimator) -> Signature:
+    from refless.signature import digest_of
+
+    texts = given.compared.texts
+    columns = [one for one in (texts.systems, texts.items, texts.texts) if one]
+    return estimator.signature(given.pool).plus(outputs=digest_of(columns))

@@ -1,0 +1,301 @@
+"""refless compare: which system is better, from few ratings and estimates of all outputs."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import ttest_rel
+
+import refless
+from command_line import headlines, jsonl, run, too_wide
+from refless.errors import InputError, UsageError
+
+Rows = list[dict[str, Any]]
+
+
+def outputs(items: int = 60, gap: float = 0.8, seed: int = 1) -> Rows:
+    """Two systems' texts for the same items; a judge hears half of the quality. All are rated."""
+    rng = np.random.default_rng(seed)
+    texts = headlines(2 * items)
+    found = []
+    for i in range(items):
+        for k, system in enumerate(("old", "new")):
+            text = texts[(2 * i + k) % len(texts)]
+            liked = 0.8 * ("Torby" in text) + rng.normal() * 0.6
+            row = {"id": f"{system}{i}", "item": f"i{i:03}", "system": system, "text": text}
+            rating = float(np.clip(np.round(3 + k * gap + liked), 1, 5))
+            found.append({**row, "rating": rating, "judge": rating / 2 + rng.normal() * 0.4})
+    return found
+
+
+def partly(rows: Rows, n: int) -> Rows:
+    """Ratings of the first n items alone."""
+    known = {f"i{i:03}" for i in range(n)}
+    return [{**row, "rating": row["rating"] if row["item"] in known else None} for row in rows]
+
+
+def without(rows: Rows, *names: str) -> Rows:
+    return [{key: value for key, value in row.items() if key not in names} for row in rows]
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return jsonl(tmp_path_factory.mktemp("compare") / "both.jsonl", partly(outputs(), 24))
+
+
+def test_two_systems(file: Path) -> None:
+    """Ratings alone are the paired t-test; a judge makes the answer worth more ratings."""
+    ran = run("compare", file, "--scale", 1, 5, "--score-column", "judge", "--format", "json")
+    assert ran.code == 0, ran.err
+    (pair,) = ran.json["pairs"]
+    assert (pair["first"], pair["second"]) == ("new", "old")
+    rated = [row for row in outputs() if row["item"] < "i024"]
+    new, old = ([r["rating"] for r in rated if r["system"] == name] for name in ("new", "old"))
+    true = ttest_rel(old, new)
+    assert pair["ratings_alone"]["interval"] == pytest.approx([*true.confidence_interval()])
+    assert pair["p_ratings_alone"] == pytest.approx(true.pvalue)
+    assert pair["method"] == "ratings and estimates"
+    assert pair["worth"] > 30 > pair["both_rated"] == 24
+    assert pair["difference"]["error"] < pair["ratings_alone"]["error"]
+    assert pair["shown"]
+    assert pair["p_second_better"] == pytest.approx(pair["p"] / 2)
+    best, other = ran.json["systems"]
+    assert (best["name"], best["ranks"]) == ("new", [1, 1])
+    assert (other["rated"], other["outputs"], other["ranks"]) == (24, 60, [2, 2])
+
+
+def test_what_the_terminal_shows(file: Path) -> None:
+    """One sentence with the difference, what it rests on, and the assumption."""
+    ran = run("compare", file, "--scale", 1, 5, "--score-column", "judge")
+    assert not too_wide(ran.out)
+    said = " ".join(ran.out.split())
+    assert "new is rated higher than old, by 1.000 [0." in said
+    assert "24 items with ratings for both, out of 60, with estimates of all" in said
+    assert "--selection unknown" in said
+
+
+def test_equal_systems_are_not_told_apart() -> None:
+    """No difference is shown, and how many rated items would show one like it."""
+    found = refless.compare(partly(outputs(gap=0.0), 24), scale=(1, 5))
+    (pair,) = found.comparison.pairs
+    assert not pair.shown
+    assert "No difference between new and old is shown" in str(found)
+    assert "would" in str(found)
+    assert [one.ranks for one in found.comparison.standings] == [(1, 2), (1, 2)]
+
+
+def test_rows_in_any_order() -> None:
+    """Shuffled rows, with and without ids and items: the same JSON."""
+    rows = partly(outputs(), 20)
+    mixed = [rows[i] for i in np.random.default_rng(5).permutation(len(rows))]
+    for names in ((), ("id",), ("id", "item")):
+        one, other = (refless.compare(without(some, *names)) for some in (rows, mixed))
+        assert one.to_dict() == other.to_dict()
+
+
+def test_own_ratings_are_held_out() -> None:
+    """An estimate knows no rating of its item: what moves them all moves no estimate of it."""
+    from refless.application.compare import ComparedRows, _field, _read
+    from refless.estimators import estimator_of
+
+    def estimates(rows: Rows) -> Any:
+        given, _ = _read(rows, None, None, ComparedRows(), None)
+        texts = given.compared.texts
+        found = _field(
+            given, estimator_of("gp"), 0, drawn=True, stratify=False, group=None
+        ).estimates
+        return dict(zip(texts.ids, found, strict=True))
+
+    rows = partly(outputs(), 20)
+    moved = [{**row, "rating": 1.0 if row["item"] == "i003" else row["rating"]} for row in rows]
+    before, after = estimates(rows), estimates(moved)
+    assert before["old3"] == after["old3"]
+    assert before["new3"] == after["new3"]
+    assert before["new4"] != after["new4"]
+
+
+def test_a_file_for_each_system(tmp_path: Path, file: Path) -> None:
+    """Called after their files, in the order given; ids in common are what both answered."""
+    rows = partly(outputs(), 24)
+    files = []
+    for name in ("old", "new"):
+        mine = [
+            {**without([row], "item", "system", "judge")[0], "id": row["item"]}
+            for row in rows
+            if row["system"] == name
+        ]
+        files.append(jsonl(tmp_path / f"{name}.jsonl", mine))
+    ran = run("compare", *files, "--format", "json")
+    assert ran.code == 0, ran.err
+    (pair,) = ran.json["pairs"]
+    assert (pair["first"], pair["second"], pair["items"]) == ("old", "new", 60)
+    assert pair["paired"]
+    one = run("compare", file, "--format", "json").json["pairs"][0]
+    assert pair["difference"]["value"] == pytest.approx(-one["difference"]["value"])
+
+
+def test_a_baseline(tmp_path: Path) -> None:
+    """The last release, from a file of its own or by name, and gates in three states."""
+    rows = without(partly(outputs(), 24), "judge", "id")
+    old, new = (
+        jsonl(
+            tmp_path / f"{name}.jsonl",
+            without([row for row in rows if row["system"] == name], "system"),
+        )
+        for name in ("old", "new")
+    )
+    ran = run("compare", new, "--baseline", old, "--fail-if-worse", "--format", "json")
+    assert ran.code == 0, ran.err
+    (pair,) = ran.json["pairs"]
+    assert (pair["first"], pair["second"]) == ("baseline", "new")
+    assert ran.json["gate"]["verdict"] == "passed"
+    worse = run("compare", old, "--baseline", new, "--fail-if-worse", "--format", "json")
+    assert worse.code == 3
+    assert "gate failed: new is worse" in worse.err
+    both = jsonl(tmp_path / "both.jsonl", rows)
+    named = run("compare", both, "--baseline", "old", "--fail-if-worse", "--format", "json")
+    assert named.json["pairs"][0]["first"] == "old"
+    even = jsonl(tmp_path / "even.jsonl", partly(outputs(gap=0.0), 24))
+    assert run("compare", even, "--fail-if-worse").code == 4
+    assert run("compare", even, "--fail-if-worse", "--margin", 2).code == 0
+
+
+def test_ratings_in_another_file(tmp_path: Path) -> None:
+    """Rated texts that are outputs compared here count as their ratings; others only teach."""
+    rows = partly(outputs(), 24)
+    blank = without(rows, "rating", "judge")
+    rated = [row for row in without(rows, "judge") if row["rating"] is not None]
+    one = refless.compare(blank, rated=rated).comparison.pairs[0]
+    whole = refless.compare(without(rows, "judge")).comparison.pairs[0]
+    assert one.powered.alone.value == pytest.approx(whole.powered.alone.value)
+    assert one.both_rated == 24
+    texts = [{"text": text, "rating": 3 + ("Torby" in text)} for text in headlines(30)]
+    more = refless.compare(without(rows, "judge"), rated=texts)
+    assert more.comparison.pairs[0].powered.alone == whole.powered.alone
+    assert more.signature != refless.compare(without(rows, "judge")).signature
+
+
+def test_without_any_rating_of_them() -> None:
+    """By estimates alone, which is said, with the wide interval of systems that nobody rated."""
+    other = [{**row, "system": f"s{i % 5}"} for i, row in enumerate(outputs(seed=4))]
+    blank = without(outputs(gap=2.0), "rating", "judge", "id")
+    found = refless.compare(blank, rated=without(other, "judge", "id"), scale=(1, 5))
+    (pair,) = found.comparison.pairs
+    assert pair.method == "estimates"
+    assert math.isnan(pair.powered.alone.value)
+    assert "by estimates alone" in " ".join(str(found).split())
+    assert pair.answer.error > 0
+    nameless = refless.compare(blank, rated=without(other, "judge", "id", "system"))
+    assert nameless.comparison.pairs[0].answer.error > 0
+
+
+def test_selection() -> None:
+    """Unknown: ratings do not stand for the others. Active: they weigh by their chances."""
+    rows = partly(outputs(), 30)
+    unknown = refless.compare(rows, selection="unknown")
+    assert unknown.comparison.pairs[0].method == "estimates"
+    chances = [
+        {**row, "probability": 0.9 if row["item"] < "i015" else 0.3} if row["rating"] else row
+        for row in rows
+    ]
+    active = refless.compare(chances)
+    assert active.selection == "active"
+    rated = [(r["rating"], 1 / r["probability"], r["system"]) for r in chances if r["rating"]]
+    means = []
+    for system in ("new", "old"):
+        mine = np.array([(y, w) for y, w, name in rated if name == system])
+        means.append(np.average(mine[:, 0], weights=mine[:, 1]))
+    assert active.comparison.pairs[0].powered.alone.value == pytest.approx(means[1] - means[0])
+    assert refless.compare(chances, selection="random").selection == "random"
+
+
+def test_several_systems() -> None:
+    """All pairs, corrected by Holm; ranks that shown differences allow."""
+    rows = outputs() + [
+        {**row, "system": "third", "id": f"t{i}"}
+        for i, row in enumerate(outputs(seed=2))
+        if row["system"] == "new"
+    ]
+    found = refless.compare(partly(rows, 30), scale=(1, 5))
+    assert len(found.comparison.pairs) == 3
+    ranks = {one.name: one.ranks for one in found.comparison.standings}
+    assert ranks == {"new": (1, 2), "third": (1, 2), "old": (3, 3)}
+    assert all(pair.p_holm >= pair.answer.p for pair in found.comparison.pairs)
+    assert "The best is one of 2" in str(found)
+    assert len(found.to_frame() if False else found.rows()) == 3
+
+
+def test_strata_and_groups() -> None:
+    """Tasks weigh by their outputs; groups of items are drawn whole."""
+    rows = [
+        {**row, "task": "ab"[row["item"] < "i015"], "book": row["item"][:3]} for row in outputs()
+    ]
+    known = {f"i{i:03}" for i in [*range(12), *range(15, 27)]}
+    rows = [{**row, "rating": row["rating"] if row["item"] in known else None} for row in rows]
+    plain, strata = refless.compare(rows), refless.compare(rows, stratify=True)
+    assert plain.comparison.pairs[0].powered.alone != strata.comparison.pairs[0].powered.alone
+    grouped = refless.compare(rows, group="book").comparison.pairs[0].powered
+    assert grouped.rated == 3
+    with pytest.raises(UsageError, match="no task column"):
+        refless.compare(outputs(), stratify=True)
+
+
+def test_other_items() -> None:
+    """Systems that answered other items are compared as two samples, which is said."""
+    rows = [{**row, "item": f"{row['system']}{row['item']}"} for row in partly(outputs(), 24)]
+    found = refless.compare(rows)
+    (pair,) = found.comparison.pairs
+    assert not pair.paired
+    assert (pair.both_rated, pair.one_rated) == (0, 48)
+    assert "no comparison in pairs" in str(found)
+
+
+@pytest.mark.parametrize(
+    ("rows", "options", "said"),
+    [
+        (without(outputs(), "system"), {}, "no column for the system"),
+        ([row for row in outputs() if row["system"] == "old"], {}, "there is one system, 'old'"),
+        (without(outputs(), "rating"), {}, "no text has a rating"),
+        (outputs(), {"selection": "best"}, "--selection must be random, active or unknown"),
+        (outputs(), {"selection": "active"}, "needs the chance of every rated output"),
+        (outputs(), {"margin": 0.1}, "--margin goes with --fail-if-worse"),
+        (outputs(), {"margin": -1, "fail_if_worse": True}, "--margin must be a number"),
+        (outputs(), {"group": "nothing"}, "there is no column 'nothing'"),
+        ([{**row, "probability": 0} for row in outputs()], {}, "0 is no probability"),
+        (
+            [{**row, "probability": None if i else 0.5} for i, row in enumerate(outputs())],
+            {},
+            "119 rated outputs of 120 have no probability",
+        ),
+    ],
+)
+def test_what_cannot_be_compared(rows: Rows, options: dict[str, Any], said: str) -> None:
+    """Errors name what is missing."""
+    with pytest.raises((UsageError, InputError), match=said):
+        refless.compare(rows, **options)
+
+
+def test_no_estimates_with_few_ratings() -> None:
+    """Below ten rated items ratings answer alone, and a note says so; below two nothing does."""
+    few = refless.compare(partly(outputs(), 5))
+    assert few.comparison.pairs[0].method == "ratings"
+    assert any("5 items with ratings, fewer than 10" in line for line in few.notes)
+    one = refless.compare(partly(outputs(), 1))
+    assert one.comparison.pairs[0].method == "none"
+    assert "Nothing can be said of new and old" in str(one)
+    assert one.to_dict()["pairs"][0]["difference"]["error"] is None
+
+
+def test_the_page(tmp_path: Path) -> None:
+    """HTML with charts, CSV with a row a pair."""
+    found = refless.compare(partly(outputs(), 24), scale=(1, 5))
+    found.save(tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert page.count("<svg") >= 2
+    assert "What the numbers do not show" in page
+    found.save(tmp_path / "pairs.csv")
+    assert (tmp_path / "pairs.csv").read_text(encoding="utf-8").startswith("first,second,")
