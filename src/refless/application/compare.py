@@ -29,7 +29,7 @@ from refless.nouns import counted
 
 if TYPE_CHECKING:
     from refless.estimators import Estimator
-    from refless.records import RatedPool, Residuals
+    from refless.records import FloatArray, RatedPool, Residuals
     from refless.report.compare.data import GateRecord
     from refless.report.compare.result import CompareResult
     from refless.signature import Signature
@@ -97,7 +97,7 @@ def compare(
         margin: By how much it may be worse, in the raters' units.
         group: What is drawn as a whole: item (the default), source, task or a column's name.
     """
-    from refless.estimators.crossed import FOLDS
+    from refless.estimators.crossed import folds_for
     from refless.report.compare.data import GateRecord
     from refless.report.compare.result import CompareResult
     from refless.studies.comparing import compared
@@ -116,7 +116,11 @@ def compare(
     if gate is not None:
         note(gate.reason)
     signature = _signature(given, one).plus(
-        rated=how, stratify=stratify, group=group or "item", crossed=FOLDS, seed=seed
+        rated=how,
+        stratify=stratify,
+        group=group or "item",
+        crossed=folds_for(given.pool),
+        seed=seed,
     )
     return CompareResult(
         comparison=found,
@@ -259,37 +263,42 @@ def _field(
     """The outputs with ratings and estimates, in the raters' units."""
     import numpy as np
 
-    from refless.estimators.crossed import crossed
     from refless.human import unscaled
-    from refless.stats.prediction_powered import FEWEST
     from refless.studies.comparing import Field
 
-    texts, found = given.compared.texts, given.compared
+    texts, found, scale = given.compared.texts, given.compared, given.pool.scale
     if stratify and not texts.tasks:
         raise UsageError("--stratify: the outputs have no task column")
-    estimates = np.full(len(texts), np.nan)
-    rated = {given.labels[i] for i in found.place.tolist()}
-    others = len(given.pool) - len(found.place)
-    if others or len(rated) >= FEWEST:
-        with shown(estimator, "estimating each output without ratings of its item"):
-            estimates = crossed(
-                estimator, given.pool, given.rated_labels, texts, given.labels, seed
-            ).values
-    elif drawn:
-        note(
-            f"{counted(len(rated), 'item')} with ratings, fewer than {FEWEST}: estimates are not "
-            "used, and the ratings answer alone"
-        )
-    scale = given.pool.scale
     return Field(
         outputs=texts,
         human=unscaled(found.human, scale),
-        estimates=unscaled(estimates, scale),
+        estimates=unscaled(_estimates(given, estimator, seed, drawn=drawn), scale),
         probability=found.probability if drawn else np.full(len(texts), np.nan),
         together=given.labels if group is not None else (),
         strata=texts.tasks if stratify else (),
         drawn=drawn,
     )
+
+
+def _estimates(given: _Given, estimator: Estimator, seed: int, *, drawn: bool) -> FloatArray:
+    """[n] estimates by ratings of other items; NaN where they would not be used."""
+    import numpy as np
+
+    from refless.estimators.crossed import crossed
+    from refless.stats.prediction_powered import FEWEST
+
+    found, labels = given.compared, given.labels
+    nothing = np.full(len(labels), np.nan)
+    rated, others = {labels[i] for i in found.place.tolist()}, len(given.pool) - len(found.place)
+    if drawn and not np.isnan(found.human).any():
+        return nothing  # every output is rated
+    if not others and len(rated) < (FEWEST if drawn else 2):
+        told = f"{counted(len(rated), 'item')} with ratings, fewer than {FEWEST if drawn else 2}"
+        note(f"{told}: estimates are not used")
+        return nothing
+    with shown(estimator, "estimating each output without ratings of its item"):
+        pool, rated_labels = given.pool, given.rated_labels
+        return crossed(estimator, pool, rated_labels, found.texts, labels, seed).values
 
 
 def _errors(given: _Given, estimator: Estimator, field: Field) -> Residuals:
