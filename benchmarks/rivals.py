@@ -3,9 +3,10 @@
 Four rivals: ridge regression on TF-IDF of words (plain); on words, characters and surface numbers
 (ridge); extremely randomized trees (trees) and a Gaussian process of scikit-learn's (sklearn GP),
 both on surface numbers and 50 components of the words. All of them, and ours, are fitted on nine
-folds of whole groups and estimate the tenth. The groups are sources where there are some.
+folds of whole groups and estimate the tenth. The groups are sources where there are some, or with
+--by single texts or systems.
 
-    python benchmarks/rivals.py --data ../shared/data [--pool NAME] [--save FOLDER]
+    python benchmarks/rivals.py --data ../shared/data [--pool NAME] [--by text] [--save FOLDER]
     python benchmarks/rivals.py --file rated.csv [--text C] [--rating C ...] [--scale 1 5]
     python benchmarks/rivals.py --quick  # three folds of self-made ratings: does it run?
 """
@@ -194,14 +195,17 @@ def judged_by_all(
     return found
 
 
-def row_of(name: str, pool: RatedPool, folds: int, encoder: str | None = None) -> Row:
-    """All methods on one pool."""
+def row_of(
+    name: str, pool: RatedPool, folds: int, encoder: str | None = None, by: str = "source"
+) -> Row:
+    """All methods on one pool; intervals are over sources, whatever is held out."""
     by_source = len(set(pool.sources)) > 1
     groups = codes(pool.sources if by_source else pool.ids)
-    fold, y = folds_of(groups, folds), pool.human
+    held = {"source": groups, "text": codes(pool.ids), "system": codes(pool.systems or pool.ids)}
+    fold, y = folds_of(held[by], folds), pool.human
     found = judged_by_all(pool, fold, encoder)
     best = max(RIVALS, key=lambda rival: spearman(y, found[rival]))
-    way = "source" if by_source else "text"
+    way = "text" if by == "source" and not by_source else by
     rng = np.random.default_rng(0)
     draws = weights_of(len(y), resamples=RESAMPLES, rng=rng, clusters=groups)
     drawn = np.concatenate([r_squared(y, found[OURS], weights) for weights in draws])
@@ -283,6 +287,13 @@ def chosen(options: argparse.Namespace) -> Iterator[tuple[str, RatedPool]]:
         yield from summeval(options.data, articles=True)
 
 
+def _has(pool: RatedPool, by: str) -> bool:
+    """Whether a pool can be held out that way, and is not so by source already."""
+    if by == "system":
+        return len({*pool.systems}) > 1
+    return by == "source" or len({*pool.sources}) > 1
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Prints a table and what it says; progress goes to standard error."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -293,6 +304,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.add_argument(f"--{role}", help=f"its column for {role}")
     parser.add_argument("--rating", nargs="+", default=[], help="its columns for ratings")
     parser.add_argument("--scale", nargs=2, type=float, help="lowest and highest rating")
+    parser.add_argument("--by", choices=("source", "text", "system"), default="source")
     parser.add_argument("--encoder", help="folder of an encoder for the Gaussian process")
     parser.add_argument("--quick", action="store_true", help="three folds, self-made ratings")
     parser.add_argument("--save", type=Path, help="folder for held-out estimates")
@@ -300,8 +312,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     rows = []
     try:
         for name, pool in chosen(options):
-            if options.pool in name:
-                rows.append(row_of(name, pool, 3 if options.quick else 10, options.encoder))
+            if options.pool in name and _has(pool, options.by):
+                folds = 3 if options.quick else 10
+                rows.append(row_of(name, pool, folds, options.encoder, options.by))
                 print(table(rows[-1:])[-1], file=sys.stderr, flush=True)
                 if options.save:
                     save(options.save, rows[-1])
