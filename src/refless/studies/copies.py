@@ -200,6 +200,12 @@ def groups_of(outputs: Outputs, rated: RatedPool) -> tuple[IntArray, IntArray]:
     return found[n:], found[:n]
 
 
+def holding(texts: Sequence[str], groups: IntArray) -> BoolArray:
+    """[n] whether most of a text is in a text of another group."""
+    known = learn([plain(text) for text in texts], RUNS)[1]
+    return _holders(known, known, groups, groups) >= 0
+
+
 def _holders(
     asked: Features, known: Features, groups: IntArray, known_groups: IntArray
 ) -> IntArray:

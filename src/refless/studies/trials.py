@@ -143,9 +143,14 @@ def over(deal: Deal, number: Of) -> FloatArray:
 @lru_cache(maxsize=64)
 def values_of(measure: str, one: Trial) -> FloatArray:
     """[2, 1 + parts] a measure, as of `over`."""
+    return of_parts(one, lambda held: value_of(measure, one.deal, held))
+
+
+def of_parts(one: Trial, number: Callable[[Held], float]) -> FloatArray:
+    """[2, 1 + parts] a number of a method's estimates, as of `over`; once where it is fixed."""
     if len(one.held) > 1:
-        return over(one.deal, lambda part, anew: value_of(measure, one.deal, one.at(part, anew)))
-    plain = [value_of(measure, one.deal, one.at(part)) for part in range(one.deal.parts + 1)]
+        return over(one.deal, lambda part, anew: number(one.at(part, anew)))
+    plain = [number(one.at(part)) for part in range(one.deal.parts + 1)]
     return np.array([plain, plain])
 
 

@@ -14,6 +14,7 @@ from refless.studies.baselines import tried_plain
 from refless.studies.beside_annotators import BesideAnnotators, beside_annotators
 from refless.studies.differences import Difference
 from refless.studies.held_out import Agreement
+from refless.studies.made_of import MadeOf, made_of
 from refless.studies.reranking import BY, Reranking, reranking
 from refless.studies.trials import Trial, agreement_of, difference, trial
 
@@ -41,6 +42,7 @@ class Validation:
         beside: the estimator beside single annotators on equal terms, or None.
         reranking: what choosing among outputs for one source, or item, is worth; None where these
             were not held out together, or each has one output.
+        made_of: what is left of the correlation within systems and sources, given length.
         signature: everything that can change these numbers.
     """
 
@@ -52,6 +54,7 @@ class Validation:
     annotators: Annotators | None
     beside: BesideAnnotators | None
     reranking: Reranking | None
+    made_of: MadeOf
     signature: Signature
 
 
@@ -125,6 +128,7 @@ def validation(
         annotators=annotators(pool),
         beside=beside_annotators(pool, one),
         reranking=chosen,
+        made_of=made_of(pool, one),
         signature=signature.plus(heldout=group, ci=one.method, seed=seed),
     )
 

@@ -8,6 +8,7 @@ from refless.report.advice import Advice
 from refless.report.export import Rows
 from refless.report.record import AnnotatorsRecord, Count, Record, Signed, annotators_record, record
 from refless.report.validate.document import NO_NAMES
+from refless.report.validate.made_of import shown
 from refless.report.validate.scores import said
 from refless.report.validate.side_by_side import recommendation
 from refless.report.validate.verdict import grounds_of, verdict
@@ -15,6 +16,7 @@ from refless.stats.intervals import Interval
 from refless.studies.beside_scores import BesideScores
 from refless.studies.differences import Difference
 from refless.studies.held_out import Agreement
+from refless.studies.made_of import MadeOf
 from refless.studies.reranking import Reranking
 from refless.studies.side_by_side import SideBySide
 from refless.studies.validation import Validation
@@ -52,6 +54,13 @@ class ErrorsInScale:
 
 
 @dataclass(frozen=True, kw_only=True)
+class MadeOfRecord(MadeOf):
+    """What a correlation is made of; `shown`: what is shown to be a part of it, in sentences."""
+
+    shown: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
 class ValidateRecord(Record):
     """Held-out estimates of rated texts against their ratings.
 
@@ -64,6 +73,8 @@ class ValidateRecord(Record):
         beside: null where no two annotators rated the same texts.
         reranking: what choosing among outputs for one source, or item, is worth; null where these
             were not held out together (--group), or none has several.
+        made_of: what is left of Spearman within systems and sources, given length, and without
+            near copies; shown: what is shown to be a part of it, in sentences.
         in_scale: null without a scale.
         advice: what to do where more than a third has no estimate.
         recommendation: which estimator to use, and whether it is worth it, in a sentence.
@@ -82,6 +93,7 @@ class ValidateRecord(Record):
     annotators_reason: str
     beside: Beside | None
     reranking: Reranking | None
+    made_of: MadeOfRecord
     in_scale: ErrorsInScale | None
     advice: Advice | None
     recommendation: str
@@ -102,6 +114,7 @@ def validation_record(
         annotators=annotators_record(result.annotators),
         annotators_reason=NO_NAMES if result.annotators is None else "",
         beside=None if result.beside is None else record(Beside, result.beside),
+        made_of=record(MadeOfRecord, result.made_of, shown=shown(result.made_of)),
         in_scale=_in_scale(result.estimator, result.pool.scale),
         advice=advice,
         recommendation=recommendation(table),

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from refless.estimators import Estimator
 from refless.nouns import counted
@@ -11,6 +12,7 @@ from refless.report.coverage import coverage_section
 from refless.report.document import Document, Section, Table, caveats
 from refless.report.validate.annotators import annotators_section
 from refless.report.validate.curves import learning_section, thresholds_section
+from refless.report.validate.made_of import made_of_sections
 from refless.report.validate.texts import left_out, scatter_section, store_of, worst_section
 from refless.report.validate.verdict import Grounds, grounds_of, notes, verdict
 from refless.report.wording import (
@@ -87,14 +89,16 @@ def validation_document(
         sections=(*advice_sections(advice), *_agreement(result)),
         signatures=(str(result.signature),),
     )
+    made_of = partial(made_of_sections, result.made_of)
     if evidence is None:
         table = reasons_table(result.estimator.reasons, result.estimator.n)
-        last = (*_reranking(result), *_titled("Without an estimate", table))
+        last = (*made_of(whole=False), *_reranking(result), *_titled("Without an estimate", table))
         return replace(brief, sections=(*brief.sections, *last, *_undefined(result.estimator)))
     store, places = store_of(
         result.pool, result.estimates, evidence.estimator, evidence.labels, evidence.seed
     )
     last = (
+        *made_of(whole=True),
         scatter_section(result, places, evidence.seed),
         annotators_section(result, evidence.others, evidence.seed),
         *_studies(grounds, evidence),

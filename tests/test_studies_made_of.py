@@ -1,0 +1,156 @@
+"""What a correlation is made of."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from refless.estimators.scorer import Held
+from refless.records import FloatArray, IntArray, RatedPool, Ratings
+from refless.report.validate.made_of import made_of_sections, shown
+from refless.studies.made_of import MadeOf, cells, label_means, made_of
+from refless.studies.trials import Trial
+from trials import deal_of
+
+RUNS = 40
+NOUNS = ("ferry", "choir", "museum", "bridge", "school", "tower", "garden", "bakery", "river")
+
+
+def pool_of(
+    human: FloatArray,
+    *,
+    systems: IntArray | None = None,
+    lengths: IntArray | None = None,
+    copies: int = 0,
+    seed: int = 0,
+) -> RatedPool:
+    """Texts of random words; some are the same words as the text before."""
+    rng, n = np.random.default_rng(seed), len(human)
+    sizes = np.full(n, 12) if lengths is None else lengths
+    texts = [" ".join([str(i), *rng.choice(NOUNS, size)]) for i, size in enumerate(sizes)]
+    for i in range(1, 2 * copies, 2):
+        texts[i] = texts[i - 1]
+    return RatedPool(
+        ids=tuple(f"t{i:03}" for i in range(n)),
+        texts=texts,
+        systems=() if systems is None else tuple(f"m{i}" for i in systems),
+        human=human,
+        ratings=Ratings(text=np.arange(n), annotator=np.zeros(n, dtype=np.int64), values=human),
+        named=True,
+    )
+
+
+def fixed(human: FloatArray, values: FloatArray) -> Trial:
+    return Trial(deal_of(human), (Held(values, values),))
+
+
+def test_label_means_are_those_of_the_others() -> None:
+    """The mean of a label outside a text's group; nothing where there is no other."""
+    human = np.array([1.0, 2.0, 4.0, 9.0])
+    found = label_means(human, np.array([0, 0, 0, 1]), np.array([0, 0, 1, 2]))
+    np.testing.assert_allclose(found, [4.0, 4.0, 1.5, np.nan])
+
+
+def test_partial_correlation_is_that_of_residuals() -> None:
+    """In one fold of many rows, the partial rank correlation of ranks is that of residuals."""
+    rng = np.random.default_rng(0)
+    n = 600
+    lengths = rng.integers(6, 60, n)
+    human = np.log(lengths) + rng.normal(size=n)
+    values = np.log(lengths) + human + rng.normal(size=n)
+    one = Trial(
+        replace(deal_of(human), blocks=np.zeros(n, dtype=np.int64)), (Held(values, values),)
+    )
+    pool = pool_of(human, lengths=lengths)
+    ranks = [np.argsort(np.argsort(c)) * 1.0 for c in (human, values, [len(t) for t in pool.texts])]
+    line = np.stack([np.ones(n), ranks[2]], axis=1)
+    left = [r - line @ np.linalg.lstsq(line, r, rcond=None)[0] for r in ranks[:2]]
+    expected = np.corrcoef(*left)[0, 1]
+    assert made_of(pool, one).within["length"].left.value == pytest.approx(expected, abs=0.02)
+
+
+def test_within_systems_is_within_cells() -> None:
+    """A cell is a fold and a system; within it, systems' means do nothing."""
+    rng = np.random.default_rng(0)
+    systems = rng.integers(0, 4, 200)
+    human, values = rng.normal(size=200), rng.normal(size=200)
+    one = fixed(human, values)
+    labels = [f"m{i}" for i in systems]
+    assert len(np.unique(cells(one, labels))) == 20
+    left = made_of(pool_of(human, systems=systems), one).within["system"].left
+    for shift in (10.0 * systems, -systems * 3.0):
+        shifted = made_of(
+            pool_of(human + shift, systems=systems), fixed(human + shift, values + shift)
+        )
+        assert shifted.within["system"].left.value == pytest.approx(left.value, abs=1e-12)
+
+
+def test_two_texts_of_a_source_say_nothing() -> None:
+    """Spearman takes three: without them there is no such line."""
+    human = np.arange(60.0)
+    pool = replace(pool_of(human), sources=tuple(f"s{i // 2}" for i in range(60)))
+    assert "source" not in made_of(pool, fixed(human, human)).within
+
+
+Made = Callable[[np.random.Generator], MadeOf]
+
+
+def unmade(rng: np.random.Generator) -> MadeOf:
+    """Estimates that know the texts and neither systems, lengths nor copies."""
+    n = 120
+    human = rng.normal(size=n)
+    pool = pool_of(
+        human, systems=rng.integers(0, 4, n), lengths=rng.integers(8, 30, n), copies=20, seed=7
+    )
+    return made_of(pool, fixed(human, human + 1.5 * rng.normal(size=n)))
+
+
+def of_systems(rng: np.random.Generator) -> MadeOf:
+    """Estimates that know the systems alone."""
+    systems = rng.integers(0, 4, 400)
+    human = systems + rng.normal(size=400)
+    values = systems + 0.1 * rng.normal(size=400)
+    return made_of(pool_of(human, systems=systems), fixed(human, values))
+
+
+def of_lengths(rng: np.random.Generator) -> MadeOf:
+    """Estimates that know the lengths alone."""
+    lengths = rng.integers(8, 60, 400)
+    human = lengths + 15 * rng.normal(size=400)
+    values = lengths + 8 * rng.normal(size=400)
+    return made_of(pool_of(human, lengths=lengths), fixed(human, values))
+
+
+def of_copies(rng: np.random.Generator) -> MadeOf:
+    """Estimates that know the texts that have copies."""
+    human = rng.normal(size=120)
+    values = np.where(np.arange(120) < 80, human, rng.normal(size=120))
+    return made_of(pool_of(human, copies=40), fixed(human, values))
+
+
+def test_null_says_nothing() -> None:
+    """Where the correlation is of the texts, each sentence is said in at most 5 % of pools."""
+    said = [shown(unmade(np.random.default_rng(seed))) for seed in range(RUNS)]
+    for what in ("which system", "how long", "near copies"):
+        assert sum(any(what in line for line in lines) for lines in said) <= 0.05 * RUNS
+
+
+@pytest.mark.parametrize(
+    ("made", "line"),
+    [
+        (of_systems, "Most of the correlation ({}) is which system wrote the text: within systems"),
+        (of_lengths, "Most of the correlation ({}) is how long the text is: given length it is"),
+        (of_copies, "A part of the correlation ({}) comes from near copies: 80 of 120 texts hold"),
+    ],
+    ids=["systems", "lengths", "copies"],
+)
+def test_what_is_there_is_said(made: Made, line: str) -> None:
+    """Estimates that know one thing alone are found out, on the terminal and on the page."""
+    found = made(np.random.default_rng(1))
+    start = line.format(f"{found.whole.value:.3f}")
+    assert any(said.startswith(start) for said in shown(found)), shown(found)
+    for whole in (True, False):
+        (section,) = made_of_sections(found, whole=whole)
+        assert any(said.startswith(start) for said in section.lines)
+        assert (section.table is not None) == whole
