@@ -1,10 +1,11 @@
 """How often the intervals of `refless compare` hold, and how wide they are beside others'.
 
-Two parts. `simulated`: systems whose true difference is known; few items are rated, estimates are
+Three parts. `simulated`: systems whose true difference is known; few items are rated, estimates are
 learned from these ratings alone (ten folds of items) or come from a judge. `replayed`: pools with
 several systems of which all texts are rated; a part of the ratings is kept, and the answer is
-compared with that of the whole. Beside `compare` stand the ratings alone, and with --beside
-ppi-python, cje-eval and glide-py on the same labels and estimates.
+compared with that of the whole. `alone`: the same with systems none of whose texts is rated.
+Beside `compare` stand the ratings alone, and with --beside ppi-python, cje-eval and glide-py on the
+same labels and estimates.
 
     python benchmarks/decisions.py simulated --runs 1000 --beside ppi,glide,cje
     python benchmarks/decisions.py replayed --data ../shared/data --runs 40
@@ -27,6 +28,7 @@ from refless.records import FloatArray, Outputs, Residuals
 from refless.stats.prediction_powered import Answer
 from refless.studies.comparing import Field, compared
 
+OTHERS = 300  # rated texts of other systems
 NONE = Residuals(values=np.zeros(0))
 Found = tuple[float, float, float]  # a value and its interval
 Peer = Callable[[Field], Found]
@@ -303,6 +305,29 @@ def replayed(data: Path, runs: int, seed: int, judge: bool) -> None:
                 print("\n".join(tally.lines()), flush=True)
 
 
+def alone(data: Path, runs: int, seed: int) -> None:
+    """Pairs of systems that nobody rated, by estimates alone; other systems' texts are rated."""
+    from refless import compare
+
+    for pool, rows in pools(data):
+        pairs = _pairs(rows)
+        rng, tally = np.random.default_rng(seed), Tally()
+        for _ in range(runs):
+            mine, items = pairs[int(rng.integers(len(pairs)))]
+            names = {row["system"] for row in mine}
+            others = [row for row in rows if row["system"] not in names]
+            if len({row["system"] for row in others}) < 2:
+                break
+            kept = rng.permutation(len(others))[:OTHERS]
+            given, true = _kept(rng, mine, items, 0)
+            rated = [{**others[i], "judge": None} for i in kept.tolist()]
+            (pair,) = compare(given, rated=rated).comparison.pairs
+            tally.add("estimates alone", pair.answer.value, pair.answer.interval, true)
+        if tally.rows:
+            print(f"{pool}, {len(tally.rows['estimates alone'])} pairs")
+            print("\n".join(tally.lines("estimates alone")), flush=True)
+
+
 def _pairs(rows: list[dict[str, Any]]) -> list[tuple[list[dict[str, Any]], list[str]]]:
     """The rows of two systems each, and the items that both answered; of 30 items or more."""
     of: dict[str, set[str]] = defaultdict(set)
@@ -342,7 +367,7 @@ def _kept(
 def main() -> None:
     """Runs a part."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("part", choices=("simulated", "replayed"))
+    parser.add_argument("part", choices=("simulated", "replayed", "alone"))
     parser.add_argument("--runs", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
@@ -351,6 +376,8 @@ def main() -> None:
     asked = parser.parse_args()
     if asked.part == "simulated":
         simulated(asked.runs, asked.seed, peers(asked.beside))
+    elif asked.part == "alone":
+        alone(asked.data, asked.runs, asked.seed)
     else:
         replayed(asked.data, asked.runs, asked.seed, asked.judge)
 

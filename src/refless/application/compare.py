@@ -9,7 +9,7 @@ from os import PathLike
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Annotated, Any
 
-from refless.application.estimating import DEFAULT, chosen, fitted, shown
+from refless.application.estimating import DEFAULT, chosen, estimated, fitted, shown
 from refless.application.notes import note
 from refless.application.parameters import (
     Argument,
@@ -110,8 +110,10 @@ def compare(
     if fail_if_worse and len(order) != 2:
         raise UsageError(f"--fail-if-worse is about two systems; there are {len(order)}")
     how = _selection(selection, given.compared)
-    field = _field(given, one, seed, drawn=how != "unknown", stratify=stratify, group=group)
-    found = compared(field, _errors(given, one, field), order)
+    drawn = how != "unknown"
+    errors = _errors(given, one, drawn=drawn)
+    field = _field(given, one, seed, drawn=drawn, stratify=stratify, group=group)
+    found = compared(field, errors, order)
     gate = _gate(found.pairs[0], margin) if fail_if_worse else None
     if gate is not None:
         note(gate.reason)
@@ -292,6 +294,8 @@ def _estimates(given: _Given, estimator: Estimator, seed: int, *, drawn: bool) -
     rated, others = {labels[i] for i in found.place.tolist()}, len(given.pool) - len(found.place)
     if drawn and not np.isnan(found.human).any():
         return nothing  # every output is rated
+    if not rated:
+        return estimated(estimator, found.texts).values  # it was fitted for its errors
     if not others and len(rated) < (FEWEST if drawn else 2):
         told = f"{counted(len(rated), 'item')} with ratings, fewer than {FEWEST if drawn else 2}"
         note(f"{told}: estimates are not used")
@@ -301,7 +305,7 @@ def _estimates(given: _Given, estimator: Estimator, seed: int, *, drawn: bool) -
         return crossed(estimator, pool, rated_labels, found.texts, labels, seed).values
 
 
-def _errors(given: _Given, estimator: Estimator, field: Field) -> Residuals:
+def _errors(given: _Given, estimator: Estimator, *, drawn: bool) -> Residuals:
     """What estimates alone are judged by, where some system has to be; in the raters' units."""
     from collections import Counter
     from dataclasses import replace
@@ -310,11 +314,12 @@ def _errors(given: _Given, estimator: Estimator, field: Field) -> Residuals:
 
     from refless.records import Residuals
 
-    systems = np.array(field.outputs.systems, dtype=object)
-    rated = Counter(systems[~np.isnan(field.human)].tolist())
-    if field.drawn and all(rated[name] > 1 for name in {*systems.tolist()}):
+    found = given.compared
+    systems = found.texts.systems
+    rated = Counter(systems[i] for i in found.place.tolist())
+    if drawn and all(rated[name] > 1 for name in {*systems}):
         return Residuals(values=np.zeros(0))
-    errors = fitted(estimator.clone(), given.pool, given.rated_labels).residuals()
+    errors = fitted(estimator, given.pool, given.rated_labels).residuals()
     low, high = given.pool.scale or (0.0, 1.0)
     unit = high - low
     return replace(errors, values=errors.values * unit, afar=errors.afar * unit)

@@ -168,7 +168,7 @@ def _systems(scored: Scored) -> tuple[Section, ...]:
     svg = row_chart(lines, "mean estimate", "Mean estimate of each system")
     caption = (
         "Points are means, whiskers 95 % intervals for the mean rating that people would give. "
-        "They belong to single systems: whether two systems differ they do not test."
+        "They belong to single systems; whether two systems differ is for 'refless compare' to say."
     )
     return (
         Section(
