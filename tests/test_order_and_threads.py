@@ -106,6 +106,9 @@ def lines(at: Path) -> Iterator[tuple[str, tuple[object, ...]]]:
     yield "compare", (pool, "--scale", 1, 5, *judge)
     yield "compare", (outputs, "--rated", pool, "--scale", 1, 5)
     yield "compare", (at / "partly.jsonl", "--estimator", NEAR)
+    for goal in ("learn", "mean", "compare"):
+        pair = ("--system", "m0", "--system", "m1") if goal == "compare" else ()
+        yield "next", (outputs, "--rated", pool, "--goal", goal, "-n", 9, *pair)
     yield "index", (pool, "--out-dir", at / "index")
     for name in ("bleu", "sbleu", "rouge-l", "cider-d", "cider", "delta-bleu"):
         yield "metric", (outputs, "-m", name, "--weight-column", "weights", *few)

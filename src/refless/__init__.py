@@ -21,6 +21,7 @@ if TYPE_CHECKING:  # for type checkers and editors; a test holds the two lists t
     from refless.application.meta import meta as meta
     from refless.application.metric import metric as metric
     from refless.application.mine import mine as mine
+    from refless.application.next import next as next  # noqa: A004
     from refless.application.score import score as score
     from refless.application.stress import stress as stress
     from refless.application.train import train as train
@@ -60,6 +61,7 @@ if TYPE_CHECKING:  # for type checkers and editors; a test holds the two lists t
     from refless.report.huse import HuseResult as HuseResult
     from refless.report.meta import MetaResult as MetaResult
     from refless.report.metric import MetricResult as MetricResult
+    from refless.report.next import NextResult as NextResult
     from refless.report.score.result import ScoreResult as ScoreResult
     from refless.report.short import MineResult as MineResult
     from refless.report.stress import StressResult as StressResult
@@ -84,6 +86,7 @@ _NAMES = {  # the public names of each module; loaded when one is first used
     "application.meta": "meta",
     "application.metric": "metric",
     "application.mine": "mine",
+    "application.next": "next",
     "application.score": "score",
     "application.stress": "stress",
     "application.train": "train",
@@ -102,6 +105,7 @@ _NAMES = {  # the public names of each module; loaded when one is first used
     "report.huse": "HuseResult",
     "report.meta": "MetaResult",
     "report.metric": "MetricResult",
+    "report.next": "NextResult",
     "report.score.result": "ScoreResult",
     "report.short": "MineResult",
     "report.stress": "StressResult",

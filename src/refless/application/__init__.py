@@ -5,6 +5,7 @@ COMMANDS = {
     "score": "score",
     "explain": "explain",
     "compare": "compare",
+    "next": "next",
     "index": "index",
     "train": "train",
     "metric": "metric",

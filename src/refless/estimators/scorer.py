@@ -74,6 +74,18 @@ class Comparison:
     name: str
 
 
+class Together(NamedTuple):
+    """How far the errors of estimates go together, in squared units of the human rating.
+
+    Attributes:
+        covariance: [n, n] of what the outputs' ratings have in common with others'.
+        noise: variance of one output's rating beyond that, which no other rating tells of.
+    """
+
+    covariance: FloatArray
+    noise: float
+
+
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Sweep:
     """Held-out estimates at many thresholds of abstention.
@@ -138,6 +150,20 @@ class Scorer(ABC):
 
     def without_scores(self) -> Self | None:
         """The same of texts alone; None for one that reads no scores that others gave."""
+        return None
+
+    def together(
+        self,
+        outputs: Outputs,  # noqa: ARG002 - of those that know
+        doubt: int = 0,  # noqa: ARG002
+    ) -> Together | None:
+        """How far the errors of estimates for these outputs go together; None where unknown.
+
+        Args:
+            outputs: the texts.
+            doubt: rated texts that the model counts as beside those that it has, as if they had
+                told nothing of which likeness matters.
+        """
         return None
 
     def from_model(self) -> RatedPool | None:

@@ -80,14 +80,14 @@ def checked(
     return Checked(table=table, roles=taken, texts=texts, names=names, scores=scores)
 
 
-def numbers_of(table: Gathered, column: str) -> list[float | None]:
+def numbers_of(table: Gathered, column: str, *, everywhere: bool = True) -> list[float | None]:
     """A column of finite numbers, None where a cell is blank; other cells make bad rows.
 
     Raises:
-        InputError: a file without that column.
+        InputError: a file without that column, where it has to be everywhere.
     """
     for part in table.parts:
-        if column not in part.columns:
+        if everywhere and column not in part.columns:
             remedy = "add it to every file; blank cells are scores that are missing"
             raise InputError(f"there is no column '{column}'", path=part.name, remedy=remedy)
     numbers: list[float | None] = []

@@ -261,7 +261,7 @@ def _probabilities(table: Checked) -> Sequence[float | None]:
     name = table.roles.one("probability")
     if name is None:
         return [None] * len(table.table)
-    found = numbers_of(table.table, name)
+    found = numbers_of(table.table, name, everywhere=False)
     for row, chance in enumerate(found):
         if chance is not None and not 0 < chance <= 1:
             remedy = "give the chance with which it was drawn to be rated, above 0 and at most 1"

@@ -11,7 +11,17 @@ from refless.errors import UsageError
 from refless.estimators.explanation import Explanation
 from refless.estimators.given import outputs_in
 from refless.estimators.gp.data import FEWEST, Data, folds_in, kernels_of, read
-from refless.estimators.gp.model import Method, Model, conditioned, estimated, parts, shares, tuned
+from refless.estimators.gp.model import (
+    Method,
+    Model,
+    conditioned,
+    doubted,
+    estimated,
+    parts,
+    shares,
+    together,
+    tuned,
+)
 from refless.estimators.gp.nested import Nested, nested
 from refless.estimators.gp.threads import calm
 from refless.estimators.protocol import (
@@ -26,7 +36,7 @@ from refless.estimators.protocol import (
     rows_in,
 )
 from refless.estimators.reach import half_widths, held_out_ways
-from refless.estimators.scorer import Held, Tried
+from refless.estimators.scorer import Held, Together, Tried
 from refless.index import RatedIndex, rated_in
 from refless.ngrams import Shape
 from refless.records import (
@@ -313,6 +323,16 @@ class GaussianProcess(Estimator):
         """Human rating minus estimate of the rated texts, each held out with its source."""
         state: _Learned = self._state()
         return state.errors
+
+    def together(self, outputs: Outputs, doubt: int = 0) -> Together | None:
+        """What outputs share, out of the posterior covariance; None without a model."""
+        state: _Learned = self._state()
+        data, model = state.data, state.model
+        if model is None:
+            return None
+        model = doubted(data, model, doubt, self._method()) if doubt else model
+        found, noise = together(data, model, data.inputs_of(outputs))
+        return Together(found * data.unit**2, noise * data.unit**2)
 
     def explain(
         self, output: str | Outputs, *, hide: str | None = None, most: int | None = None

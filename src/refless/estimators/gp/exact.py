@@ -53,6 +53,20 @@ class Exact:
         explained = np.square(half).sum(axis=0)
         return values, prior - explained + lack**2 / self.ones.sum()
 
+    def together(self, cross: FloatArray, prior: FloatArray) -> FloatArray:
+        """[new, new] covariance of the process at new texts, whose variances `predict` gives.
+
+        Args:
+            cross: as of `predict`; prior: [new, new] prior covariance, overwritten.
+        """
+        from scipy.linalg import solve_triangular
+
+        half = solve_triangular(self.factor[0], cross.T, lower=True, check_finite=False)
+        lack = 1.0 - cross @ self.ones
+        prior -= half.T @ half
+        prior += np.outer(lack, lack / self.ones.sum())
+        return prior
+
     def shares(self, cross: FloatArray) -> FloatArray:
         """[new, n] weight of each rating in each mean; every row sums to 1."""
         from scipy.linalg import cho_solve

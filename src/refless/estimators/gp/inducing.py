@@ -65,6 +65,16 @@ class Inducing:
         inner = cho_solve(self.inner, features.T).T
         return values, (features * inner).sum(axis=1) + lack**2 / self.ones.sum()
 
+    def together(self, cross: FloatArray, prior: FloatArray) -> FloatArray:
+        """As `Exact.together`; `cross` is [new, m]."""
+        from scipy.linalg import cho_solve
+
+        features = self._features(cross)
+        lack = 1.0 - features @ (self.phi.T @ self.ones)
+        prior -= features @ (features - cho_solve(self.inner, features.T).T).T
+        prior += np.outer(lack, lack / self.ones.sum())
+        return prior
+
     def shares(self, cross: FloatArray) -> FloatArray:
         """[new, n] weight of each rating in each mean; every row sums to 1."""
         features = self._features(cross)

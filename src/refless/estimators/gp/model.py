@@ -109,6 +109,29 @@ def _estimated(
     return values, variances
 
 
+def doubted(data: Data, model: Model, doubt: int, method: Method) -> Model:
+    """The model if so many more rated texts had all kernels and the nugget be worth the same."""
+    trust = len(data.y) / (len(data.y) + doubt)
+    alike = (1.0 - trust) / (len(data.components) + 1)
+    found = model.amplitudes
+    amplitudes = Amplitudes(trust * found.weights + alike, trust * found.nugget + alike)
+    return conditioned(data, amplitudes, method)
+
+
+def together(data: Data, model: Model, inputs: Inputs) -> tuple[FloatArray, float]:
+    """[n, n] posterior covariance of what texts share, and the variance of one rating beyond it.
+
+    Both in units of y squared.
+    """
+    n, known = len(inputs), model.covariance
+    points = known.points(inputs)
+    weights = np.array([known.weights.get(name, 0.0) for name in data.components])
+    own = Covariance.of(data.components, weights, points, n)
+    with calm():
+        found = model.posterior.together(known.between(points, n), own.between(points, n))
+    return found, model.amplitudes.nugget + float(np.median(data.noise))
+
+
 def shares(
     data: Data, model: Model, inputs: Inputs, shape: Shape, most: int | None
 ) -> tuple[Neighbor, ...]:

@@ -1,0 +1,220 @@
+"""next: which outputs to have rated, and what the ratings should bring."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated
+
+import numpy as np
+
+from refless.application.estimating import DEFAULT, chosen, fitted
+from refless.application.notes import note
+from refless.application.parameters import (
+    Argument,
+    Chosen,
+    Files,
+    Flag,
+    Names,
+    Rows,
+    Seed,
+    Several,
+    Threads,
+    check_drawing,
+    command,
+    names_in,
+    this_call,
+    words_of,
+)
+from refless.application.rows import ScoredRows
+from refless.errors import InputError, UsageError
+from refless.nouns import counted
+
+if TYPE_CHECKING:
+    from refless.estimators import Estimator
+    from refless.index import RatedIndex
+    from refless.records import Outputs, RatedPool
+    from refless.report.next import NextResult
+    from refless.signature import Signature
+    from refless.studies.choosing import Choice
+    from refless.studies.drawing import Units
+
+TO_RATE = "to-rate.csv"
+ROLES = ("id", "item", "system", "source", "text")  # columns of the file for raters
+
+
+@command
+def next(  # noqa: A001 - the command's name
+    outputs: Argument,
+    rated: Files = None,
+    *,
+    goal: Annotated[str | None, Flag(metavar="learn|mean|compare")] = None,
+    n: Annotated[int, Flag(names=("-n",))] = 50,
+    system: Several = None,
+    within: float | None = None,
+    blind: bool = False,
+    estimator: Chosen = DEFAULT,
+    threads: Threads = None,
+    seed: Seed = 0,
+    rows: ScoredRows,
+) -> NextResult:
+    """Which outputs to have rated next, and what the ratings should bring.
+
+    -o to-rate.csv writes the file for raters: the chosen outputs in a drawn order, the chance of
+    each to be drawn, an empty column for the rating, and no estimates. Once it is filled in, give
+    it to 'refless score', 'validate' or 'compare' with --rated.
+
+    Args:
+        outputs: Files of outputs; - is standard input. Without --rated: rows with a rating are
+            rated texts, rows without one can be chosen.
+        rated: Files of rated texts, or a folder made by 'refless index'.
+        goal: What the ratings are for. learn: better estimates of all these outputs; mean: the mean
+            rating of these outputs; compare: how far two systems differ.
+        n: Outputs to have rated; with --goal compare items, both answers of each.
+        system: With --goal compare: the two systems, where there are more. Repeatable.
+        within: How exact is enough, in the raters' units: half the width of a 95 % interval.
+            Without it: 5 % of the range of the ratings.
+        blind: Leave the system out of the file for raters.
+    """
+    from refless.report.next import NextResult
+    from refless.studies.choosing import learn
+    from refless.studies.drawing import draw, outputs_to_draw, wanted
+
+    check_drawing(seed)
+    _check(goal, n, within, system)
+    one = chosen(estimator, threads, seed)
+    pool, found, beside = _read(outputs, rated, one, rows, goal)
+    known = None if pool is None else fitted(one, pool)
+    scale = None if known is None else known.rated.scale
+    size = 1.0 if scale is None else scale[1] - scale[0]
+    if goal == "learn":
+        choice = learn(known, found, n, seed)
+    else:
+        mean = goal == "mean"
+        units = outputs_to_draw(known, found) if mean else _items(known, found, system)
+        enough = wanted(known) if within is None else within / size
+        choice = draw(units, n, seed, enough, beside=beside)
+    _note_choice(choice, found, known, n)
+    return NextResult(
+        choice=choice.times(size),
+        outputs=found,
+        n_rated=0 if known is None else len(known.rated),
+        then=_then(outputs, rated, found, goal, partly=rated is None and known is not None),
+        columns=_columns(rows, blind=blind),
+        signature=_signature(known, found, choice, seed),
+    )
+
+
+def _check(goal: str | None, n: int, within: float | None, system: Names) -> None:
+    """Raises UsageError for what cannot be honoured."""
+    from refless.studies.choosing import GOALS
+
+    if goal not in GOALS:
+        said = "; ".join(f"{name} for {what}" for name, what in GOALS.items())
+        raise UsageError(f"--goal is needed, what the ratings are for: {said}")
+    if n < 1:
+        raise UsageError(f"-n must be 1 or more, got {n}")
+    if within is not None and not (goal != "learn" and 0 < within < math.inf):
+        raise UsageError("--within is a number above 0, and goes with --goal mean or compare")
+    if system is not None and (goal != "compare" or len({*names_in(system)}) != 2):
+        raise UsageError("--system names the two systems of --goal compare: --system A --system B")
+
+
+def _read(
+    outputs: Rows, rated: Rows, estimator: Estimator, rows: ScoredRows, goal: str | None
+) -> tuple[RatedPool | RatedIndex | None, Outputs, bool]:
+    """The rated texts, if any, the outputs that nobody has rated, and whether others were."""
+    from refless.application.rows import check_standard_input, note_missing, rated_of, tell
+    from refless.index import rated_in
+    from refless.tables.partly import read_partly
+
+    check_standard_input(outputs, rated)
+    reading = rows.reading()
+    if rated is not None:  # whose columns of ratings these flags name
+        reading = replace(reading, columns=replace(reading.columns, rating=(), annotator=None))
+    read = read_partly(outputs, reading, "" if goal == "compare" else None)
+    tell(read)
+    note_missing(read.texts)
+    pool = read.pool if rated is None else rated_of(rated, rows)[0]
+    pool = estimator.from_model() if pool is None else pool
+    done = np.zeros(len(read.texts), dtype=np.bool_)
+    done[read.place] = True
+    if rated is not None and pool is not None:
+        known = rated_in(pool)
+        same = {*zip(known.ids, known.texts, strict=True)}
+        pairs = zip(read.texts.ids, read.texts.texts, strict=True)
+        done |= np.array([pair in same for pair in pairs], dtype=np.bool_)
+    if done.all():
+        remedy = "give outputs that nobody has rated"
+        raise InputError("every output has a rating already", remedy=remedy)
+    if done.any() and goal != "learn":
+        note(
+            f"{counted(int(done.sum()), 'output')} of these with a rating: chances are equal and "
+            "not written, so that 'refless compare' takes all ratings as drawn by lot"
+        )
+    return pool, read.texts.take(np.flatnonzero(~done)), bool(done.any())
+
+
+def _items(estimator: Estimator | None, outputs: Outputs, system: Names) -> Units:
+    """The items of two systems, the only ones or those that are named."""
+    from refless.studies.drawing import items_to_draw
+
+    there = sorted({*outputs.systems} - {""})
+    named = names_in(system) or tuple(there)
+    if len(named) != 2 or not {*named} <= {*there}:
+        listed = ", ".join(f"'{name}'" for name in there[:10])
+        raise UsageError(
+            "--goal compare is about two systems: name them with --system A --system B; outputs "
+            f"without a rating are of {listed}"
+        )
+    return items_to_draw(estimator, outputs, (named[0], named[1]))
+
+
+def _note_choice(choice: Choice, outputs: Outputs, known: Estimator | None, n: int) -> None:
+    """Says so where the choice is not what was asked for."""
+    from refless.records import numbered
+    from refless.studies.choosing import MOST
+
+    unit = "item" if choice.goal == "compare" else "different output"
+    if choice.n < n:
+        note(f"there are no more than {counted(choice.n, unit)} without a rating")
+    if known is None:
+        note("no text is rated yet, so the choice is random and nothing can be foretold")
+    elif choice.goal == "learn" and choice.way == "random":
+        note(f"{known.title} cannot tell which ratings teach it most here: the choice is random")
+    elif choice.goal == "learn" and choice.units > max(MOST, n):
+        note(f"of {choice.units:,} different outputs {max(MOST, n):,} were drawn to choose from")
+    if outputs.ids == numbered(len(outputs)):
+        note("the ids are numbers of rows: a column id finds the outputs of ratings again later")
+
+
+def _columns(rows: ScoredRows, *, blind: bool) -> dict[str, str]:
+    """Names of the columns of the file for raters, by role: those of the flags, or the usual."""
+    named = {role: getattr(rows, f"{role}_column") or role for role in ROLES}
+    if blind:
+        del named["system"]
+    first, *_ = names_in(rows.rating_column) or ("rating",)
+    return {**named, "rating": "rating" if "*" in first else first}
+
+
+def _then(outputs: Rows, rated: Rows, found: Outputs, goal: str | None, *, partly: bool) -> str:
+    """The command line that reads the ratings: compare weighs them by their chances."""
+    from refless.application.rows import index_folder
+
+    compared = goal == "compare" or (goal == "mean" and len({*found.systems}) > 1)
+    folder = index_folder(rated) is not None  # which no files can stand beside
+    call, more = this_call(), [TO_RATE] if rated is None or folder else [*words_of(rated), TO_RATE]
+    dropped = dict.fromkeys(("goal", "system", "within"), None)
+    changes = {"n": 50, "blind": False, "rated": more, **dropped}
+    if partly and not compared:  # rows of one id are one text
+        changes |= {"outputs": [*words_of(outputs), TO_RATE], "rated": None}
+    return replace(call, name="compare" if compared else "score").line(**changes)
+
+
+def _signature(known: Estimator | None, outputs: Outputs, choice: Choice, seed: int) -> Signature:
+    from refless.signature import Signature
+    from refless.version import __version__
+
+    signed = Signature("random").plus(v=__version__) if known is None else known.signature()
+    within = None if math.isnan(choice.within) else choice.within
+    return signed.plus(goal=choice.goal, next=choice.n, of=len(outputs), within=within, seed=seed)

@@ -1,0 +1,237 @@
+"""refless next: the file for raters and its way back, formats, and what is refused."""
+
+import csv
+import io
+import json
+import shlex
+from pathlib import Path
+
+import pytest
+
+import refless
+from command_line import NEIGHBORS, Ran, jsonl, run, too_wide
+from refless.simulate import simulate
+from refless.tables import read_pool
+
+POOL = simulate(120, seed=3).pool
+SCALE = ("--scale", 1, 5)
+
+
+def rows_of(places: range, *, rated: bool) -> list[dict[str, object]]:
+    """Simulated texts as rows."""
+    return [
+        {
+            "id": POOL.ids[i],
+            "item": POOL.items[i],
+            "source": POOL.sources[i],
+            "system": POOL.systems[i],
+            "text": POOL.texts[i],
+            "rating": round(1 + 4 * POOL.human[i], 2) if rated else None,
+        }
+        for i in places
+    ]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    where = tmp_path_factory.mktemp("next")
+    jsonl(where / "rated.jsonl", rows_of(range(60), rated=True))
+    unrated = rows_of(range(60, 120), rated=False)
+    jsonl(where / "partly.jsonl", [*rows_of(range(60), rated=True), *unrated])
+    jsonl(
+        where / "outputs.jsonl",
+        [{k: v for k, v in row.items() if k != "rating"} for row in unrated],
+    )
+    return where
+
+
+def chosen(folder: Path, goal: str, *more: object) -> Ran:
+    words = ("next", folder / "outputs.jsonl", "--rated", folder / "rated.jsonl", *SCALE)
+    pair = ("--system", "careful", "--system", "hasty") if goal == "compare" else ()
+    return run(*words, "--goal", goal, "-n", 6, *pair, *more)
+
+
+@pytest.mark.parametrize("goal", ["learn", "mean", "compare"])
+def test_text(folder: Path, goal: str) -> None:
+    """For people: what is chosen, what it should bring, what to do then; within 80 columns."""
+    ran = chosen(folder, goal)
+    assert ran.code == 0, ran.err
+    assert ran.out.startswith("6 of ")
+    for part in ("should", "What ratings should bring", "To rate", "-o to-rate.csv", "signature:"):
+        assert part in ran.out
+    assert not too_wide(ran.out)
+
+
+@pytest.mark.parametrize("goal", ["learn", "mean", "compare"])
+def test_file_for_raters_comes_back(folder: Path, tmp_path: Path, goal: str) -> None:
+    """Filled in it is a file of rated texts; chances are kept, blank rows are not asked again."""
+    file = tmp_path / "to-rate.csv"
+    ran = chosen(folder, goal, "-o", file)
+    assert ran.code == 0, ran.err
+    rows = list(csv.DictReader(io.StringIO(file.read_text(encoding="utf-8"))))
+    chance = [] if goal == "learn" else ["probability"]
+    assert list(rows[0]) == ["id", "item", "system", "source", "text", *chance, "rating"]
+    assert len(rows) == (12 if goal == "compare" else 6)
+    assert {row["rating"] for row in rows} == {""}
+    for row in rows[:-1]:
+        row["rating"] = "4"
+    with file.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.DictWriter(stream, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    assert read_pool(file).pool.ids == tuple(row["id"] for row in rows[:-1])
+    then = next(line for line in ran.out.splitlines() if line.startswith("  refless "))
+    words = shlex.split(then.replace("to-rate.csv", str(file)))[1:]
+    after = run(*words, "--format", "json")
+    assert after.code == 0, after.err
+    assert after.json["command"] == ("score" if goal == "learn" else "compare")
+    again = run("next", folder / "outputs.jsonl", "--rated", file, "--goal", "mean", "-n", 100)
+    assert again.code == 0, again.err
+    left = 60 - (len(rows) - 1)
+    assert f"{left} of {left} outputs" in again.out
+
+
+@pytest.mark.parametrize("goal", ["learn", "mean", "compare"])
+def test_ratings_of_one_file_come_back(folder: Path, tmp_path: Path, goal: str) -> None:
+    """The last line of the result reads the ratings where one file holds rated and unrated rows."""
+    file = tmp_path / "to-rate.csv"
+    pair = ("--system", "careful", "--system", "hasty") if goal == "compare" else ()
+    words = ("next", folder / "partly.jsonl", *SCALE, "--goal", goal, *pair, "-n", 5, "-o", file)
+    ran = run(*words)
+    text = file.read_text(encoding="utf-8")
+    lines = [line if i == 0 else f"{line}3" for i, line in enumerate(text.splitlines())]
+    file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    then = next(line for line in ran.out.splitlines() if line.startswith("  refless "))
+    after = run(*shlex.split(then.replace("to-rate.csv", str(file)))[1:], "--format", "json")
+    assert after.code == 0, after.err
+    rated = 60 + (10 if goal == "compare" else 5)
+    assert f"|size:{rated}|" in after.json["signature"]
+
+
+def test_json(folder: Path) -> None:
+    """The same in Python: chances, the curve in the raters' units, what settles it."""
+    found = chosen(folder, "mean", "--within", 0.6, "--format", "json").json
+    same = refless.next(
+        folder / "outputs.jsonl", folder / "rated.jsonl", goal="mean", n=6, within=0.6, scale=(1, 5)
+    )
+    assert same.to_dict() == found
+    assert [step["n"] for step in found["curve"]] == [6, 10, 20, 40]
+    widths = [step["chosen"] for step in found["curve"]]
+    assert widths == sorted(widths, reverse=True)
+    before = max(step["n"] for step in found["curve"] if step["chosen"] > 0.6)
+    after = min(step["n"] for step in found["curve"] if step["chosen"] <= 0.6)
+    assert before < found["needed"] <= after
+    assert len(found["chosen"]) == found["n"] == 6
+    assert found["units"] == found["n_outputs"] == 60
+    assert found["n_rated"] == 60
+
+
+def test_units_are_the_raters(folder: Path) -> None:
+    """With a scale widths are as many times larger as the scale is wide."""
+    small = chosen(folder, "mean", "--format", "json").json
+    assert small["within"] == pytest.approx(0.05 * 4)
+    assert 0.1 < small["curve"][0]["random"] < 4
+
+
+def test_one_file_serves(folder: Path) -> None:
+    """Rows with a rating are the rated texts, and are not asked again."""
+    one = run(
+        "next", folder / "partly.jsonl", *SCALE, "--goal", "learn", "-n", 6, "--format", "csv"
+    )
+    two = chosen(folder, "learn", "--format", "csv")
+    assert one.code == two.code == 0
+    assert one.out == two.out
+
+
+def test_no_rated_text_at_all(folder: Path) -> None:
+    """A random draw with its chances, and that is said."""
+    ran = run("next", folder / "outputs.jsonl", "--goal", "learn", "-n", 3, "--format", "json")
+    assert ran.code == 0, ran.err
+    assert "no text is rated yet" in ran.err
+    assert (ran.json["way"], ran.json["curve"], ran.json["n_rated"]) == ("random", [], 0)
+    assert ran.json["units"] < 60  # of copies one is asked, so that no output has a chance
+    mean = run("next", folder / "outputs.jsonl", "--goal", "mean", "-n", 3, "--format", "json")
+    assert [row["probability"] for row in mean.json["chosen"]] == [3 / 60] * 3
+
+
+def test_other_estimators_choose_at_random_aloud(folder: Path) -> None:
+    """Only what has covariances can tell; goals mean and compare work with any."""
+    ran = chosen(folder, "learn", *NEIGHBORS)
+    assert "BLEU Neighbors cannot tell which ratings teach it most" in ran.err
+    assert "drawn at random" in ran.out
+    assert "should tell the mean rating to ±" in " ".join(
+        chosen(folder, "mean", *NEIGHBORS).out.split()
+    )
+
+
+def test_blind_hides_the_system(folder: Path, tmp_path: Path) -> None:
+    """In the file and on the terminal."""
+    file = tmp_path / "to-rate.jsonl"
+    ran = chosen(folder, "compare", "--blind", "-o", file)
+    assert "system" not in json.loads(file.read_text(encoding="utf-8").splitlines()[0])
+    assert "  system" not in ran.out
+
+
+def test_names_of_columns_are_the_users(folder: Path, tmp_path: Path) -> None:
+    """What flags call columns, the file for raters calls so too."""
+    given = [{"name": f"x{i}", "reply": f"text {i} of many"} for i in range(9)]
+    file = jsonl(tmp_path / "mine.jsonl", given)
+    stars = [{**row, "name": f"y{i}", "stars": i} for i, row in enumerate(given)]
+    rated = jsonl(tmp_path / "stars.jsonl", stars)
+    flags = ("--id-column", "name", "--text-column", "reply", "--rating-column", "stars")
+    words = ("next", file, "--rated", rated, *flags, "--goal", "mean", "-n", 2)
+    ran = run(*words, "--format", "csv")
+    assert ran.code == 0, ran.err
+    assert ran.out.splitlines()[0] == "name,reply,probability,stars"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("", "--goal is needed"),
+        ("--goal best", "learn for .* mean for .* compare for "),
+        ("--goal mean -n 0", "-n must be 1 or more"),
+        ("--goal learn --within 0.1", "--within .* goes with --goal mean or compare"),
+        ("--goal mean --within 0", "a number above 0"),
+        ("--goal mean --system a --system b", "--system names the two systems of --goal compare"),
+        ("--goal compare --system careful", "--system names the two systems"),
+        ("--goal compare", "about two systems.*'broken', 'careful', 'hasty'"),
+        ("--goal compare --system careful --system nobody", "outputs without a rating are of"),
+        ("--goal mean --seed -1", "--seed must be 0 or more"),
+    ],
+)
+def test_what_is_refused(folder: Path, words: str, said: str) -> None:
+    """Exit status 2 and a sentence that says what to do."""
+    import re
+
+    ran = run("next", folder / "outputs.jsonl", *shlex.split(words))
+    assert ran.code == 2
+    assert re.search(said, " ".join(ran.err.split()))
+
+
+def test_everything_rated_is_refused(folder: Path) -> None:
+    """There is nothing left to ask."""
+    ran = run("next", folder / "rated.jsonl", "--goal", "mean")
+    assert ran.code == 2
+    assert "every output has a rating already" in ran.err
+
+
+def test_notes_on_what_else_differs(folder: Path, tmp_path: Path) -> None:
+    """Fewer than asked for; ids that are numbers of rows; ratings that are there already."""
+    ran = run("next", folder / "partly.jsonl", *SCALE, "--goal", "mean", "-n", 70)
+    assert "there are no more than 60 different outputs without a rating" in ran.err
+    assert "60 outputs of these with a rating: chances are equal and not written" in ran.err
+    plain = jsonl(tmp_path / "plain.jsonl", [{"text": f"some text {i}"} for i in range(4)])
+    assert "ids are numbers of rows" in run("next", plain, "--goal", "mean", "-n", 2).err
+
+
+def test_html(folder: Path, tmp_path: Path) -> None:
+    """A page with the curve and everything that is chosen, texts escaped."""
+    page = tmp_path / "next.html"
+    assert chosen(folder, "mean", "-o", page).code == 0
+    text = page.read_text(encoding="utf-8")
+    assert "<svg" in text
+    assert text.count("chosen so") >= 2
+    bad = jsonl(tmp_path / "bad.jsonl", [{"id": "1", "text": "<script>alert(1)</script> hello"}])
+    assert run("next", bad, "--goal", "mean", "-n", 1, "-o", page).code == 0
+    assert "<script>alert" not in page.read_text(encoding="utf-8")

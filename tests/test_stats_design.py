@@ -1,0 +1,96 @@
+"""Which numbers to observe: the greedy choice against explicit inverses."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from refless.estimators.gp.exact import exact
+from refless.estimators.gp.inducing import inducing
+from refless.stats.design import left_after, most_telling
+
+
+def covariance_of(m: int, seed: int) -> np.ndarray:
+    """A covariance of m numbers that go together."""
+    x = np.random.default_rng(seed).standard_normal((m, 3))
+    return x @ x.T + 0.1 * np.eye(m)
+
+
+def left_in(covariance, noise: float, seen: list[int]) -> np.ndarray:
+    """Slow twin: the variances after these are observed, by an explicit inverse."""
+    if not seen:
+        return np.diag(covariance)
+    inner = np.linalg.inv(covariance[np.ix_(seen, seen)] + noise * np.eye(len(seen)))
+    across = covariance[:, seen]
+    return np.diag(covariance - across @ inner @ across.T)
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.integers(3, 9), st.integers(0, 10**6), st.floats(0.05, 3.0))
+def test_greedy_is_best_of_all_next_ones(m: int, seed: int, noise: float) -> None:
+    """Each choice leaves the least variance in those not observed, of all that could be made."""
+    covariance = covariance_of(m, seed)
+    counts = np.random.default_rng(seed + 1).integers(1, 4, m).astype(float)
+    chosen = most_telling(covariance, noise, m - 1, counts).tolist()
+    assert len(set(chosen)) == m - 1
+    for k in range(m - 1):
+        seen, total = chosen[:k], {}
+        for one in set(range(m)) - set(seen):
+            kept = np.ones(m, bool)
+            kept[[*seen, one]] = False
+            total[one] = float((counts * left_in(covariance, noise, [*seen, one]))[kept].sum())
+        assert total[chosen[k]] <= min(total.values()) + 1e-9 * sum(counts)
+
+
+@settings(deadline=None, max_examples=25)
+@given(st.integers(3, 9), st.integers(0, 10**6), st.floats(0.05, 3.0))
+def test_left_after_is_by_inverse(m: int, seed: int, noise: float) -> None:
+    """Mean variance of those not observed, step by step."""
+    covariance, counts = covariance_of(m, seed), np.arange(1.0, m + 1)
+    order = np.random.default_rng(seed).permutation(m)[: m - 1]
+    for k, value in enumerate(left_after(covariance, noise, order, counts)):
+        seen = order[:k].tolist()
+        kept = np.setdiff1d(np.arange(m), seen)
+        left = left_in(covariance, noise, seen)
+        assert value == pytest.approx(float(np.average(left[kept], weights=counts[kept])))
+
+
+def test_one_of_two_clusters_first_from_the_larger() -> None:
+    """Three that go together tell more than two; then the other two, and none twice."""
+    covariance = np.zeros((5, 5))
+    covariance[:3, :3] = covariance[3:, 3:] = 0.9
+    covariance += 0.1 * np.eye(5)
+    chosen = most_telling(covariance, 0.5, 2).tolist()
+    assert chosen[0] in (0, 1, 2)
+    assert chosen[1] in (3, 4)
+
+
+def test_posterior_covariance_is_what_refitting_gives() -> None:
+    """Variances after an observation are those of a process fitted with that text too."""
+    rng = np.random.default_rng(5)
+    x = rng.standard_normal((14, 4))
+    kernel, noise = x @ x.T + 0.3 * np.eye(14), 0.4
+    y = rng.standard_normal(14)
+    known, new = np.arange(9), np.arange(9, 14)
+    fitted = exact(kernel[np.ix_(known, known)].copy(), np.full(9, noise), y[known])
+    cross = kernel[np.ix_(new, known)]
+    together = fitted.together(cross, kernel[np.ix_(new, new)].copy())
+    _, variances = fitted.predict(cross, np.diag(kernel)[new])
+    assert np.diag(together) == pytest.approx(variances)
+    more = np.arange(10)  # the first of the new ones is rated as well
+    refitted = exact(kernel[np.ix_(more, more)].copy(), np.full(10, noise), y[more])
+    _, after = refitted.predict(kernel[np.ix_(new, more)], np.diag(kernel)[new])
+    assert left_in(together, noise, [0]) == pytest.approx(after)
+
+
+def test_inducing_points_on_every_text_are_exact() -> None:
+    """With each rated text as an inducing point nothing is lost, covariances of new ones too."""
+    rng = np.random.default_rng(6)
+    x = rng.standard_normal((12, 6))
+    kernel, noise = x @ x.T + 0.5 * np.eye(12), np.full(8, 0.3)
+    known, new = np.arange(8), np.arange(8, 12)
+    y, among = rng.standard_normal(8), kernel[np.ix_(known, known)]
+    cross, prior = kernel[np.ix_(new, known)], kernel[np.ix_(new, new)]
+    slow = exact(among.copy(), noise, y).together(cross, prior.copy())
+    fast = inducing(among, among, np.diag(among), noise, y).together(cross, prior.copy())
+    assert fast == pytest.approx(slow, abs=1e-5)

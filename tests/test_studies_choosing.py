@@ -1,0 +1,201 @@
+"""What to have rated next: choices, what they promise, and that noise promises nothing."""
+
+import math
+
+import numpy as np
+import pytest
+
+from refless.errors import UsageError
+from refless.estimators import BLEUNeighbors, GaussianProcess
+from refless.human import pool_of
+from refless.records import Outputs, as_outputs, take
+from refless.simulate import simulate
+from refless.stats.inclusion import error_of_mean
+from refless.stats.intervals import student
+from refless.studies.choosing import learn
+from refless.studies.drawing import draw, items_to_draw, outputs_to_draw, wanted
+from refless.studies.spreads import held_out_by
+
+POOL = simulate(90, seed=11).pool
+RATED, OTHERS = np.arange(60), np.arange(60, 90)
+FITTED = GaussianProcess(threads=1).fit(take(POOL, RATED))
+OUTPUTS = as_outputs(take(POOL, OTHERS))
+PAIR = ("careful", "hasty")
+
+
+def choices(outputs: Outputs, seed: int = 0):
+    """One choice for each goal."""
+    yield learn(FITTED, outputs, 8, seed)
+    yield draw(outputs_to_draw(FITTED, outputs), 8, seed, 0.1)
+    yield draw(items_to_draw(FITTED, outputs, PAIR), 4, seed, 0.1)
+
+
+def test_order_of_rows_changes_nothing() -> None:
+    """The same outputs, in the same order for raters, with the same chances."""
+    mixed = OUTPUTS.take(np.random.default_rng(0).permutation(len(OUTPUTS)))
+    for one, other in zip(choices(OUTPUTS), choices(mixed), strict=True):
+        ids = [OUTPUTS.ids[i] for i in one.rows]
+        assert ids == [mixed.ids[i] for i in other.rows]
+        assert one.probability == pytest.approx(other.probability, nan_ok=True)
+        assert one.curve == other.curve
+
+
+def test_seed_decides_the_draw() -> None:
+    """The same seed, the same draw; another, another."""
+    for one, other, third in zip(
+        choices(OUTPUTS), choices(OUTPUTS), choices(OUTPUTS, 1), strict=True
+    ):
+        assert one.rows.tolist() == other.rows.tolist()
+        if one.goal != "learn":
+            assert one.rows.tolist() != third.rows.tolist()
+
+
+def test_copies_are_asked_once() -> None:
+    """Of equal outputs one; what is there twice counts twice."""
+    twice = Outputs(
+        ids=tuple(f"{i}" for i in range(60)),
+        texts=OUTPUTS.texts * 2,
+        sources=OUTPUTS.sources * 2,
+    )
+    found = learn(FITTED, twice, 60, 0)
+    assert found.units == found.n == 30
+    assert len({twice.texts[i] for i in found.rows}) == 30
+
+
+def test_of_many_outputs_some_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    """More different ones than the limit: as many are drawn, with the seed."""
+    monkeypatch.setattr("refless.studies.choosing.MOST", 10)
+    first, second = ({*learn(FITTED, OUTPUTS, 9, seed).rows.tolist()} for seed in (0, 1))
+    assert len(first) == len(second) == 9
+    assert first != second
+
+
+def test_learn_promises_less_error_than_random_choice() -> None:
+    """Fewer unknowns after each rating, and no fewer than random choice leaves."""
+    curve = learn(FITTED, OUTPUTS, 8, 0).curve
+    assert [one.n for one in curve] == [0, 8, 10, 20]
+    assert curve[0].chosen == curve[0].random
+    assert all(one.chosen < one.random for one in curve[1:])
+    assert list(np.diff([one.random for one in curve])) < [0.0] * 3
+
+
+@pytest.mark.parametrize("estimator", [None, BLEUNeighbors().fit(take(POOL, RATED))])
+def test_what_cannot_tell_leaves_it_to_chance(estimator) -> None:
+    """No rated texts, or an estimator without covariances: a random choice with its chance."""
+    found = learn(estimator, OUTPUTS, 6, 0)
+    assert (found.way, found.curve) == ("random", ())
+    assert found.probability.tolist() == [6 / 30] * 6
+
+
+def test_without_rated_texts_chances_are_equal() -> None:
+    """And nothing is promised."""
+    for units in (outputs_to_draw(None, OUTPUTS), items_to_draw(None, OUTPUTS, PAIR)):
+        found = draw(units, 5, 0, wanted(None))
+        assert (found.way, found.curve, found.needed) == ("random", (), 0)
+        assert found.probability == pytest.approx(np.full(len(found.rows), 5 / len(units.members)))
+
+
+def test_needed_is_the_least_number() -> None:
+    """One fewer is too few; where all are too few it is 0."""
+    units = outputs_to_draw(FITTED, OUTPUTS)
+    found = draw(units, 5, 0, 0.12)
+    assert units.half_width(found.needed) <= 0.12 < units.half_width(found.needed - 1)
+    assert draw(units, 5, 0, 0.01).needed == 0
+
+
+def test_half_width_by_hand() -> None:
+    """Student's t times the error of the mean, for equal spreads that of a textbook."""
+    units = outputs_to_draw(BLEUNeighbors(max_fraction=1.0).fit(POOL), OUTPUTS)
+    expected = student(9) * error_of_mean(units.spread, units.chances(10), units.variance)
+    assert units.half_width(10) == expected
+    flat = np.full(30, 10 / 30)
+    even = student(9) * error_of_mean(units.spread, flat, units.variance)
+    assert units.half_width(10, even=True) == pytest.approx(even)
+
+
+def test_items_keep_their_answers_together() -> None:
+    """Both answers of an item follow each other, with one chance, that of the item."""
+    found = draw(items_to_draw(FITTED, OUTPUTS, PAIR), 4, 0, 0.1)
+    for k in range(0, len(found.rows), 2):
+        one, other = found.rows[k : k + 2]
+        assert OUTPUTS.items[one] == OUTPUTS.items[other]
+        assert {OUTPUTS.systems[one], OUTPUTS.systems[other]} == {*PAIR}
+        assert found.probability[k] == found.probability[k + 1]
+
+
+def test_equal_answers_are_asked_least() -> None:
+    """Where both systems said the same there is no difference to find: the floor alone."""
+    texts = list(OUTPUTS.texts)
+    first = next(i for i in range(30) if OUTPUTS.systems[i] == PAIR[0])
+    item = OUTPUTS.items[first]
+    other = next(i for i in range(30) if (OUTPUTS.items[i], OUTPUTS.systems[i]) == (item, PAIR[1]))
+    texts[other] = texts[first]
+    same = Outputs(
+        ids=OUTPUTS.ids,
+        texts=tuple(texts),
+        sources=OUTPUTS.sources,
+        systems=OUTPUTS.systems,
+        items=OUTPUTS.items,
+    )
+    units = items_to_draw(FITTED, same, PAIR)
+    place = next(k for k, rows in enumerate(units.members) if first in rows)
+    assert units.spread[place] == 0
+    assert (np.delete(units.spread, place) > 0).all()
+    assert units.chances(4).argmin() == place
+
+
+def test_systems_without_a_common_item_are_refused() -> None:
+    """The error names both, and what tells items."""
+    apart = Outputs(ids=("1", "2"), texts=("a b", "c d"), systems=("x", "y"), items=("1", "2"))
+    with pytest.raises(UsageError, match=r"both 'x' and 'y'.*column item"):
+        items_to_draw(None, apart, ("x", "y"))
+
+
+def noise(seed: int, n: int = 45) -> GaussianProcess:
+    """Fitted to ratings that have nothing to do with the texts."""
+    pool, rng = simulate(n, seed=seed).pool, np.random.default_rng(seed)
+    ratings = rng.integers(1, 6, n).astype(float)
+    return GaussianProcess(threads=1).fit(pool_of(pool.texts, ratings, ids=pool.ids, scale=(1, 5)))
+
+
+def test_noise_promises_nothing() -> None:
+    """Ratings by dice: that more will help is said in no more than 5 % of the cases."""
+    said = 0
+    for seed in range(60):
+        held = held_out_by(noise(seed))
+        said += held is not None and held.knows
+    assert said <= 3
+
+
+def test_two_equal_systems_are_not_said_to_be_told_apart() -> None:
+    """Systems by dice: items that would show a difference are named in no more than 5 %."""
+    said = 0
+    for seed in range(40):
+        rng, pool = np.random.default_rng(seed), simulate(60, seed=seed).pool
+        systems = tuple("ab"[k] for k in rng.permuted(np.tile([0, 1], (30, 1)), axis=1).ravel())
+        outputs = Outputs(
+            ids=pool.ids,
+            texts=tuple(pool.texts[i] for i in rng.permutation(60)),
+            systems=systems,
+            items=tuple(str(i // 2) for i in range(60)),
+        )
+        known = simulate(60, seed=1_000 + seed).pool
+        fitted = GaussianProcess(threads=1).fit(known.texts, known.human)
+        said += draw(items_to_draw(fitted, outputs, ("a", "b")), 10, 0, 0.1).shows > 0
+    assert said <= 2
+
+
+def test_promised_widths_come_true() -> None:
+    """The half width of n drawn ratings is the promised one, on average over pools within 10 %."""
+    ratios = []
+    for seed in range(20):
+        pool = simulate(150, seed=seed).pool
+        fitted = GaussianProcess(threads=1).fit(take(pool, np.arange(60)))
+        rest = take(pool, np.arange(60, 150))
+        units = outputs_to_draw(fitted, as_outputs(rest))
+        errors = rest.human - fitted.predict(as_outputs(rest))
+        chances = units.chances(30)[np.argsort([rows[0] for rows in units.members])]
+        true = error_of_mean(np.abs(errors - errors.mean()), chances, float(rest.human.var()))
+        ratios.append(units.half_width(30) / (student(29) * true))
+    assert 0.9 < float(np.mean(ratios)) < 1.1
+    assert math.isfinite(max(ratios))
