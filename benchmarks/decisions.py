@@ -29,6 +29,7 @@ from refless.stats.prediction_powered import Answer
 from refless.studies.comparing import Field, compared
 
 OTHERS = 300  # rated texts of other systems
+REPLAYED = (20, 60)  # rated items
 NONE = Residuals(values=np.zeros(0))
 Found = tuple[float, float, float]  # a value and its interval
 Peer = Callable[[Field], Found]
@@ -278,9 +279,12 @@ def replayed(data: Path, runs: int, seed: int, judge: bool) -> None:
     """Pairs of systems on real pools: n items rated, the answer beside that of all of them."""
     from refless import compare
 
+    every = {n: Tally() for n in REPLAYED}
     for pool, rows in pools(data):
+        if judge and "judge" not in rows[0]:
+            continue
         pairs = _pairs(rows)
-        for n in (20, 40, 60):
+        for n in REPLAYED:
             rng, tally = np.random.default_rng(seed), Tally()
             for _ in range(runs):
                 mine, items = pairs[int(rng.integers(len(pairs)))]
@@ -289,20 +293,16 @@ def replayed(data: Path, runs: int, seed: int, judge: bool) -> None:
                 given, true = _kept(rng, mine, items, n)
                 scores = ["judge"] if judge and "judge" in mine[0] else None
                 (pair,) = compare(given, score_column=scores).comparison.pairs
-                alone = pair.powered.alone
-                if math.isnan(alone.error):
-                    continue
-                tally.add("ratings alone", alone.value, alone.interval, true)
-                tally.add(
-                    "refless compare",
-                    pair.answer.value,
-                    pair.answer.interval,
-                    true,
-                    pair.powered.worth,
-                )
+                alone, both = pair.powered.alone, pair.powered.both
+                for one in (tally, every[n]) if not math.isnan(alone.error) else ():
+                    one.add("ratings alone", alone.value, alone.interval, true)
+                    one.add("refless compare", both.value, both.interval, true, pair.powered.worth)
             if tally.rows:
                 print(f"{pool}, {n} rated items, {len(tally.rows['ratings alone'])} runs")
                 print("\n".join(tally.lines()), flush=True)
+    for n, tally in every.items():
+        print(f"all pools, {n} rated items, {len(tally.rows['ratings alone'])} runs")
+        print("\n".join(tally.lines()), flush=True)
 
 
 def alone(data: Path, runs: int, seed: int) -> None:
