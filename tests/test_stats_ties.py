@@ -78,3 +78,10 @@ def test_a_threshold_is_of_settled_scores() -> None:
     """0.1 + 0.2 and 0.3 tie as they are."""
     human, column = np.array([1.0, 1.0, 2.0]), np.array([0.3, 0.1 + 0.2, 0.9])
     assert tie_threshold(human, column) == (0.0, 1.0)
+
+
+@given(st.lists(st.floats(-1e300, 1e300), min_size=1, max_size=6), st.integers(0, 3))
+def test_constant_at_a_glance(values: list[float], seed: int) -> None:
+    """What is seen at a glance is what the settled values say."""
+    for column in (np.array(values), shaken(np.array(values[:1] * 5), seed)):
+        assert correlation.is_constant(column) == (len(np.unique(settled(column))) < 2)

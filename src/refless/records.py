@@ -22,7 +22,6 @@ Reason = Literal["", "empty", "too-short", "too-few", "too-many", "too-uncertain
 Aggregate = Literal["mean", "median"]
 Scale = tuple[float, float]
 
-
 SHOWN = 3  # rows of a record that prints itself
 WIDTH = 60  # letters of a text in such a row
 
@@ -70,12 +69,14 @@ class Ratings:
         annotator: [m] who rated it, an index into `annotators`; all zero where unknown.
         values: [m] the ratings, finite.
         annotators: names, sorted; empty where the file does not say who rated.
+        times: [m] when, NaN where that is not known; empty where the file does not say it.
     """
 
     text: IntArray
     annotator: IntArray
     values: FloatArray
     annotators: tuple[str, ...] = ()
+    times: FloatArray = field(default_factory=lambda: np.zeros(0))
 
     def of(self, rows: IntArray, n: int) -> Ratings:
         """The ratings of some of n texts, which are numbered anew in the order given."""
@@ -83,9 +84,9 @@ class Ratings:
         place[rows] = np.arange(len(rows))
         text = place[self.text]
         kept = text >= 0
-        return replace(
-            self, text=text[kept], annotator=self.annotator[kept], values=self.values[kept]
-        )
+        own = {name: getattr(self, name) for name in ("annotator", "values", "times")}
+        own = {name: column[kept] for name, column in own.items() if len(column)}
+        return replace(self, text=text[kept], **own)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True, repr=False)

@@ -163,6 +163,7 @@ class RatedRows(OutputRows):
         rating_column: Column of the ratings; for one annotator a column repeat it, or give a
             pattern: 'rater*'. Without it: rating, score, quality, label, feedback.
         annotator_column: Column of the annotator. Without it: annotator, rater, worker, user.
+        time_column: Column of the time of each rating. Without it: timestamp, rated_at.
         rating_map: Numbers for rating words: up=1,down=0.
         scale: Lowest and highest rating; maps ratings to [0, 1].
         aggregate: What stands for several ratings of one text: their mean or median.
@@ -170,6 +171,7 @@ class RatedRows(OutputRows):
 
     rating_column: SeveralColumns = None
     annotator_column: Column = None
+    time_column: Rare[Column] = None
     rating_map: Annotated[
         Rare[Read[str | Mapping[str, float] | None]],
         Flag(metavar="WORD=NUMBER,...", kind=str | None),
@@ -184,7 +186,8 @@ class RatedRows(OutputRows):
         if self.aggregate not in {"mean", "median"}:
             raise UsageError(f"--aggregate must be mean or median, got '{self.aggregate}'")
         words = self.rating_map
-        named = {"rating": names_in(self.rating_column), "annotator": self.annotator_column}
+        told = {"annotator": self.annotator_column, "time": self.time_column}
+        named = {"rating": names_in(self.rating_column), **told}
         return replace(
             # zero-argument super() does not know the class that slots made anew
             OutputRows.reading(self, **{**named, **columns}),

@@ -9,15 +9,20 @@ import math
 import numpy as np
 
 from refless.records import FloatArray, IntArray
-from refless.stats.ties import settled
+from refless.stats.ties import BITS, settled
 
 DENSE_ROWS = 1_000  # up to here n x n signs are quicker than loading a compiler
 EXACT_ROWS = 33  # scipy's own limit for the exact distribution of Kendall's tau
 NAN = float("nan")
+CLEAR = 2.0 ** (2 - BITS)  # a difference, relative to the largest value, that no rounding makes
 
 
 def is_constant(column: FloatArray) -> bool:
     """Whether a column has no two different values, up to rounding."""
+    if len(column):
+        low, high = float(column.min()), float(column.max())
+        if high - low > CLEAR * max(abs(low), abs(high)):
+            return False
     return len(np.unique(settled(column))) < 2
 
 

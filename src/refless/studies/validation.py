@@ -13,6 +13,7 @@ from refless.studies.annotators import Annotators, annotators
 from refless.studies.baselines import tried_plain
 from refless.studies.beside_annotators import BesideAnnotators, beside_annotators
 from refless.studies.differences import Difference
+from refless.studies.drift import Drift, drift
 from refless.studies.held_out import Agreement
 from refless.studies.made_of import MadeOf, made_of
 from refless.studies.reranking import BY, Reranking, reranking
@@ -43,6 +44,7 @@ class Validation:
         reranking: what choosing among outputs for one source, or item, is worth; None where these
             were not held out together, or each has one output.
         made_of: what is left of the correlation within systems and sources, given length.
+        drift: raters who differ from the others, and what changes over time.
         signature: everything that can change these numbers.
     """
 
@@ -55,6 +57,7 @@ class Validation:
     beside: BesideAnnotators | None
     reranking: Reranking | None
     made_of: MadeOf
+    drift: Drift
     signature: Signature
 
 
@@ -129,6 +132,7 @@ def validation(
         beside=beside_annotators(pool, one),
         reranking=chosen,
         made_of=made_of(pool, one),
+        drift=drift(pool, estimates.values, deal.groups),
         signature=signature.plus(heldout=group, ci=one.method, seed=seed),
     )
 

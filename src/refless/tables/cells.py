@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from datetime import UTC, date, datetime
 from typing import Any
 
 from refless.errors import InputError
@@ -114,6 +115,41 @@ def weights_of_cell(value: object, n_references: int) -> tuple[float, ...]:
             remedy = "weights go from -1 to 1: (r - 3) / 2 for ratings r of 1 to 5"
             raise InputError(f"weight {weight} is outside -1 to 1", remedy=remedy)
     return weights
+
+
+def time_of_cell(value: object) -> float:
+    """A date, a time or a number as seconds, or as it stands; NaN for a blank cell.
+
+    Times without a zone are taken for UTC.
+
+    Raises:
+        InputError: anything else.
+    """
+    if value is None or (isinstance(value, str) and not value.strip()):
+        return math.nan
+    try:
+        if isinstance(value, int | float):
+            number = float(value)
+        elif isinstance(value, date) and not isinstance(value, datetime):
+            number = datetime(value.year, value.month, value.day, tzinfo=UTC).timestamp()
+        else:
+            number = _seconds(value)
+    except (ValueError, OverflowError):
+        number = math.nan
+    if not math.isfinite(number):
+        remedy = "write times as 2026-03-31T14:05, or as numbers that rise"
+        raise InputError(f"{shown(value)} is no time", remedy=remedy)
+    return number
+
+
+def _seconds(value: object) -> float:
+    """Raises ValueError for what is no time."""
+    text = str(value).strip()
+    try:
+        return float(text)
+    except ValueError:
+        when = datetime.fromisoformat(text)
+        return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()
 
 
 def counted(n: int, noun: str) -> str:

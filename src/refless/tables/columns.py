@@ -15,6 +15,7 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "source": ("source", "prompt", "input", "question", "context", "mr"),
     "system": ("system", "model"),
     "annotator": ("annotator", "rater", "worker", "user"),
+    "time": ("timestamp", "rated_at"),
     "id": ("id",),
     "item": ("item",),
     "task": ("task",),
@@ -26,7 +27,7 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "probability": ("probability", "inclusion_probability"),
 }
 SHARED = ("text", "id", "item", "source", "system", "task", "group", "score")
-POOL_ROLES = (*SHARED, "rating", "annotator")
+POOL_ROLES = (*SHARED, "rating", "annotator", "time")
 OUTPUT_ROLES = (*SHARED, "reference", "weight")
 BOTH_ROLES = (*POOL_ROLES, "reference", "weight")
 HUSE_ROLES = (*POOL_ROLES, "logprob", "length", "label")
@@ -52,6 +53,7 @@ class Columns:
     text: str | None = None
     rating: tuple[str, ...] = ()
     annotator: str | None = None
+    time: str | None = None
     id: str | None = None
     item: str | None = None
     source: str | None = None

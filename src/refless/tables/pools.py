@@ -11,8 +11,8 @@ import numpy as np
 
 from refless.errors import InputError, UsageError
 from refless.human import check_scale, human_ratings
-from refless.records import RatedPool, Ratings, Scale, Texts
-from refless.tables.cells import counted
+from refless.records import FloatArray, RatedPool, Ratings, Scale, Texts
+from refless.tables.cells import counted, time_of_cell
 from refless.tables.checking import Checked, Read, about, agree, checked, merged_note, said
 from refless.tables.columns import POOL_ROLES, scores_among
 from refless.tables.memory import Rows
@@ -121,6 +121,7 @@ def rated_of(
     if reading.scale is None and reading.rating_map is None and words:
         reading = replace(reading, scale=PAIR_SCALE)
     rated = _rated(rows, spellings, both=both)
+    times, untimed = _times(rows, named=reading.columns.time is not None)
     values = {
         name: _values(rows, name, column, words, reading.scale)
         for name, column in spellings.items()
@@ -135,14 +136,14 @@ def rated_of(
     groups = merged(good, keys)
     agree(rows, groups, more)
     groups = groups if kept is good else merged(kept, keys)
-    ratings, nameless = _ratings(rows, groups, values)
+    ratings, nameless = _ratings(rows, groups, values, times)
     unrated = len(good) - len(kept)
     left = (
         f"{unrated} of {counted(len(rated), 'row')} {'has' if unrated == 1 else 'have'} no rating"
     )
     left = f"{left}: {'these are the outputs' if both else 'left out of the rated texts'}"
     notes = (*rows.roles.notes, *notes, *([left] if unrated else []))
-    notes = (*notes, *merged_note(rows, groups), *nameless)
+    notes = (*notes, *untimed, *merged_note(rows, groups), *nameless)
     told = said(rows, groups, notes, [row for row in bad if rated[row] or not both], "skipped")
     read = PoolRead(pool=_pool(rows, groups, ratings, reading), **told)
     return Rated(read=read, groups=groups, others=_others(rated, groups, keys))
@@ -234,7 +235,10 @@ def _others(rated: Sequence[bool], groups: Merged, keys: Keys) -> list[int]:
 
 
 def _ratings(
-    rows: Checked, groups: Merged, values: Mapping[str, Sequence[float | None]]
+    rows: Checked,
+    groups: Merged,
+    values: Mapping[str, Sequence[float | None]],
+    times: FloatArray,
 ) -> tuple[Ratings, tuple[str, ...]]:
     """The single ratings in the order of rows, and a note on annotators.
 
@@ -248,6 +252,7 @@ def _ratings(
         annotator=annotator.astype(np.int64),
         values=grid[place, annotator],
         annotators=columns if len(columns) > 1 else (),
+        times=times[[*groups.rows]][place] if len(times) else times,
     )
     if len(columns) > 1 or "annotator" not in rows.names:
         return ratings, ()
@@ -262,6 +267,25 @@ def _ratings(
     again = len(who) - len({*zip(groups.text.tolist(), who, strict=True)})
     told = f"{counted(again, 'time')} an annotator rated the same text again; every rating counts"
     return ratings, (told,) if again else ()
+
+
+def _times(rows: Checked, *, named: bool) -> tuple[FloatArray, tuple[str, ...]]:
+    """[n of table] when each row was rated, or none; a note where a column was taken for times.
+
+    A column that no flag names, and that holds something else, is left alone.
+    """
+    column = rows.roles.one("time")
+    if column is None:
+        return np.zeros(0), ()
+    found = np.full(len(rows.table), np.nan)
+    for row, cell in enumerate(rows.table.columns[column]):
+        try:
+            found[row] = time_of_cell(cell)
+        except InputError as fault:
+            if not named:
+                return np.zeros(0), (f"column '{column}' holds no times: {fault.found}",)
+            rows.table.refuse(row, fault.found, fault.remedy, column)
+    return found, ()
 
 
 def _pool(rows: Checked, groups: Merged, ratings: Ratings, reading: Reading) -> RatedPool:

@@ -8,6 +8,7 @@ from refless.report.advice import Advice
 from refless.report.export import Rows
 from refless.report.record import AnnotatorsRecord, Count, Record, Signed, annotators_record, record
 from refless.report.validate.document import NO_NAMES
+from refless.report.validate.drift import drifted
 from refless.report.validate.made_of import shown
 from refless.report.validate.scores import said
 from refless.report.validate.side_by_side import recommendation
@@ -15,6 +16,7 @@ from refless.report.validate.verdict import grounds_of, verdict
 from refless.stats.intervals import Interval
 from refless.studies.beside_scores import BesideScores
 from refless.studies.differences import Difference
+from refless.studies.drift import Drift
 from refless.studies.held_out import Agreement
 from refless.studies.made_of import MadeOf
 from refless.studies.reranking import Reranking
@@ -61,6 +63,13 @@ class MadeOfRecord(MadeOf):
 
 
 @dataclass(frozen=True, kw_only=True)
+class DriftRecord(Drift):
+    """Raters and time; `shown`: who is shown to differ and what to change, in sentences."""
+
+    shown: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
 class ValidateRecord(Record):
     """Held-out estimates of rated texts against their ratings.
 
@@ -75,6 +84,7 @@ class ValidateRecord(Record):
             were not held out together (--group), or none has several.
         made_of: what is left of Spearman within systems and sources, given length, and without
             near copies; shown: what is shown to be a part of it, in sentences.
+        drift: raters who differ from the others, what changes over time, and what is shown of it.
         in_scale: null without a scale.
         advice: what to do where more than a third has no estimate.
         recommendation: which estimator to use, and whether it is worth it, in a sentence.
@@ -94,6 +104,7 @@ class ValidateRecord(Record):
     beside: Beside | None
     reranking: Reranking | None
     made_of: MadeOfRecord
+    drift: DriftRecord
     in_scale: ErrorsInScale | None
     advice: Advice | None
     recommendation: str
@@ -115,6 +126,7 @@ def validation_record(
         annotators_reason=NO_NAMES if result.annotators is None else "",
         beside=None if result.beside is None else record(Beside, result.beside),
         made_of=record(MadeOfRecord, result.made_of, shown=shown(result.made_of)),
+        drift=record(DriftRecord, result.drift, shown=drifted(result.drift, result.pool.scale)),
         in_scale=_in_scale(result.estimator, result.pool.scale),
         advice=advice,
         recommendation=recommendation(table),

@@ -12,6 +12,7 @@ from refless.report.coverage import coverage_section
 from refless.report.document import Document, Section, Table, caveats
 from refless.report.validate.annotators import annotators_section
 from refless.report.validate.curves import learning_section, thresholds_section
+from refless.report.validate.drift import drift_sections
 from refless.report.validate.made_of import made_of_sections
 from refless.report.validate.texts import left_out, scatter_section, store_of, worst_section
 from refless.report.validate.verdict import Grounds, grounds_of, notes, verdict
@@ -90,9 +91,15 @@ def validation_document(
         signatures=(str(result.signature),),
     )
     made_of = partial(made_of_sections, result.made_of)
+    people = partial(drift_sections, result.drift, result.pool.scale)
     if evidence is None:
         table = reasons_table(result.estimator.reasons, result.estimator.n)
-        last = (*made_of(whole=False), *_reranking(result), *_titled("Without an estimate", table))
+        last = (
+            *made_of(whole=False),
+            *people(whole=False),
+            *_reranking(result),
+            *_titled("Without an estimate", table),
+        )
         return replace(brief, sections=(*brief.sections, *last, *_undefined(result.estimator)))
     store, places = store_of(
         result.pool, result.estimates, evidence.estimator, evidence.labels, evidence.seed
@@ -101,6 +108,7 @@ def validation_document(
         *made_of(whole=True),
         scatter_section(result, places, evidence.seed),
         annotators_section(result, evidence.others, evidence.seed),
+        *people(whole=True),
         *_studies(grounds, evidence),
         coverage_section(result.pool.texts, result.pool.tasks, result.estimates),
         *_reranking(result),

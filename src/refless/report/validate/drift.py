@@ -1,0 +1,147 @@
+"""Raters who differ from the others, and what changes over time, in words and as a table."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from refless.records import Scale
+from refless.report.document import Section, Table
+from refless.report.wording import labels, number, p_value, percent
+from refless.studies.drift import Drift, Rater, Trend
+
+LEVEL = 0.01  # of a test, as several are made
+NAMED, MOST_ROWS = 3, 500  # raters in a sentence, in the table
+READ = (
+    "Each rater beside the others on the same texts. Level: how much higher. Agreement: Pearson's "
+    "correlation with the mean of the others. Follows: p of following the differences between "
+    "texts no less than the others do. Same: share of the commonest rating. Drift: change from the "
+    "first rating of all to the last. p-values are those of exchanging the ratings of a text among "
+    "its raters, corrected over raters (Holm)."
+)
+
+
+def drifted(found: Drift, scale: Scale | None) -> tuple[str, ...]:
+    """What is shown of raters and time, a sentence each; nothing where nothing is."""
+    unit = 1.0 if scale is None else scale[1] - scale[0]
+    lines = (
+        _astray(found.raters),
+        _levels(found.raters, unit),
+        _drifting(found.raters, unit),
+        _over_time(found.over_time, unit),
+        _errors(found.errors, unit),
+    )
+    return tuple(line for line in lines if line)
+
+
+def drift_sections(found: Drift, scale: Scale | None, *, whole: bool) -> tuple[Section, ...]:
+    """What is shown; all raters in a table too, if the whole is asked for."""
+    lines = drifted(found, scale)
+    table = _table(found.raters, scale) if whole and found.raters else None
+    if not lines and table is None:
+        return ()
+    told = _told(found, scale) if whole else ()
+    read = (READ,) if table is not None else ()
+    return (Section(title="Raters and time", lines=(*lines, *told, *read), table=table),)
+
+
+def _astray(raters: Sequence[Rater]) -> str:
+    some = sorted((one for one in raters if one.follows_p < LEVEL), key=lambda one: one.follows_p)
+    if not some:
+        return ""
+    usual = number(float(np.nanmedian([one.agreement for one in raters])), 2)
+    names = _names([(one, number(one.agreement, 2)) for one in some], len(raters))
+    return (
+        f"Raters who follow the differences between texts less than the others do: {names}. The "
+        f"usual correlation with the others is {usual}. Look at their ratings before you rely on "
+        "the means."
+    )
+
+
+def _levels(raters: Sequence[Rater], unit: float) -> str:
+    some = sorted((one for one in raters if one.level_p < LEVEL), key=lambda one: -abs(one.level))
+    if not some:
+        return ""
+    names = _names([(one, _signed(unit * one.level)) for one in some], len(raters))
+    return (
+        f"Raters who rate higher or lower than the others on the same texts: {names}. Where not "
+        "all rate the same texts, that is in the texts' means too."
+    )
+
+
+def _drifting(raters: Sequence[Rater], unit: float) -> str:
+    some = sorted((one for one in raters if one.drift_p < LEVEL), key=lambda one: -abs(one.drift))
+    if not some:
+        return ""
+    names = _names([(one, _signed(unit * one.drift)) for one in some], len(raters))
+    return f"Raters who change over time beside the others, from first to last: {names}."
+
+
+def _over_time(found: Trend | None, unit: float) -> str:
+    if found is None or not found.p < LEVEL:
+        return ""
+    return (
+        f"Ratings {_way(found)} over time: by {number(abs(unit * found.change), 2)} from the first "
+        "to the last, on the same texts and each rater by itself. Rate some early texts again."
+    )
+
+
+def _errors(found: Trend | None, unit: float) -> str:
+    if found is None or not found.p < LEVEL:
+        return ""
+    return (
+        f"Beside the estimates ratings {_way(found)} over time, by "
+        f"{number(abs(unit * found.change), 2)} from the first to the last: raters, systems or "
+        "texts have changed, and estimates of new texts may be as far off."
+    )
+
+
+def _told(found: Drift, scale: Scale | None) -> tuple[str, ...]:
+    """Both trends as they are, shown or not."""
+    unit = 1.0 if scale is None else scale[1] - scale[0]
+    trends = {"Ratings beside the others'": found.over_time, "Ratings less estimates": found.errors}
+    return tuple(
+        f"{name} change by {_signed(unit * one.change)} from the first to the last of "
+        f"{one.n:,} (p {p_value(one.p)})."
+        for name, one in trends.items()
+        if one is not None
+    )
+
+
+def _way(found: Trend) -> str:
+    return "rise" if found.change > 0 else "fall"
+
+
+def _signed(value: float) -> str:
+    return f"+{number(value, 2)}" if value > 0 else number(value, 2)
+
+
+def _names(some: Sequence[tuple[Rater, str]], n: int) -> str:
+    """`w3 (0.02), w7 (0.11) and 4 more, of 93`."""
+    shown = labels([one.name for one, _ in some], 20)
+    parts = [f"{shown[one.name]} ({value})" for one, value in some[:NAMED]]
+    left = len(some) - len(parts)
+    more = f" and {left} more" if left else ""
+    return f"{', '.join(parts)}{more}, of {n}"
+
+
+def _table(raters: Sequence[Rater], scale: Scale | None) -> Table:
+    """A row a rater; times only where they are known."""
+    unit = 1.0 if scale is None else scale[1] - scale[0]
+    timed = any(one.drift == one.drift for one in raters)
+    shown = labels([one.name for one in raters], 40)
+    header = ("rater", "ratings", "level", "p", "agreement", "follows", "spread", "same")
+    rows = [
+        (
+            shown[one.name],
+            f"{one.n:,}",
+            _signed(unit * one.level),
+            p_value(one.level_p),
+            number(one.agreement, 2),
+            p_value(one.follows_p),
+            number(unit * one.spread, 2),
+            percent(one.same),
+            *((_signed(unit * one.drift), p_value(one.drift_p)) if timed else ()),
+        )
+        for one in raters[:MOST_ROWS]
+    ]
+    return Table(header=(*header, *(("drift", "p") if timed else ())), rows=tuple(rows))
