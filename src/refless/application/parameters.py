@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 import inspect
-import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
-from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import wraps
-from importlib import import_module
 from os import PathLike, fspath
 from pathlib import Path
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 
-from refless.application.notes import collecting
+from refless.application.declared import (
+    COLUMNS,
+    CONFIG,
+    READING,
+    RESULT,
+    Declared,
+    Flag,
+    Many,
+    Parameter,
+    hints_of,
+    is_open,
+    parameters_of,
+)
+from refless.application.notes import collecting, note
 from refless.errors import UsageError
 from refless.outside import MOST_BYTES, is_folder
 
@@ -23,71 +33,14 @@ if TYPE_CHECKING:
     from refless.report.result import Result
     from refless.tables import Reading
 
-COLUMNS, READING, RESULT = "Columns", "Reading", "Result"
+__all__ = ["COLUMNS", "RESULT", "Declared", "Flag", "Many", "Parameter", "parameters_of"]
+
 FEWEST_RESAMPLES = 40  # the outermost 2.5 % of them are then one
 
 Rows = Any  # files, a data frame, columns, dicts: whatever `refless.tables` reads
 Names = str | Sequence[str] | None  # one or several
 Folder = str | PathLike[str]
-Many = list[str] | None  # what the command line takes for rows and for several names
 R = TypeVar("R", bound="Result")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Flag:
-    """How a parameter appears on the command line.
-
-    Attributes:
-        help: one sentence; without it, what the docstring says of the parameter.
-        names: its flags; without any, the parameter's name with dashes.
-        metavar: what stands for its value.
-        panel: the heading under which help lists it.
-        hidden: works, but help does not list it.
-        argument: has no flag: it is a word of the command line.
-        kind: what the command line takes, where functions take more; the parameter's own type.
-    """
-
-    help: str = ""
-    names: tuple[str, ...] = ()
-    metavar: str = ""
-    panel: str = ""
-    hidden: bool = False
-    argument: bool = False
-    kind: Any = None
-
-
-@dataclass(frozen=True, slots=True)
-class Declared:
-    """Parameters that another class declares, taken by keyword.
-
-    Attributes:
-        module, name: where the class is; it is loaded when its parameters are asked for.
-        without: parameters that are not taken.
-        hidden: parameters that work, but that help does not list.
-    """
-
-    module: str
-    name: str
-    without: tuple[str, ...] = ()
-    hidden: tuple[str, ...] = ()
-
-    def parameters(self) -> tuple[Parameter, ...]:
-        """The parameters, each with the help that its class gives it."""
-        from refless.spec import About, written
-
-        kind = getattr(import_module(self.module), self.name)
-        hints = get_type_hints(kind, include_extras=True)
-        found = []
-        for field in fields(kind):
-            about = next((a for a in get_args(hints[field.name]) if isinstance(a, About)), None)
-            if about is None or field.name in self.without:
-                continue
-            flag = Flag(help=about.help, panel="Network", hidden=field.name in self.hidden)
-            plain, default = get_args(hints[field.name])[0], field.default
-            if isinstance(default, tuple):
-                plain, default = str, written(default)
-            found.append(Parameter(name=field.name, flag=flag, kind=plain, default=default))
-        return tuple(found)
 
 
 Argument = Annotated[Rows, Flag(argument=True, kind=list[str])]
@@ -252,28 +205,19 @@ def check_drawing(seed: int, resamples: int = FEWEST_RESAMPLES) -> None:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Parameter:
-    """One parameter of a function: its name, flag, type and default."""
-
-    name: str
-    flag: Flag
-    kind: Any
-    default: Any
-
-    @property
-    def flags(self) -> tuple[str, ...]:
-        """The flags that set it."""
-        return self.flag.names or (f"--{self.name.strip('_').replace('_', '-')}",)
-
-
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call of a function: what it was given, as a command line can say it again."""
+    """A call of a function: what it was given, as a command line can say it again.
+
+    Attributes:
+        name: of the function; parameters: those it has; values: of these, by name.
+        tuned: what `refless tune` said of the estimator, where that came from a file of settings.
+    """
 
     name: str
     parameters: tuple[Parameter, ...]
     values: Mapping[str, Any]
+    tuned: Mapping[str, Any] | None = None
 
     def line(self, **changes: Any) -> str:
         """The command line of this call, or of one with other values."""
@@ -333,89 +277,65 @@ def this_call() -> Call:
     return _call.get()
 
 
-def parameters_of(function: Callable[..., object]) -> tuple[Parameter, ...]:
-    """The parameters of a function, those of its groups one by one."""
-    found: list[Parameter] = []
-    own, hints = told_of(function.__doc__), _hints(inspect.unwrap(function), include_extras=True)
-    for name, one in inspect.signature(inspect.unwrap(function)).parameters.items():
-        if _open(one):
-            found += get_args(hints[name])[1].parameters()
-        elif is_dataclass(hints[name]):
-            group: Any = hints[name]
-            inner = get_type_hints(group, include_extras=True)
-            told = told_of(*(kind.__doc__ for kind in group.__mro__))
-            found += [
-                _parameter(field.name, inner[field.name], field.default, told)
-                for field in fields(group)
-            ]
-        else:
-            default = MISSING if one.default is inspect.Parameter.empty else one.default
-            found.append(_parameter(name, hints[name], default, own))
-    return tuple(found)
-
-
-def _parameter(name: str, hint: Any, default: Any, told: Mapping[str, str]) -> Parameter:
-    kind, *flags = get_args(hint) if get_origin(hint) is Annotated else (hint,)
-    given: dict[str, Any] = {"help": told.get(name, "")}
-    for flag in flags:
-        said = {field.name: getattr(flag, field.name) for field in fields(Flag)}
-        given |= {name: value for name, value in said.items() if value}
-    flag = Flag(**given)
-    return Parameter(name=name, flag=flag, kind=flag.kind or kind, default=default)
-
-
-def told_of(*docs: str | None) -> dict[str, str]:
-    """What docstrings say of each name under `Args` or `Attributes`."""
-    found: dict[str, str] = {}
-    for doc in docs:
-        parts = re.split("\n(?:Args|Attributes):\n", inspect.cleandoc(doc or ""))
-        entries = re.findall(r"^ {4}(\w+): (.+(?:\n {8}.+)*)", "".join(parts[1:]), re.MULTILINE)
-        found |= {name: " ".join(text.split()) for name, text in entries}
-    return found
-
-
 def command(function: Callable[..., R]) -> Callable[..., R]:
     """A function whose groups of parameters are taken one by one, by keyword.
 
-    Its result knows what was noticed on the way, and the command line that does the same.
+    It also takes `config`, a file whose values stand for parameters that are not given. Its result
+    knows what was noticed on the way, and the command line that does the same.
     """
     own = inspect.signature(function)
-    hints = _hints(function)
+    hints = hints_of(function)
     groups = {name: hints[name] for name in own.parameters if is_dataclass(hints[name])}
-    others = next((one.name for one in own.parameters.values() if _open(one)), "")
     signature = own.replace(parameters=_flat(own, groups))
 
     @wraps(function)
-    def run(*args: Any, **values: Any) -> R:
-        bound = signature.bind(*args, **values)
-        bound.apply_defaults()
-        given = dict(bound.arguments)
-        given |= given.pop(others, {})
-        call = Call(function.__name__, parameters_of(function), dict(given))
-        for name, group in groups.items():
-            given[name] = group(**{field.name: given.pop(field.name) for field in fields(group)})
-        token = _call.set(call)
-        try:
-            with collecting() as told:
+    def run(*args: Any, config: Folder | None = None, **values: Any) -> R:
+        with collecting() as told:
+            call = _called(function, signature, args, values, config)
+            given = dict(call.values)
+            for name, group in groups.items():
+                given[name] = group(**{one.name: given.pop(one.name) for one in fields(group)})
+            token = _call.set(call)
+            try:
                 result = function(**given)
-        finally:
-            _call.reset(token)
+            finally:
+                _call.reset(token)
         return replace(result, notes=tuple(told), command=call.line())
 
-    run.__signature__ = signature  # type: ignore[attr-defined]
+    last = inspect.Parameter(CONFIG.name, inspect.Parameter.KEYWORD_ONLY, default=None)
+    shown = sorted([*signature.parameters.values(), last], key=is_open)
+    run.__signature__ = signature.replace(parameters=shown)  # type: ignore[attr-defined]
     return run
 
 
-def _hints(function: Callable[..., object], *, include_extras: bool = False) -> dict[str, Any]:
-    """The types of its parameters; that of its result is loaded only when it is called."""
-    own = {name: hint for name, hint in function.__annotations__.items() if name != "return"}
-    names = inspect.unwrap(function).__globals__
-    return get_type_hints(SimpleNamespace(__annotations__=own), names, None, include_extras)
+def _called(
+    function: Callable[..., object],
+    signature: inspect.Signature,
+    args: Sequence[Any],
+    values: Mapping[str, Any],
+    config: Folder | None,
+) -> Call:
+    """The call, with what a file of settings says of parameters that are not given."""
+    name, parameters, tuned = function.__name__, parameters_of(function), None
+    if config is not None:
+        from refless.application.config import config_of
 
-
-def _open(one: inspect.Parameter) -> bool:
-    """Whether a parameter takes any others by keyword."""
-    return one.kind is inspect.Parameter.VAR_KEYWORD
+        found = config_of(fspath(config), name, parameters)
+        given = {*signature.bind_partial(*args).arguments, *values}
+        used = {key: value for key, value in found.values.items() if key not in given}
+        words = [
+            word for one in parameters if one.name in used for word in _words(one, used[one.name])
+        ]
+        note(f"from {found.path}: {shlex.join(words) or 'nothing that changes this'}")
+        values = {**values, **used}
+        tuned = found.tuned if "estimator" in used else None
+    bound = signature.bind(*args, **values)
+    bound.apply_defaults()
+    known = dict(bound.arguments)
+    others = [one.name for one in signature.parameters.values() if is_open(one)]
+    for more in others:
+        known |= known.pop(more)
+    return Call(name, parameters, known, tuned)
 
 
 def _flat(own: inspect.Signature, groups: Mapping[str, Any]) -> list[inspect.Parameter]:
@@ -432,7 +352,7 @@ def _flat(own: inspect.Signature, groups: Mapping[str, Any]) -> list[inspect.Par
         for kinds in [get_type_hints(group)]
         for field in fields(group)
     ]
-    return sorted([*plain, *more], key=_open)  # what takes any others comes last
+    return sorted([*plain, *more], key=is_open)  # what takes any others comes last
 
 
 def check_folder(folder: Folder) -> Path:

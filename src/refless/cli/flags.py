@@ -132,12 +132,17 @@ Show = Callable[[Callable[[], Result], Format, Sequence[str], bool], None]
 
 
 def as_command(function: Callable[..., Result], show: Show) -> Callable[..., None]:
-    """A function for typer: it takes flags, calls, and shows the result."""
+    """A function for typer: it takes the flags that are there, calls, and shows the result."""
 
-    def run(**values: Any) -> None:  # noqa: ANN401 - whatever the flags hold
+    def run(_context: typer.Context, **values: Any) -> None:  # noqa: ANN401 - whatever flags hold
         shown, saved = values.pop("format"), values.pop("out") or []
         csv_safe = values.pop("csv_safe")
-        show(lambda: function(**values), shown, saved, csv_safe)
+        given = {
+            name: value
+            for name, value in values.items()
+            if getattr(_context.get_parameter_source(name), "name", "") != "DEFAULT"
+        }
+        show(lambda: function(**given), shown, saved, csv_safe)
 
     keyword = inspect.Parameter.KEYWORD_ONLY
     flags = [
@@ -150,6 +155,7 @@ def as_command(function: Callable[..., Result], show: Show) -> Callable[..., Non
         for one in parameters_of(function)
     ]
     flags += [
+        inspect.Parameter("_context", keyword, annotation=typer.Context),
         inspect.Parameter("format", keyword, default=Format.TEXT, annotation=SHOWN),
         inspect.Parameter("out", keyword, default=None, annotation=SAVED),
         inspect.Parameter("csv_safe", keyword, default=False, annotation=CSV_SAFE),

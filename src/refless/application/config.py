@@ -1,0 +1,195 @@
+"""Files of settings: values of flags in TOML, for every command; read here and written here.
+
+Names of flags stand at the top for all commands that have them, or below `[score]` for one. What
+the command line gives wins. `[tuned]` is what `refless tune` saw when it chose.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from types import NoneType
+from typing import Any, get_args
+
+from refless.application import COMMANDS
+from refless.application.declared import CONFIG, Many, Parameter, parameters_of
+from refless.errors import InputError
+from refless.outside import is_file, reading
+from refless.printable import printable
+from refless.spec import nearest
+
+TUNED = "tuned"
+MOST_BYTES = 1 << 20
+PAIR = tuple[float, float]
+TAKES = {
+    bool: "true or false",
+    int: "a whole number",
+    float: "a number",
+    str: "text in quotes",
+    PAIR: "two numbers in brackets",
+    list[str]: "text in quotes, or several in brackets",
+}
+Table = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config:
+    """What a file sets for one command.
+
+    Attributes:
+        path: the file; values: by parameter.
+        tuned: what tuning saw, or None.
+    """
+
+    path: str
+    values: Table
+    tuned: Table | None
+
+
+def config_of(path: str, command: str, parameters: Sequence[Parameter]) -> Config:
+    """What a file sets for a command, its own table before what is common.
+
+    Raises:
+        InputError: no such file, none that is TOML, an unknown name or a value of another type.
+    """
+    text = _text(path)
+    try:
+        said = tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as fault:
+        raise InputError(f"this is not TOML: {fault}", path=path) from None
+    common: dict[str, Any] = {}
+    own: dict[str, Any] = {}
+    for name, value in said.items():
+        if name == TUNED and isinstance(value, dict):
+            continue
+        if name in COMMANDS and isinstance(value, dict):
+            keys = _keys(_parameters(name))
+            _check(value, keys, keys, _Place(path, text, name))
+            own |= value if name == command else {}
+        else:
+            common[name] = value
+    known = {key: one for name in COMMANDS for key, one in _keys(_parameters(name)).items()}
+    mine = _keys(parameters)
+    _check(common, known | mine, mine, _Place(path, text))
+    values = {
+        mine[_plain(name)].name: _taken(value, mine[_plain(name)])
+        for name, value in {**common, **own}.items()
+        if _plain(name) in mine
+    }
+    return Config(path=path, values=values, tuned=said.get(TUNED))
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A file, its text, and one of its tables; "" is above all of them."""
+
+    path: str
+    text: str
+    table: str = ""
+
+    def fault(self, name: str, found: str, remedy: str = "") -> InputError:
+        """The error about a name, with the line that sets it or begins its table."""
+        here, line, start = "", None, rf"\s*[\"']?{re.escape(name)}[\"']?\s*[=.]"
+        for number, row in enumerate(self.text.splitlines(), 1):
+            if header := re.match(r"\s*\[+\s*[\"']?([^\"'\]]+?)[\"']?\s*\]", row):
+                here = header[1]
+            set_here = here == self.table and re.match(start, row)
+            if set_here or (header and not self.table and here == name):
+                line = number
+                break
+        return InputError(found, path=self.path, line=line, remedy=remedy)
+
+
+def _text(path: str) -> str:
+    if not is_file(path):
+        raise InputError("no such file", path=path, remedy="name a file that is there")
+    with reading(path), open(path, "rb") as file:  # noqa: PTH123 - also names that are no paths
+        content = file.read(MOST_BYTES + 1)
+        if len(content) > MOST_BYTES:
+            raise InputError(f"a file of settings holds {MOST_BYTES:,} bytes at most", path=path)
+        return content.decode("utf-8")
+
+
+def _parameters(command: str) -> tuple[Parameter, ...]:
+    return parameters_of(
+        getattr(import_module(f"refless.application.{COMMANDS[command]}"), command)
+    )
+
+
+def _plain(name: str) -> str:
+    return name.replace("-", "_")
+
+
+def _keys(parameters: Sequence[Parameter]) -> dict[str, Parameter]:
+    """Those that a file can set, by the names of their flags."""
+    return {
+        _plain(one.key): one for one in parameters if not one.flag.argument and one is not CONFIG
+    }
+
+
+def _check(
+    given: Table, known: Mapping[str, Parameter], told: Mapping[str, Parameter], place: _Place
+) -> None:
+    """Raises InputError for a name that is none of these, or a value of another type."""
+    for name, value in given.items():
+        if (one := known.get(_plain(name))) is None:
+            near = nearest(name, [flag.key for flag in known.values()])
+            here = f" of {place.table}" if place.table else ""
+            remedy = f"there are {', '.join(sorted(flag.key for flag in told.values()))}"
+            raise place.fault(name, f"'{name}' is no flag{here}{near}", remedy)
+        if _taken(value, one) is None:
+            wanted = f"{name} must be {TAKES[_kind(one)]}, got {_written(value)}"
+            raise place.fault(name, wanted)
+
+
+def _kind(one: Parameter) -> Any:
+    """What its values are, as a key of TAKES; what TOML has no type for is text."""
+    kinds = [kind for kind in get_args(one.kind) or (one.kind,) if kind is not NoneType]
+    if one.kind in (PAIR, PAIR | None):
+        return PAIR
+    kind = list[str] if one.kind in (Many, list[str]) else kinds[0]
+    return kind if kind in TAKES else str
+
+
+def _taken(value: Any, one: Parameter) -> Any:
+    """A value as a function takes it; None for one of another type."""
+    kind = _kind(one)
+    if kind is PAIR:
+        numbers = isinstance(value, list) and len(value) == 2 and all(map(_is_number, value))
+        return tuple(map(float, value)) if numbers else None
+    if kind == list[str]:
+        several = [value] if isinstance(value, str) else value
+        texts = isinstance(several, list) and all(isinstance(text, str) for text in several)
+        return several if texts else None
+    if kind is float:
+        return float(value) if _is_number(value) else None
+    return value if type(value) is kind else None
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def as_toml(values: Table, tables: Mapping[str, Table], remarks: Sequence[str] = ()) -> str:
+    """A file of settings: remarks, values, tables; `tomllib` reads the same values."""
+    lines = [f"# {printable(remark)}" for remark in remarks]
+    lines += [f"{name} = {_written(value)}" for name, value in values.items()]
+    for title, table in tables.items():
+        lines += ["", f"[{title}]"]
+        lines += [f"{name} = {_written(value)}" for name, value in table.items()]
+    return "\n".join(lines) + "\n"
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        text = value.encode("utf-8", "replace").decode("utf-8")  # no half of a character
+        return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_written, value))}]"
+    return repr(float(value)) if isinstance(value, float) else str(value)

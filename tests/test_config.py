@@ -1,0 +1,141 @@
+"""Files of settings: what they set, what wins, what is refused, and that they read back."""
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import refless
+from command_line import NEIGHBORS, jsonl, output_rows, rated_rows, run
+from refless.application.config import as_toml
+from refless.errors import InputError
+
+SPEC = "bleu-neighbors:tau=0.1,min_neighbors=1"
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]))
+FLOATS = st.floats(allow_nan=False)
+PLAIN = st.one_of(st.booleans(), st.integers(-(2**63), 2**63 - 1), FLOATS, TEXTS)
+VALUES = st.one_of(PLAIN, st.lists(TEXTS), st.lists(FLOATS, max_size=2))
+NAMES = st.from_regex(r"[a-z][a-z0-9_-]{0,9}", fullmatch=True)
+TABLES = st.dictionaries(NAMES, VALUES, max_size=4)
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with rated texts and outputs, in which commands run."""
+    monkeypatch.chdir(tmp_path)
+    jsonl(tmp_path / "rated.jsonl", rated_rows())
+    jsonl(tmp_path / "outputs.jsonl", output_rows())
+    return tmp_path
+
+
+def settings(here: Path, text: str) -> Path:
+    """A file of settings."""
+    path = here / "own.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@given(TABLES, TABLES, st.lists(TEXTS, max_size=2))
+def test_what_is_written_is_read(
+    values: dict[str, Any], table: dict[str, Any], remarks: list[str]
+) -> None:
+    """By Python's own reader, whatever stands in texts; remarks change nothing."""
+    values.pop("tuned", None)
+    found = tomllib.loads(as_toml(values, {"tuned": table}, remarks))
+    assert found == {**values, "tuned": table}
+
+
+def test_settings_do_what_flags_do(here: Path) -> None:
+    """The same numbers and the same command line, which names no file."""
+    settings(here, f'estimator = "{SPEC}"\nscale = [1, 5]\n[score]\nmin-coverage = 0.25\n')
+    words = ("score", "outputs.jsonl", "--rated", "rated.jsonl", "--format", "json")
+    flags = ("--estimator", SPEC, "--scale", 1, 5, "--min-coverage", 0.25)
+    ours, theirs = run(*words, "--config", "own.toml"), run(*words, *flags)
+    assert ours.out == theirs.out
+    assert ours.code == theirs.code
+    assert f"from own.toml: --estimator {SPEC} --min-coverage 0.25 --scale 1 5\n" in ours.err
+    told = refless.score("outputs.jsonl", "rated.jsonl", config="own.toml")
+    assert (
+        told.command
+        == refless.score(
+            "outputs.jsonl", "rated.jsonl", estimator=SPEC, scale=(1, 5), min_coverage=0.25
+        ).command
+    )
+    assert told.notes[0].startswith("from own.toml: --estimator")
+
+
+def test_flags_win(here: Path) -> None:
+    """Also one that says what the default is; and in Python."""
+    settings(here, f'estimator = "{SPEC}"\n')
+    words = ("score", "outputs.jsonl", "--rated", "rated.jsonl", "--config", "own.toml")
+    assert "signature: gp|" in run(*words, "--estimator", "gp").out
+    assert "signature: bleu-neighbors|" in run(*words).out
+    found = refless.score("outputs.jsonl", "rated.jsonl", estimator="gp", config="own.toml")
+    assert found.signature.name == "gp"
+
+
+def test_a_command_takes_its_own(here: Path) -> None:
+    """Its table comes before what is common; another command's table and flags are not its."""
+    common, others = 'estimator = "gp"\nseed = 3\n', '[score]\nbest-of = "item"\n'
+    settings(here, f'{common}[validate]\nestimator = ["{SPEC}"]\n{others}')
+    ran = run("validate", "rated.jsonl", "--config", "own.toml")
+    assert ran.code == 0
+    assert f"from own.toml: --estimator {SPEC} --seed 3\n" in ran.err
+    assert "|seed:3" in ran.out
+    ran = run("metric", "rated.jsonl", "-m", "rouge-l", "--config", "own.toml")
+    assert "from own.toml: --seed 3\n" in ran.err
+
+
+def test_nothing_is_silent(here: Path) -> None:
+    """A file that sets nothing here says so."""
+    settings(here, 'best_of = "item"\n')
+    ran = run("validate", "rated.jsonl", *NEIGHBORS, "--config", "own.toml")
+    assert "from own.toml: nothing that changes this\n" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('\nestimatr = "gp"', r"line 2: 'estimatr' is no flag \(did you mean 'estimator'\?\)"),
+        ("[scroe]\nseed = 1", r"line 1: 'scroe' is no flag.*; there are .*estimator, group, "),
+        ("seed = 1\n[score]\ntau = 0.1", "line 3: 'tau' is no flag of score; there are aggregate,"),
+        ("\n[score]\nseed = 1\n[index]\n'seed' = 2", "line 5: 'seed' is no flag of index"),
+        ("[score]\noutputs = ['x']", "line 2: 'outputs' is no flag of score"),
+        ("config = 'x.toml'", "line 1: 'config' is no flag"),
+        ('seed = "1"', 'line 1: seed must be a whole number, got "1"'),
+        ("seed = true", "line 1: seed must be a whole number, got true"),
+        ("scale = [1]", r"line 1: scale must be two numbers in brackets, got \[1\]"),
+        ("scale = [1, true]", "scale must be two numbers"),
+        ("estimator = 3", "line 1: estimator must be text in quotes, or several in brackets"),
+        ("skip_bad = 1", "line 1: skip_bad must be true or false, got 1"),
+        ("[score]\nmin-mean = '3'", 'line 2: min-mean must be a number, got "3"'),
+        ("group = 1979-05-27", "group must be text in quotes, got 1979-05-27"),
+        ("[validate.group]\nx = 1", "group must be text in quotes"),
+        ("seed 1", r"this is not TOML: .*\(at line 1, column 6\)"),
+        ("seed = 1\nseed = 2", "this is not TOML: Cannot overwrite a value"),
+        ("a = " + "[" * 5000, "this is not TOML"),
+    ],
+)
+def test_what_is_refused(here: Path, text: str, message: str) -> None:
+    """With the file, the line, what was found and what there is."""
+    settings(here, text)
+    with pytest.raises(InputError, match=f"own.toml.*{message}"):
+        refless.validate("rated.jsonl", config="own.toml")
+    assert run("validate", "rated.jsonl", "--config", "own.toml").code == 2
+
+
+def test_files_that_are_none(here: Path) -> None:
+    """A missing file, a folder, bytes that are no UTF-8, and a file that is too large."""
+    (here / "latin.toml").write_bytes(b'group = "\xe9"')
+    (here / "large.toml").write_bytes(b"#" * (1 << 20) + b"#")
+    for name, message in [
+        ("none.toml", "no such file"),
+        (".", "no such file"),
+        ("latin.toml", "byte 0xe9 at offset 9 is not UTF-8"),
+        ("large.toml", "holds 1,048,576 bytes at most"),
+    ]:
+        with pytest.raises(InputError, match=message):
+            refless.validate("rated.jsonl", config=name)
