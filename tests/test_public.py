@@ -39,6 +39,7 @@ PUBLIC = [
     "Signature",
     "StressResult",
     "TrainResult",
+    "TuneResult",
     "UsageError",
     "ValidateResult",
     "__version__",
@@ -66,6 +67,7 @@ PUBLIC = [
     "scored",
     "stress",
     "train",
+    "tune",
     "validate",
 ]
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:  # for type checkers and editors; a test holds the two lists t
     from refless.application.score import score as score
     from refless.application.stress import stress as stress
     from refless.application.train import train as train
+    from refless.application.tune import tune as tune
     from refless.application.validate import validate as validate
     from refless.errors import IndexFolderError as IndexFolderError
     from refless.errors import InputError as InputError
@@ -66,6 +67,7 @@ if TYPE_CHECKING:  # for type checkers and editors; a test holds the two lists t
     from refless.report.short import MineResult as MineResult
     from refless.report.stress import StressResult as StressResult
     from refless.report.train.result import TrainResult as TrainResult
+    from refless.report.tune import TuneResult as TuneResult
     from refless.report.validate.result import ValidateResult as ValidateResult
     from refless.signature import Signature as Signature
     from refless.studies.annotators import annotators as annotators
@@ -90,6 +92,7 @@ _NAMES = {  # the public names of each module; loaded when one is first used
     "application.score": "score",
     "application.stress": "stress",
     "application.train": "train",
+    "application.tune": "tune",
     "application.validate": "validate",
     "errors": "IndexFolderError InputError MissingExtraError RefLessError UsageError",
     "estimators": "BLEUNeighbors ESTIMATORS GaussianProcess RatPred estimator_of held_out",
@@ -110,6 +113,7 @@ _NAMES = {  # the public names of each module; loaded when one is first used
     "report.short": "MineResult",
     "report.stress": "StressResult",
     "report.train.result": "TrainResult",
+    "report.tune": "TuneResult",
     "report.validate.result": "ValidateResult",
     "signature": "Signature",
     "studies.annotators": "annotators",

@@ -6,6 +6,7 @@ COMMANDS = {
     "explain": "explain",
     "compare": "compare",
     "next": "next",
+    "tune": "tune",
     "index": "index",
     "train": "train",
     "metric": "metric",

@@ -24,6 +24,7 @@ from refless.application.parameters import (
     this_call,
 )
 from refless.application.rows import ScoredRows
+from refless.application.tune import chosen_here
 from refless.errors import UsageError
 
 if TYPE_CHECKING:
@@ -84,6 +85,7 @@ def validate(
     asked = [chosen(one, threads, seed) for one in given or CANDIDATES]
     found, column = rated_of(rated, rows, group, alone=True)
     pool = rated_in(found)
+    optimistic = chosen_here(pool)
     if estimator is None:
         found = pool  # the n-grams of an index may be others than those of a candidate
     how = HeldOut(group, group_labels(pool, group, column), seed)
@@ -95,7 +97,8 @@ def validate(
     _note_repeated(pool, group)
     if group != "id":
         note_few(len(set(how.labels)), group)
-    return _result(_with_twins(asked) if pool.score_names else asked, found, how)
+    result = _result(_with_twins(asked) if pool.score_names else asked, found, how)
+    return replace(result, optimistic=optimistic)
 
 
 def _drawn(pool: RatedPool, how: HeldOut, at_most: int) -> tuple[RatedPool, HeldOut]:

@@ -1,11 +1,11 @@
 """Whether estimators agree with the raters: the result of `refless validate`."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from refless.estimators import Estimator
 from refless.report.advice import Advice
-from refless.report.document import Document
+from refless.report.document import Document, Section
 from refless.report.export import Rows
 from refless.report.record import Record
 from refless.report.result import Result
@@ -47,6 +47,7 @@ class ValidateResult(Result):
         next_command: the line that estimates outputs with it.
         advice: what to do where too many texts have no estimate.
         how: what was held out together.
+        optimistic: that settings were chosen on these very ratings, where they were.
         studies: makes threshold sweeps and a learning curve, or says why there are none.
     """
 
@@ -59,6 +60,7 @@ class ValidateResult(Result):
     advice: Advice | None
     how: HeldOut
     studies: Callable[[], Studies | str]
+    optimistic: str = ""
 
     def document(self) -> Document:
         """What the terminal shows."""
@@ -78,15 +80,19 @@ class ValidateResult(Result):
 
     def _document(self, evidence: Evidence | None) -> Document:
         plain = validation_document(self.validation, self.advice, evidence)
+        if self.optimistic:
+            warned = Section(lines=(self.optimistic,), warning=True)
+            plain = replace(plain, sections=(warned, *plain.sections))
         return with_side_by_side(
             plain, self.side_by_side, self.next_command, self.how.group, self.beside_scores
         )
 
     def json(self) -> Record:
         """What `--format json` prints."""
-        return validation_record(
+        found = validation_record(
             self.validation, self.side_by_side, self.beside_scores, self.advice
         )
+        return replace(found, optimistic=self.optimistic)
 
     def rows(self) -> Rows:
         """One mapping a rated text, as in CSV and JSONL."""
