@@ -182,10 +182,19 @@ def test_what_is_there_is_said(change, start: str) -> None:
     lines = drifted(studied(pool, quality), None)
     (line,) = (line for line in lines if line.startswith(start))
     assert start == OVER or "w2 (" in line
+    assert change is not constant or "w2 (one number), of 6. The usual correlation" in line
     (section,) = drift_sections(studied(pool, quality), None, whole=True)
     assert section.table is not None
     assert len(section.table.rows) == 6
     assert len(section.table.header) == 10
+
+
+def test_one_of_two_gives_one_number() -> None:
+    """Nobody then has a correlation with the others, and none is told."""
+    values = np.array([[float(i % 5), 2.0] for i in range(300)])
+    (line,) = drifted(studied(pool_of(values)), None)
+    assert line.startswith(f"{FOLLOW} the differences between texts less than the others do: w1 (")
+    assert "usual" not in line
 
 
 def test_errors_drift() -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from refless.records import BoolArray, FloatArray, IntArray, picked
+from refless.records import BoolArray, FloatArray, IntArray
 from refless.stats.corrections import holm
 
 
@@ -25,14 +25,16 @@ class Marks:
     groups: IntArray
     names: Sequence[str] = ()
 
-    def take(self, rows: IntArray) -> Marks:
-        """Some rows."""
-        return Marks(self.on[rows], self.groups[rows], picked(tuple(self.names), rows))
+    def take(self, rows: IntArray | BoolArray) -> Marks:
+        """Some rows, whatever wrote them."""
+        return Marks(self.on[rows], self.groups[rows])
 
-    def of(self, name: str, *, without: bool = False) -> Marks:
-        """The rows of a name, or those of all others."""
-        rows = [i for i, one in enumerate(self.names) if (one == name) != without]
-        return self.take(np.array(rows, dtype=np.int64))
+    def by_name(self) -> dict[str, IntArray]:
+        """The rows of each name, sorted by name."""
+        found: dict[str, list[int]] = {}
+        for row, name in enumerate(self.names):
+            found.setdefault(name, []).append(row)
+        return {name: np.array(found[name], dtype=np.int64) for name in sorted(found) if name}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,11 +78,15 @@ def by_name(mine: Marks, others: Marks | None, rng: np.random.Generator) -> dict
     Each is held against others of its own name, where there are any, else against all of them;
     without others against the rows of the other names.
     """
-    found = {}
-    for name in sorted({*mine.names} - {""}):
-        own = None if others is None else others.of(name)
-        rest = (own if own and len(own.on) else others) or mine.of(name, without=True)
-        found[name] = marked(mine.of(name), rest, rng)
+    found, known = {}, {} if others is None else others.by_name()
+    for name, rows in mine.by_name().items():
+        rest = np.ones(len(mine.on), dtype=np.bool_)
+        rest[rows] = False
+        if others is None:
+            against = mine.take(rest)
+        else:
+            against = others.take(known[name]) if name in known else others
+        found[name] = marked(mine.take(rows), against, rng)
     corrected = holm(np.array([one.p for one in found.values()])).tolist()
     return {
         name: replace(one, p=p) for (name, one), p in zip(found.items(), corrected, strict=True)

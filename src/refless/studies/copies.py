@@ -70,28 +70,20 @@ def plain(text: str) -> str:
     return " ".join(_WORD.findall(same.casefold()))
 
 
-def copies(outputs: Outputs, rated: RatedPool, seed: int = 0) -> tuple[Copies, BoolArray]:
-    """What outputs copy, and [n] which of them do.
-
-    Args:
-        outputs: what is judged; rated: what judges, in an order of its own.
-        seed: of what is drawn.
-    """
-    order = ordered(outputs)
-    found, held = _copies(outputs.take(order), rated, seed)
-    which = np.zeros(len(outputs), dtype=np.bool_)
-    which[order] = held
-    return found, which
-
-
-def ordered(outputs: Outputs) -> IntArray:
+def in_order(outputs: Outputs) -> IntArray:
     """Rows by content, so that what is drawn does not depend on the order of rows."""
     keys = [outputs.texts, outputs.sources or outputs.ids, outputs.systems or outputs.ids]
     rows = [*zip(*keys, outputs.ids, strict=True)]
     return np.array(sorted(range(len(rows)), key=rows.__getitem__), dtype=np.int64)
 
 
-def _copies(outputs: Outputs, rated: RatedPool, seed: int) -> tuple[Copies, BoolArray]:
+def copies(outputs: Outputs, rated: RatedPool, seed: int = 0) -> tuple[Copies, BoolArray]:
+    """What outputs copy, and [n] which of them do.
+
+    Args:
+        outputs: what is judged; rated: what judges; both in an order of their own.
+        seed: of what is drawn.
+    """
     mine, theirs = [plain(text) for text in outputs.texts], [plain(text) for text in rated.texts]
     vocabulary, known = learn(theirs, RUNS)
     asked = look_up(mine, vocabulary)
@@ -139,8 +131,12 @@ class TrainedOn:
 
 
 def trained_on(outputs: Outputs, rated: RatedPool, rows: Iterable[str], seed: int = 0) -> TrainedOn:
-    """Which rated texts and outputs a training file holds; its rows are read once, in parts."""
-    outputs = outputs.take(ordered(outputs))
+    """Which rated texts and outputs a training file holds; its rows are read once, in parts.
+
+    Args:
+        outputs, rated: in an order of their own.
+        rows: texts; seed: of what is drawn.
+    """
     vocabulary, asked = learn([plain(text) for text in (*rated.texts, *outputs.texts)], RUNS)
     held, n = np.zeros(len(asked.lengths), dtype=np.bool_), 0
     stream, digest = iter(rows), blake2b(digest_size=8)
@@ -151,9 +147,9 @@ def trained_on(outputs: Outputs, rated: RatedPool, rows: Iterable[str], seed: in
             held[found] = True
     long, m = np.flatnonzero(asked.lengths >= SHORTEST), len(rated)
     groups = np.concatenate(groups_of(outputs, rated)[::-1])
-    names = (*(rated.systems or [""] * m), *(outputs.systems or [""] * len(outputs)))
-    both, rng = Marks(held, groups, names), np.random.default_rng(seed)
-    first, ours = both.take(long[long < m]), both.take(long[long >= m])
+    both, rng = Marks(held, groups), np.random.default_rng(seed)
+    first, rest = both.take(long[long < m]), long[long >= m]
+    ours = Marks(held[rest], groups[rest], picked(outputs.systems, rest - m))
     return TrainedOn(
         n_rows=n,
         digest=digest.hexdigest(),

@@ -9,7 +9,7 @@ import numpy as np
 
 from refless.records import IntArray, RatedPool, Residuals, picked
 from refless.stats.excess import Marked
-from refless.studies.copies import Copies, TrainedOn, copies, trained_on
+from refless.studies.copies import Copies, TrainedOn, copies, in_order, trained_on
 from refless.studies.scoring import Mean, Scored, scored
 from refless.studies.unlike import Unlike, unlike
 
@@ -52,9 +52,10 @@ def guards(
         groups: [n] what the outputs belong to, if these errors are told by other than sources.
         seed: of what is drawn.
     """
-    outputs = found.outputs
+    order = in_order(found.outputs)
+    outputs = found.outputs.take(order)
     copied, which = copies(outputs, rated, seed)
-    many, rest = more(copied.overall, copied.systems), np.flatnonzero(~which)
+    many, rest = more(copied.overall, copied.systems), np.sort(order[~which])
     return Guards(
         copies=copied,
         without_copies=_without(found, rest, errors, groups, seed) if many else None,

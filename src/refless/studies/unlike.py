@@ -16,11 +16,11 @@ from refless.matching import Work, hold_out
 from refless.ngrams import Shape
 from refless.records import FloatArray, IntArray, Outputs, RatedPool
 from refless.stats.excess import Marked, Marks, by_name, marked
-from refless.studies.copies import groups_of, ordered
+from refless.studies.copies import groups_of
 
 USUAL = 0.05  # of texts of the same kind are called unlike
 FEWEST = 20  # rated sources, or texts where there are none, that say what is usual
-MOST_RATED, MOST_OUTPUTS, ROWS = 1_000, 50_000, 2_000  # texts compared; those held at a time
+MOST_RATED, MOST_OUTPUTS, ROWS = 1_000, 20_000, 2_000  # texts compared; those held at a time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,11 +55,12 @@ def unlike(outputs: Outputs, rated: RatedPool, seed: int = 0) -> Unlike | None:
     Outputs that all answer rated sources are held against rated texts left out one by one.
 
     Args:
-        outputs: what is judged; rated: what judges, in an order of its own.
+        outputs: what is judged; rated: what judges; both in an order of their own.
         seed: of what is drawn.
     """
     rng = np.random.default_rng(seed)
-    outputs = outputs.take(ordered(outputs)[_drawn(len(outputs), MOST_OUTPUTS, rng)])
+    if len(outputs) > MOST_OUTPUTS:
+        outputs = outputs.take(_drawn(len(outputs), MOST_OUTPUTS, rng))
     rated = rated.take(_drawn(len(rated), MOST_RATED, rng))
     groups, rated_groups = groups_of(outputs, rated)
     if np.isin(groups, rated_groups).all():

@@ -85,14 +85,14 @@ def score_document(
     )
     items = () if best is not None else _items(scored)
     if evidence is None:
-        guarded = guard_sections(guards, scored.overall, whole=False)
+        guarded = guard_sections(guards, scored, whole=False)
         table = reasons_table(scored.reasons, len(outputs))
         reasons = () if table is None else (Section(title="Without an estimate", table=table),)
         return replace(brief, sections=(*brief.sections, *guarded, *reasons, *items))
     shown = _shown(scored, evidence.seed)
     sections = (
         *brief.sections,
-        *guard_sections(guards, scored.overall, whole=True),
+        *guard_sections(guards, scored, whole=True),
         _estimates(scored, shown),
         coverage_section(outputs.texts, outputs.tasks, scored.estimates),
         *items,

@@ -1,6 +1,6 @@
 """Copies, training files and outputs unlike all rated texts, in words and as tables."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from refless.nouns import counted
@@ -9,7 +9,7 @@ from refless.report.wording import clipped, labels, number, p_value, percent, wi
 from refless.stats.excess import Marked
 from refless.studies.copies import Copies, TrainedOn
 from refless.studies.guards import Guards, more
-from refless.studies.scoring import Mean
+from refless.studies.scoring import Mean, Scored
 from refless.studies.unlike import Unlike
 
 SHOWN, NAMED = 10, 3  # rows of a table of texts; names in a sentence
@@ -40,9 +40,9 @@ def said(found: Guards, mean: Mean) -> tuple[str, ...]:
     return tuple(line for line in lines if line)
 
 
-def guard_sections(found: Guards, mean: Mean, *, whole: bool) -> tuple[Section, ...]:
-    """What is shown first of all; all numbers too, if the whole is asked for."""
-    lines = said(found, mean)
+def guard_sections(found: Guards, scored: Scored, *, whole: bool) -> tuple[Section, ...]:
+    """What is shown first of all; all numbers and some texts too, if the whole is asked for."""
+    lines = said(found, scored.overall)
     warned = tuple(Section(lines=(line,), warning=True) for line in lines)
     told = () if found.trained_on is None else (_told(found.trained_on),)
     if not whole:
@@ -50,7 +50,7 @@ def guard_sections(found: Guards, mean: Mean, *, whole: bool) -> tuple[Section, 
     return (
         *warned,
         Section(title="Guards", lines=(READ, *told), table=_table(found)),
-        *_which(found),
+        *_which(found, scored),
     )
 
 
@@ -169,20 +169,30 @@ def _rows(what: str, overall: Marked, systems: Mapping[str, Marked]) -> list[tup
     ]
 
 
-def _which(found: Guards) -> tuple[Section, ...]:
+def _which(found: Guards, scored: Scored) -> tuple[Section, ...]:
     """Some of the copies, and the outputs that are least like any rated text."""
+    text = dict(zip(scored.outputs.ids, scored.outputs.texts, strict=True))
     sections = []
     if copied := found.copies.which[:SHOWN]:
-        rows = tuple((one.id, one.rated, "yes" if one.exact else "no") for one in copied)
-        table = Table(header=("output", "rated text", "word for word"), rows=rows)
-        sections.append(_first("Copies of rated texts", len(found.copies.which), table))
+        header = ("output", "copy of", "word for word", "text")
+        cells = [(one.id, one.rated, "yes" if one.exact else "no") for one in copied]
+        sections.append(_first("Copies of rated texts", found.copies.which, header, cells, text))
     if found.unlike is not None and (far := found.unlike.which[:SHOWN]):
-        near = tuple((one.id, number(one.nearest)) for one in far)
-        table = Table(header=("output", "cosine of its nearest rated text"), rows=near)
-        sections.append(_first("Least like any rated text", len(found.unlike.which), table))
+        told = ("output", "nearest rated text (cosine)", "text")
+        near = [(one.id, number(one.nearest)) for one in far]
+        sections.append(_first("Least like any rated text", found.unlike.which, told, near, text))
     return tuple(sections)
 
 
-def _first(title: str, n: int, table: Table) -> Section:
-    more = f"The first {SHOWN} of {n:,}; all are in the JSON."
-    return Section(title=title, lines=(more,) if n > SHOWN else (), table=table)
+def _first(
+    title: str,
+    every: Sequence[object],
+    header: tuple[str, ...],
+    cells: Sequence[tuple[str, ...]],
+    text: Mapping[str, str],
+) -> Section:
+    rows = tuple((*row, clipped(text[row[0]], 60)) for row in cells)
+    more = f"The first {SHOWN} of {len(every):,}; all are in the JSON."
+    numeric = (False,) * len(header)
+    table = Table(header=header, rows=rows, numeric=numeric)
+    return Section(title=title, lines=(more,) if len(every) > SHOWN else (), table=table)

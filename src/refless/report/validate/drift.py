@@ -1,8 +1,8 @@
 """Raters who differ from the others, and what changes over time, in words and as a table."""
 
+import math
 from collections.abc import Sequence
-
-import numpy as np
+from statistics import median
 
 from refless.records import Scale
 from refless.report.document import Section, Table
@@ -48,13 +48,18 @@ def _astray(raters: Sequence[Rater]) -> str:
     some = sorted((one for one in raters if one.follows_p < LEVEL), key=lambda one: one.follows_p)
     if not some:
         return ""
-    usual = number(float(np.nanmedian([one.agreement for one in raters])), 2)
-    names = _names([(one, number(one.agreement, 2)) for one in some], len(raters))
+    known = [one.agreement for one in raters if not math.isnan(one.agreement)]
+    usual = number(median(known), 2) if known else ""
+    names = _names([(one, _agreement(one)) for one in some], len(raters))
     return (
-        f"Raters who follow the differences between texts less than the others do: {names}. The "
-        f"usual correlation with the others is {usual}. Look at their ratings before you rely on "
-        "the means."
+        f"Raters who follow the differences between texts less than the others do: {names}."
+        f"{f' The usual correlation with the others is {usual}.' if usual else ''}"
+        " Look at their ratings before you rely on the means."
     )
+
+
+def _agreement(one: Rater) -> str:
+    return "one number" if one.same == 1 else number(one.agreement, 2)
 
 
 def _levels(raters: Sequence[Rater], unit: float) -> str:
