@@ -113,7 +113,8 @@ def test_seed_and_drawing(here: Path) -> None:
     [
         (["--objective", "pearson"], "--objective must be spearman or mse, got 'pearson'"),
         (["--min-coverage", "40"], "--min-coverage must be from 0 to 1, got 40"),
-        (["--write", "tuned.txt"], "--write tuned.txt: the ending must be .toml"),
+        (["--write", "tuned.txt"], "--write tuned.txt: name a file that ends in .toml"),
+        (["--write", "\0.toml"], "name a file that ends in .toml"),
         (["--write", "none/tuned.toml"], "none/tuned.toml: the file cannot be written"),
         (["--estimator", "bleu-neighbors:tau=0.1|x"], "tau must be a number, got 'x'"),
         (["--estimator", "gp|bleu-neighbors"], "no estimator 'gp|bleu-neighbors'"),
@@ -126,3 +127,13 @@ def test_what_is_refused(here: Path, words: list[str], message: str) -> None:
     ran = run("tune", "rated.jsonl", "--estimator", "bleu-neighbors", *words)
     assert ran.code == 2
     assert message in ran.err
+
+
+def test_scores_of_others(here: Path) -> None:
+    """Estimators that read none are named once, those that read some in one setting are not."""
+    rows = [{**row, "gpt": int(str(row["id"])[1:]) % 7} for row in rated_rows()]
+    sets = ("gp:use_scores=yes|no", NEAR)
+    found = refless.tune(rows, estimator=sets, score_column="gpt", group="id")
+    told = [note for note in found.notes if "reads no scores" in note]
+    assert told == ["BLEU Neighbors reads no scores of others: they change no estimate of it"]
+    assert len(found.to_frame()) == 8

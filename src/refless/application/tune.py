@@ -118,7 +118,8 @@ def tune(
             f"there are {count} different {by}s to hold out, and fewer than {FEWEST} choose by "
             "chance: collect more ratings, or hold out something else with --group"
         )
-    note_unread([*{one.title: one for one in candidates.values()}.values()], pool)
+    readers_last = sorted(candidates.values(), key=lambda one: one.without_scores() is not None)
+    note_unread([*{one.title: one for one in readers_last}.values()], pool)
     with progress(f"trying {len(candidates)} settings") as show:
         tuned = tuning(
             candidates,
@@ -137,8 +138,8 @@ def _checked(file: str) -> str:
     """A file that can be written; raises UsageError or InputError before any work is done."""
     from refless.writing import check_writable
 
-    if not file.endswith(ENDING):
-        raise UsageError(f"--write {file}: the ending must be {ENDING}")
+    if not file.endswith(ENDING) or "\0" in file:
+        raise UsageError(f"--write {file}: name a file that ends in {ENDING}")
     check_writable(file)
     return file
 

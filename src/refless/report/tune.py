@@ -20,6 +20,7 @@ from refless.studies.tuning import TUNED, Candidate, Fold, Tuning
 
 SHOWN = 8  # candidates; JSON has all
 DIGITS = {"spearman": 3, "mse": 4}
+WORTH = {"spearman": "Spearman", "mse": "MSE saved"}
 AS_IT_IS, PUBLISHED = "gp", "bleu-neighbors"
 NAMES = {AS_IT_IS: "gp as it is", PUBLISHED: "BLEU Neighbors"}  # in a table
 AS_PUBLISHED = {**NAMES, PUBLISHED: "BLEU Neighbors as published"}
@@ -156,7 +157,7 @@ def verdict(found: Tuning) -> str:
     line, name, use = found.side_by_side.first, kept(found), to_use(found)
     spearman = f"Spearman {with_interval(line.spearman, line.spearman_interval)}"
     value, ends = gain(found)
-    worth = f"{with_interval(value, ends, DIGITS[found.objective])} {title(found.objective)}"
+    worth = f"{with_interval(value, ends, DIGITS[found.objective])} {WORTH[found.objective]}"
     if not use:
         return (
             "Use none: on texts that took no part in choosing no agreement with people is shown, "
@@ -247,11 +248,10 @@ def _outer(found: Tuning, group: str) -> Section:
         )
     header = ("", "Spearman [95 %]", "MSE", "tuned better by [95 %]", "covered")
     without = "its own rating" if group == "id" else f"the ratings of its {group}"
-    what = "Spearman" if found.objective == "spearman" else "MSE saved"
     legend = (
         f"Each text is estimated without {without}, with settings that the other four fifths of "
         f"the texts chose, or without choosing: by gp as it is and by BLEU Neighbors as published. "
-        f"Better by: {what}, on the texts that both have an estimate for."
+        f"Better by: {WORTH[found.objective]}, on the texts that both have an estimate for."
     )
     return Section(
         title="On texts that took no part in choosing",
@@ -269,7 +269,7 @@ def _chart(found: Tuning) -> Figure:
     ]
     if found.objective == "spearman":
         lines.insert(1, Row(name=INNER, value=found.chosen.value, interval=UNDEFINED))
-    caption = "Spearman on texts that took no part in choosing, with 95 % intervals."
+    caption = "Spearman where nothing was chosen, with 95 % intervals; inner: where it was chosen."
     return Figure(svg=row_chart(lines, "Spearman", caption, zero=True), caption=caption)
 
 
