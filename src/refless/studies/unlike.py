@@ -19,7 +19,7 @@ from refless.stats.excess import Marked, Marks, by_name, marked
 from refless.studies.copies import groups_of
 
 USUAL = 0.05  # of texts of the same kind are called unlike
-FEWEST = 20  # rated sources, or texts where there are none, that say what is usual
+FEWEST = 20  # rated sources, or else texts, that say what is usual
 MOST_RATED, MOST_OUTPUTS, ROWS = 1_000, 20_000, 2_000  # texts compared; those held at a time
 
 
@@ -52,7 +52,7 @@ class Unlike:
 def unlike(outputs: Outputs, rated: RatedPool, seed: int = 0) -> Unlike | None:
     """Which outputs are unlike the rated texts; None where too few say what is usual.
 
-    Outputs that all answer rated sources are held against rated texts left out one by one.
+    Where few sources are rated, or outputs answer no others, rated texts are left out one by one.
 
     Args:
         outputs: what is judged; rated: what judges; both in an order of their own.
@@ -63,9 +63,9 @@ def unlike(outputs: Outputs, rated: RatedPool, seed: int = 0) -> Unlike | None:
         outputs = outputs.take(_drawn(len(outputs), MOST_OUTPUTS, rng))
     rated = rated.take(_drawn(len(rated), MOST_RATED, rng))
     groups, rated_groups = groups_of(outputs, rated)
-    if np.isin(groups, rated_groups).all():
+    if len(np.unique(rated_groups)) < FEWEST or np.isin(groups, rated_groups).all():
         groups, rated_groups = np.arange(len(groups)), np.arange(len(rated_groups))
-    if len(np.unique(rated_groups)) < FEWEST or not len(outputs):
+    if len(rated) < FEWEST or not len(outputs):
         return None
     pool = PreparedBleu.build(rated.texts, Shape())
     usual = _nearest(pool, rated.texts, rated_groups, rated_groups)
