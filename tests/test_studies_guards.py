@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refless.estimators import BLEUNeighbors
+from refless.kernels.bleu import gram_cosine
 from refless.ngrams import learn, look_up
 from refless.records import Outputs, RatedPool, as_outputs, take
 from refless.simulate import simulate
@@ -18,7 +19,7 @@ from refless.stats.excess import Marked
 from refless.studies.copies import RUNS, SHORTEST, copies, pairs, plain, trained_on
 from refless.studies.guards import LEVEL, guards, more
 from refless.studies.scoring import scored
-from refless.studies.unlike import unlike
+from refless.studies.unlike import FEWEST, unlike
 from refless.tables import Reading, read_pool
 
 DATA = Path(os.environ.get("REFLESS_DATA", Path(__file__).parents[2] / "shared" / "data"))
@@ -135,6 +136,35 @@ def planted(out: Outputs, rated: RatedPool, share: float, seed: int) -> Outputs:
     for row in rows:
         texts[row] = rated.texts[int(rng.integers(len(rated)))]
     return replace(out, texts=tuple(texts))
+
+
+def test_unlike_is_less_near_than_19_of_20() -> None:
+    """By the cosine of n-grams, each rated text beside those of other sources; by definition."""
+    out, rated = halves(simulate(150, seed=5).pool, 0)
+    out, rated = out.take(range(30)), take(rated, np.arange(70))
+    both = list(zip(rated.texts, rated.sources, strict=True))
+    near = [max(gram_cosine(x, y) for y, other in both if other != own) for x, own in both]
+    least = sorted(near)[int(0.05 * 70)]
+    asked = {i: max(gram_cosine(out.texts[i], other) for other in rated.texts) for i in range(30)}
+    found = unlike(out, rated)
+    assert found is not None
+    assert len({*rated.sources}) >= FEWEST
+    assert found.least == pytest.approx(least, rel=1e-12)
+    assert {one.id for one in found.which} == {out.ids[i] for i in asked if asked[i] < least}
+    assert found.overall.usual == sum(one < least for one in near) / 70
+
+
+def test_few_sources_are_left_out_text_by_text() -> None:
+    """Of two rated sources none says what another is like; too few texts say nothing at all."""
+    pool = simulate(60, seed=3).pool
+    two = replace(pool, sources=tuple(f"s{i % 2}" for i in range(60)))
+    bare = replace(two, sources=())
+    out = replace(as_outputs(pool), sources=("new",) * 60, ids=tuple(f"o{i}" for i in range(60)))
+    first, second = unlike(out, two), unlike(replace(out, sources=()), bare)
+    assert first is not None
+    assert second is not None
+    assert first.least == second.least
+    assert unlike(out, take(pool, np.arange(FEWEST - 1))) is None
 
 
 def test_nulls_and_power_of_copies_and_unlike() -> None:
