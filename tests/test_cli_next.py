@@ -115,7 +115,7 @@ def test_json(folder: Path) -> None:
         folder / "outputs.jsonl", folder / "rated.jsonl", goal="mean", n=6, within=0.6, scale=(1, 5)
     )
     assert same.to_dict() == found
-    assert [step["n"] for step in found["curve"]] == [6, 10, 20, 40]
+    assert [step["n"] for step in found["curve"]] == [6, 10, 20, 40, 60]
     widths = [step["chosen"] for step in found["curve"]]
     assert widths == sorted(widths, reverse=True)
     before = max(step["n"] for step in found["curve"] if step["chosen"] > 0.6)
@@ -168,6 +168,7 @@ def test_blind_hides_the_system(folder: Path, tmp_path: Path) -> None:
     """In the file and on the terminal."""
     file = tmp_path / "to-rate.jsonl"
     ran = chosen(folder, "compare", "--blind", "-o", file)
+    assert "not blind" not in ran.err
     assert "system" not in json.loads(file.read_text(encoding="utf-8").splitlines()[0])
     assert "  system" not in ran.out
 
@@ -190,7 +191,8 @@ def test_names_of_columns_are_the_users(folder: Path, tmp_path: Path) -> None:
     [
         ("", "--goal is needed"),
         ("--goal best", "learn for .* mean for .* compare for "),
-        ("--goal mean -n 0", "-n must be 1 or more"),
+        ("--goal learn -n 0", "-n must be 1 or more"),
+        ("--goal mean -n 1", "-n must be 2 or more with --goal mean"),
         ("--goal learn --within 0.1", "--within .* goes with --goal mean or compare"),
         ("--goal mean --within 0", "a number above 0"),
         ("--goal mean --system a --system b", "--system names the two systems of --goal compare"),
@@ -222,6 +224,10 @@ def test_notes_on_what_else_differs(folder: Path, tmp_path: Path) -> None:
     assert "there are no more than 60 different outputs without a rating" in ran.err
     assert "60 outputs of these with a rating: chances are equal and not written" in ran.err
     plain = jsonl(tmp_path / "plain.jsonl", [{"text": f"some text {i}"} for i in range(4)])
+    telling = [{"id": f"m1-{i}", "system": "m1", "text": f"text {i}"} for i in range(3)]
+    named = jsonl(tmp_path / "named.jsonl", telling)
+    ran = run("next", named, "--goal", "mean", "-n", 2, "--blind")
+    assert "ids hold names of systems" in ran.err
     assert "ids are numbers of rows" in run("next", plain, "--goal", "mean", "-n", 2).err
 
 
@@ -233,5 +239,5 @@ def test_html(folder: Path, tmp_path: Path) -> None:
     assert "<svg" in text
     assert text.count("chosen so") >= 2
     bad = jsonl(tmp_path / "bad.jsonl", [{"id": "1", "text": "<script>alert(1)</script> hello"}])
-    assert run("next", bad, "--goal", "mean", "-n", 1, "-o", page).code == 0
+    assert run("next", bad, "--goal", "learn", "-n", 1, "-o", page).code == 0
     assert "<script>alert" not in page.read_text(encoding="utf-8")

@@ -19,7 +19,7 @@ FLAGS = (
     "--disable-dev-shm-usage",
 )  # fmt: skip
 WIDTHS = (1280, 400)
-REPORTS = ("trust", "worth", *(("trained",) if find_spec("torch") else ()))
+REPORTS = ("trust", "worth", "next", *(("trained",) if find_spec("torch") else ()))
 NASTY = "</script><script>document.title='taken'</script><img src=x onerror=alert(1)>"
 
 pytestmark = pytest.mark.skipif(
@@ -41,6 +41,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = ("-o", where / "trust.html", "-o", where / "trust.json")
     assert run("validate", rated, *scale, "--estimator", "bleu-neighbors", *out).code == 0
     assert run("score", outputs, "--rated", rated, *scale, "-o", where / "worth.html").code == 0
+    goal = ("--goal", "compare", "-n", 3, "--within", 0.5, "-o", where / "next.html")
+    assert run("next", outputs, "--rated", rated, *scale, *goal).code == 0
     if "trained" in REPORTS:
         model = ("--out-dir", where / "<img src=x onerror=alert(1)>", "--ensemble-size", 2)
         small = ("--hidden", 8, "--embedding", 8, "--epochs", 3, "--synthetic-epochs", 2)

@@ -8,13 +8,13 @@ import pytest
 from refless.errors import UsageError
 from refless.estimators import BLEUNeighbors, GaussianProcess
 from refless.human import pool_of
-from refless.records import Outputs, as_outputs, take
+from refless.records import Outputs, Residuals, as_outputs, take
 from refless.simulate import simulate
 from refless.stats.inclusion import error_of_mean
 from refless.stats.intervals import student
 from refless.studies.choosing import learn
 from refless.studies.drawing import draw, items_to_draw, outputs_to_draw, wanted
-from refless.studies.spreads import held_out_by
+from refless.studies.spreads import errors_of, held_out_by
 
 POOL = simulate(90, seed=11).pool
 RATED, OTHERS = np.arange(60), np.arange(60, 90)
@@ -73,10 +73,10 @@ def test_of_many_outputs_some_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> 
 def test_learn_promises_less_error_than_random_choice() -> None:
     """Fewer unknowns after each rating, and no fewer than random choice leaves."""
     curve = learn(FITTED, OUTPUTS, 8, 0).curve
-    assert [one.n for one in curve] == [0, 8, 10, 20]
+    assert [one.n for one in curve] == [0, 8, 10, 20, 29]
     assert curve[0].chosen == curve[0].random
     assert all(one.chosen < one.random for one in curve[1:])
-    assert list(np.diff([one.random for one in curve])) < [0.0] * 3
+    assert list(np.diff([one.random for one in curve])) < [0.0] * 4
 
 
 @pytest.mark.parametrize("estimator", [None, BLEUNeighbors().fit(take(POOL, RATED))])
@@ -142,6 +142,26 @@ def test_equal_answers_are_asked_least() -> None:
     assert units.spread[place] == 0
     assert (np.delete(units.spread, place) > 0).all()
     assert units.chances(4).argmin() == place
+
+
+def test_a_system_that_is_misjudged_as_a_whole_widens_no_difference() -> None:
+    """By hand: errors 1, 3 and -1, -3 of two systems are 1 off their means, with 4 - 2 freedom."""
+
+    class Misjudged:
+        """Errors that are mostly a system's."""
+
+        rated = take(POOL, np.arange(4))
+
+        def from_model(self) -> None:
+            return None
+
+        def residuals(self) -> Residuals:
+            return Residuals(values=np.array([1.0, 3, -1, -3]), systems=("a", "a", "b", "b"))
+
+    found = FITTED.estimate(OUTPUTS)
+    for of_differences, expected in ((False, np.sqrt(5)), (True, np.sqrt(2))):
+        spread, _ = errors_of(Misjudged(), found, of_differences=of_differences)
+        assert spread == pytest.approx(np.full(30, expected))
 
 
 def test_systems_without_a_common_item_are_refused() -> None:

@@ -15,10 +15,10 @@ from refless.application.parameters import (
     Chosen,
     Files,
     Flag,
+    Many,
     Names,
     Rows,
     Seed,
-    Several,
     Threads,
     check_drawing,
     command,
@@ -50,7 +50,7 @@ def next(  # noqa: A001 - the command's name
     *,
     goal: Annotated[str | None, Flag(metavar="learn|mean|compare")] = None,
     n: Annotated[int, Flag(names=("-n",))] = 50,
-    system: Several = None,
+    system: Annotated[Names, Flag(metavar="NAME", kind=Many)] = None,
     within: float | None = None,
     blind: bool = False,
     estimator: Chosen = DEFAULT,
@@ -94,7 +94,7 @@ def next(  # noqa: A001 - the command's name
         units = outputs_to_draw(known, found) if mean else _items(known, found, system)
         enough = wanted(known) if within is None else within / size
         choice = draw(units, n, seed, enough, beside=beside)
-    _note_choice(choice, found, known, n)
+    _note_choice(choice, found, known, n, blind=blind)
     return NextResult(
         choice=choice.times(size),
         outputs=found,
@@ -112,8 +112,8 @@ def _check(goal: str | None, n: int, within: float | None, system: Names) -> Non
     if goal not in GOALS:
         said = "; ".join(f"{name} for {what}" for name, what in GOALS.items())
         raise UsageError(f"--goal is needed, what the ratings are for: {said}")
-    if n < 1:
-        raise UsageError(f"-n must be 1 or more, got {n}")
+    if n < (least := 1 if goal == "learn" else 2):
+        raise UsageError(f"-n must be {least} or more with --goal {goal}, got {n}")
     if within is not None and not (goal != "learn" and 0 < within < math.inf):
         raise UsageError("--within is a number above 0, and goes with --goal mean or compare")
     if system is not None and (goal != "compare" or len({*names_in(system)}) != 2):
@@ -170,7 +170,9 @@ def _items(estimator: Estimator | None, outputs: Outputs, system: Names) -> Unit
     return items_to_draw(estimator, outputs, (named[0], named[1]))
 
 
-def _note_choice(choice: Choice, outputs: Outputs, known: Estimator | None, n: int) -> None:
+def _note_choice(
+    choice: Choice, outputs: Outputs, known: Estimator | None, n: int, *, blind: bool
+) -> None:
     """Says so where the choice is not what was asked for."""
     from refless.records import numbered
     from refless.studies.choosing import MOST
@@ -184,6 +186,9 @@ def _note_choice(choice: Choice, outputs: Outputs, known: Estimator | None, n: i
         note(f"{known.title} cannot tell which ratings teach it most here: the choice is random")
     elif choice.goal == "learn" and choice.units > max(MOST, n):
         note(f"of {choice.units:,} different outputs {max(MOST, n):,} were drawn to choose from")
+    told = [name for name in {*outputs.systems} - {""} if any(name in one for one in outputs.ids)]
+    if blind and told:
+        note("ids hold names of systems: the file for raters is not blind by them")
     if outputs.ids == numbered(len(outputs)):
         note("the ids are numbers of rows: a column id finds the outputs of ratings again later")
 

@@ -1,13 +1,15 @@
 """What to have rated, and what it should bring: the result of `refless next`."""
 
+import math
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Literal
 
 import numpy as np
 
 from refless.nouns import counted
 from refless.records import Outputs
-from refless.report.charts import Series, curves
+from refless.report.charts import Mark, Series, curves
 from refless.report.document import Document, Figure, Key, Section, Table
 from refless.report.export import Rows
 from refless.report.plot import axis_over
@@ -18,8 +20,14 @@ from refless.studies.choosing import Choice, Goal, Step
 
 SHOWN = 10  # outputs on a terminal
 ROOM = 46, 200  # characters of a text there, and on a page
+WIDTHS = {"id": 14, "system": 12, "probability": 0, "text": 0}  # of columns; 0: all the room
+NAMES = {"probability": "chance"}
+MEASURES = {
+    "learn": "error of other estimates",
+    "mean": "half width of the 95 % interval",
+    "compare": "half width of the 95 % interval",
+}
 ROLES = {"id": "ids", "item": "items", "system": "systems", "source": "sources", "text": "texts"}
-WHERE_LESS = "higher where estimates are less sure"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,13 +115,16 @@ class NextResult(Result):
 
     def rows(self) -> Rows:
         """The file for raters: an output each, its chance if that is known, and no rating yet."""
-        there = {role: name for role, name in self.columns.items() if self._column(role)}
-        if not np.isnan(self.choice.probability).all():
-            there["probability"] = "probability"
-        rating = {self.columns["rating"]: None}
+        there, rating = self._there(), {self.columns["rating"]: None}
         return [
             {name: row[role] for role, name in there.items()} | rating for row in self._chosen()
         ]
+
+    def _there(self) -> dict[str, str]:
+        """Names of the columns that there is something in, by role."""
+        there = {role: name for role, name in self.columns.items() if self._column(role)}
+        known = not np.isnan(self.choice.probability).all()
+        return {**there, "probability": "probability"} if known else there
 
     def _column(self, role: str) -> tuple[str, ...]:
         found: tuple[str, ...] = getattr(self.outputs, ROLES[role]) if role in ROLES else ()
@@ -135,14 +146,19 @@ class NextResult(Result):
         found = self.choice
         return Document(
             title="What to have rated next",
-            verdict=" ".join([self._what(), *self._brings()]),
+            verdict=f"{self._what()} {self._brings()}",
+            notes=(*self._settles(), *self._shows()),
+            facts=(("To rate", f"{len(found.rows):,}", f"of {len(self.outputs):,} outputs"),),
             sections=(*self._curve(), *self._texts(most, room), self._next()),
             signatures=(str(self.signature),),
             command=self.command,
-            facts=(("To rate", f"{len(found.rows):,}", f"of {len(self.outputs):,} outputs"),),
         )
 
-    def _unit(self, n: int) -> str:
+    @property
+    def _unit(self) -> str:
+        return {"learn": "different output", "mean": "output", "compare": "item"}[self.choice.goal]
+
+    def _ratings(self, n: int) -> str:
         """`80 ratings`, or `80 items (160 ratings)` of two answers each."""
         if self.choice.goal != "compare":
             return counted(n, "rating")
@@ -151,139 +167,120 @@ class NextResult(Result):
     def _what(self) -> str:
         """What is chosen, and how."""
         found = self.choice
-        what = f"{found.n:,} of {counted(found.units, 'different output')}"
-        if found.goal == "mean":
-            what = f"{found.n:,} of {counted(found.units, 'output')}"
-        if found.goal == "compare":
-            first, second = (f"'{clipped(name)}'" for name in found.systems)
-            what = (
-                f"{found.n:,} of {counted(found.units, 'item')} that {first} and {second} answered"
-            )
+        both = " and ".join(f"'{clipped(name)}'" for name in found.systems)
+        of = f"{found.n:,} of {counted(found.units, self._unit)}"
+        of += f" that {both} answered" if both else ""
         if found.way == "telling":
-            return f"{what}: those whose ratings should teach {self._estimator()} most."
+            return f"{of}: those that should teach {estimator_name(self.signature)} most."
         if found.way == "random":
-            return f"{what}, drawn at random."
-        low, high = found.probability.min(), found.probability.max()
-        chances = f"with chances from {number(low)} to {number(high)}, {WHERE_LESS}"
-        return f"{what}, drawn {chances}."
+            return f"{of}, drawn at random."
+        low, high = (f"{one:.3g}" for one in (found.probability.min(), found.probability.max()))
+        return (
+            f"{of}, drawn with chances from {low} to {high}, higher where estimates are less sure."
+        )
 
-    def _estimator(self) -> str:
-        return estimator_name(self.signature)
-
-    def _brings(self) -> tuple[str, ...]:
+    def _brings(self) -> str:
         """What that should bring."""
         found = self.choice
         step = {one.n: one for one in found.curve}.get(found.n)
         if step is None:
-            return (self._unknown(),)
+            return f"What they will bring cannot be told: {self._unknown()}."
         chosen, random = number(step.chosen), number(step.random)
         if found.goal == "learn":
-            now = number(found.curve[0].chosen)
-            falls = f"from {now} to {chosen} (as many at random: to {random})"
-            return (f"They should lower the typical error of the other estimates {falls}.",)
+            falls = f"from {number(found.curve[0].chosen)} to {chosen}"
+            return (
+                f"The typical error of other estimates should fall {falls} (at random: {random})."
+            )
         aim = "the mean rating" if found.goal == "mean" else "the mean difference"
-        beside = f" (as many at random: {random})" if found.way == "unequal" else ""
-        return (f"With estimates they should tell {aim} to ±{chosen}{beside}.", *self._settles())
+        beside = f" (at random: ±{random})" if found.way == "unequal" else ""
+        return f"With estimates they should tell {aim} to ±{chosen}{beside}."
 
     def _unknown(self) -> str:
+        """Why nothing can be foretold."""
         if not self.n_rated:
-            return "Nothing is rated yet, so what they will bring cannot be told."
-        if self.choice.goal == "learn" and self.choice.way == "telling":
+            return "nothing is rated yet"
+        if self.choice.way == "telling":
             return (
-                "What they will bring cannot be told yet: held out, estimates are not surely "
-                "nearer to the ratings than the mean rating is."
+                "held out, estimates are not surely nearer to the ratings than the mean rating is"
             )
-        return "What they will bring cannot be told."
+        return "this estimator does not know how its errors go together, or has none"
 
     def _settles(self) -> tuple[str, ...]:
-        """How many ratings settle it; what the estimates say of the difference."""
+        """How many ratings settle it."""
         found = self.choice
+        if found.goal == "learn" or not found.curve:
+            return ()
         within = f"±{number(found.within)}"
         if found.needed:
-            told = f"About {self._unit(found.needed)} settle it to {within}."
-        else:
-            every = "items" if found.goal == "compare" else "outputs"
-            told = (
-                f"Ratings of all {found.units:,} {every} would not settle it to {within}: they are "
-                f"a sample themselves, and that takes more {every}."
-            )
-        if found.goal == "mean":
-            return (told,)
+            return (f"About {self._ratings(found.needed)} settle it to {within}.",)
+        every = counted(found.units, self._unit)
+        told = f"Ratings of all {every} would not settle it to {within}"
+        return (f"{told}, as these are a sample themselves: that takes more {self._unit}s.",)
+
+    def _shows(self) -> tuple[str, ...]:
+        """What the estimates say of the difference, and how many items would show that."""
+        found = self.choice
+        if math.isnan(found.difference):
+            return ()
         first, second = (f"'{clipped(name)}'" for name in found.systems)
-        gap = number(abs(found.difference))
         side = "above" if found.difference > 0 else "below"
-        shows = (
-            f"about {self._unit(found.shows)} show it 4 times in 5"
-            if found.shows
-            else f"all {found.units:,} items are too few to show it 4 times in 5"
-        )
-        return (
-            told,
-            f"By estimates alone {second} is {gap} {side} {first}; if that is right, {shows}.",
-        )
+        few = f"all {found.units:,} items are too few to show it 4 times in 5"
+        shows = f"about {self._ratings(found.shows)} show it 4 times in 5"
+        told = f"By estimates alone {second} is {number(abs(found.difference))} {side} {first}."
+        return (f"{told} If that is right, {shows if found.shows else few}.",)
 
     def _curve(self) -> tuple[Section, ...]:
         """What ratings should bring, from few to many."""
         found = self.choice
         if not found.curve:
             return ()
-        learning = found.goal == "learn"
-        what = "error of other estimates" if learning else "half width of the 95 % interval"
-        unit = "items" if found.goal == "compare" else "ratings"
-        ways = {"at random": ("random", "c1")}
-        if found.way != "random":
-            ways = {"chosen so": ("chosen", "c0"), **ways}
+        what, unit = MEASURES[found.goal], "items" if found.goal == "compare" else "ratings"
+        ways = {"chosen so": "c0", "at random": "c1"}
+        steps = {"chosen so": [one.chosen for one in found.curve]}
+        steps["at random"] = [one.random for one in found.curve]
+        if found.way == "random":
+            del ways["chosen so"], steps["chosen so"]
         sizes = [one.n for one in found.curve]
-        columns = {
-            way: [getattr(one, name) for one in found.curve] for way, (name, _) in ways.items()
-        }
         table = Table(
             header=(unit, *ways),
             rows=tuple(
                 (f"{n:,}", *map(number, row))
-                for n, *row in zip(sizes, *columns.values(), strict=True)
+                for n, *row in zip(sizes, *steps.values(), strict=True)
             ),
             numeric=(True,) * (1 + len(ways)),
         )
-        series = [Series(x=sizes, y=columns[way], style=style) for way, (_, style) in ways.items()]
-        values = [value for one in series for value in one.y]
+        settled = not math.isnan(found.within)
         svg = curves(
-            series,
+            [Series(x=sizes, y=steps[way], style=style) for way, style in reversed(ways.items())],
             axis_over([0.0, *sizes], f"more {unit}"),
-            axis_over(values if learning else [0.0, *values], sentence(what)),
+            axis_over([0.0, *chain(*steps.values())], sentence(what)),
             f"{sentence(what)} by number of {unit}",
+            level=Mark(value=found.within, style="c2") if settled else None,
         )
-        keys = tuple(Key(name=way, style=style) for way, (_, style) in ways.items())
-        figure = Figure(svg=svg, caption=f"{sentence(what)}, in the raters' units.", keys=keys)
+        keys = [Key(name=way, style=f"line {style}") for way, style in ways.items()]
+        keys += [Key(name="settles it", style="mark c2")] if settled else []
+        caption = f"{sentence(what)}, in the raters' units."
+        figure = Figure(svg=svg, caption=caption, keys=tuple(keys))
         lines = (f"Expected {what}, in the raters' units, after so many {unit}:",)
-        return (
-            Section(title="What ratings should bring", lines=lines, figures=(figure,), table=table),
-        )
+        title = "What ratings should bring"
+        return (Section(title=title, lines=lines, figures=(figure,), table=table),)
 
     def _texts(self, most: int, room: int) -> tuple[Section, ...]:
         """The first outputs to rate."""
         shown = self._chosen()[:most]
-        with_system = bool(self.outputs.systems) and "system" in self.columns
-        drawn = not np.isnan(self.choice.probability).all()
-        header = (
-            "id",
-            *(["system"] if with_system else []),
-            *(["chance"] if drawn else []),
-            "text",
-        )
+        there = {role: name for role, name in self._there().items() if role in WIDTHS}
         rows = tuple(
-            (
-                clipped(row["id"], 14),
-                *([clipped(row["system"], 12)] if with_system else []),
-                *([number(row["probability"])] if drawn else []),
-                clipped(row["text"], room),
+            tuple(
+                f"{row[role]:.3g}" if role == "probability" else clipped(row[role], width or room)
+                for role, width in WIDTHS.items()
+                if role in there
             )
             for row in shown
         )
-        numeric = tuple(name == "chance" for name in header)
+        header = tuple(NAMES.get(role, role) for role in WIDTHS if role in there)
+        table = Table(header=header, rows=rows, numeric=tuple(name == "chance" for name in header))
         more = len(self.choice.rows) - len(shown)
         rest = (Section(lines=(f"{more} more: -o to-rate.csv writes all.",)),) if more > 0 else ()
-        table = Table(header=header, rows=rows, numeric=numeric)
         return (Section(title="To rate", table=table), *rest)
 
     def _next(self) -> Section:

@@ -140,7 +140,7 @@ def _learning(
 ) -> tuple[Step, ...]:
     """What ratings should bring if the model is right, chosen by the cautious one or at random."""
     m = len(counts)
-    sizes = [0, *sizes_of(n, m - 1, max(n, STEPS[4]))]
+    sizes = sorted({0, *sizes_of(n, m - 1, max(n, STEPS[4]))})
     order = most_telling(*cautious, sizes[-1], counts)
     chosen = left_after(*found, order, counts)
     orders = (rng.permutation(m)[: sizes[-1]] for _ in range(ORDERS))
@@ -153,4 +153,4 @@ def _learning(
 
 def sizes_of(n: int, most: int, end: int) -> list[int]:
     """Numbers of ratings that a curve shows: round ones and the one that was asked for."""
-    return sorted({k for k in (*STEPS, n) if 0 < k <= min(most, end)})
+    return sorted({k for k in (*STEPS, n, most) if k <= min(most, end)})

@@ -17,6 +17,7 @@ from refless.studies.spreads import errors_of
 
 WITHIN = 0.05  # of the range of ratings: half width that settles it, where none is asked for
 UNEVEN = 0.1  # of their mean: spreads that differ by less tell nothing apart
+FURTHER = 16  # times what is asked for the curve goes
 POWER = 1.43  # half widths of a difference that is shown 4 times in 5: (1.96 + 0.84) / 1.96
 
 
@@ -107,7 +108,7 @@ def items_to_draw(estimator: Estimator | None, outputs: Outputs, systems: tuple[
         return Units(goal="compare", members=members, spread=nothing, systems=systems)
     some = outputs.take(order)
     found = estimator.estimate(some)
-    spread, alike = errors_of(estimator, found)
+    spread, alike = errors_of(estimator, found, of_differences=True)
     gaps, apart = np.zeros(len(pairs)), np.zeros(len(pairs))
     for k, (first, second) in enumerate(pairs):
         gaps[k] = found.values[second].mean() - found.values[first].mean()
@@ -168,7 +169,8 @@ def draw(units: Units, n: int, seed: int, within: float, *, beside: bool = False
     chosen = rng.permutation(drawn(chances, rng)).tolist()
     asked = [(row, k) for k in chosen for row in rng.permutation(units.members[k]).tolist()]
     known = units.variance > 0
-    curve = [k for k in sizes_of(n, size, size) if k > 1 and known]
+    needed = units.needed(within) if known else 0
+    sizes = sizes_of(n, size, max(FURTHER * n, needed)) if known else []
     return Choice(
         units.goal,
         np.array([row for row, _ in asked], dtype=np.int64),
@@ -177,10 +179,10 @@ def draw(units: Units, n: int, seed: int, within: float, *, beside: bool = False
         n,
         "random" if even else "unequal",
         curve=tuple(
-            Step(k, units.half_width(k, even=even), units.half_width(k, even=True)) for k in curve
+            Step(k, units.half_width(k, even=even), units.half_width(k, even=True)) for k in sizes
         ),
         within=within,
-        needed=units.needed(within) if known else 0,
+        needed=needed,
         difference=units.difference,
         shows=units.needed(abs(units.difference) / POWER) if known else 0,
         systems=units.systems,

@@ -100,14 +100,31 @@ def _reasons(values: FloatArray, sd: FloatArray, ends: tuple[float, float]) -> F
     return np.column_stack([np.ones(len(values)), np.square(sd), room])
 
 
-def errors_of(estimator: Estimator, found: Estimates) -> tuple[FloatArray, float]:
+def errors_of(
+    estimator: Estimator, found: Estimates, *, of_differences: bool = False
+) -> tuple[FloatArray, float]:
     """[n] spread of rating minus estimate of each output, and how alike errors of one source are.
 
     Of a trained model, or few rated texts, one spread for all as `residuals` say, NaN if nothing.
+    A difference of two systems varies less: that one of them is estimated too high or too low as a
+    whole is the same for all items, and left out.
     """
     errors, held = estimator.residuals(), held_out_by(estimator)
-    alike = intraclass(errors.values, errors.sources)
+    values, share = errors.values, 1.0
+    if of_differences and len(values):
+        values = _within(values, errors.systems)
+        share = math.sqrt(float(np.square(values).sum() / np.square(errors.values).sum()))
+    alike = intraclass(values, errors.sources)
     if held is not None and len(held.human) >= FEWEST:
-        return spreads(held, found), alike
-    size = float(np.square(errors.values).mean()) if len(errors) else math.nan
+        return share * spreads(held, found), alike
+    size = float(np.square(values).mean()) if len(values) else math.nan
     return np.full(len(found), math.sqrt(size)), alike
+
+
+def _within(values: FloatArray, systems: tuple[str, ...]) -> FloatArray:
+    """Errors less the mean of their system, as large as those of texts that make no mean."""
+    number = np.unique(systems or ("",) * len(values), return_inverse=True)[1]
+    sizes = np.bincount(number).astype(np.float64)
+    means = np.bincount(number, values) / sizes
+    freedom = max(len(values) - len(sizes), 1)
+    return np.asarray((values - means[number]) * math.sqrt(len(values) / freedom))
