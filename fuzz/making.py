@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import io
 import json
 import math
 import random
+import zipfile
 from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime
 from typing import Any
@@ -75,6 +77,77 @@ def jsonl(rng: random.Random) -> bytes:
     end = rng.choice(("\n", "\r\n", "\r"))
     lines = (json.dumps(row, ensure_ascii=rng.random() < 0.5) + end for row in rows(rng))
     return "".join(lines).encode("utf-8", "surrogatepass")
+
+
+def json_array(rng: random.Random) -> bytes:
+    """One array of rows, or one object."""
+    found: Any = rows(rng)
+    found = found[0] if found and rng.random() < 0.1 else found
+    text = json.dumps(found, ensure_ascii=rng.random() < 0.5, indent=rng.choice((None, 1)))
+    return text.encode("utf-8", "surrogatepass")
+
+
+def excel(rng: random.Random) -> bytes:
+    """A workbook, in a third of the cases with a part that is mutated before it is packed."""
+    import openpyxl
+    from openpyxl.utils.exceptions import IllegalCharacterError
+
+    book = openpyxl.Workbook()
+    table = rows(rng)
+    for row in [[*one] for one in table[:1]] + [[*one.values()] for one in table]:
+        told = (one if one is None or isinstance(one, float) else _told(one) for one in row)
+        # what no cell can hold
+        with contextlib.suppress(ValueError, OverflowError, IllegalCharacterError):
+            book.active.append([*told])
+    packed = io.BytesIO()
+    book.save(packed)
+    return repacked(packed.getvalue(), rng) if rng.random() < 0.6 else packed.getvalue()
+
+
+def _told(one: Any) -> str:
+    return repr(one).encode("utf-8", "replace").decode()[:99].strip("'")
+
+
+def repacked(data: bytes, rng: random.Random) -> bytes:
+    """A zip file with one of its members mutated: most faults of its bytes stop at the checksum."""
+    with zipfile.ZipFile(io.BytesIO(data)) as old:
+        members = {name: old.read(name) for name in old.namelist()}
+    name = rng.choice([*members])
+    members[name] = mutated(members[name], rng, plain_json)
+    found = io.BytesIO()
+    with zipfile.ZipFile(found, "w", zipfile.ZIP_DEFLATED) as new:
+        for one, content in members.items():
+            new.writestr(one, content)
+    return found.getvalue()
+
+
+def tool(example: Any) -> Maker:
+    """What a tool writes, with values of it exchanged for nasty ones: an array, lines or one."""
+
+    def made(rng: random.Random) -> bytes:
+        share = rng.choice((0.0, 0.02, 0.2))
+        found = [exchanged(example, rng, share) for _ in range(rng.randint(0, 3))]
+        way = rng.random()
+        if way < 0.4:
+            text = json.dumps(found)
+        elif way < 0.8:
+            text = "\n".join(map(json.dumps, found))
+        else:
+            text = json.dumps(exchanged(example, rng, share), indent=1)
+        return text.encode("utf-8", "surrogatepass")
+
+    return made
+
+
+def exchanged(given: Any, rng: random.Random, share: float) -> Any:
+    """The same value with a share of what it holds exchanged."""
+    if rng.random() < share:
+        return value(rng)
+    if isinstance(given, dict):
+        return {name: exchanged(one, rng, share) for name, one in given.items()}
+    if isinstance(given, list):
+        return [exchanged(one, rng, share) for one in given]
+    return rng.randint(0, 5) if isinstance(given, int) and rng.random() < 0.5 else given
 
 
 def cells(delimiter: str) -> Maker:

@@ -40,6 +40,11 @@ from refless.tables import (
 from refless.tables.columns import POOL_ROLES, roles_of
 from refless.tokenize import tokenizer
 
+EXPORTS = Path(__file__).parents[1] / "tests" / "exports"
+EXAMPLES: dict[str, Any] = {
+    "label-studio": json.loads((EXPORTS / "label-studio" / "tasks.json").read_bytes())[0],
+    "label-studio-min": json.loads((EXPORTS / "label-studio" / "min.json").read_bytes())[0],
+}
 READINGS = (
     Reading(),
     Reading(skip_bad=True),
@@ -53,6 +58,9 @@ READINGS = (
     Reading(encoding="utf-7"),
     Reading(encoding="shift_jis"),
     Reading(columns=Columns(id="", source=" ")),
+    Reading(columns=Columns(rating=("rating.*",), source="x.0.y", score=("s*.a",)), skip_bad=True),
+    Reading(dimension="fluency", skip_bad=True),
+    Reading(dimension="fluency", label_config=str(EXPORTS / "label-studio" / "config.xml")),
 )
 READERS: tuple[Callable[..., Any], ...] = (read_pool, read_outputs, read_both, read_scored)
 
@@ -341,6 +349,12 @@ TARGETS: dict[str, Target] = {
     "gzip": Target(call=_reader(None), make=_chosen(making.packed(making.jsonl))),
     "gzip-csv": Target(call=_reader("csv"), make=_chosen(making.packed(making.cells(",")))),
     "parquet": Target(call=_reader("parquet"), make=_chosen(making.parquet)),
+    "json": Target(call=_reader("json"), make=_chosen(making.json_array)),
+    "excel": Target(call=_reader("excel"), make=_chosen(making.excel)),
+    **{
+        f"export-{name}": Target(call=_reader(name), make=_chosen(making.tool(example)))
+        for name, example in EXAMPLES.items()
+    },
     "frames": Target(call=_frames, make=_seed),
     "vectors": Target(call=_vectors(".txt"), make=making.vectors),
     "vectors-gzip": Target(call=_vectors(".txt.gz"), make=making.packed(making.vectors)),

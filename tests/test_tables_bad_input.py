@@ -190,12 +190,6 @@ def test_missing_file_and_directory(tmp_path: Path) -> None:
         read_pool([str(tmp_path)])
 
 
-def test_json_array(tmp_path: Path) -> None:
-    """A JSON array is told what to become."""
-    with pytest.raises(InputError, match=r"JSON array.*one object a line"):
-        read_pool([write(tmp_path, '[{"text": "a", "rating": 1}]', "p.json")])
-
-
 @pytest.mark.parametrize(
     ("broken", "likely"),
     [("caf\xe9".encode("cp1252"), "cp1252"), (b"caf\xe9 \x81", "latin-1")],

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from refless.errors import InputError, MissingExtraError, UsageError
 from refless.tables import Columns, Reading, read_outputs, read_pool
-from refless.tables.formats import delimiter_of
+from refless.tables.delimited import delimiter_of
 
 ROWS = [
     {"id": "a", "text": "yes , I do", "rating": 3},
@@ -189,7 +189,7 @@ def test_one_file_needs_no_list(tmp_path: Path) -> None:
 def test_unknown_format_and_encoding_are_wrong_usage(tmp_path: Path) -> None:
     """Names that are in no table say so."""
     path = write(tmp_path, "pool.csv", "text,rating\na,1\n")
-    with pytest.raises(UsageError, match="jsonl, csv, tsv, parquet, text"):
+    with pytest.raises(UsageError, match="jsonl, json, csv, tsv, parquet, excel, text, "):
         read_pool([path], Reading(format="xls"))
     for encoding in ("utf-9", "rot13"):
         with pytest.raises(UsageError, match=encoding):

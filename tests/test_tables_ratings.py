@@ -43,7 +43,7 @@ def test_one_word_of_a_pair_is_enough(tmp_path: Path) -> None:
     assert rated(tmp_path, "up", "up").pool.human.tolist() == [1, 1]
 
 
-@pytest.mark.parametrize("ratings", [("great", "poor"), ("up", "no"), ("yes", 0.5), ([3], 4)])
+@pytest.mark.parametrize("ratings", [("great", "poor"), ("up", "no"), ("yes", 0.5), ({"n": 3}, 4)])
 def test_words_without_meaning(tmp_path: Path, ratings: tuple[Any, ...]) -> None:
     """Other words, mixed pairs and words among numbers are an error that lists them."""
     word = str(min((r for r in ratings if not isinstance(r, float | int)), key=str))

@@ -7,6 +7,7 @@ nowhere else: `ours` is used where a file is opened, and once more around the wh
 from __future__ import annotations
 
 import csv
+import glob
 import gzip
 import io
 import json
@@ -108,6 +109,22 @@ def is_file(path: str | os.PathLike[str]) -> bool:
 def is_folder(path: str | os.PathLike[str]) -> bool:
     """Whether there is a folder of this name; also of names that no folder can have."""
     return os.path.isdir(path)  # noqa: PTH112 - the same
+
+
+def workbook_of(path: str) -> tuple[str, str]:
+    """The file and the sheet that `FILE.xlsx#SHEET` names; any other path and ""."""
+    file, _, sheet = path.rpartition("#")
+    named = file.lower().endswith((".xlsx", ".xlsm")) and not is_file(path)
+    return (file, sheet) if named else (path, "")
+
+
+def matching(path: str) -> list[str]:
+    """The files that a pattern such as `ratings/*.jsonl` names, sorted; else the path itself."""
+    try:
+        is_pattern = glob.has_magic(path) and not os.path.lexists(path)
+        return (is_pattern and sorted(glob.glob(path, recursive=True))) or [path]  # noqa: PTH207
+    except (OSError, ValueError, RecursionError):  # a text that no file can be called
+        return [path]
 
 
 def is_device(path: str) -> bool:

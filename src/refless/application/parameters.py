@@ -67,7 +67,7 @@ class OutputRows:
             mr.
         system_column: Column of the system. Without it: system, model.
         task_column: Column of the task. Without it: task.
-        input_format: jsonl, csv, tsv, parquet or text. Without it: by name and content.
+        input_format: csv, excel, label-studio ... Without it: by name and content.
         encoding: Encoding of text files.
         quoting: Whether quotes enclose cells. Without it: in CSV, not in TSV.
         max_bytes: Most bytes that one file of rows may hold, unpacked.
@@ -119,6 +119,8 @@ class RatedRows(OutputRows):
         time_column: Column of the time of each rating. Without it: timestamp, rated_at.
         rating_map: Numbers for rating words: up=1,down=0.
         scale: Lowest and highest rating; maps ratings to [0, 1].
+        dimension: Which of several things that were rated is read: fluency, a question, a scorer.
+        label_config: Labelling configuration of Label Studio (XML), which has the scale.
         aggregate: What stands for several ratings of one text: their mean or median.
     """
 
@@ -130,6 +132,8 @@ class RatedRows(OutputRows):
         Flag(metavar="WORD=NUMBER,...", kind=str | None),
     ] = None
     scale: Annotated[Read[tuple[float, float] | None], Flag(metavar="MIN MAX")] = None
+    dimension: Annotated[Read[str | None], Flag(metavar="NAME")] = None
+    label_config: Annotated[Rare[Read[str | None]], Flag(metavar="FILE")] = None
     aggregate: Annotated[Rare[Read[str]], Flag(metavar="mean|median")] = "mean"
 
     def reading(self, **columns: Any) -> Reading:
@@ -145,6 +149,8 @@ class RatedRows(OutputRows):
             # zero-argument super() does not know the class that slots made anew
             OutputRows.reading(self, **{**named, **columns}),
             scale=None if self.scale is None else scale_of(self.scale),
+            dimension=self.dimension,
+            label_config=self.label_config,
             aggregate="median" if self.aggregate == "median" else "mean",
             rating_map=parse_rating_map(words) if isinstance(words, str) else words,
         )

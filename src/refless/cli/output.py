@@ -15,6 +15,7 @@ from refless.cli.console import colored, progress, say, width
 from refless.cli.flags import Format
 from refless.cli.streams import write_output
 from refless.errors import UsageError
+from refless.outside import matching, workbook_of
 from refless.report.result import Result, ending_of
 from refless.writing import check_writable
 
@@ -63,7 +64,8 @@ def _named() -> list[os.stat_result]:
     for word in sys.argv[1:]:
         flag, _, value = word.partition("=") if word.startswith("--") else ("", "", word)
         if "--out" not in {flag, previous} and previous != "-o" and value:
-            found += _status(sys.stdin.fileno if value == "-" else Path(value))
+            for path in matching(workbook_of(value)[0]):
+                found += _status(sys.stdin.fileno if value == "-" else Path(path))
             for part in re.split(r"[=,:()]", value)[1:]:  # folders and files in specifications
                 found += _status(Path(part)) if part else []
         previous = word

@@ -1,9 +1,11 @@
 """Rows whose texts and names are checked, and what the records made of them share."""
 
+import hashlib
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from refless.errors import InputError
@@ -13,11 +15,12 @@ from refless.tables.columns import NEEDED as NEEDED_COLUMNS
 from refless.tables.columns import Roles, check_columns, roles_of, wanted
 from refless.tables.gathering import Gathered, gather
 from refless.tables.merging import Merged, check_agreement
-from refless.tables.ratings import BLANKS, spelled
+from refless.tables.ratings import BLANKS, MOST_PLACES, places_of, spelled
 from refless.tables.reading import Reading
 
 KINDS_SHOWN = 3  # things found in bad rows that a note counts
 NAME_ROLES = ("id", "item", "source", "system", "task", "annotator", "group", "label")
+_MAIL = re.compile(r"\s*[^@\s]+@[^@\s]+\.[^@\s]+\s*")
 NEEDED = ("id", "item")  # where there is such a column, every row must fill it
 
 
@@ -66,18 +69,54 @@ def checked(
     """The rows of files or of memory with texts, names and scores checked."""
     check_columns(reading.columns, roles)
     table = gather(rows, wanted(reading.columns, roles), reading)
-    taken = roles_of(reading.columns, roles, tuple(table.seen), table.name, needed)
+    taken = roles_of(reading.columns, roles, tuple(table.seen), table.name, needed, table.known)
+    said = [line for path, told in table.told for line in told.lines(path)]
+    taken = with_places(table, replace(taken, notes=(*said, *taken.notes)))
     names = {
         role: _cells(table, column, source_of_cell if role == "source" else name_of_cell)
         for role in NAME_ROLES
         if (column := taken.one(role)) is not None
     }
+    if "annotator" in names:
+        names["annotator"], more = pseudonyms(names["annotator"])
+        taken = replace(taken, notes=(*taken.notes, *more))
     for role in NEEDED:
         _check_filled(table, names.get(role, ()), role, taken.one(role))
     text = taken.one("text")
     texts = [""] * len(table) if text is None else _cells(table, text, text_of_cell)
     scores = {column: numbers_of(table, column) for column in taken.all("score")}
     return Checked(table=table, roles=taken, texts=texts, names=names, scores=scores)
+
+
+def with_places(table: Gathered, roles: Roles) -> Roles:
+    """The roles with a rating column for each place of those whose cells are lists of ratings."""
+    owners: dict[str, str] = {}
+    for name in roles.all("rating"):
+        places, long = places_of(table.columns[name])
+        for row in long:
+            remedy = "give the ratings a row each"
+            table.refuse(row, f"more than {MOST_PLACES} ratings in one cell", remedy, name)
+        for place, column in enumerate(places, 1):
+            own = name if place == 1 else f"{name}[{place}]"
+            if place > 1 and own in table.columns:
+                raise InputError(f"column '{own}' is also a place in lists", path=table.name)
+            table.columns[own], owners[own] = [*column], name
+    if len(owners) == len(roles.all("rating")):
+        return roles
+    return replace(roles, columns={**roles.columns, "rating": tuple(owners)}, owners=owners)
+
+
+def pseudonyms(names: list[str]) -> tuple[list[str], tuple[str, ...]]:
+    """Annotators with a digest in place of each e-mail address, and a note that says so."""
+    known = {name: _pseudonym(name) for name in {*names} if _MAIL.fullmatch(name)}
+    if not known:
+        return names, ()
+    note = f"{counted(len(known), 'annotator')} named by an e-mail address: pseudonyms are used"
+    return [known.get(name, name) for name in names], (note,)
+
+
+def _pseudonym(mail: str) -> str:
+    return f"rater-{hashlib.sha256(mail.strip().casefold().encode()).hexdigest()[:8]}"
 
 
 def numbers_of(table: Gathered, column: str, *, everywhere: bool = True) -> list[float | None]:

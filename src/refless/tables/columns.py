@@ -1,8 +1,8 @@
 """Which column plays which role: the user's flags first, then the aliases."""
 
 import difflib
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, field, fields, replace
 from fnmatch import fnmatchcase
 from itertools import combinations
 from typing import Any
@@ -44,7 +44,8 @@ class Columns:
     """The user's column flags; None or () looks for the aliases.
 
     Several rating columns mean one annotator a column, several reference columns one reference a
-    column; a pattern such as `rater*` names all that match. `group` and `score` (of another tool)
+    column; a pattern such as `rater*` names all that match. A dotted name such as `scores.fluency`
+    is what an object holds. `group` and `score` (of another tool)
     have no alias. Roles that a kind of file does not
     have (ratings of outputs, references of a rated pool) are not looked up there, so that one set
     of flags serves both.
@@ -71,10 +72,14 @@ class Columns:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Roles:
-    """Columns by role: each a tuple of names, empty where the files have none."""
+    """Columns by role: each a tuple of names, empty where the files have none.
+
+    `owners` tells of which column with lists a column is the second, third ... place.
+    """
 
     columns: dict[str, tuple[str, ...]]
     notes: tuple[str, ...]
+    owners: dict[str, str] = field(default_factory=dict)
 
     def one(self, role: str) -> str | None:
         """The single column of a role, or None."""
@@ -113,9 +118,38 @@ def wanted(columns: Columns, roles: Sequence[str]) -> Keep:
     named = {name for names in flags.values() for name in names}
     folded = {alias for role in roles if not flags[role] for alias in ALIASES.get(role, ())}
     patterns = [name for role in SEVERAL for name in flags.get(role, ()) if _is_pattern(name)]
+    patterns += outer(columns)
     return lambda name: (
         name in named or name.casefold() in folded or any(_matches(name, one) for one in patterns)
     )
+
+
+def outer(columns: Columns) -> list[str]:
+    """The columns, or patterns of columns, in which flags look for more: `a` of `a.b`."""
+    names = [name for one in fields(columns) for name in flagged(columns, one.name)]
+    return [*dict.fromkeys(name.partition(".")[0] for name in names if "." in name)]
+
+
+def with_nested(row: dict[str, object], within: Sequence[str]) -> dict[str, object]:
+    """A row with what its objects and lists hold beside them, by dotted names.
+
+    Places in lists count from 0: `choices.0.text`.
+
+    Args:
+        row: by names of columns, which come before dotted names that are equal.
+        within: the columns (or patterns) that are opened.
+    """
+    found: dict[str, object] = {}
+    left = [pair for pair in row.items() if any(_matches(pair[0], one) for one in within)]
+    while left:
+        outer_name, value = left.pop()
+        if not isinstance(value, dict | list):
+            continue
+        pairs = value.items() if isinstance(value, dict) else enumerate(value)
+        inner = {f"{outer_name}.{name}": one for name, one in pairs}
+        found |= inner
+        left += inner.items()
+    return found | row
 
 
 def roles_of(
@@ -124,6 +158,7 @@ def roles_of(
     seen: Sequence[str],
     path: str,
     needed: Sequence[str] = NEEDED,
+    known: Collection[str] = (),
 ) -> Roles:
     """The columns of each role among those seen, and notes on what was found by alias.
 
@@ -133,6 +168,7 @@ def roles_of(
         seen: names of all columns, in file order.
         path: for the error messages.
         needed: which of the roles must be there.
+        known: roles whose column is called as they are, whatever else could be it.
 
     Raises:
         InputError: a flag that names no column, two candidates for one role, a needed one missing.
@@ -145,7 +181,8 @@ def roles_of(
         if names:
             _check_seen(names, role, seen, path)
         elif role != "annotator" or len(taken.get("rating", ())) < 2:
-            names = _found(columns, roles, role, seen, path)
+            own = role in known and role in seen
+            names = (role,) if own else _found(columns, roles, role, seen, path)
             said += [f"{role} from '{name}'" for name in names]
         if names:
             taken[role] = names

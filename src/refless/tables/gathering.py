@@ -11,10 +11,13 @@ from itertools import chain, islice
 from typing import NamedTuple
 
 from refless.errors import InputError
-from refless.tables.columns import Keep
-from refless.tables.formats import Numbered, Row, Table, long_cells, table_of
+from refless.records import Scale
+from refless.tables.columns import Keep, outer, with_nested
+from refless.tables.delimited import long_cells
+from refless.tables.formats import table_of
 from refless.tables.memory import paths_of, table_in_memory
 from refless.tables.reading import Reading
+from refless.tables.table import Numbered, Row, Table, Told, check_dimension, no_dimension
 
 _CHUNK = 8192
 _MEMO = 1 << 15
@@ -42,6 +45,8 @@ class Gathered:
         lines: [n] line on which the row starts, or its number, counted from 1 in its own file.
         parts: the files.
         seen: names of all columns, in file order, wanted or not.
+        known: roles whose columns the formats of all files know.
+        told: what exports of tools say, and the file of each.
     """
 
     skip_bad: bool
@@ -51,6 +56,8 @@ class Gathered:
     lines: array[int] = field(default_factory=lambda: array("q"))
     parts: list[Part] = field(default_factory=list)
     seen: dict[str, None] = field(default_factory=dict)
+    known: set[str] = field(default_factory=set)
+    told: list[tuple[str, Told]] = field(default_factory=list)
 
     def __len__(self) -> int:
         return len(self.lines)
@@ -59,6 +66,12 @@ class Gathered:
     def name(self) -> str:
         """What was read, for messages."""
         return ", ".join(part.name for part in self.parts)
+
+    @property
+    def scale(self) -> Scale | None:
+        """Lowest and highest rating, where all files say the same."""
+        scales = {told.scale for _, told in self.told}
+        return scales.pop() if len(scales) == 1 and len(self.told) == len(self.parts) else None
 
     def part(self, row: int) -> Part:
         """The file of a row."""
@@ -109,10 +122,44 @@ def gather(rows: object, keep: Keep, reading: Reading) -> Gathered:
                 table.seen.update(dict.fromkeys(source.columns))
                 for column in filter(keep, source.columns):
                     table.columns.setdefault(column, [None] * first)
-                _extend(table, source.rows, keep, memos)
+                _extend(table, _of_flags(source, name, reading), keep, memos)
             if len(table) == first:
                 raise InputError("there are no rows", path=name, remedy="at least one is needed")
+            _hear(table, source, name)
+            if source.told and keep("rating"):
+                check_dimension(source.told, reading.dimension, name)
     return table
+
+
+def _of_flags(source: Table, name: str, reading: Reading) -> Iterator[Numbered]:
+    """The rows with the dotted names that flags need; of one dimension, where one is asked."""
+    within, wanted = outer(reading.columns), reading.dimension
+    rows = source.rows
+    if wanted is not None and source.told is None:
+        rows = _of_dimension(rows, wanted, name)
+    if not within:
+        return rows
+    return ((n, with_nested(row, within) if isinstance(row, dict) else row) for n, row in rows)
+
+
+def _of_dimension(rows: Iterator[Numbered], wanted: str, name: str) -> Iterator[Numbered]:
+    """Of plain rows those whose column `dimension` says so."""
+    met: dict[str, None] = {}
+    for number, row in rows:
+        said = row.get("dimension") if isinstance(row, dict) else wanted
+        if said == wanted:
+            yield number, row
+        met[str(said)] = None
+    if wanted not in met:
+        raise no_dimension(wanted, [*met], name)
+
+
+def _hear(table: Gathered, source: Table, name: str) -> None:
+    """Keeps what a file says beside its rows."""
+    first = len(table.parts) == 1
+    table.known = {*source.known} if first else table.known & {*source.known}
+    if source.told is not None:
+        table.told.append((name, source.told))
 
 
 def strings_in(rows: object, reading: Reading) -> Iterator[str]:

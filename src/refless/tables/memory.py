@@ -8,11 +8,12 @@ from os import PathLike, fspath
 from typing import Any, Protocol, TypeAlias, cast
 
 from refless.errors import InputError, UsageError
+from refless.outside import matching
 from refless.records import Outputs, RatedPool
 from refless.tables.columns import Keep
 from refless.tables.foreign import cell_of, cells_of
-from refless.tables.formats import Numbered, Table, check_names
-from refless.tables.streams import TEXTS_ALONE
+from refless.tables.streams import TEXTS_ALONE, check_names
+from refless.tables.table import Numbered, Table
 
 FRAME, COLUMNS, ROWS = "the data frame", "the columns", "the rows"
 
@@ -38,7 +39,7 @@ Rows: TypeAlias = (
 
 
 def paths_of(rows: object) -> list[str] | None:
-    """The files' names, or None for rows in memory; `-` is standard input.
+    """The files' names, those of patterns too, or None for rows in memory; `-` is standard input.
 
     Raises:
         UsageError: an empty list, standard input twice.
@@ -51,6 +52,7 @@ def paths_of(rows: object) -> list[str] | None:
     paths = [fspath(path) for path in given if isinstance(path, str | PathLike)]
     if len(paths) != len(given):
         return None
+    paths = [file for path in paths for file in matching(path)]
     if paths.count("-") > 1:
         raise UsageError("standard input can be read only once")
     return paths

@@ -116,6 +116,8 @@ def rated_of(
         more: further columns that rows of one text must agree on.
         both: whether rows without a rating are outputs, which answer for their own faults.
     """
+    if reading.scale is None:
+        reading = replace(reading, scale=rows.table.scale)
     check_scale(reading.scale)
     spellings, words, notes = _spellings(rows, reading)
     if reading.scale is None and reading.rating_map is None and words:
@@ -242,24 +244,28 @@ def _ratings(
 ) -> tuple[Ratings, tuple[str, ...]]:
     """The single ratings in the order of rows, and a note on annotators.
 
-    Several columns are one annotator each, and a blank cell there is no rating.
+    Several columns are one annotator each, and a blank cell there is no rating. Places in lists
+    are no annotators.
     """
     columns = tuple(sorted(values))
+    owners = [rows.roles.owners.get(name, name) for name in columns]
+    names = tuple(sorted({*owners}))
+    owner = np.array([names.index(name) for name in owners], np.int64)
     grid = np.array([values[name] for name in columns], np.float64)[:, [*groups.rows]].T
     place, annotator = np.nonzero(~np.isnan(grid))
     ratings = Ratings(
         text=groups.text[place],
-        annotator=annotator.astype(np.int64),
+        annotator=owner[annotator],
         values=grid[place, annotator],
-        annotators=columns if len(columns) > 1 else (),
+        annotators=names if len(names) > 1 else (),
         times=times[[*groups.rows]][place] if len(times) else times,
     )
-    if len(columns) > 1 or "annotator" not in rows.names:
+    if len(names) > 1 or "annotator" not in rows.names:
         return ratings, ()
     who = [rows.names["annotator"][row] for row in groups.rows]
     names = tuple(sorted(set(who)))
     number = {name: i for i, name in enumerate(names)}
-    annotator = np.fromiter((number[name] for name in who), np.int64, len(who))
+    annotator = np.fromiter((number[name] for name in who), np.int64, len(who))[place]
     ratings = replace(ratings, annotator=annotator, annotators=names)
     if nameless := who.count(""):
         told = f"{counted(nameless, 'rating')} without an annotator count as one annotator's"

@@ -1,5 +1,6 @@
 """Rating cells -> numbers: numerals, words with a meaning of their own, the user's map."""
 
+import json
 import math
 import re
 from collections import Counter
@@ -22,6 +23,7 @@ Words = Mapping[float | str, float]  # folded word (or number of the user's map)
 BLANKS = frozenset({"n/a", "#n/a", "na", "nan", "null", "none", "-", "--", "?"})
 _SKIN_TONES_AND_VARIANTS = dict.fromkeys((*range(0x1F3FB, 0x1F400), 0xFE0E, 0xFE0F))
 _WORDS_SHOWN = 10
+MOST_PLACES = 100  # ratings in one cell
 _DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+,(\d{1,2}|\d{4,})\s*")
 _THREE_DIGITS = re.compile(r"[+-]?\d+,\d{3}")  # 4,125: a little over 4, or four thousand?
 
@@ -70,6 +72,34 @@ def spelled(value: object) -> float | str | None:
         return shown(value)
     read = _number(value)
     return read if read is not None else (folded(value) or None)
+
+
+def places_of(column: Sequence[object]) -> tuple[list[Sequence[object]], list[int]]:
+    """A column for each place of lists of ratings, and the rows whose lists are too long.
+
+    Lists may be JSON in text: `[4, 5, 3]`. A cell that is no list is the first place.
+    """
+    if not any(isinstance(cell, list) or _says_list(cell) for cell in column):
+        return [column], []
+    lists = [_ratings_in(cell) for cell in column]
+    long = [row for row, cells in enumerate(lists) if len(cells) > MOST_PLACES]
+    width = max(1, *(min(len(cells), MOST_PLACES) for cells in lists))
+    return [
+        [cells[place] if place < len(cells) else None for cells in lists] for place in range(width)
+    ], long
+
+
+def _says_list(cell: object) -> bool:
+    return isinstance(cell, str) and cell.lstrip()[:1] == "["
+
+
+def _ratings_in(cell: object) -> list[object]:
+    if isinstance(cell, str) and _says_list(cell):
+        try:
+            cell = json.loads(cell)
+        except (ValueError, RecursionError):
+            return [cell]
+    return cell if isinstance(cell, list) else [cell]
 
 
 def without_blanks(

@@ -24,7 +24,9 @@ class Reading:
         skip_bad: bad rows are left out of pools, and kept as place holders in outputs.
         encoding: of text files; a UTF-8 byte order mark is dropped.
         quoting: whether quotes are read in files; None is the format's habit (CSV yes, TSV no).
-        format: of files: jsonl, csv, tsv, parquet or text; None tells by name and content.
+        format: of files, a name in FORMATS; None tells by name and content.
+        dimension: which of several dimensions of quality is read, by its name in the file.
+        label_config: of Label Studio: an XML file that says what can be rated, and on which scale.
         max_bytes: most bytes that one file may hold, unpacked.
     """
 
@@ -36,6 +38,8 @@ class Reading:
     quoting: bool | None = None
     skip_bad: bool = False
     format: str | None = None
+    dimension: str | None = None
+    label_config: str | None = None
     max_bytes: int = MOST_BYTES
 
     def __post_init__(self) -> None:

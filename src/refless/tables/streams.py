@@ -7,22 +7,25 @@ import gzip
 import io
 import os
 import sys
+import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import shorten
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 from refless.errors import InputError, UsageError
-from refless.outside import GZIP, Limited, is_device, is_folder, ours, too_large
+from refless.outside import GZIP, Limited, check_foreign, is_device, is_folder, ours, too_large
 from refless.tables.columns import Keep
 from refless.tables.reading import Reading
 
 STDIN = "-"
 TEXTS_ALONE = "texts alone are given as {'text': [...]}"
 _HEAD = 1 << 16
+ZSTANDARD = 93  # method of zip files
+PACKED = {0, 8, ZSTANDARD}  # stored, deflated
 _NOT_OF_FILES = {"idna", "punycode", "undefined"}  # codecs of text that no file is in
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
@@ -36,12 +39,14 @@ class Place:
         raw: its bytes (standard input) or its path.
         reading: the settings.
         keep: tells the columns that are wanted (Parquet reads no others).
+        sheet: of a workbook; "" for the first.
     """
 
     path: str
     raw: bytes | Path
     reading: Reading
     keep: Keep
+    sheet: str = ""
 
 
 def raw_of(path: str, most: int) -> bytes | Path:
@@ -155,10 +160,42 @@ def text_of(place: Place, *, newline: str | None = None) -> Iterator[io.TextIOWr
         raise _located(place, fault) from fault
 
 
-def head_of(place: Place) -> str:
+def head_of(place: Place, most: int = _HEAD) -> str:
     """The first characters of a file, to tell its format by."""
     with text_of(place) as text:
-        return text.read(_HEAD).removeprefix("\ufeff")
+        return text.read(most).removeprefix("\ufeff")
+
+
+def members_of(raw: BinaryIO, place: Place, zipfile: Any = zipfile) -> Any:  # noqa: ANN401
+    """A zip file, opened by the standard library or what stands in for it.
+
+    Raises:
+        InputError: no sound zip file, a way of packing that needs no bound on memory, one that says
+            it unpacks to more bytes than are read. Members give no more bytes than they say.
+    """
+    remedy = "copy or export the file again"
+    try:
+        packed = zipfile.ZipFile(raw)
+    except Exception as fault:  # whatever damage makes of it
+        check_foreign(fault)
+        found = f"not a sound zip file ({fault})"
+        raise InputError(found, path=place.path, remedy=remedy) from fault
+    members = packed.infolist()
+    if strange := {one.compress_type for one in members} - PACKED:
+        found = f"a zip file packed in a way that is not read (method {min(strange)})"
+        raise InputError(found, path=place.path, remedy=remedy)
+    if sum(member.file_size for member in members) > place.reading.max_bytes:
+        raise too_large(place.path, place.reading.max_bytes)
+    return packed
+
+
+def check_names(names: Sequence[str], path: str, line: int | None = None) -> None:
+    """Raises InputError for two columns of one name; columns without a name are left alone."""
+    named = [name for name in names if name or line is None]
+    if len({*named}) < len(named):
+        name = next(name for name in named if named.count(name) > 1)
+        found = f"there are two columns '{name}'"
+        raise InputError(found, path=path, line=line, remedy="rename one of them")
 
 
 def starts_with(place: Place, magic: bytes) -> bool:

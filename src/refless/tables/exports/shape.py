@@ -1,0 +1,153 @@
+"""What an export of a tool is: a test that tells it, and a function from its rows to ours."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from refless.errors import InputError
+from refless.tables.reading import Reading
+from refless.tables.streams import Place
+from refless.tables.table import Numbered, Row, Table, Told
+
+
+class Found(NamedTuple):
+    """One text: what is known about it, and its ratings.
+
+    A rating is a row of `rating`, and where they are known `annotator`, `dimension`, `timestamp`.
+    """
+
+    record: Row
+    ratings: list[Row]
+
+
+class About(NamedTuple):
+    """What a reader may ask for beside the row: the file, the settings, and where to say things."""
+
+    path: str
+    reading: Reading
+    told: Told
+
+
+Reader = Callable[[Row], Found | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Export:
+    """A format of a tool.
+
+    Attributes:
+        title: what the file is, for messages.
+        looks_like: whether these are the names (and values, as far as they were read) of its first
+            object or of its columns.
+        start: makes the function that reads a row, None for one that is no text.
+        known: roles whose columns it knows.
+        rows: opens its rows, where they are no plain JSON, JSONL, CSV or Parquet.
+    """
+
+    title: str
+    looks_like: Callable[[Mapping[str, object]], bool]
+    start: Callable[[About], Reader]
+    known: tuple[str, ...]
+    rows: Callable[[Place], AbstractContextManager[Table]] | None = None
+
+
+def exported(table: Table, export: Export, place: Place) -> Table:
+    """The rows of an export as rows of ours: one a rating, or one a text that has none."""
+    told = Told(tool=export.title)
+    read = export.start(About(place.path, place.reading, told))
+    return Table(
+        columns=(),
+        rows=_rows(table.rows, read, told, place),
+        lines=table.lines,
+        known=export.known,
+        told=told,
+    )
+
+
+def _rows(rows: Iterator[Numbered], read: Reader, told: Told, place: Place) -> Iterator[Numbered]:
+    wanted, rated = place.reading.dimension, place.keep("rating")
+    for number, row in rows:
+        found = row if isinstance(row, InputError) else read(row)
+        if isinstance(found, InputError):
+            yield number, found
+        elif found is not None:
+            names = [one["dimension"] for one in found.ratings if "dimension" in one]
+            told.dimensions.update(map(str, names))
+            ratings = [
+                one for one in found.ratings if wanted in {None, one.get("dimension")} and rated
+            ]
+            for rating in ratings or [{}]:
+                yield number, found.record | rating
+
+
+def at(value: object, *path: str | int) -> object:
+    """What lies at a path of names and places; None where there is nothing."""
+    for step in path:
+        if isinstance(step, str) and isinstance(value, dict):
+            value = value.get(step)
+        elif isinstance(step, int) and isinstance(value, list) and -len(value) <= step < len(value):
+            value = value[step]
+        else:
+            return None
+    return value
+
+
+def items(value: object) -> list[object]:
+    """The items of a list; none of anything else."""
+    return value if isinstance(value, list) else []
+
+
+def fields_of(value: object) -> dict[str, object]:
+    """The fields of an object; none of anything else."""
+    return value if isinstance(value, dict) else {}
+
+
+def text_in(value: object) -> str | None:
+    """A text, the turns of a chat as text, or anything else as its JSON; None for None."""
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, list) and value and all(map(_is_turn, value)):
+        turns = [(at(one, "role"), text_in(_content(one)) or "") for one in value]
+        told = [
+            text if len(turns) == 1 or role is None else f"{role}: {text}" for role, text in turns
+        ]
+        return "\n".join(told)
+    try:
+        return json.dumps(value, ensure_ascii=False, sort_keys=True, default=str)
+    except (RecursionError, ValueError):  # a number of thousands of digits
+        return None
+
+
+def _is_turn(value: object) -> bool:
+    return isinstance(value, str) or isinstance(_content(value), str | list)
+
+
+def _content(value: object) -> object:
+    if isinstance(value, str):
+        return value
+    return at(value, "content") if at(value, "text") is None else at(value, "text")
+
+
+def name_in(value: object) -> str | None:
+    """A name or a number as text; None for anything else."""
+    named = isinstance(value, str | int | float) and not isinstance(value, bool)
+    try:
+        return str(value) if named else None
+    except ValueError:  # a number of thousands of digits
+        return None
+
+
+def number_in(value: object) -> int | float | None:
+    """A number that is one; None for anything else, NaN among it."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
+        return None
+    return value
+
+
+def about_of(row: Row, *names: str) -> Row:
+    """Some columns of a row, where it has them."""
+    return {name: row[name] for name in names if row.get(name) is not None}

@@ -1,0 +1,76 @@
+"""Rows of a file or of memory, read as they are asked for."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from refless.errors import InputError
+from refless.records import Scale
+
+Row = dict[str, object]
+Numbered = tuple[int, Row | InputError]
+
+
+@dataclass(slots=True, kw_only=True)
+class Told:
+    """What an export of a tool says beside its rows; whole when all rows are read.
+
+    Attributes:
+        tool: what the file is, for messages.
+        scale: lowest and highest rating, where the tool or its configuration says so.
+        notes: sentences.
+        left_out: what is no rating by a person, and how often it was met.
+        dimensions: what was rated, by name, and the number of ratings.
+    """
+
+    tool: str
+    scale: Scale | None = None
+    notes: list[str] = field(default_factory=list)
+    left_out: Counter[str] = field(default_factory=Counter)
+    dimensions: Counter[str] = field(default_factory=Counter)
+
+    def lines(self, path: str) -> Iterator[str]:
+        """All of it in sentences."""
+        yield f"{path}: read as {self.tool} (--input-format names another format)"
+        yield from (f"{path}: {note}" for note in self.notes)
+        if counts := ", ".join(f"{n} {what}" for what, n in self.left_out.items() if n):
+            yield f"{path}: left out, as no ratings by people: {counts}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """The rows of a file.
+
+    Attributes:
+        columns: names in the header, empty for JSONL, whose rows name their own.
+        rows: line (counted from 1, where the row starts) and row, or what is wrong with it.
+        lines: whether rows stand on lines; else they are counted.
+        known: roles whose column the format knows; its name is that of the role.
+        told: what an export of a tool says beside its rows.
+    """
+
+    columns: tuple[str, ...]
+    rows: Iterator[Numbered]
+    lines: bool = True
+    known: tuple[str, ...] = ()
+    told: Told | None = None
+
+
+def check_dimension(told: Told, wanted: str | None, path: str) -> None:
+    """Raises InputError for a dimension that nobody rated, or for several where none is asked."""
+    names = [*told.dimensions]
+    if wanted is not None and wanted not in names:
+        raise no_dimension(wanted, names, path)
+    if wanted is None and len(names) > 1:
+        counts = ", ".join(f"'{name}' ({n})" for name, n in told.dimensions.items())
+        found = f"ratings of several dimensions: {counts}"
+        raise InputError(found, path=path, remedy="choose one with --dimension NAME")
+
+
+def no_dimension(wanted: str, names: list[str], path: str) -> InputError:
+    """The error for a dimension that nobody rated."""
+    there = ", ".join(f"'{name}'" for name in names[:40] if name != "None")
+    remedy = f"the dimensions are {there}" if there else "leave --dimension out: none has a name"
+    return InputError(f"no ratings of a dimension '{wanted}'", path=path, remedy=remedy)
