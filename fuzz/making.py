@@ -108,9 +108,9 @@ def _told(one: Any) -> str:
     return repr(one).encode("utf-8", "replace").decode()[:99].strip("'")
 
 
-def repacked(data: bytes, rng: random.Random) -> bytes:
+def repacked(data: bytes, rng: random.Random, reader: Any = zipfile) -> bytes:
     """A zip file with one of its members mutated: most faults of its bytes stop at the checksum."""
-    with zipfile.ZipFile(io.BytesIO(data)) as old:
+    with reader.ZipFile(io.BytesIO(data)) as old:
         members = {name: old.read(name) for name in old.namelist()}
     name = rng.choice([*members])
     members[name] = mutated(members[name], rng, plain_json)

@@ -44,6 +44,23 @@ EXPORTS = Path(__file__).parents[1] / "tests" / "exports"
 EXAMPLES: dict[str, Any] = {
     "label-studio": json.loads((EXPORTS / "label-studio" / "tasks.json").read_bytes())[0],
     "label-studio-min": json.loads((EXPORTS / "label-studio" / "min.json").read_bytes())[0],
+    "inspect": json.loads((EXPORTS / "inspect" / "edited.json").read_bytes()),
+    "promptfoo": json.loads((EXPORTS / "promptfoo" / "eval.json").read_bytes()),
+    "lm-eval": json.loads(next((EXPORTS / "lm-eval").glob("*.jsonl")).read_text().split("\n")[0]),
+    "argilla": json.loads((EXPORTS / "argilla" / "records.json").read_bytes())[0],
+    "mlflow": {
+        "trace_id": "t",
+        "request": {"q": "a"},
+        "response": "b",
+        "assessments": [
+            {
+                "assessment_name": "good",
+                "source": {"source_type": "HUMAN", "source_id": "a@b.c"},
+                "feedback": {"value": 1},
+                "create_time": "2026-01-01",
+            }
+        ],
+    },
 }
 READINGS = (
     Reading(),
@@ -329,6 +346,16 @@ def _static(data: bytes) -> None:
         assert abs(found).max() < 1.1  # no NaN either
 
 
+def _logs(rng: random.Random) -> bytes:
+    """A log of Inspect as it is, or with a member that is mutated."""
+    packed = (EXPORTS / "inspect" / "edited.eval").read_bytes()
+    if rng.random() < 0.3:
+        return packed
+    from backports.zstd import zipfile
+
+    return making.repacked(packed, rng, zipfile)
+
+
 TARGETS: dict[str, Target] = {
     "spec": Target(call=_spec, make=making.spec, cheap=True),
     "signature": Target(call=_signature, make=making.signature, cheap=True),
@@ -350,6 +377,7 @@ TARGETS: dict[str, Target] = {
     "gzip-csv": Target(call=_reader("csv"), make=_chosen(making.packed(making.cells(",")))),
     "parquet": Target(call=_reader("parquet"), make=_chosen(making.parquet)),
     "json": Target(call=_reader("json"), make=_chosen(making.json_array)),
+    "inspect-zip": Target(call=_reader("inspect"), make=_chosen(_logs)),
     "excel": Target(call=_reader("excel"), make=_chosen(making.excel)),
     **{
         f"export-{name}": Target(call=_reader(name), make=_chosen(making.tool(example)))

@@ -57,7 +57,7 @@ def test_what_is_no_rating_is_counted() -> None:
     """Drafts and cancelled annotations."""
     notes = " ".join(read("tasks.json", "fluency").notes)
     assert "read as Label Studio JSON (--input-format names another format)" in notes
-    assert "left out, as no ratings by people: 1 drafts, 1 cancelled annotations" in notes
+    assert "left out: 1 drafts, 1 cancelled annotations" in notes
 
 
 def test_dimensions() -> None:

@@ -69,7 +69,12 @@ def checked(
     """The rows of files or of memory with texts, names and scores checked."""
     check_columns(reading.columns, roles)
     table = gather(rows, wanted(reading.columns, roles), reading)
-    taken = roles_of(reading.columns, roles, tuple(table.seen), table.name, needed, table.known)
+    try:
+        taken = roles_of(reading.columns, roles, tuple(table.seen), table.name, needed, table.known)
+    except InputError as fault:
+        left = [line for _, told in table.told for line in told.left()]
+        remedy = "; ".join([fault.remedy, *left])
+        raise InputError(fault.found, path=fault.path, remedy=remedy) from fault
     said = [line for path, told in table.told for line in told.lines(path)]
     taken = with_places(table, replace(taken, notes=(*said, *taken.notes)))
     names = {

@@ -11,15 +11,16 @@ from pathlib import PurePath
 import msgspec
 
 from refless.errors import InputError, UsageError
-from refless.outside import workbook_of
+from refless.outside import is_file, workbook_of
 from refless.tables.columns import Keep
 from refless.tables.delimited import comma_separated, tab_separated
 from refless.tables.excel import excel
 from refless.tables.exports import EXPORTS, exported
+from refless.tables.exports.inspect_log import header_of
 from refless.tables.json_values import first_object, values_in
 from refless.tables.parquet import parquet
 from refless.tables.reading import Reading
-from refless.tables.streams import Place, check_encoding, head_of, raw_of, starts_with, text_of
+from refless.tables.streams import ZIP, Place, check_encoding, head_of, raw_of, starts_with, text_of
 from refless.tables.table import Numbered, Table
 
 Opener = Callable[[Place], AbstractContextManager[Table]]
@@ -33,7 +34,7 @@ ENDINGS = {
     ".xlsx": "excel",
     ".xlsm": "excel",
 }
-ZIP, OLD_EXCEL = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
+OLD_EXCEL = b"\xd0\xcf\x11\xe0"
 _JSON_HEAD = 1 << 20  # characters in which the first object shows what it is
 _json_row = msgspec.json.Decoder().decode
 
@@ -49,6 +50,8 @@ def table_of(path: str, reading: Reading, keep: Keep) -> AbstractContextManager[
     if reading.format is not None and reading.format not in known:
         raise UsageError(f"no format '{reading.format}'; there are {', '.join(known)}")
     check_encoding(reading.encoding)
+    if is_file(records := f"{path}/records.json"):  # a folder that Argilla wrote
+        path = records
     file, sheet = workbook_of(path)
     raw = raw_of(file, reading.max_bytes)
     place = Place(path=path, raw=raw, reading=reading, keep=keep, sheet=sheet)
@@ -62,6 +65,8 @@ def format_of(place: Place) -> str:
     plain = ENDINGS.get(ending) or _plain(place, ending)
     if plain == "jsonl" or plain == "json":
         first: Mapping[str, object] = first_object(head_of(place, _JSON_HEAD))
+    elif plain == "excel" and ending not in ENDINGS:
+        first = header_of(place)
     elif plain in {"csv", "parquet"}:
         with FORMATS[plain](place) as table:
             first = dict.fromkeys(table.columns)

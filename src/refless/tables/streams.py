@@ -24,8 +24,8 @@ from refless.tables.reading import Reading
 STDIN = "-"
 TEXTS_ALONE = "texts alone are given as {'text': [...]}"
 _HEAD = 1 << 16
-ZSTANDARD = 93  # method of zip files
-PACKED = {0, 8, ZSTANDARD}  # stored, deflated
+ZIP = b"PK\x03\x04"
+PACKED = {0, 8, 93}  # methods of zip files: stored, deflated, zstd
 _NOT_OF_FILES = {"idna", "punycode", "undefined"}  # codecs of text that no file is in
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 

@@ -35,8 +35,12 @@ class Told:
         """All of it in sentences."""
         yield f"{path}: read as {self.tool} (--input-format names another format)"
         yield from (f"{path}: {note}" for note in self.notes)
+        yield from (f"{path}: {line}" for line in self.left())
+
+    def left(self) -> Iterator[str]:
+        """What was left out, if anything was."""
         if counts := ", ".join(f"{n} {what}" for what, n in self.left_out.items() if n):
-            yield f"{path}: left out, as no ratings by people: {counts}"
+            yield f"left out: {counts}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

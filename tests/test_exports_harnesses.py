@@ -1,0 +1,96 @@
+"""promptfoo and lm-evaluation-harness: files made by hand, in the shapes of 0.123.1 and 0.4.13."""
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from refless.errors import InputError
+from refless.tables import Columns, Reading, read_outputs, read_pool
+from test_tables_formats import write
+
+FOLDER = Path(__file__).parent / "exports"
+EVALS = [str(FOLDER / "promptfoo" / f"eval.{ending}") for ending in ("json", "jsonl")]
+SAMPLES = FOLDER / "lm-eval" / "samples_why_2026-11-20T10-00-00.000000.jsonl"
+
+
+@pytest.mark.parametrize("file", EVALS)
+def test_thumbs_of_promptfoo(file: str) -> None:
+    """What people said is the rating; what assertions said are scores, though people overwrite."""
+    columns = Columns(score=("namedScores.tone", "scores.rouge-n"))
+    found = read_pool(file, Reading(columns=columns))
+    pool = found.pool
+    assert pool.texts == ("Sorry! Let me check.", "No.", '{"reply": "Soon"}')
+    assert pool.human.tolist() == [1, 0, 0.5]
+    assert pool.systems == ("candidate", "baseline", "candidate")
+    assert (pool.items, pool.sources[0]) == (("0", "0", "1"), "Reply to: late parcel")
+    assert pool.scores.tolist() == [[0.3, 0.8]] * 3
+    notes = " ".join(found.notes)
+    assert "left out: 4 scores of assertions (in scores), 1 results without an output" in notes
+    assert "'promptfoo export eval'" in notes
+
+
+def test_outputs_of_promptfoo() -> None:
+    """All that have an output, rated or not; references are what assertions compare with."""
+    outputs = read_outputs(EVALS[0]).outputs
+    assert (len(outputs), outputs.references[0]) == (4, ("Sorry, I will look.",))
+
+
+def test_no_ratings_in_promptfoo(tmp_path: Path) -> None:
+    """The error says what was left out, and where it is."""
+    row = {"promptIdx": 0, "testIdx": 0, "response": {"output": "a"}, "gradingResult": {}}
+    checks = [{"score": 1, "assertion": {"type": "python"}}]
+    row["gradingResult"] = {"componentResults": checks}
+    with pytest.raises(InputError, match=r"no column for the rating.*left out: 1 scores of asser"):
+        read_pool(write(tmp_path, "a.jsonl", json.dumps(row)))
+
+
+def test_old_promptfoo(tmp_path: Path) -> None:
+    """The error says how to write the file anew."""
+    old = {"results": {"version": 2, "table": {}, "results": None}, "config": {}}
+    with pytest.raises(InputError, match="an old promptfoo; write it anew: promptfoo export eval"):
+        read_pool(write(tmp_path, "a.json", json.dumps(old)))
+
+
+@given(st.lists(st.sampled_from([0, 1, 0.5, 0.25, None]), min_size=1, max_size=5))
+def test_round_trip(tmp_path_factory: pytest.TempPathFactory, given_: list[float | None]) -> None:
+    """Every thumb and number comes back."""
+    rows = [
+        {
+            "promptIdx": 0,
+            "testIdx": n,
+            "response": {"output": f"t{n}"},
+            "gradingResult": {
+                "componentResults": [
+                    {"score": 0.9, "assertion": {"type": "similar"}},
+                    {"score": score, "assertion": {"type": "human"}},
+                ]
+            },
+        }
+        for n, score in enumerate(given_)
+    ]
+    text = "".join(json.dumps(row) + "\n" for row in rows)
+    file = write(tmp_path_factory.mktemp("pf"), "a.jsonl", text)
+    expected = {f"t{n}": score for n, score in enumerate(given_) if score is not None}
+    if expected:
+        pool = read_pool(file).pool
+        assert dict(zip(pool.texts, pool.human.tolist(), strict=True)) == expected
+    else:
+        with pytest.raises(InputError):
+            read_pool(file)
+
+
+def test_samples_of_lm_eval() -> None:
+    """One filter of each document; references out of what Python wrote; NaN is no score."""
+    read = read_outputs(str(SAMPLES), Reading(columns=Columns(score=("scores.bleu",))))
+    outputs = read.outputs
+    assert outputs.texts == ("because ", "no idea ")
+    assert (outputs.ids, outputs.items) == (("lm-eval why 0", "lm-eval why 1"), ("0", "1"))
+    assert (outputs.systems, outputs.sources[0]) == (("lm-eval",) * 2, "Q: Why?\nA:")
+    assert outputs.references == (("a", "b"), ("a", "b"))
+    assert bool((outputs.scores != outputs.scores).all())
+    notes = " ".join(read.notes)
+    assert "the output of the filter 'none' is read" in notes
+    assert "left out: 2 outputs of the filter 'strip', 1 documents without a generated" in notes

@@ -1,0 +1,154 @@
+"""Argilla (records by argilla 2.8.0), MLflow (by hand, as of 3.18), and files that are refused.
+
+Two people submitted 4 and 2 for the first record, one 5 for the third; the second has a draft and
+a discarded response.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from refless.errors import InputError
+from refless.tables import Columns, PoolRead, Reading, read_outputs, read_pool
+from test_tables_formats import write
+
+FOLDER = Path(__file__).parent / "exports" / "argilla"
+FLAT = FOLDER / "flat.parquet"
+
+
+def read(path: object, **more: Any) -> PoolRead:
+    return read_pool(str(path), Reading(**more))
+
+
+def test_flattened_argilla() -> None:
+    """Submitted responses alone count; the others are told; suggestions are scores."""
+    pytest.importorskip("pyarrow")
+    columns = Columns(score=("suggestions.quality",))
+    found = read(FLAT, dimension="quality", columns=columns)
+    pool = found.pool
+    assert (pool.ids, pool.human.tolist(), pool.systems) == (
+        ("q-1", "q-3"),
+        [0.5, 1],  # 3 and 5 of 1 to 5, as the settings beside it say
+        ("sys-a", "sys-b"),
+    )
+    assert [name[-1] for name in pool.ratings.annotators] == ["1", "2", "3"]
+    assert pool.scores[0].tolist() == [5]
+    notes = " ".join(found.notes)
+    assert "left out: 1 responses with the status 'draft', 1 responses with the status" in notes
+    assert len(read_outputs(str(FLAT)).outputs) == 4
+
+
+@pytest.mark.parametrize("path", [FOLDER, FOLDER / "records.json"])
+def test_argilla_on_disk(path: Path) -> None:
+    """The folder, or its records; the scale from the settings; what JSON does not say is told."""
+    found = read(path, dimension="quality")
+    assert found.pool.human.tolist() == [0.5, 0.25, 1]
+    assert found.pool.scale == (1, 5)
+    assert any("does not say which responses are drafts" in note for note in found.notes)
+    assert read(path, dimension="ok").pool.human.tolist() == [1, 0]
+
+
+def test_argilla_without_settings(tmp_path: Path) -> None:
+    """No scale is known; several values at once are no rating."""
+    record = {
+        "id": 1,
+        "fields": {"text": [{"role": "user", "content": "hi"}, {"role": "bot", "content": "yo"}]},
+        "responses": {"q": [{"value": 3, "user_id": "a"}, {"value": ["x", "y"], "user_id": "b"}]},
+        "_server_id": None,
+    }
+    found = read(write(tmp_path, "records.json", json.dumps([record])))
+    assert (found.pool.texts, found.pool.human.tolist()) == (("user: hi\nbot: yo",), [3])
+    notes = " ".join(found.notes)
+    assert "no scale is known; give --scale MIN MAX" in notes
+    assert "left out: 1 responses to 'q' that are no single value" in notes
+
+
+def assessment(name: str, value: object, kind: str = "HUMAN", **more: Any) -> dict[str, Any]:
+    source = {"source_type": kind, "source_id": "ann@example.org" if kind == "HUMAN" else "gpt"}
+    return {"assessment_name": name, "source": source, "feedback": {"value": value}, **more}
+
+
+def trace(number: int, *assessments: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "trace_id": f"tr-{number}",
+        "request": {"question": "why?"},
+        "response": {"answer": f"because {number}"},
+        "assessments": [*assessments],
+    }
+
+
+def test_traces_of_mlflow(tmp_path: Path) -> None:
+    """Feedback of people; that of judges is scores; parts of what came out by dotted names."""
+    expected = {"assessment_name": "gold", "expectation": {"value": "x"}}
+    traces = [
+        trace(1, assessment("good", value=True), assessment("judge", 0.9, "LLM_JUDGE"), expected),
+        trace(2, assessment("good", value=False), assessment("good", value=True, valid=False)),
+    ]
+    file = write(tmp_path, "traces.jsonl", "".join(json.dumps(one) + "\n" for one in traces))
+    columns = Columns(text="response.answer", source="request.question", score=("scores.judge",))
+    found = read(file, columns=columns)
+    pool = found.pool
+    assert (pool.texts, pool.sources) == (("because 1", "because 2"), ("why?", "why?"))
+    assert (pool.human.tolist(), pool.ratings.annotators) == ([1, 0], ("rater-438c4c7a",))
+    assert pool.scores[0].tolist() == [0.9]
+    notes = " ".join(found.notes)
+    assert "left out: 1 'judge' by models and code (in scores), 2 assessments that are no" in notes
+    assert read(file).pool.texts[0] == '{"answer": "because 1"}'
+
+
+def test_traces_of_mlflow_in_csv(tmp_path: Path) -> None:
+    """Cells that hold JSON."""
+    cells = {k: json.dumps(v) if k != "trace_id" else v for k, v in trace(1).items()}
+    cells["assessments"] = json.dumps([assessment("good", 4)])
+    cells["response"] = '"plain"'
+    row = ",".join('"' + cell.replace('"', '""') + '"' for cell in cells.values())
+    pool = read(write(tmp_path, "traces.csv", f"{','.join(cells)}\n{row}\n")).pool
+    assert (pool.texts, pool.human.tolist()) == (("plain",), [4])
+
+
+RATINGS = st.dictionaries(st.integers(1, 5), st.integers(0, 10), min_size=1, max_size=4)
+
+
+@given(st.lists(RATINGS, min_size=1, max_size=4))
+def test_round_trip(tmp_path_factory: pytest.TempPathFactory, texts: list[dict[int, int]]) -> None:
+    """Every response of Argilla, and every feedback of MLflow, comes back."""
+    folder = tmp_path_factory.mktemp("records")
+    records = [
+        {
+            "id": str(n),
+            "fields": {"text": f"t{n}"},
+            "responses": {"q": [{"value": v, "user_id": f"u{u}"} for u, v in one.items()]},
+            "_server_id": "",
+        }
+        for n, one in enumerate(texts)
+    ]
+    traces = [
+        trace(n, *(assessment("q", v) | {"source": {"source_type": "HUMAN", "source_id": f"u{u}"}}
+                   for u, v in one.items()))
+        for n, one in enumerate(texts)
+    ]  # fmt: skip
+    expected = {(n, f"u{u}", v) for n, one in enumerate(texts) for u, v in one.items()}
+    for rows in (records, traces):
+        pool = read(write(folder, "rows.json", json.dumps(rows))).pool
+        told = zip(pool.ratings.text, pool.ratings.annotator, pool.ratings.values, strict=True)
+        assert {(t, pool.ratings.annotators[a], v) for t, a, v in told} == expected
+
+
+@pytest.mark.parametrize(
+    ("row", "found"),
+    [
+        ({"prompt": "p", "chosen": "a", "rejected": "b"}, "preference pairs .* rate none"),
+        ({"instruction": "i", "completions": [{"annotations": {}}]}, "by GPT-4, not by people"),
+    ],
+)
+def test_files_that_are_refused(row: dict[str, Any], found: str, tmp_path: Path) -> None:
+    """What is no rating by people, and how to read it all the same."""
+    file = write(tmp_path, "a.jsonl", json.dumps(row))
+    with pytest.raises(InputError, match=found):
+        read(file)
+    row |= {"text": "a", "rating": 2}
+    assert read(write(tmp_path, "b.jsonl", json.dumps(row)), format="jsonl").pool.human == [2]
