@@ -27,8 +27,6 @@ from refless.application.parameters import (
 )
 from refless.application.rows import ScoredRows
 from refless.errors import UsageError
-from refless.human import canonical_order, fingerprint
-from refless.records import take
 from refless.signature import Signature, digest_of
 from refless.version import __version__
 
@@ -227,6 +225,9 @@ def _result(
 
 def _signature(tuned: Tuning, whole: RatedPool, pool: RatedPool, group: str) -> Signature:
     """What was tried, on what, and how it was judged."""
+    from refless.human import canonical_order, fingerprint
+    from refless.records import take
+
     names = [one.estimator for one in tuned.candidates]
     seed = this_call().values["seed"]
     drawn = {} if whole is pool else {"drawnfrom": len(whole)}

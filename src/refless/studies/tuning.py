@@ -31,7 +31,7 @@ TUNED = "tuned"
 ROUNDING = 1e-9  # a share of 0.4 of 5 texts is 2 of them
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Candidate:
     """Settings, and what they achieve on the texts that choose among them.
 
@@ -46,7 +46,7 @@ class Candidate:
     coverage: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Fold:
     """What four fifths of the texts choose, and what that achieves on the last one.
 
@@ -152,41 +152,45 @@ def tuning(
         seed: of the parts that intervals are made of.
         progress: called with the share of the work that is done.
     """
-    deal, names, each = dealt(pool, groups, seed), [*candidates], [*candidates.values()]
-    fold = deal.blocks % FOLDS
+    deal = dealt(pool, groups, seed)
+    fold, names, each = deal.blocks % FOLDS, [*candidates], [*candidates.values()]
     courses = []
     for number in range(FOLDS + 1):  # the last one is of all texts
-        rows, done = fold != number, number / (FOLDS + 1)
-        told = None if progress is None else _from(progress, done, done + 1 / (FOLDS + 1))
-        part = take(pool, np.flatnonzero(rows))
-        whole = np.full((len(each), len(pool)), np.nan)
-        whole[:, rows] = inner_estimates(each, part, deal.blocks[rows], told)
-        courses.append(_Course(deal, rows, whole, objective, min_coverage))
+        told = None if progress is None else _part_of(progress, number, FOLDS + 2)
+        rows = fold != number
+        found = _spread(inner_estimates(each, *_some(pool, deal, rows), told), rows)
+        courses.append(_Course(deal, rows, found, objective, min_coverage))
     ranked = [one.ranked(range(len(each))) for one in courses]
     firsts = [one[0][0] for one in ranked]
     trials = {which: _trial(each[which], pool, deal) for which in sorted({*firsts})}
     tuned = _mixed(courses[:FOLDS], firsts[:FOLDS], trials, fold)
     known = {names[which]: one for which, one in trials.items()}
     others = {name: known.get(name) or _trial(one, pool, deal) for name, one in standards.items()}
+    tried = [[Candidate(names[which], *judged) for which, *judged in one] for one in ranked]
+    outer = [value_of(objective, deal, tuned.at(), fold == number) for number in range(FOLDS)]
     return Tuning(
         objective=objective,
         min_coverage=min_coverage,
-        candidates=tuple(
-            Candidate(estimator=names[which], value=value, coverage=coverage)
-            for which, value, coverage in ranked[-1]
-        ),
+        candidates=tuple(tried[-1]),
         folds=tuple(
-            Fold(
-                estimator=names[one[0][0]],
-                n=int((fold == number).sum()),
-                inner=one[0][1],
-                outer=value_of(objective, deal, tuned.at(), fold == number),
-            )
-            for number, one in enumerate(ranked[:FOLDS])
+            Fold(one[0].estimator, int((fold == number).sum()), one[0].value, outer[number])
+            for number, one in enumerate(tried[:FOLDS])
         ),
         side_by_side=side_by_side({TUNED: tuned, **others}, reference=TUNED),
         method=tuned.method,
     )
+
+
+def _some(pool: RatedPool, deal: Deal, rows: BoolArray) -> tuple[RatedPool, IntArray]:
+    """Some of the texts, and their blocks."""
+    return take(pool, np.flatnonzero(rows)), deal.blocks[rows]
+
+
+def _spread(found: Sequence[FloatArray], rows: BoolArray) -> FloatArray:
+    """[candidates, n] estimates of some texts, NaN for the others."""
+    whole = np.full((len(found), len(rows)), np.nan)
+    whole[:, rows] = found
+    return whole
 
 
 def inner_estimates(
@@ -238,7 +242,7 @@ def _mixed(
 ) -> Trial:
     """Each fifth judged by what the others choose; without a part they choose anew.
 
-    Anew among the candidates that any fifth chose: the others were worse with it, too.
+    Anew among the candidates that have been chosen at all: the others were worse with it, too.
 
     Args:
         courses: of each fifth's others; firsts: what they choose, of all candidates.
@@ -255,8 +259,9 @@ def _mixed(
     return Trial(deal, tuple(held(part) for part in range(count)))
 
 
-def _from(progress: Progress, begin: float, end: float) -> Progress:
-    return lambda share: progress(begin + (end - begin) * share)
+def _part_of(progress: Progress, number: int, parts: int) -> Progress:
+    """Progress of one of so many parts as progress of the whole."""
+    return lambda share: progress((number + share) / parts)
 
 
 def ratings_digest(pool: RatedPool) -> str:
