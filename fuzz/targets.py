@@ -41,6 +41,7 @@ from refless.tables.columns import POOL_ROLES, roles_of
 from refless.tokenize import tokenizer
 
 EXPORTS = Path(__file__).parents[1] / "tests" / "exports"
+LOG = (EXPORTS / "inspect" / "edited.eval").read_bytes()
 EXAMPLES: dict[str, Any] = {
     "label-studio": json.loads((EXPORTS / "label-studio" / "tasks.json").read_bytes())[0],
     "label-studio-min": json.loads((EXPORTS / "label-studio" / "min.json").read_bytes())[0],
@@ -348,12 +349,11 @@ def _static(data: bytes) -> None:
 
 def _logs(rng: random.Random) -> bytes:
     """A log of Inspect as it is, or with a member that is mutated."""
-    packed = (EXPORTS / "inspect" / "edited.eval").read_bytes()
     if rng.random() < 0.3:
-        return packed
+        return LOG
     from backports.zstd import zipfile
 
-    return making.repacked(packed, rng, zipfile)
+    return making.repacked(LOG, rng, zipfile)
 
 
 TARGETS: dict[str, Target] = {

@@ -41,10 +41,11 @@ def pinned(name: str) -> dict[str, str]:
 
 
 def required() -> dict[str, str]:
-    """What the package itself requires, parquet's extra among it, with bounds."""
+    """What the package itself requires with bounds, the extras that read files among it."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    lines = [*project["dependencies"], *project["optional-dependencies"]["parquet"]]
-    return dict(re.fullmatch(r"([\w-]+)(.*)", line).groups() for line in lines)  # type: ignore[union-attr]
+    lines, extras = [*project["dependencies"]], project["optional-dependencies"]
+    lines += [line for name in ("parquet", "excel", "inspect") for line in extras[name]]
+    return dict(re.match(r"([\w-]+)([^;]*)", line).groups() for line in lines)  # type: ignore[union-attr]
 
 
 def test_oldest_versions_are_the_lower_bounds() -> None:
