@@ -19,6 +19,7 @@ EXPORTS: dict[str, Export] = {
     "argilla": argilla.RECORDS,
     "lm-eval": lm_eval.SAMPLES,
     "mlflow": mlflow.TRACES,
+    "ratings-apart": refused.SCORES_APART,
     "preference-pairs": refused.PAIRS,
     "ultrafeedback": refused.BY_GPT4,
 }
