@@ -5,8 +5,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from refless.estimators import GaussianProcess
 from refless.estimators.gp.exact import exact
 from refless.estimators.gp.inducing import inducing
+from refless.estimators.gp.model import doubted
+from refless.records import as_outputs, take
+from refless.simulate import simulate
 from refless.stats.design import left_after, most_telling
 
 
@@ -81,6 +85,31 @@ def test_posterior_covariance_is_what_refitting_gives() -> None:
     refitted = exact(kernel[np.ix_(more, more)].copy(), np.full(10, noise), y[more])
     _, after = refitted.predict(kernel[np.ix_(new, more)], np.diag(kernel)[new])
     assert left_in(together, noise, [0]) == pytest.approx(after)
+
+
+@pytest.mark.parametrize("many", [{}, {"exact_up_to": 20, "inducing": 15}])
+def test_estimates_have_these_variances(many: dict[str, int]) -> None:
+    """What outputs share, and what belongs to one rating, make up the variance of an estimate."""
+    pool = simulate(70, seed=8).pool
+    fitted = GaussianProcess(threads=1, **many).fit(take(pool, np.arange(50)))
+    outputs = as_outputs(take(pool, np.arange(50, 70)))
+    found = fitted.together(outputs)
+    assert found is not None
+    assert np.diag(found.covariance) + found.apart + found.noise == pytest.approx(
+        np.square(fitted.estimate(outputs).sd), rel=1e-6
+    )
+    assert np.linalg.eigvalsh(found.covariance).min() > -1e-8
+
+
+def test_doubt_without_end_weighs_all_kernels_alike() -> None:
+    """And the nugget: one of kernels + 1 parts of a variance of 1, beside the ratings' noise."""
+    pool = simulate(40, seed=9).pool
+    fitted = GaussianProcess(threads=1).fit(pool)
+    data, model = fitted._state().data, fitted._state().model
+    doubtful = doubted(data, model, 10**12, fitted._method())
+    parts = len(data.components) + 1
+    assert [*doubtful.covariance.weights.values()] == pytest.approx([1 / parts] * (parts - 1))
+    assert doubtful.amplitudes.nugget == pytest.approx(1 / parts)
 
 
 def test_inducing_points_on_every_text_are_exact() -> None:

@@ -62,6 +62,16 @@ def test_copies_are_asked_once() -> None:
     assert len({twice.texts[i] for i in found.rows}) == 30
 
 
+def test_empty_outputs_teach_nothing() -> None:
+    """They are not asked; where there is nothing else, that is said."""
+    texts = ("", "  ", *OUTPUTS.texts[2:])
+    some = Outputs(ids=OUTPUTS.ids, texts=texts, sources=OUTPUTS.sources)
+    assert learn(FITTED, some, 30, 0).n == 28
+    empty = Outputs(ids=("1",), texts=("",), sources=("a",))
+    with pytest.raises(UsageError, match="every output is empty"):
+        learn(FITTED, empty, 1, 0)
+
+
 def test_of_many_outputs_some_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     """More different ones than the limit: as many are drawn, with the seed."""
     monkeypatch.setattr("refless.studies.choosing.MOST", 10)
@@ -74,7 +84,7 @@ def test_learn_promises_less_error_than_random_choice() -> None:
     """Fewer unknowns after each rating, and no fewer than random choice leaves."""
     curve = learn(FITTED, OUTPUTS, 8, 0).curve
     assert [one.n for one in curve] == [0, 8, 10, 20, 29]
-    assert curve[0].chosen == curve[0].random
+    assert curve[0].chosen == pytest.approx(curve[0].random)
     assert all(one.chosen < one.random for one in curve[1:])
     assert list(np.diff([one.random for one in curve])) < [0.0] * 4
 

@@ -79,10 +79,12 @@ class Together(NamedTuple):
 
     Attributes:
         covariance: [n, n] of what the outputs' ratings have in common with others'.
-        noise: variance of one output's rating beyond that, which no other rating tells of.
+        apart: [n] variance of what rated texts tell nothing of, as of words that none has.
+        noise: variance of a rating beyond both, which no other rating tells of.
     """
 
     covariance: FloatArray
+    apart: FloatArray
     noise: float
 
 

@@ -8,6 +8,7 @@ from typing import Literal
 
 import numpy as np
 
+from refless.errors import UsageError
 from refless.estimators import Estimator
 from refless.estimators.scorer import Together
 from refless.records import FloatArray, IntArray, Outputs, sortable
@@ -95,13 +96,17 @@ def canonical(outputs: Outputs) -> IntArray:
 def learn(estimator: Estimator | None, outputs: Outputs, n: int, seed: int) -> Choice:
     """The outputs whose ratings tell most of all of them; at random where that is unknown.
 
-    Each different output is asked once. Of more than 2,000 different ones as many are drawn.
+    Each different output is asked once, an empty one never. Of more than 2,000 different ones as
+    many are drawn.
 
     Args:
         estimator: fitted, or None without rated texts.
         outputs: what there is to choose from.
         n: how many.
         seed: of what is drawn.
+
+    Raises:
+        UsageError: every output is empty.
     """
     rng = np.random.default_rng(seed)
     rows, counts = _different(outputs)
@@ -114,7 +119,7 @@ def learn(estimator: Estimator | None, outputs: Outputs, n: int, seed: int) -> C
         best = rng.permutation(len(rows))[:n]
         chance = n / units if units == len(outputs) else math.nan  # copies had none
         return Choice("learn", rows[best], np.full(n, chance), units, n, "random")
-    best = most_telling(*cautious, n, counts)
+    best = most_telling(cautious.covariance, cautious.noise, n, counts)
     held, found = held_out_by(estimator), estimator.together(some)
     if held is None or not held.knows or found is None:
         curve: tuple[Step, ...] = ()
@@ -130,8 +135,12 @@ def _different(outputs: Outputs) -> tuple[IntArray, FloatArray]:
     first: dict[object, int] = {}
     counts: dict[object, int] = {}
     for row in canonical(outputs).tolist():
+        if not outputs.texts[row].strip():
+            continue
         first.setdefault(keys[row], row)
         counts[keys[row]] = counts.get(keys[row], 0) + 1
+    if not first:
+        raise UsageError("there is nothing to rate: every output is empty")
     return np.array([*first.values()], dtype=np.int64), np.array([*counts.values()], np.float64)
 
 
@@ -141,14 +150,12 @@ def _learning(
     """What ratings should bring if the model is right, chosen by the cautious one or at random."""
     m = len(counts)
     sizes = sorted({0, *sizes_of(n, m - 1, max(n, STEPS[4]))})
-    order = most_telling(*cautious, sizes[-1], counts)
-    chosen = left_after(*found, order, counts)
+    order = most_telling(cautious.covariance, cautious.noise, sizes[-1], counts)
+    whole, noise = found.covariance + np.diag(found.apart), found.noise
+    chosen = left_after(whole, noise, order, counts)
     orders = (rng.permutation(m)[: sizes[-1]] for _ in range(ORDERS))
-    random = np.mean([left_after(*found, one, counts) for one in orders], axis=0)
-    return tuple(
-        Step(k, math.sqrt(chosen[k] + found.noise), math.sqrt(random[k] + found.noise))
-        for k in sizes
-    )
+    random = np.mean([left_after(whole, noise, one, counts) for one in orders], axis=0)
+    return tuple(Step(k, math.sqrt(chosen[k] + noise), math.sqrt(random[k] + noise)) for k in sizes)
 
 
 def sizes_of(n: int, most: int, end: int) -> list[int]:

@@ -331,8 +331,9 @@ class GaussianProcess(Estimator):
         if model is None:
             return None
         model = doubted(data, model, doubt, self._method()) if doubt else model
-        found, noise = together(data, model, data.inputs_of(outputs))
-        return Together(found * data.unit**2, noise * data.unit**2)
+        found, apart, noise = together(data, model, data.inputs_of(outputs))
+        size = data.unit**2
+        return Together(found * size, apart * size, noise * size)
 
     def explain(
         self, output: str | Outputs, *, hide: str | None = None, most: int | None = None

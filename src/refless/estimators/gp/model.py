@@ -118,18 +118,20 @@ def doubted(data: Data, model: Model, doubt: int, method: Method) -> Model:
     return conditioned(data, amplitudes, method)
 
 
-def together(data: Data, model: Model, inputs: Inputs) -> tuple[FloatArray, float]:
-    """[n, n] posterior covariance of what texts share, and the variance of one rating beyond it.
+def together(data: Data, model: Model, inputs: Inputs) -> tuple[FloatArray, FloatArray, float]:
+    """[n, n] posterior covariance, [n] variance beyond it, and that of a rating beyond both.
 
-    Both in units of y squared.
+    The second is that of words which no rated text has. All are in units of y squared.
     """
     n, known = len(inputs), model.covariance
     points = known.points(inputs)
     weights = np.array([known.weights.get(name, 0.0) for name in data.components])
     own = Covariance.of(data.components, weights, points, n)
     with calm():
-        found = model.posterior.together(known.between(points, n), own.between(points, n))
-    return found, model.amplitudes.nugget + float(np.median(data.noise))
+        prior = own.between(points, n)
+        apart = np.maximum(known.diagonal(points, n) - np.diag(prior), 0.0)
+        found = model.posterior.together(known.between(points, n), prior)
+    return found, apart, model.amplitudes.nugget + float(np.median(data.noise))
 
 
 def shares(
