@@ -160,8 +160,39 @@ def test_a_baseline(tmp_path: Path) -> None:
     named = run("compare", both, "--baseline", "old", "--fail-if-worse", "--format", "json")
     assert named.json["pairs"][0]["first"] == "old"
     even = jsonl(tmp_path / "even.jsonl", partly(outputs(gap=0.0), 24))
-    assert run("compare", even, "--fail-if-worse").code == 4
-    assert run("compare", even, "--fail-if-worse", "--margin", 2).code == 0
+    gate = ("compare", even, "--baseline", "old", "--fail-if-worse")
+    assert run(*gate).code == 4
+    assert run(*gate, "--margin", 2).code == 0
+    unsaid = run("compare", even, "--fail-if-worse")  # by name "old" would be the second
+    assert unsaid.code == 2
+    assert "worse than which system" in unsaid.err
+
+
+@pytest.mark.parametrize("sourced", [False, True])
+def test_numbers_of_rows_are_no_items(tmp_path: Path, *, sourced: bool) -> None:
+    """A release and a baseline without ids are two samples; the user's ids make pairs."""
+    rows = [{**row, "id": row["item"]} for row in partly(outputs(), 24)]
+    kept = without(rows, "judge", "item")
+
+    def files(*lacking: str) -> list[Path]:
+        return [
+            jsonl(
+                tmp_path / f"{name}.jsonl",
+                [
+                    {**row, **({"source": f"s{row['id']}"} if sourced and name == "old" else {})}
+                    for row in without([one for one in kept if one["system"] == name], *lacking)
+                ],
+            )
+            for name in ("old", "new")
+        ]
+
+    def pair(*lacking: str) -> Any:
+        old, new = files(*lacking)
+        return run("compare", new, "--baseline", old, "--format", "json").json["pairs"][0]
+
+    assert (pair("system")["paired"], pair("system")["both_rated"]) == (True, 24)
+    if not sourced:
+        assert (pair("system", "id")["paired"], pair("system", "id")["both_rated"]) == (False, 0)
 
 
 def test_ratings_in_another_file(tmp_path: Path) -> None:
@@ -177,6 +208,24 @@ def test_ratings_in_another_file(tmp_path: Path) -> None:
     more = refless.compare(without(rows, "judge"), rated=texts)
     assert more.comparison.pairs[0].powered.alone == whole.powered.alone
     assert more.signature != refless.compare(without(rows, "judge")).signature
+
+
+def test_ratings_of_the_same_texts_without_ids() -> None:
+    """They count as nobody's ratings, which is said; no estimate knows that of its own text."""
+    rows = outputs()
+    blank = [{**row, "text": f"{row['text']} {i}"} for i, row in enumerate(without(rows, "rating"))]
+    blank = without(blank, "judge")
+    texts = [{"text": b["text"], "rating": a["rating"]} for a, b in zip(rows, blank, strict=True)]
+    found = refless.compare(blank, rated=texts, scale=(1, 5))
+    assert any("120 rated texts read like outputs" in line for line in found.notes)
+    high = [{**texts[0], "rating": 5}, *texts[1:]]
+    low = [{**texts[0], "rating": 1}, *texts[1:]]
+    only = [row for row in blank if row["item"] in {"i000", "i001"}]
+    one, other = (refless.compare(only, rated=rated, scale=(1, 5)) for rated in (high, low))
+    means = [
+        {one.name: one.answer.value for one in each.comparison.standings} for each in (one, other)
+    ]
+    assert abs(means[0]["old"] - means[1]["old"]) < 0.1
 
 
 def test_without_any_rating_of_them() -> None:
@@ -198,6 +247,7 @@ def test_selection() -> None:
     rows = partly(outputs(), 30)
     unknown = refless.compare(rows, selection="unknown")
     assert unknown.comparison.pairs[0].method == "estimates"
+    assert "no rating of these outputs" not in " ".join(str(unknown).split())
     chances = [
         {**row, "probability": 0.9 if row["item"] < "i015" else 0.3} if row["rating"] else row
         for row in rows
@@ -240,6 +290,14 @@ def test_strata_and_groups() -> None:
     assert plain.comparison.pairs[0].powered.alone != strata.comparison.pairs[0].powered.alone
     grouped = refless.compare(rows, group="book").comparison.pairs[0].powered
     assert grouped.rated == 3
+    one_task = [
+        {**row, "rating": None} if (row["task"], row["system"]) == ("a", "old") else row
+        for row in rows
+    ]
+    found = refless.compare(one_task, stratify=True)
+    assert any("no output of 'old' in task 'a' is rated" in line for line in found.notes)
+    both = refless.compare([row for row in rows if row["task"] == "b"]).comparison.pairs[0]
+    assert found.comparison.pairs[0].powered.alone == both.powered.alone
     with pytest.raises(UsageError, match="no task column"):
         refless.compare(outputs(), stratify=True)
 

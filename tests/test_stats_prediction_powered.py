@@ -158,6 +158,18 @@ def test_strata_weigh_by_their_items() -> None:
     assert found.error**2 == pytest.approx((0.75**2 * 1 + 0.25**2 * 1) / 3)
 
 
+def test_arms_are_compared_on_strata_that_both_have_ratings_of() -> None:
+    """By hand: stratum 1 has no rating of the second arm, so 9 does not count for the first."""
+    first, second = np.array([1.0, 3.0, 9.0, 9.0]), np.array([2.0, 2.5, math.nan, math.nan])
+    found = powered(cells(first, second, np.zeros(8), stratum=np.array([0, 0, 1, 1])))
+    assert found.alone.value == pytest.approx(0.25)
+    assert math.isnan(
+        powered(
+            cells(second, second[::-1], np.zeros(8), stratum=np.array([0, 0, 1, 1]))
+        ).alone.value
+    )
+
+
 def test_clusters_are_drawn_whole() -> None:
     """G / (G - 1) n^-2 times the sum of squared sums: 3 clusters of 2."""
     y = np.array([1.0, 2.0, 5.0, 6.0, 3.0, 1.0, *[np.nan] * 6])

@@ -106,9 +106,11 @@ def compare(
     _check(selection, margin, fail_if_worse=fail_if_worse)
     one = chosen(estimator, threads, seed)
     given, base = _read(outputs, rated, baseline, rows, group)
-    order = _order(given, outputs, base)
+    order = _order(given, outputs, base, told=fail_if_worse)
     if fail_if_worse and len(order) != 2:
-        raise UsageError(f"--fail-if-worse is about two systems; there are {len(order)}")
+        raise UsageError(
+            f"--fail-if-worse is about two systems; there are {len(order)}: give the outputs of two"
+        )
     how = _selection(selection, given.compared)
     drawn = how != "unknown"
     errors = _errors(given, one, drawn=drawn)
@@ -182,13 +184,25 @@ def _read(
     pool = found.pool
     if rated is not None:
         found, pool, same = with_ratings(found, _rated(rated, rows))
-        if same:
-            note(f"{counted(same, 'rated text')} are outputs compared here: their ratings count")
+        _note_same(found, pool, same)
     if pool is None:
         raise InputError(
             "no text has a rating", remedy="rate some outputs, or give rated texts with --rated"
         )
     return _labelled(found, pool, group), named
+
+
+def _note_same(found: PartlyRated, pool: RatedPool, same: int) -> None:
+    """Says which further rated texts are outputs, or only read like them."""
+    if same:
+        note(f"{counted(same, 'rated text')} are outputs compared here: their ratings count")
+    alike = sum(map({*found.texts.texts}.__contains__, pool.texts)) - len(found.place)
+    if alike and not same:
+        note(
+            f"{counted(alike, 'rated text')} read like outputs compared here, but neither an id "
+            "nor system and item say that they are: they only teach the estimates. If they are "
+            "ratings of these outputs, give both files a column id"
+        )
 
 
 def _rated(rated: Rows, rows: ComparedRows) -> PartlyRated:
@@ -205,7 +219,11 @@ def _rated(rated: Rows, rows: ComparedRows) -> PartlyRated:
 
 
 def _labelled(found: PartlyRated, pool: RatedPool, group: str | None) -> _Given:
-    """With what is held out together: items, or the group; raises UsageError where none says it."""
+    """With what is held out together: items, or the group, and equal texts.
+
+    Raises:
+        UsageError: none says it.
+    """
     texts = found.texts
     labels = found.group if group not in PLACES else getattr(texts, f"{group or 'item'}s")
     if group is not None and not labels:
@@ -213,17 +231,26 @@ def _labelled(found: PartlyRated, pool: RatedPool, group: str | None) -> _Given:
     labels = labels or texts.texts  # ids may be numbers of rows
     own = dict(zip(texts.ids, labels, strict=True))
     of_item = dict(zip(texts.items, labels, strict=False))
-    items = pool.items or pool.texts
-    rated = (own.get(a) or of_item.get(b, b) for a, b in zip(pool.ids, items, strict=True))
+    of_text = dict(zip(texts.texts, labels, strict=True))
+    columns = zip(pool.ids, pool.items or pool.texts, pool.texts, strict=True)
+    rated = (own.get(a) or of_item.get(b) or of_text.get(c, b) for a, b, c in columns)
     return _Given(found, pool, labels, tuple(rated))
 
 
-def _order(given: _Given, outputs: Rows, baseline: str | None) -> Sequence[str]:
-    """The systems: the baseline first, else as the files are given, else by name."""
+def _order(
+    given: _Given, outputs: Rows, baseline: str | None, *, told: bool = False
+) -> Sequence[str]:
+    """The systems: the baseline first, else as the files are given, else by name.
+
+    Raises:
+        UsageError: one system; neither baseline nor files, where the order has to be told.
+    """
     systems = given.compared.texts.systems
     names = sorted({*systems})
     files = outputs if isinstance(outputs, list | tuple) else []
     stems = [PurePath(file).stem for file in files if isinstance(file, str | PathLike)]
+    if told and baseline is None and sorted(stems) != names:
+        raise UsageError("--fail-if-worse: worse than which system? Name it with --baseline")
     names = stems if sorted(stems) == names else names
     if baseline is not None:
         names = [baseline, *(name for name in names if name != baseline)]
@@ -270,7 +297,9 @@ def _field(
 
     texts, found, scale = given.compared.texts, given.compared, given.pool.scale
     if stratify and not texts.tasks:
-        raise UsageError("--stratify: the outputs have no task column")
+        raise UsageError("--stratify: the outputs have no task column; name it with --task-column")
+    if stratify:
+        _note_unrated(given.compared)
     return Field(
         outputs=texts,
         human=unscaled(found.human, scale),
@@ -280,6 +309,13 @@ def _field(
         strata=texts.tasks if stratify else (),
         drawn=drawn,
     )
+
+
+def _note_unrated(found: PartlyRated) -> None:
+    """Says which tasks have no ratings of some system: its comparisons leave them out."""
+    pairs = [*zip(found.texts.systems, found.texts.tasks, strict=True)]
+    for system, task in sorted({*pairs} - {pairs[i] for i in found.place.tolist()}):
+        note(f"no output of '{system}' in task '{task}' is rated: this task is left out for it")
 
 
 def _estimates(given: _Given, estimator: Estimator, seed: int, *, drawn: bool) -> FloatArray:
@@ -294,7 +330,7 @@ def _estimates(given: _Given, estimator: Estimator, seed: int, *, drawn: bool) -
     rated, others = {labels[i] for i in found.place.tolist()}, len(given.pool) - len(found.place)
     if drawn and not np.isnan(found.human).any():
         return nothing  # every output is rated
-    if not rated:
+    if not rated and {*found.texts.texts}.isdisjoint(given.pool.texts):
         return estimated(estimator, found.texts).values  # it was fitted for its errors
     if not others and len(rated) < (FEWEST if drawn else 2):
         told = f"{counted(len(rated), 'item')} with ratings, fewer than {FEWEST if drawn else 2}"
@@ -337,7 +373,8 @@ def _gate(pair: Pair, margin: float) -> GateRecord:
     if high < -margin:
         return GateRecord("failed", f"gate failed: {pair.second} is worse: {ends} ends below it")
     if low < -margin:
-        return GateRecord("undecided", f"gate undecided: {ends} does not tell if it is worse {by}")
+        told = f"{ends} does not tell if {pair.second} is worse {by}"
+        return GateRecord("undecided", f"gate undecided: {told}")
     return GateRecord("passed", f"gate passed: {pair.second} is not worse {by}: {ends} says so")
 
 

@@ -9,7 +9,7 @@ them.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -120,8 +120,9 @@ def powered(cells: Cells) -> Powered:
     theta = Y_L - lambda (f_L - f_all). Its variance is (1 - s) var(Y - lambda f) + s var(Y) over
     clusters with a rating, s their share of all. lambda is the regression of Y on f over clusters,
     drawn to 0 where t² of the slope is small (positive-part James and Stein), so that estimates
-    which know nothing do next to no harm.
+    which know nothing do next to no harm. Strata without a rating in some arm are left out.
     """
+    cells = _in_all_arms(cells)
     known = np.flatnonzero(~np.isnan(cells.human))
     if not len(known) or {*cells.arm[known].tolist()} != {*cells.arm.tolist()}:
         return Powered(alone=UNKNOWN, both=UNKNOWN, share=0.0, correlation=math.nan, rated=0)
@@ -160,6 +161,16 @@ def powered(cells: Cells) -> Powered:
     return Powered(alone=alone, both=both, share=slope * share, correlation=r, rated=rated)
 
 
+def _in_all_arms(cells: Cells) -> Cells:
+    """The cells of strata with a rating in every arm, so that arms are compared on the same."""
+    rated = ~np.isnan(cells.human)
+    kept = np.ones(len(rated), dtype=np.bool_)
+    for arm in {*cells.arm.tolist()}:
+        kept &= np.isin(cells.stratum, cells.stratum[rated & (cells.arm == arm)])
+    columns = {one.name: getattr(cells, one.name)[kept] for one in fields(cells)}
+    return Cells(**columns)
+
+
 def _share(y: FloatArray, f: FloatArray, freedom: float, rated: int) -> tuple[float, float, float]:
     """The slope of y on f, by what it is multiplied, and their correlation."""
     squares, of_y = float(f @ f), float(y @ y)
@@ -184,21 +195,16 @@ def _weights(cells: Cells, known: IntArray) -> tuple[FloatArray, FloatArray]:
     weight: FloatArray = 1.0 / chance
     arms = np.where(cells.arm[known] > 0, 0, 1)
     total = np.bincount(mine, weight, minlength=len(sizes))
-    reached = [np.unique(mine[arms == k]) for k in (0, 1)]  # strata without a rating are left out
+    reached = [np.unique(mine[arms == k]) for k in (0, 1)]
     whole = np.array([sizes[rows].sum() for rows in reached])
     weight = weight / total[mine] * sizes[mine] / whole[arms]
     return weight, np.asarray(np.minimum(chance, 1.0), dtype=np.float64)
 
 
 def _whole(cells: Cells) -> float:
-    """The contrast of the estimates of all items, over strata that have ratings."""
-    parts = _numbered_pairs(cells.arm, cells.stratum)
-    rated = np.bincount(parts, ~np.isnan(cells.human)) > 0
-    total = 0.0
-    for arm in {*cells.arm.tolist()}:
-        rows = np.flatnonzero((cells.arm == arm) & rated[parts])
-        total += arm * float(np.mean(cells.estimate[rows]))
-    return total
+    """The contrast of the estimates of all items."""
+    arms = {*cells.arm.tolist()}
+    return math.fsum(arm * float(np.mean(cells.estimate[cells.arm == arm])) for arm in arms)
 
 
 def _corrected(parts: IntArray, cluster: IntArray) -> FloatArray:

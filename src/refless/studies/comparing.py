@@ -228,6 +228,7 @@ def _pair(table: _Table, field: Field, errors: Residuals, names: tuple[str, str]
     known = [{*table.item[one[~np.isnan(table.human[one])]].tolist()} for one in rows]
     method, answer = _answer(found, table, rows, errors, names)
     items = len(common) if paired else len(every)
+    drawn_whole = len({*table.cluster[np.concatenate(rows)].tolist()})
     return Pair(
         first=names[0],
         second=names[1],
@@ -240,7 +241,7 @@ def _pair(table: _Table, field: Field, errors: Residuals, names: tuple[str, str]
         method=method,
         answer=answer,
         p_holm=answer.p,
-        needed=_needed(found, answer, errors, items),
+        needed=_needed(found, answer, errors, items, drawn_whole),
     )
 
 
@@ -300,14 +301,17 @@ def _outside(errors: Residuals) -> Unseen:
     return Unseen(spread=PRIOR_SPREAD * float(np.std(errors.values)), groups=1)
 
 
-def _needed(found: Powered, answer: Answer, errors: Residuals, items: int) -> int | None:
+def _needed(
+    found: Powered, answer: Answer, errors: Residuals, items: int, clusters: int
+) -> int | None:
     """Rated items after which a difference of this size spans enough standard errors.
 
-    The variance of n rated items of N is (1 - n / N) left / n + whole / N.
+    The variance of n rated clusters of N is (1 - n / N) left / n + whole / N; a cluster has as many
+    items as it has on average.
     """
     wanted = (answer.value / POWER) ** 2
     if found.rated and not math.isnan(found.both.error):
-        share = min(found.rated / items, 1.0)
+        share = min(found.rated / clusters, 1.0)
         whole = found.alone.error**2 * found.rated
         left = found.both.error**2 * found.rated
         left = (left - share * whole) / (1 - share) if share < 1 else whole
@@ -315,9 +319,9 @@ def _needed(found: Powered, answer: Answer, errors: Residuals, items: int) -> in
         left = whole = 2 * float(np.var(errors.values))
     else:
         return None
-    below = wanted + (left - whole) / items
+    below = wanted + (left - whole) / clusters
     enough = left / below if below > 0 else math.inf
-    return max(2, math.ceil(enough)) if enough <= items else None
+    return max(2, math.ceil(enough * items / clusters)) if enough <= clusters else None
 
 
 def _standing(

@@ -135,9 +135,11 @@ def _after(first: Outputs, second: Outputs, *, named: bool) -> Outputs:
 
 
 def both_systems(new: PartlyRated, baseline: PartlyRated) -> PartlyRated:
-    """Two readings as one; what the two have in common by id are items."""
+    """Two readings as one; without items on both sides, ids of the user's in common are items."""
+    named = new.named and baseline.named
     if {*new.texts.ids} & {*baseline.texts.ids}:
-        new, baseline = _by_system(new), _by_system(baseline)
+        by_id = named and not (new.texts.items and baseline.texts.items)
+        new, baseline = _by_system(new, by_id=by_id), _by_system(baseline, by_id=by_id)
     first, second = _alike(new.texts, baseline.texts)
     pools = [one.pool for one in (new, baseline) if one.pool is not None]
     pool = _one_pool(*pools) if len(pools) == 2 else next(iter(pools), None)
@@ -147,18 +149,19 @@ def both_systems(new: PartlyRated, baseline: PartlyRated) -> PartlyRated:
         place=np.concatenate([new.place, len(first) + baseline.place]),
         probability=np.concatenate([new.probability, baseline.probability]),
         group=new.group + baseline.group if new.group and baseline.group else (),
+        named=named,
     )
 
 
-def _by_system(read: PartlyRated) -> PartlyRated:
-    """The same with ids as items, where there are none, and the system before each id."""
+def _by_system(read: PartlyRated, *, by_id: bool) -> PartlyRated:
+    """The same with the system before each id, and the ids as items if these are asked for."""
     texts = read.texts
     ids = tuple(f"{one} {name}" for one, name in zip(texts.systems, texts.ids, strict=True))
-    texts = replace(texts, ids=ids, items=texts.items or texts.ids)
+    texts = replace(texts, ids=ids, items=texts.ids if by_id else texts.items)
     pool = read.pool and replace(
         read.pool,
         ids=tuple(texts.ids[i] for i in read.place),
-        items=tuple(texts.items[i] for i in read.place),
+        items=tuple(texts.items[i] for i in read.place) if texts.items else (),
     )
     return replace(read, texts=texts, pool=pool)
 

@@ -1,6 +1,7 @@
 """The report of `refless compare`, for the terminal and for HTML."""
 
 import math
+from collections.abc import Sequence
 
 from refless.nouns import counted
 from refless.records import Scale
@@ -30,9 +31,8 @@ ASSUMED = {
         "others: they teach the estimates, and the estimates answer."
     ),
 }
-ALONE = (
-    "by estimates alone: no rating of these outputs is behind it. The interval knows how far "
-    "whole systems are misjudged, as well as the rated texts can tell"
+MISJUDGED = (
+    "The interval knows how far whole systems are misjudged, as well as the rated texts can tell."
 )
 
 
@@ -138,8 +138,9 @@ def _rests_on(found: Comparison, estimator: str) -> list[str]:
         if not pair.paired:
             told.append("They answered different items, so this is no comparison in pairs.")
     elif any(one.method == "estimates" for one in found.pairs):
-        n = sum(one.method == "estimates" for one in found.pairs)
-        told.append(f"{counted(n, 'pair')} {'is' if n == 1 else 'are'} compared {ALONE}.")
+        alone = [one for one in found.pairs if one.method == "estimates"]
+        are = "is" if len(alone) == 1 else "are"
+        told.append(f"{counted(len(alone), 'pair')} {are} compared {_alone(alone)}")
     if found.coverage < 1 and any(one.powered.share for one in found.pairs):
         told.append(f"{percent(1 - found.coverage)} of the outputs have no estimate of their own.")
     return told
@@ -148,17 +149,28 @@ def _rests_on(found: Comparison, estimator: str) -> list[str]:
 def _made_of(pair: Pair, estimator: str) -> str:
     rated = _rated(pair)
     if pair.method == "estimates":
-        return f"This is {ALONE}."
+        return f"This is {_alone([pair])}"
     if pair.method == "none":
         return f"It rests on {rated}."
     if pair.method == "ratings":
         why = "estimates would not make it more exact" if pair.powered.rated >= 10 else "too few"
-        return f"It rests on the ratings of {rated} alone ({why})."
+        return f"It rests on ratings alone, of {rated} ({why})."
     worth = math.floor(pair.powered.worth)
     more = f"as exact as {worth:,} rated items without estimates"
     if worth <= pair.powered.rated:
         more = "no more exact than the ratings alone"
     return f"It rests on the ratings of {rated}, with estimates of all by {estimator}: {more}."
+
+
+def _alone(pairs: Sequence[Pair]) -> str:
+    """How pairs without ratings that count are compared."""
+    any_rated = any(one.both_rated + one.one_rated for one in pairs)
+    behind = "" if any_rated else f": no rating of these outputs is behind {_it(len(pairs))}"
+    return f"by estimates alone{behind}. {MISJUDGED}"
+
+
+def _it(n: int) -> str:
+    return "it" if n == 1 else "them"
 
 
 def _rated(pair: Pair) -> str:
@@ -171,6 +183,8 @@ def _rated(pair: Pair) -> str:
 
 
 def _needed(pair: Pair) -> str:
+    if pair.both_rated == pair.items:
+        return "All items are rated, so only more items could show a difference."
     if pair.needed is None:
         return (
             f"If it is as small as it looks, ratings of all {counted(pair.items, 'item')} would "
