@@ -13,7 +13,7 @@ from refless.application.tune import _named
 from refless.estimators import Estimator, estimator_of
 from refless.human import pool_of
 from refless.records import RatedPool, take
-from refless.report.tune import gain, kept, shown, to_use, verdict
+from refless.report.tune import _chosen, gain, kept, seen, shown, to_use, verdict
 from refless.simulate import simulate
 from refless.studies.side_by_side import SideBySide
 from refless.studies.trials import dealt, measured, trial
@@ -252,3 +252,12 @@ def test_verdicts(
     assert verdict(found).startswith(said)
     assert kept(found) == ("bleu-neighbors" if use == "bleu-neighbors" else "gp")
     assert verdict(replace(found, objective="mse")).startswith(said[:40])
+
+
+def test_settings_that_no_fifth_chose_are_called_that() -> None:
+    """Then the outer numbers are of others."""
+    found = made((0.01, 0.07), ALL, "x")
+    assert _chosen(found) == ("x", "Without a fifth of the texts the same is chosen 5 of 5 times.")
+    alone = replace(found, folds=tuple(replace(one, estimator="y") for one in found.folds))
+    assert "chosen 0 of 5 times. So all numbers below but the last" in _chosen(alone)[1]
+    assert (seen(found)["folds_that_agree"], seen(alone)["folds_that_agree"]) == (5, 0)
