@@ -228,7 +228,7 @@ def test_notes_on_what_else_differs(folder: Path, tmp_path: Path) -> None:
     named = jsonl(tmp_path / "named.jsonl", telling)
     ran = run("next", named, "--goal", "mean", "-n", 2, "--blind")
     assert "ids hold names of systems" in ran.err
-    assert "ids are numbers of rows" in run("next", plain, "--goal", "mean", "-n", 2).err
+    assert "ids are numbers of rows: keep" in run("next", plain, "--goal", "mean", "-n", 2).err
 
 
 def test_html(folder: Path, tmp_path: Path) -> None:

@@ -105,6 +105,15 @@ def test_without_rated_texts_chances_are_equal() -> None:
         assert found.probability == pytest.approx(np.full(len(found.rows), 5 / len(units.members)))
 
 
+def test_ratings_of_one_number_promise_nothing() -> None:
+    """No errors, no spread, equal chances."""
+    texts = [f"some text {i}" for i in range(30)]
+    fitted = GaussianProcess(threads=1).fit(pool_of(texts, [3.0] * 30, ids=texts))
+    for units in (outputs_to_draw(fitted, OUTPUTS), items_to_draw(fitted, OUTPUTS, PAIR)):
+        found = draw(units, 4, 0, 0.1)
+        assert (found.way, found.curve, found.needed) == ("random", (), 0)
+
+
 def test_needed_is_the_least_number() -> None:
     """One fewer is too few; where all are too few it is 0."""
     units = outputs_to_draw(FITTED, OUTPUTS)

@@ -190,7 +190,9 @@ def _note_choice(
     if blind and told:
         note("ids hold names of systems: the file for raters is not blind by them")
     if outputs.ids == numbered(len(outputs)):
-        note("the ids are numbers of rows: a column id finds the outputs of ratings again later")
+        note(
+            "without a column id the ids are numbers of rows: keep the files of outputs as they are"
+        )
 
 
 def _columns(rows: ScoredRows, *, blind: bool) -> dict[str, str]:
@@ -221,5 +223,5 @@ def _signature(known: Estimator | None, outputs: Outputs, choice: Choice, seed: 
     from refless.version import __version__
 
     signed = Signature("random").plus(v=__version__) if known is None else known.signature()
-    within = None if math.isnan(choice.within) else choice.within
+    within = None if math.isnan(choice.within) else float(f"{choice.within:.12g}")
     return signed.plus(goal=choice.goal, next=choice.n, of=len(outputs), within=within, seed=seed)

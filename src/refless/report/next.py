@@ -203,7 +203,9 @@ class NextResult(Result):
             return (
                 "held out, estimates are not surely nearer to the ratings than the mean rating is"
             )
-        return "this estimator does not know how its errors go together, or has none"
+        if self.choice.goal == "learn":
+            return "this estimator does not know how its errors go together"
+        return "of these rated texts the estimator has no errors to go by"
 
     def _settles(self) -> tuple[str, ...]:
         """How many ratings settle it."""

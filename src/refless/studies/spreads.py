@@ -111,7 +111,7 @@ def errors_of(
     """
     errors, held = estimator.residuals(), held_out_by(estimator)
     values, share = errors.values, 1.0
-    if of_differences and len(values):
+    if of_differences and values.any():
         values = _within(values, errors.systems)
         share = math.sqrt(float(np.square(values).sum() / np.square(errors.values).sum()))
     alike = intraclass(values, errors.sources)
