@@ -186,6 +186,38 @@ def test_names_of_columns_are_the_users(folder: Path, tmp_path: Path) -> None:
     assert ran.out.splitlines()[0] == "name,reply,probability,stars"
 
 
+def test_the_users_columns_without_flags(tmp_path: Path) -> None:
+    """The file for raters is read beside the rated texts by the very line that is printed."""
+    texts = [f"text {i} of {i % 7} kinds" for i in range(24)]
+    rows = [
+        {"prompt": f"p{i // 2}", "model": "ab"[i % 2], "output": t} for i, t in enumerate(texts)
+    ]
+    new, old = jsonl(tmp_path / "new.jsonl", rows), tmp_path / "old.jsonl"
+    jsonl(old, [{**r, "prompt": f"o{i}", "score": i % 5} for i, r in enumerate(rows)])
+    file = tmp_path / "to-rate.jsonl"
+    ran = run("next", new, "--rated", old, "--goal", "mean", "-n", 12, "-o", file)
+    assert ran.code == 0, ran.err
+    asked = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    assert [*asked[0]] == ["model", "prompt", "output", "probability", "score"]
+    jsonl(file, [{**row, "score": i % 5} for i, row in enumerate(asked)])
+    ran = run("compare", new, "--rated", old, "--rated", file)
+    assert ran.code == 0, ran.err
+    assert "12 rated texts are outputs compared here" in ran.err
+
+
+def test_a_rating_column_for_each_rater(tmp_path: Path) -> None:
+    """A pattern of columns stands for the columns that it matches."""
+    rows = [{"id": f"x{i}", "text": f"text {i}", "r1": i % 3, "r2": i % 2} for i in range(12)]
+    rated, new = (
+        jsonl(tmp_path / "r.jsonl", rows),
+        jsonl(tmp_path / "n.jsonl", [{"text": "new"}] * 2),
+    )
+    ran = run(
+        "next", new, "--rated", rated, "--rating-column", "r?", "--goal", "learn", "--format", "csv"
+    )
+    assert ran.out.splitlines()[0] == "id,text,r1,r2"
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

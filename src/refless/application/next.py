@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
@@ -83,7 +84,7 @@ def next(  # noqa: A001 - the command's name
     check_drawing(seed)
     _check(goal, n, within, system)
     one = chosen(estimator, threads, seed)
-    pool, found, beside = _read(outputs, rated, one, rows, goal)
+    pool, found, beside, called = _read(outputs, rated, one, rows, goal)
     known = None if pool is None else fitted(one, pool)
     scale = None if known is None else known.rated.scale
     size = 1.0 if scale is None else scale[1] - scale[0]
@@ -100,7 +101,8 @@ def next(  # noqa: A001 - the command's name
         outputs=found,
         n_rated=0 if known is None else len(known.rated),
         then=_then(outputs, rated, found, goal, partly=rated is None and known is not None),
-        columns=_columns(rows, blind=blind),
+        columns=_columns(called, found, blind=blind),
+        rating_columns=called.get("rating") or ("rating",),
         signature=_signature(known, found, choice, seed),
     )
 
@@ -122,9 +124,13 @@ def _check(goal: str | None, n: int, within: float | None, system: Names) -> Non
 
 def _read(
     outputs: Rows, rated: Rows, estimator: Estimator, rows: ScoredRows, goal: str | None
-) -> tuple[RatedPool | RatedIndex | None, Outputs, bool]:
-    """The rated texts, if any, the outputs that nobody has rated, and whether others were."""
-    from refless.application.rows import check_standard_input, note_missing, rated_of, tell
+) -> tuple[RatedPool | RatedIndex | None, Outputs, bool, Mapping[str, tuple[str, ...]]]:
+    """The rated texts, if any, the outputs that nobody has rated, and whether others were.
+
+    The last are the names of columns by role, which the file for raters takes over: those of the
+    rated texts, beside which it will stand, before those of the outputs.
+    """
+    from refless.application.rows import check_standard_input, note_missing, tell
     from refless.index import rated_in
     from refless.tables.partly import read_partly
 
@@ -135,11 +141,11 @@ def _read(
     read = read_partly(outputs, reading, "" if goal == "compare" else None)
     tell(read)
     note_missing(read.texts)
-    pool = read.pool if rated is None else rated_of(rated, rows)[0]
+    pool, called = (read.pool, read.columns) if rated is None else _rated(rated, rows)
     pool = estimator.from_model() if pool is None else pool
     done = np.zeros(len(read.texts), dtype=np.bool_)
     done[read.place] = True
-    if rated is not None and pool is not None:
+    if rated is not None and pool is not None and read.named:
         known = rated_in(pool)
         same = {*zip(known.ids, known.texts, strict=True)}
         pairs = zip(read.texts.ids, read.texts.texts, strict=True)
@@ -152,7 +158,26 @@ def _read(
             f"{counted(int(done.sum()), 'output')} of these with a rating: chances are equal and "
             "not written, so that 'refless compare' takes all ratings as drawn by lot"
         )
-    return pool, read.texts.take(np.flatnonzero(~done)), bool(done.any())
+    found = read.texts.take(np.flatnonzero(~done))
+    named = {role: names for role, names in called.items() if names}
+    return pool, found, bool(done.any()), {**read.columns, **named}
+
+
+def _rated(
+    rated: Rows, rows: ScoredRows
+) -> tuple[RatedPool | RatedIndex, Mapping[str, tuple[str, ...]]]:
+    """The rated texts, and what their files call the columns."""
+    from refless.application.rows import index_folder, note_equal, note_missing, rated_of, tell
+    from refless.index import RatedIndex
+    from refless.tables import read_pool
+
+    if isinstance(rated, RatedIndex) or index_folder(rated) is not None:
+        return rated_of(rated, rows)[0], {}
+    read = read_pool(rated, rows.reading())
+    tell(read)
+    note_missing(read.pool)
+    note_equal(read.pool)
+    return read.pool, read.columns
 
 
 def _items(estimator: Estimator | None, outputs: Outputs, system: Names) -> Units:
@@ -195,13 +220,17 @@ def _note_choice(
         )
 
 
-def _columns(rows: ScoredRows, *, blind: bool) -> dict[str, str]:
-    """Names of the columns of the file for raters, by role: those of the flags, or the usual."""
-    named = {role: getattr(rows, f"{role}_column") or role for role in ROLES}
-    if blind:
-        del named["system"]
-    first, *_ = names_in(rows.rating_column) or ("rating",)
-    return {**named, "rating": "rating" if "*" in first else first}
+def _columns(
+    called: Mapping[str, tuple[str, ...]], outputs: Outputs, *, blind: bool
+) -> dict[str, str]:
+    """Names of the columns of the file for raters, by role: the user's, or the usual.
+
+    Numbers of rows are no ids, and sources that stand for items are not written twice.
+    """
+    twice = "item" not in called and outputs.items == outputs.sources
+    left_out = {"system": blind, "item": twice, "id": "id" not in called}
+    kept = [role for role in ROLES if not left_out.get(role)]
+    return {role: (*called.get(role, ()), role)[0] for role in kept}
 
 
 def _then(outputs: Rows, rated: Rows, found: Outputs, goal: str | None, *, partly: bool) -> str:

@@ -91,6 +91,7 @@ class NextResult(Result):
         n_rated: rated texts.
         then: the command line that reads the ratings.
         columns: names of the columns of the file for raters, by role.
+        rating_columns: those to be filled in.
     """
 
     record = NextRecord
@@ -99,6 +100,7 @@ class NextResult(Result):
     n_rated: int
     then: str
     columns: dict[str, str]
+    rating_columns: tuple[str, ...]
 
     def document(self) -> Document:
         """What the terminal shows."""
@@ -115,7 +117,7 @@ class NextResult(Result):
 
     def rows(self) -> Rows:
         """The file for raters: an output each, its chance if that is known, and no rating yet."""
-        there, rating = self._there(), {self.columns["rating"]: None}
+        there, rating = self._there(), dict.fromkeys(self.rating_columns)
         return [
             {name: row[role] for role, name in there.items()} | rating for row in self._chosen()
         ]

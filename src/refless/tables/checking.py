@@ -5,7 +5,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from refless.errors import InputError
@@ -33,12 +33,14 @@ class Read:
         skipped: what was wrong with the first bad rows.
         n_skipped: number of bad rows.
         group: [n] values of the group column, or empty.
+        columns: role -> what the rows call its columns.
     """
 
     notes: tuple[str, ...] = ()
     skipped: tuple[InputError, ...] = ()
     n_skipped: int = 0
     group: tuple[str, ...] = ()
+    columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

@@ -89,6 +89,7 @@ def read_partly(rows: Rows, reading: Reading = PLAIN, system: str | None = "") -
     read = outputs_of_rows(table, others, table.roles.notes if rated is None else ())
     reads = [read] if rated is None else [rated.read, read]
     said: dict[str, Any] = {
+        "columns": table.roles.columns,
         "named": "id" in table.names,
         "notes": tuple(line for one in reads for line in one.notes),
         "skipped": tuple(fault for one in reads for fault in one.skipped),

@@ -147,7 +147,8 @@ def rated_of(
     notes = (*rows.roles.notes, *notes, *([left] if unrated else []))
     notes = (*notes, *untimed, *merged_note(rows, groups), *nameless)
     told = said(rows, groups, notes, [row for row in bad if rated[row] or not both], "skipped")
-    read = PoolRead(pool=_pool(rows, groups, ratings, reading), **told)
+    pool = _pool(rows, groups, ratings, reading)
+    read = PoolRead(pool=pool, columns=rows.roles.columns, **told)
     return Rated(read=read, groups=groups, others=_others(rated, groups, keys))
 
 
