@@ -149,7 +149,7 @@ def test_outputs_fit(folder: Path, words: str) -> None:
         "compare systems.jsonl --scale 0 4",
         "compare systems.jsonl --selection unknown",
         "compare plain.jsonl --rated systems.jsonl --baseline short.jsonl",
-        "compare systems.jsonl --fail-if-worse --margin 4",
+        "compare systems.jsonl --baseline a --fail-if-worse --margin 4",
         "validate systems.jsonl --estimator gp --score-column good",
         "tune rated.jsonl --estimator bleu-neighbors:tau=0.04|0.08 --group id",
         "tune equal.jsonl --estimator bleu-neighbors:tau=0.04|0.08 --objective mse",
