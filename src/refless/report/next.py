@@ -21,6 +21,7 @@ from refless.studies.choosing import Choice, Goal, Step
 SHOWN = 10  # outputs on a terminal
 ROOM = 46, 200  # characters of a text there, and on a page
 WIDTHS = {"id": 14, "system": 12, "probability": 0, "text": 0}  # of columns; 0: all the room
+SAME = "lower where both answers are the same"
 NAMES = {"probability": "chance"}
 MEASURES = {
     "learn": "error of other estimates",
@@ -177,9 +178,8 @@ class NextResult(Result):
         if found.way == "random":
             return f"{of}, drawn at random."
         low, high = (f"{one:.3g}" for one in (found.probability.min(), found.probability.max()))
-        return (
-            f"{of}, drawn with chances from {low} to {high}, higher where estimates are less sure."
-        )
+        why = "higher where estimates are less sure" if found.goal == "mean" else SAME
+        return f"{of}, drawn with chances from {low} to {high}, {why}."
 
     def _brings(self) -> str:
         """What that should bring."""

@@ -94,8 +94,9 @@ def _variance(values: FloatArray) -> float:
 def items_to_draw(estimator: Estimator | None, outputs: Outputs, systems: tuple[str, str]) -> Units:
     """Each item that both systems answered as a unit, for their mean difference.
 
-    Errors of two answers to one item go together as held-out errors of one source do; where both
-    answers are the same text there is no difference.
+    Errors of two answers to one item go together as held-out errors of one source do. Where both
+    answers are the same text there is no difference; all other items have one spread, as chances
+    by spreads of their own need no fewer ratings (`benchmarks/next.py`).
 
     Raises:
         UsageError: no such item.
@@ -115,7 +116,8 @@ def items_to_draw(estimator: Estimator | None, outputs: Outputs, systems: tuple[
         one, other = (math.sqrt(np.square(spread[side]).sum()) / len(side) for side in pairs[k])
         if {some.texts[i] for i in first} != {some.texts[i] for i in second}:
             apart[k] = math.sqrt(one**2 + other**2 - 2 * alike * one * other)
-    gaps = gaps[~np.isnan(gaps)]
+    gaps, differ = gaps[~np.isnan(gaps)], apart > 0
+    apart[differ] = math.sqrt(float(np.square(apart[differ]).mean())) if differ.any() else 0.0
     return Units(
         goal="compare",
         members=members,
