@@ -276,6 +276,14 @@ def test_several_systems() -> None:
     assert ranks == {"new": (1, 2), "third": (1, 2), "old": (3, 3)}
     assert all(pair.p_holm >= pair.answer.p for pair in found.comparison.pairs)
     assert "The best is one of 2" in str(found)
+    two = refless.compare(partly(rows, 30), system=["old", "third"], fail_if_worse=True)
+    (pair,) = two.comparison.pairs
+    assert (pair.first, pair.second, two.exit_status) == ("old", "third", 0)
+    assert [one.ranks for one in two.comparison.standings] == [(1, 1), (2, 2)]
+    with pytest.raises(UsageError, match="'best' is none of the systems: new, old, third"):
+        refless.compare(rows, system="best")
+    with pytest.raises(UsageError, match="neither a file nor a system: new, old, third"):
+        refless.compare(rows, baseline="best")
     assert len(found.to_frame() if False else found.rows()) == 3
 
 

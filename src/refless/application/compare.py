@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Annotated, Any
 
 from refless.application.estimating import DEFAULT, chosen, estimated, fitted, shown
@@ -17,11 +17,14 @@ from refless.application.parameters import (
     Column,
     Files,
     Flag,
+    Many,
+    Names,
     Rows,
     Seed,
     Threads,
     check_drawing,
     command,
+    names_in,
 )
 from refless.application.rows import ScoredRows
 from refless.errors import InputError, UsageError
@@ -63,6 +66,7 @@ def compare(
     *,
     rated: Files = None,
     baseline: Files = None,
+    system: Annotated[Names, Flag(metavar="NAME", kind=Many)] = None,
     estimator: Chosen = DEFAULT,
     selection: Annotated[str | None, Flag(metavar="random|active|unknown")] = None,
     stratify: bool = False,
@@ -88,6 +92,8 @@ def compare(
             those that are outputs compared here count as their ratings.
         baseline: Files of the last release's outputs, or the name of a system among the outputs:
             what the others are compared with.
+        system: A system to compare, the old one first; repeatable. Without it: all. Ratings of the
+            others then only teach the estimates.
         selection: How the outputs that are rated were chosen. random: by lot, as is assumed without
             it; active: with the chances in the probability column; unknown: ratings teach the
             estimates, and do not stand for the outputs that are not rated.
@@ -106,10 +112,10 @@ def compare(
     _check(selection, margin, fail_if_worse=fail_if_worse)
     one = chosen(estimator, threads, seed)
     given, base = _read(outputs, rated, baseline, rows, group)
-    order = _order(given, outputs, base, told=fail_if_worse)
+    order = _order(given, outputs, base, names_in(system), told=fail_if_worse)
     if fail_if_worse and len(order) != 2:
         raise UsageError(
-            f"--fail-if-worse is about two systems; there are {len(order)}: give the outputs of two"
+            f"--fail-if-worse is about two systems; there are {len(order)}: name two with --system"
         )
     how = _selection(selection, given.compared)
     drawn = how != "unknown"
@@ -126,6 +132,8 @@ def compare(
         crossed=folds_for(given.pool),
         seed=seed,
     )
+    if system is not None:
+        signature = signature.plus(systems=tuple(order))
     return CompareResult(
         comparison=found,
         scale=given.pool.scale,
@@ -175,6 +183,9 @@ def _read(
     tell(found)
     named = baseline[0] if isinstance(baseline, list) and len(baseline) == 1 else baseline
     if baseline is not None and not (isinstance(named, str) and named in found.texts.systems):
+        if isinstance(named, str) and not Path(named).exists():
+            known = ", ".join(sorted({*found.texts.systems}))
+            raise UsageError(f"--baseline '{named}' is neither a file nor a system: {known}")
         other = read_partly(baseline, reading, BASELINE)
         tell(other)
         if len(names := {*other.texts.systems}) != 1:
@@ -238,20 +249,28 @@ def _labelled(found: PartlyRated, pool: RatedPool, group: str | None) -> _Given:
 
 
 def _order(
-    given: _Given, outputs: Rows, baseline: str | None, *, told: bool = False
+    given: _Given,
+    outputs: Rows,
+    baseline: str | None,
+    chosen: Sequence[str],
+    *,
+    told: bool = False,
 ) -> Sequence[str]:
-    """The systems: the baseline first, else as the files are given, else by name.
+    """The systems: the baseline first, else as they are named, as the files are given, or by name.
 
     Raises:
-        UsageError: one system; neither baseline nor files, where the order has to be told.
+        UsageError: one system, or one that nobody wrote; neither baseline nor names nor files,
+            where the order has to be told.
     """
     systems = given.compared.texts.systems
     names = sorted({*systems})
     files = outputs if isinstance(outputs, list | tuple) else []
     stems = [PurePath(file).stem for file in files if isinstance(file, str | PathLike)]
-    if told and baseline is None and sorted(stems) != names:
+    if told and baseline is None and not chosen and sorted(stems) != names:
         raise UsageError("--fail-if-worse: worse than which system? Name it with --baseline")
-    names = stems if sorted(stems) == names else names
+    if wrong := [name for name in chosen if name not in names]:
+        raise UsageError(f"--system '{wrong[0]}' is none of the systems: {', '.join(names)}")
+    names = [*dict.fromkeys(chosen)] or (stems if sorted(stems) == names else names)
     if baseline is not None:
         names = [baseline, *(name for name in names if name != baseline)]
     if len(names) < 2:

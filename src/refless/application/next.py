@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
-import numpy as np
-
 from refless.application.estimating import DEFAULT, chosen, fitted
 from refless.application.notes import note
 from refless.application.parameters import (
@@ -130,6 +128,8 @@ def _read(
     The last are the names of columns by role, which the file for raters takes over: those of the
     rated texts, beside which it will stand, before those of the outputs.
     """
+    import numpy as np
+
     from refless.application.rows import check_standard_input, note_missing, tell
     from refless.index import rated_in
     from refless.tables.partly import read_partly

@@ -335,11 +335,12 @@ def _standing(
     below = sum(sign * pair.answer.value < 0 for pair, sign in mine)
     above = len(mine) - below
     own = [system == name for system in field.outputs.systems]
+    systems = len({one for pair in pairs for one in (pair.first, pair.second)})
     return Standing(
         name=name,
         outputs=sum(own),
         rated=int((~np.isnan(field.human[own])).sum()),
         answer=answer,
         method=method,
-        ranks=(1 + below, len({*field.outputs.systems}) - above),
+        ranks=(1 + below, systems - above),
     )
