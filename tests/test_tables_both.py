@@ -30,7 +30,7 @@ def test_rated_and_unrated_rows() -> None:
     assert pool.notes[0].startswith("the rows: text from 'text', source from 'prompt', system from")
     assert pool.notes[1:] == (
         "1 rating cell 'n/a' is read as blank",
-        "2 of 4 rows have no rating: these are the outputs",
+        "2 of 4 rows have no rating: their texts are to be estimated",
     )
     assert outputs.notes == ()
 

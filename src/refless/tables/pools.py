@@ -143,7 +143,7 @@ def rated_of(
     left = (
         f"{unrated} of {counted(len(rated), 'row')} {'has' if unrated == 1 else 'have'} no rating"
     )
-    left = f"{left}: {'these are the outputs' if both else 'left out of the rated texts'}"
+    left = f"{left}: {'their texts are to be estimated' if both else 'left out of the rated texts'}"
     notes = (*rows.roles.notes, *notes, *([left] if unrated else []))
     notes = (*notes, *untimed, *merged_note(rows, groups), *nameless)
     told = said(rows, groups, notes, [row for row in bad if rated[row] or not both], "skipped")
