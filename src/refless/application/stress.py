@@ -57,7 +57,7 @@ def stress(
     perturb: Probing[str] = "auto",
     shortlist: Rare[Probing[int]] = 25,
     largest_set: Probing[int] = 3,
-    timeout: Probing[float] = 600.0,
+    timeout: Rare[Probing[float]] = 600.0,
     reference_column: ReferenceColumns = None,
     system: Probing[str | None] = None,
     threads: Threads = None,

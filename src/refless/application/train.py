@@ -30,7 +30,7 @@ UNFINISHED = "unfinished"  # folder within the model's, with what a stopped run 
 OWN = ("model", "references", "folds", "subsample", "seed", "threads", "checkpoint")
 RARE = (
     "layers", "vectors", "ranking", "bfloat16", "device", "rounded", "clipped", "calibrated",
-    "slots", "validation_split", "patience",
+    "slots", "validation_split", "patience", "dropout",
 )  # fmt: skip
 
 
