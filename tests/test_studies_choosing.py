@@ -13,7 +13,7 @@ from refless.simulate import simulate
 from refless.stats.inclusion import error_of_mean
 from refless.stats.intervals import student
 from refless.studies.choosing import learn
-from refless.studies.drawing import draw, items_to_draw, outputs_to_draw, wanted
+from refless.studies.drawing import Units, draw, items_to_draw, outputs_to_draw, wanted
 from refless.studies.spreads import errors_of, held_out_by
 
 POOL = simulate(90, seed=11).pool
@@ -238,3 +238,18 @@ def test_promised_widths_come_true() -> None:
         ratios.append(units.half_width(30) / (student(29) * true))
     assert 0.9 < float(np.mean(ratios)) < 1.1
     assert math.isfinite(max(ratios))
+
+
+def test_outputs_that_are_rated_already_count() -> None:
+    """50 more beside 30 of 100 are as exact as 80 of 100, by lot; none more is what there is."""
+    alike = np.full(100, 0.5)
+    every = Units(goal="mean", members=tuple((i,) for i in range(100)), spread=alike, variance=0.3)
+    left = Units(
+        goal="mean", members=every.members[:70], spread=alike[:70], variance=0.3, already=30
+    )
+    assert left.half_width(50) == pytest.approx(every.half_width(80))
+    assert left.half_width(0) == pytest.approx(every.half_width(30))
+    aim = every.half_width(45)
+    assert left.needed(aim) == 15
+    curve = draw(left, 10, 0, aim, beside=True).curve
+    assert (curve[0].n, curve[0].chosen) == (0, left.half_width(0))

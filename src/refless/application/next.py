@@ -77,12 +77,12 @@ def next(  # noqa: A001 - the command's name
     """
     from refless.report.next import NextResult
     from refless.studies.choosing import learn
-    from refless.studies.drawing import draw, outputs_to_draw, wanted
+    from refless.studies.drawing import beside_rated, draw, outputs_to_draw, wanted
 
     check_drawing(seed)
     _check(goal, n, within, system)
     one = chosen(estimator, threads, seed)
-    pool, found, beside, called = _read(outputs, rated, one, rows, goal)
+    pool, found, done, called = _read(outputs, rated, one, rows, goal)
     known = None if pool is None else fitted(one, pool)
     scale = None if known is None else known.rated.scale
     size = 1.0 if scale is None else scale[1] - scale[0]
@@ -92,7 +92,7 @@ def next(  # noqa: A001 - the command's name
         mean = goal == "mean"
         units = outputs_to_draw(known, found) if mean else _items(known, found, system)
         enough = wanted(known) if within is None else within / size
-        choice = draw(units, n, seed, enough, beside=beside)
+        choice = draw(beside_rated(units, done), n, seed, enough, beside=len(done) > 0)
     _note_choice(choice, found, known, n, blind=blind)
     return NextResult(
         choice=choice.times(size),
@@ -122,8 +122,8 @@ def _check(goal: str | None, n: int, within: float | None, system: Names) -> Non
 
 def _read(
     outputs: Rows, rated: Rows, estimator: Estimator, rows: ScoredRows, goal: str | None
-) -> tuple[RatedPool | RatedIndex | None, Outputs, bool, Mapping[str, tuple[str, ...]]]:
-    """The rated texts, if any, the outputs that nobody has rated, and whether others were.
+) -> tuple[RatedPool | RatedIndex | None, Outputs, Outputs, Mapping[str, tuple[str, ...]]]:
+    """The rated texts, if any, the outputs that nobody has rated, and those that were.
 
     The last are the names of columns by role, which the file for raters takes over: those of the
     rated texts, beside which it will stand, before those of the outputs.
@@ -160,7 +160,8 @@ def _read(
         )
     found = read.texts.take(np.flatnonzero(~done))
     named = {role: names for role, names in called.items() if names}
-    return pool, found, bool(done.any()), {**read.columns, **named}
+    before = read.texts.take(np.flatnonzero(done))
+    return pool, found, before, {**read.columns, **named}
 
 
 def _rated(

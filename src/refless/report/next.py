@@ -161,11 +161,11 @@ class NextResult(Result):
     def _unit(self) -> str:
         return {"learn": "different output", "mean": "output", "compare": "item"}[self.choice.goal]
 
-    def _ratings(self, n: int) -> str:
+    def _ratings(self, n: int, more: str = "") -> str:
         """`80 ratings`, or `80 items (160 ratings)` of two answers each."""
         if self.choice.goal != "compare":
-            return counted(n, "rating")
-        return f"{counted(n, 'item')} ({counted(2 * n, 'rating')})"
+            return counted(n, f"{more}rating")
+        return f"{counted(n, f'{more}item')} ({counted(2 * n, 'rating')})"
 
     def _what(self) -> str:
         """What is chosen, and how."""
@@ -195,7 +195,13 @@ class NextResult(Result):
             )
         aim = "the mean rating" if found.goal == "mean" else "the mean difference"
         beside = f" (at random: ±{random})" if found.way == "unequal" else ""
-        return f"With estimates they should tell {aim} to ±{chosen}{beside}."
+        more = ""
+        if found.already > 1:
+            now = number(found.curve[0].chosen)
+            more = (
+                f", together with {counted(found.already, self._unit)} rated already (now ±{now})"
+            )
+        return f"With estimates they should tell {aim} to ±{chosen}{beside}{more}."
 
     def _unknown(self) -> str:
         """Why nothing can be foretold."""
@@ -216,7 +222,8 @@ class NextResult(Result):
             return ()
         within = f"±{number(found.within)}"
         if found.needed:
-            return (f"About {self._ratings(found.needed)} settle it to {within}.",)
+            more = "more " if found.already else ""
+            return (f"About {self._ratings(found.needed, more)} settle it to {within}.",)
         every = counted(found.units, self._unit)
         told = f"Ratings of all {every} would not settle it to {within}"
         return (f"{told}, as these are a sample themselves: that takes more {self._unit}s.",)
@@ -229,7 +236,8 @@ class NextResult(Result):
         first, second = (f"'{clipped(name)}'" for name in found.systems)
         side = "above" if found.difference > 0 else "below"
         few = f"all {found.units:,} items are too few to show it 4 times in 5"
-        shows = f"about {self._ratings(found.shows)} show it 4 times in 5"
+        more = "more " if found.already else ""
+        shows = f"about {self._ratings(found.shows, more)} show it 4 times in 5"
         told = f"By estimates alone {second} is {number(abs(found.difference))} {side} {first}."
         return (f"{told} If that is right, {shows if found.shows else few}.",)
 
@@ -265,7 +273,8 @@ class NextResult(Result):
         keys += [Key(name="settles it", style="mark c2")] if settled else []
         caption = f"{sentence(what)}, in the raters' units."
         figure = Figure(svg=svg, caption=caption, keys=tuple(keys))
-        lines = (f"Expected {what}, in the raters' units, after so many {unit}:",)
+        more = "more " if found.already else ""
+        lines = (f"Expected {what}, in the raters' units, after so many {more}{unit}:",)
         title = "What ratings should bring"
         return (Section(title=title, lines=lines, figures=(figure,), table=table),)
 

@@ -61,6 +61,7 @@ class Choice:
         difference: of the two systems by estimates alone, that of the second less the first; NaN
             for other goals.
         systems: the two of goal compare.
+        already: units that are rated already, on which the curve goes on.
         shows: items that show this difference with a chance of 80 %, if it is right; 0 as `needed`.
     """
 
@@ -76,6 +77,7 @@ class Choice:
     difference: float = math.nan
     shows: int = 0
     systems: tuple[str, ...] = ()
+    already: int = 0
 
     def times(self, size: float) -> Choice:
         """The same in units of which one of these is so many."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -32,6 +32,7 @@ class Units:
         variance: of ratings, or of their differences, over units; NaN where unknown.
         systems: the two that are compared.
         difference: mean difference of their estimates, that of the second less the first.
+        already: units of the same kind that were drawn by lot and rated before.
     """
 
     goal: Goal
@@ -40,6 +41,7 @@ class Units:
     variance: float = math.nan
     systems: tuple[str, ...] = ()
     difference: float = math.nan
+    already: int = 0
 
     @property
     def even(self) -> bool:
@@ -54,7 +56,11 @@ class Units:
         return probabilities(self.spread, n)
 
     def half_width(self, n: int, *, even: bool = False) -> float:
-        """Expected half width of the 95 % interval by n of them; NaN where that is unknown."""
+        """Expected half width of the 95 % interval by n more of them; NaN where that is unknown."""
+        if self.already:
+            rated, every = n + self.already, len(self.members) + self.already
+            missed = float(np.square(self.spread).mean()) * (every / rated - 1)
+            return student(rated - 1) * math.sqrt((missed + self.variance) / every)
         error = error_of_mean(self.spread, self.chances(n, even=even), self.variance)
         return student(n - 1) * error
 
@@ -136,19 +142,34 @@ def _pairs(
     Raises:
         UsageError: none that both answered.
     """
-    labels = outputs.items or outputs.sources or outputs.ids
-    sides: dict[str, tuple[list[int], list[int]]] = {}
-    for place, row in enumerate(order):
-        if outputs.systems[row] in systems:
-            both = sides.setdefault(labels[row], ([], []))
-            both[systems.index(outputs.systems[row])].append(place)
-    found = [both for _, both in sorted(sides.items()) if all(both)]
+    found = _both(outputs, order, systems)
     if not found:
         raise UsageError(
             f"no item was answered by both '{systems[0]}' and '{systems[1]}': items are told by "
             "the column item, else by the source"
         )
     return found
+
+
+def _both(
+    outputs: Outputs, order: list[int], systems: tuple[str, str]
+) -> list[tuple[list[int], list[int]]]:
+    """The same; empty where no item was answered by both."""
+    labels = outputs.items or outputs.sources or outputs.ids
+    sides: dict[str, tuple[list[int], list[int]]] = {}
+    for place, row in enumerate(order):
+        if outputs.systems[row] in systems:
+            both = sides.setdefault(labels[row], ([], []))
+            both[systems.index(outputs.systems[row])].append(place)
+    return [both for _, both in sorted(sides.items()) if all(both)]
+
+
+def beside_rated(units: Units, rated: Outputs) -> Units:
+    """The units beside outputs, or items, of the same kind that are rated already."""
+    if units.goal == "mean" or not len(rated):
+        return replace(units, already=len(rated))
+    systems = (units.systems[0], units.systems[1])
+    return replace(units, already=len(_both(rated, [*range(len(rated))], systems)))
 
 
 def draw(units: Units, n: int, seed: int, within: float, *, beside: bool = False) -> Choice:
@@ -173,6 +194,7 @@ def draw(units: Units, n: int, seed: int, within: float, *, beside: bool = False
     known = units.variance > 0
     needed = units.needed(within) if known else 0
     sizes = sizes_of(n, size, max(FURTHER * n, needed)) if known else []
+    sizes = [0, *sizes] if units.already > 1 and known else sizes
     return Choice(
         units.goal,
         np.array([row for row, _ in asked], dtype=np.int64),
@@ -188,6 +210,7 @@ def draw(units: Units, n: int, seed: int, within: float, *, beside: bool = False
         difference=units.difference,
         shows=units.needed(abs(units.difference) / POWER) if known else 0,
         systems=units.systems,
+        already=units.already,
     )
 
 
