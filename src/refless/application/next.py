@@ -168,16 +168,12 @@ def _rated(
     rated: Rows, rows: ScoredRows
 ) -> tuple[RatedPool | RatedIndex, Mapping[str, tuple[str, ...]]]:
     """The rated texts, and what their files call the columns."""
-    from refless.application.rows import index_folder, note_equal, note_missing, rated_of, tell
+    from refless.application.rows import index_folder, rated_of, told_pool
     from refless.index import RatedIndex
-    from refless.tables import read_pool
 
     if isinstance(rated, RatedIndex) or index_folder(rated) is not None:
         return rated_of(rated, rows)[0], {}
-    read = read_pool(rated, rows.reading())
-    tell(read)
-    note_missing(read.pool)
-    note_equal(read.pool)
+    read = told_pool(rated, rows)
     return read.pool, read.columns
 
 

@@ -75,7 +75,7 @@ def rated_of(
         alone: whether nothing else is read: options that an index does not heed are then refused.
     """
     from refless.index import RatedIndex, load_index
-    from refless.tables import check_made_with, read_pool, with_scores
+    from refless.tables import check_made_with, with_scores
 
     folder = index_folder(rows)
     index = rows if folder is None else load_index(folder)
@@ -85,11 +85,19 @@ def rated_of(
             _check_unused(options)
         pool = with_scores(index.pool, options.reading().columns.score, "texts of the index")
         return (index if pool.score_names == index.pool.score_names else pool), ()
+    read = told_pool(rows, options, group)
+    return read.pool, read.group
+
+
+def told_pool(rows: Rows, options: RatedRows, group: str = "id") -> PoolRead:
+    """Rated texts that are no index, with what was noticed while reading told."""
+    from refless.tables import read_pool
+
     read = read_pool(rows, options.reading(group=column_of(group)))
     tell(read)
     note_missing(read.pool)
     note_equal(read.pool)
-    return read.pool, read.group
+    return read
 
 
 def note_missing(texts: Texts) -> None:

@@ -161,11 +161,16 @@ class NextResult(Result):
     def _unit(self) -> str:
         return {"learn": "different output", "mean": "output", "compare": "item"}[self.choice.goal]
 
-    def _ratings(self, n: int, more: str = "") -> str:
-        """`80 ratings`, or `80 items (160 ratings)` of two answers each."""
+    @property
+    def _more(self) -> str:
+        """What goes before numbers of ratings where there are some already."""
+        return "more " if self.choice.already else ""
+
+    def _ratings(self, n: int) -> str:
+        """`80 ratings`, or `80 items (160 ratings)` of two answers each; `80 more ratings`."""
         if self.choice.goal != "compare":
-            return counted(n, f"{more}rating")
-        return f"{counted(n, f'{more}item')} ({counted(2 * n, 'rating')})"
+            return counted(n, f"{self._more}rating")
+        return f"{counted(n, f'{self._more}item')} ({counted(2 * n, 'rating')})"
 
     def _what(self) -> str:
         """What is chosen, and how."""
@@ -222,8 +227,7 @@ class NextResult(Result):
             return ()
         within = f"±{number(found.within)}"
         if found.needed:
-            more = "more " if found.already else ""
-            return (f"About {self._ratings(found.needed, more)} settle it to {within}.",)
+            return (f"About {self._ratings(found.needed)} settle it to {within}.",)
         every = counted(found.units, self._unit)
         told = f"Ratings of all {every} would not settle it to {within}"
         return (f"{told}, as these are a sample themselves: that takes more {self._unit}s.",)
@@ -236,8 +240,7 @@ class NextResult(Result):
         first, second = (f"'{clipped(name)}'" for name in found.systems)
         side = "above" if found.difference > 0 else "below"
         few = f"all {found.units:,} items are too few to show it 4 times in 5"
-        more = "more " if found.already else ""
-        shows = f"about {self._ratings(found.shows, more)} show it 4 times in 5"
+        shows = f"about {self._ratings(found.shows)} show it 4 times in 5"
         told = f"By estimates alone {second} is {number(abs(found.difference))} {side} {first}."
         return (f"{told} If that is right, {shows if found.shows else few}.",)
 
@@ -273,8 +276,7 @@ class NextResult(Result):
         keys += [Key(name="settles it", style="mark c2")] if settled else []
         caption = f"{sentence(what)}, in the raters' units."
         figure = Figure(svg=svg, caption=caption, keys=tuple(keys))
-        more = "more " if found.already else ""
-        lines = (f"Expected {what}, in the raters' units, after so many {more}{unit}:",)
+        lines = (f"Expected {what}, in the raters' units, after so many {self._more}{unit}:",)
         title = "What ratings should bring"
         return (Section(title=title, lines=lines, figures=(figure,), table=table),)
 

@@ -57,12 +57,13 @@ class Units:
 
     def half_width(self, n: int, *, even: bool = False) -> float:
         """Expected half width of the 95 % interval by n more of them; NaN where that is unknown."""
-        if self.already:
-            rated, every = n + self.already, len(self.members) + self.already
-            missed = float(np.square(self.spread).mean()) * (every / rated - 1)
-            return student(rated - 1) * math.sqrt((missed + self.variance) / every)
-        error = error_of_mean(self.spread, self.chances(n, even=even), self.variance)
-        return student(n - 1) * error
+        rated, every = n + self.already, len(self.members) + self.already
+        if self.already:  # these were drawn by lot too, and miss as much on average
+            spread = np.full(every, math.sqrt(float(np.square(self.spread).mean())))
+            chances = np.full(every, rated / every)
+        else:
+            spread, chances = self.spread, self.chances(n, even=even)
+        return student(rated - 1) * error_of_mean(spread, chances, self.variance)
 
     def needed(self, wanted: float) -> int:
         """Least number whose half width is no larger than wanted; 0 where none is."""
