@@ -23,7 +23,7 @@ import numpy as np
 from refless.errors import InputError
 from refless.estimators import BLEUNeighbors, GaussianProcess
 from refless.estimators.gp.data import folds_of
-from refless.records import FloatArray, IntArray, Predictions, RatedPool, take
+from refless.records import FloatArray, IntArray, Predictions, RatedPool
 from refless.stats.correlation import spearman
 from refless.stats.intervals import percentile_interval
 from refless.stats.resampling import weights_of
@@ -142,7 +142,7 @@ def pools(data: Path) -> Iterator[tuple[str, RatedPool]]:
     essays = Columns(text="EssayText", id="Id", rating=("Score1", "Score2"), task="EssaySet")
     for name, pool in _by_task("ASAP-SAS", _read(data / "asap-sas/train.tsv", (0, 3), essays)):
         rows = np.random.default_rng(0).permutation(len(pool))[:ANSWERS]
-        yield name, take(pool, np.sort(rows))
+        yield name, pool.take(np.sort(rows))
     outputs = Columns(text="sys_ref", source="mr", rating=("quality",), task="dataset")
     yield from _by_task("NLG", _read(data / "nlg-ratings/emnlp_data_medians.csv", (1, 6), outputs))
     dialogue = Columns(rating=("human_average_rating",))
@@ -173,7 +173,7 @@ def _read(file: Path, scale: tuple[float, float], columns: Columns | None = None
 def _by_task(name: str, pool: RatedPool) -> Iterator[tuple[str, RatedPool]]:
     for task in sorted(set(pool.tasks), key=lambda task: (len(task), task)):
         rows = np.array([i for i, other in enumerate(pool.tasks) if other == task])
-        yield f"{name} {task}", take(pool, rows)
+        yield f"{name} {task}", pool.take(rows)
 
 
 def rows_of(name: str, pool: RatedPool, held_out: str, groups: IntArray) -> tuple[list[Row], Gain]:

@@ -20,7 +20,7 @@ from refless.estimators import GaussianProcess
 from refless.estimators.gp.exact import exact
 from refless.kernels.bleu import PreparedBleu
 from refless.ngrams import Shape
-from refless.records import FloatArray, as_outputs, take
+from refless.records import FloatArray, as_outputs
 from refless.simulate import simulate
 
 NEW = 1_000
@@ -96,7 +96,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(f"{n} rated texts, {new} new ones; largest difference {gap:.1e}")
     print(f"refless       {mine:8.2f} s")
     print(f"scikit-learn  {other:8.2f} s   {other / mine:.1f} times ours")
-    rated, fresh = take(pool, np.arange(n)), take(pool, np.arange(n, n + new))
+    rated, fresh = pool.take(np.arange(n)), pool.take(np.arange(n, n + new))
     gp = GaussianProcess()
     fit = best_of(1, lambda: gp.fit(rated))
     predict = best_of(1, lambda: gp.estimate(as_outputs(fresh)))

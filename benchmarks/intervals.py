@@ -22,7 +22,7 @@ from estimators import pools as rated_pools
 from estimators import summeval
 
 from refless.estimators import GaussianProcess
-from refless.records import IntArray, RatedPool, as_outputs, take
+from refless.records import IntArray, RatedPool, as_outputs
 from refless.studies.scoring import scored
 from refless.studies.validation import codes
 from refless.tables import read_pool
@@ -55,8 +55,8 @@ def tried(pool: RatedPool, rated: IntArray, judged: IntArray, found: Found, new:
     """Adds what the intervals hold where these texts are rated and those are judged."""
     if len(rated) < 20 or not len(judged):
         return
-    fitted = GaussianProcess(threads=1).fit(take(pool, rated))
-    human, outputs = pool.human[judged], as_outputs(take(pool, judged))
+    fitted = GaussianProcess(threads=1).fit(pool.take(rated))
+    human, outputs = pool.human[judged], as_outputs(pool.take(judged))
     estimates = fitted.estimate(outputs)
     inside = (estimates.low <= human) & (human <= estimates.high)
     width = float(np.mean(estimates.high - estimates.low))

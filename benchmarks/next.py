@@ -24,7 +24,7 @@ import numpy as np
 from estimators import pools, summeval
 
 from refless.estimators import GaussianProcess
-from refless.records import FloatArray, IntArray, RatedPool, as_outputs, take
+from refless.records import FloatArray, IntArray, RatedPool, as_outputs
 from refless.simulate import simulate
 from refless.stats.correlation import spearman
 from refless.stats.design import most_telling
@@ -56,7 +56,7 @@ def parts(pool: RatedPool, rng: np.random.Generator, share: float) -> tuple[IntA
 def course(pool: RatedPool, seed: int, *, chosen: bool) -> FloatArray:
     """[4] mean over sizes: Spearman and MSE over variance, of held-out texts and of all others."""
     test, train = parts(pool, np.random.default_rng(seed), SHARE)
-    pool = take(pool, np.concatenate([test[:JUDGED], train[:MOST]]))
+    pool = pool.take(np.concatenate([test[:JUDGED], train[:MOST]]))
     test, train = np.split(np.arange(len(pool)), [min(len(test), JUDGED)])
     rng, known, rows = np.random.default_rng((seed, 1)), train[: SIZES[0]], []
     for size in SIZES[1:]:
@@ -66,12 +66,12 @@ def course(pool: RatedPool, seed: int, *, chosen: bool) -> FloatArray:
             break
         picked = rng.choice(left, more, replace=False)
         if chosen:
-            model = GaussianProcess(threads=1).fit(take(pool, np.sort(known)))
-            found = model.together(as_outputs(take(pool, left)), DOUBT)
+            model = GaussianProcess(threads=1).fit(pool.take(np.sort(known)))
+            found = model.together(as_outputs(pool.take(left)), DOUBT)
             assert found is not None
             picked = left[most_telling(found.covariance, found.noise, more)]
         known = np.concatenate([known, picked])
-        model = GaussianProcess(threads=1).fit(take(pool, np.sort(known)))
+        model = GaussianProcess(threads=1).fit(pool.take(np.sort(known)))
         values = model.predict(as_outputs(pool))
         own = values.copy()
         own[known] = pool.human[known]
@@ -116,8 +116,8 @@ def drawing(pool: RatedPool, repetitions: int) -> list[str]:
 def drawn(pool: RatedPool, seed: int) -> list[float]:
     """The four numbers of one repetition."""
     taught, rest = parts(pool, np.random.default_rng(seed), TAUGHT)
-    estimator = GaussianProcess(threads=1).fit(take(pool, np.sort(taught)))
-    some = take(pool, np.sort(rest))
+    estimator = GaussianProcess(threads=1).fit(pool.take(np.sort(taught)))
+    some = pool.take(np.sort(rest))
     outputs = as_outputs(some)
     pairs = [*combinations(sorted({*some.systems}), 2)]
     pairs = [pairs[k] for k in np.random.default_rng(seed).permutation(len(pairs))[:PAIRS]]

@@ -29,7 +29,7 @@ from surface import surface
 from refless.errors import RefLessError
 from refless.estimators import GaussianProcess
 from refless.estimators.gp.data import folds_of
-from refless.records import FloatArray, IntArray, RatedPool, as_outputs, take
+from refless.records import FloatArray, IntArray, RatedPool, as_outputs
 from refless.simulate import simulate
 from refless.stats.corrections import holm
 from refless.stats.correlation import spearman
@@ -184,8 +184,8 @@ def judged_by_all(
     found = {name: np.full(len(pool), np.nan) for name in (OURS, *RIVALS)}
     for number in np.unique(fold):
         fit, judged = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
-        fitted = GaussianProcess(encoder=encoder).fit(take(pool, fit))
-        values = fitted.estimate(as_outputs(take(pool, judged))).values
+        fitted = GaussianProcess(encoder=encoder).fit(pool.take(fit))
+        values = fitted.estimate(as_outputs(pool.take(judged))).values
         found[OURS][judged] = np.where(np.isnan(values), pool.human[fit].mean(), values)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of optimizers at their limits

@@ -27,7 +27,7 @@ from refless.estimators import BLEUNeighbors
 from refless.human import canonical_order, fingerprint
 from refless.kernels import BertScore
 from refless.metrics import METRICS
-from refless.records import Predictions, RatedPool, Scale, take
+from refless.records import Predictions, RatedPool, Scale
 from refless.report.document import Document, Section
 from refless.report.document import Table as Cells
 from refless.report.export import as_json
@@ -89,7 +89,7 @@ def table_1_dialogue(data: Path) -> Table:
     pool = read(data / GRADE, (1, 5))
     tasks = np.array(pool.tasks)
     rows = (
-        neighbors_row(task, BLEUNeighbors(), take(pool, np.flatnonzero(tasks == task)))
+        neighbors_row(task, BLEUNeighbors(), pool.take(np.flatnonzero(tasks == task)))
         for task in sorted(set(pool.tasks))
     )
     return Table(
@@ -165,7 +165,7 @@ def all_figures(data: Path) -> tuple[Figure, ...]:
     tasks = np.array(grade.tasks)
     pools = {"summarization (HUSE)": huse}
     for task in sorted(set(grade.tasks)):
-        pools[f"STAND-IN for dialogue, {task}"] = take(grade, np.flatnonzero(tasks == task))
+        pools[f"STAND-IN for dialogue, {task}"] = grade.take(np.flatnonzero(tasks == task))
     return (*figures(pools, SEED), hanging("summarization (HUSE)", huse, SEED))
 
 
@@ -188,7 +188,7 @@ def without_repeats(pool: RatedPool) -> tuple[RatedPool, ...]:
     copies: dict[str, list[int]] = {}
     for i, text in enumerate(pool.texts):
         copies.setdefault(text, []).append(i)
-    return tuple(take(pool, np.sort(np.array(rows))) for rows in product(*copies.values()))
+    return tuple(pool.take(np.sort(np.array(rows))) for rows in product(*copies.values()))
 
 
 def neighbors_row(method: str, estimator: BLEUNeighbors, pool: RatedPool) -> Row:
@@ -225,7 +225,7 @@ def human_rows(people: Annotators, pool: RatedPool) -> tuple[Row, ...]:
     signature = Signature("annotators").plus(
         scale=pool.scale,
         aggregate=pool.aggregate,
-        pool=fingerprint(take(pool, canonical_order(pool))),
+        pool=fingerprint(pool.take(canonical_order(pool))),
         size=len(pool),
         v=__version__,
     )

@@ -16,7 +16,7 @@ from refless.estimators import BLEUNeighbors
 from refless.human import canonical_order, fingerprint, pool_of
 from refless.metrics import METRICS, Movers
 from refless.metrics.rouge import RougeL
-from refless.records import FloatArray, Outputs, Predictions, RatedPool, take
+from refless.records import FloatArray, Outputs, Predictions, RatedPool
 from refless.signature import Signature
 from refless.stats.correlation import pearson, ranks
 from refless.stats.williams import williams
@@ -74,7 +74,7 @@ def essays_of(data: Path) -> Essays:
     best = ~fits & (third.human * 3 >= FULL_MARKS)
     return Essays(
         topics=topics,
-        judged=take(third, np.flatnonzero(fits)),
+        judged=third.take(np.flatnonzero(fits)),
         references=tuple(third.texts[i] for i in np.flatnonzero(best)[:REFERENCES]),
     )
 
@@ -167,7 +167,7 @@ def _row(
         "williams_p": None if np.isnan(tested.p) else tested.p,
         "signature": str(
             signature.plus(
-                target=fingerprint(take(judged, canonical_order(judged))),
+                target=fingerprint(judged.take(canonical_order(judged))),
                 ci=found.interval_method,
                 seed=seed,
             )

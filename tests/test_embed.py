@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from refless.embed import Encoder, WordVectors, encoder
+from refless.embed import Encoder, WordVectors, loading
 from refless.embed.encoder import model_name
 from refless.errors import InputError, MissingExtraError, UsageError
 from tiny_encoder import LAYERS, tiny_encoder
@@ -88,7 +88,7 @@ def test_what_is_not_there_is_said(model: str, tmp_path: Path) -> None:
 
 def test_a_missing_library_is_named(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The error is the line that installs it."""
-    encoder._loaded.cache_clear()
+    loading.loaded.cache_clear()
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(MissingExtraError, match=r"refless\[neural\]"):
         Encoder(model=model).embed(["fox"])

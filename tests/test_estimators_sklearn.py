@@ -26,7 +26,7 @@ from refless.estimators import (
 )
 from refless.estimators.gp.components import SOURCE, TEXT
 from refless.kernels import BleuStar, RougeL
-from refless.records import Estimates, as_outputs, take
+from refless.records import Estimates, as_outputs
 from refless.simulate import simulate
 from refless.spec import listed, parameters, spec_of
 from refless.stats.correlation import spearman
@@ -171,7 +171,7 @@ def test_cross_validation_of_frames(frame: Any) -> None:
     one = GaussianProcess().fit(
         [TEXTS[i] for i in train], HUMAN[train], sources=[POOL.sources[i] for i in train]
     )
-    np.testing.assert_array_equal(found[test], one.predict(as_outputs(take(POOL, test))))
+    np.testing.assert_array_equal(found[test], one.predict(as_outputs(POOL.take(test))))
 
 
 def test_a_frame_without_texts() -> None:
@@ -186,7 +186,7 @@ def test_held_out_changes_nothing(estimator: Estimator) -> None:
     one = estimator.clone()
     found = held_out(one, POOL)
     assert one._fitted is None
-    one.fit(take(POOL, np.arange(40)))
+    one.fit(POOL.take(np.arange(40)))
     before, signed = one.estimate(TEXTS), one.signature()
     same(held_out(one, POOL), found)
     same(held_out(spec_of(one, ESTIMATORS), POOL), found)

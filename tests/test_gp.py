@@ -11,12 +11,12 @@ from refless.estimators.gp.data import folds_of, rating_noise
 from refless.estimators.gp.model import conditioned, estimated
 from refless.human import pool_of
 from refless.index import RatedIndex
-from refless.records import Outputs, RatedPool, as_outputs, take
+from refless.records import Outputs, RatedPool, as_outputs
 from refless.simulate import simulate
 from refless.stats.correlation import spearman
 
 SIMULATED = simulate(260, seed=3).pool
-RATED, FRESH = take(SIMULATED, np.arange(200)), take(SIMULATED, np.arange(200, 260))
+RATED, FRESH = SIMULATED.take(np.arange(200)), SIMULATED.take(np.arange(200, 260))
 
 
 def fitted(pool: RatedPool = RATED, **parameters: object) -> GaussianProcess:
@@ -44,7 +44,7 @@ def test_intervals_hold_most_truths() -> None:
 def test_the_order_of_rows_does_not_matter() -> None:
     """A shuffled pool gives the same predictions and held-out estimates."""
     order = np.random.default_rng(0).permutation(len(RATED))
-    shuffled = take(RATED, order)
+    shuffled = RATED.take(order)
     outputs = as_outputs(FRESH)
     np.testing.assert_array_equal(
         fitted().estimate(outputs).values, fitted(shuffled).estimate(outputs).values
@@ -58,7 +58,7 @@ def test_the_order_of_rows_does_not_matter() -> None:
 
 def test_held_out_reads_no_rating_of_its_group() -> None:
     """Whatever the ratings of one group are, that group's held-out estimates are the same."""
-    pool = take(RATED, np.arange(60))
+    pool = RATED.take(np.arange(60))
     groups = np.arange(60) // 6
 
     def judged(values: list[list[float]]) -> np.ndarray:
@@ -142,7 +142,7 @@ def test_reasons() -> None:
 def test_shares_give_the_estimate() -> None:
     """Shares sum to 1, the largest come first, and weigh the ratings into the estimate."""
     gp = fitted()
-    one = take(FRESH, np.array([7]))
+    one = FRESH.take(np.array([7]))
     found = gp.explain(as_outputs(one))
     shares = np.array([neighbor.share for neighbor in found.neighbors])
     ratings = np.array([neighbor.rating for neighbor in found.neighbors])
@@ -156,7 +156,7 @@ def test_shares_give_the_estimate() -> None:
 
 def test_hiding_a_rated_text_removes_its_share() -> None:
     """A held-out text is not among its own evidence."""
-    one = as_outputs(take(RATED, np.array([11])))
+    one = as_outputs(RATED.take(np.array([11])))
     gp = fitted()
     assert RATED.ids[11] in {n.id for n in gp.explain(one).neighbors}
     hidden = gp.explain(one, hide=RATED.ids[11])
@@ -234,7 +234,7 @@ def test_more_ratings_count_more() -> None:
 @pytest.mark.parametrize("unit", [1e-14, 1e-6, 1e9])
 def test_no_unit_of_the_ratings_is_too_small(unit: float) -> None:
     """Ratings in another unit give the same estimates in that unit; a spread is told by its own."""
-    rated = take(RATED, np.arange(60))
+    rated = RATED.take(np.arange(60))
     others = pool_of(rated.texts, unit * rated.human, sources=rated.sources)
     plain = pool_of(rated.texts, rated.human, sources=rated.sources)
     outputs = as_outputs(FRESH)
@@ -254,7 +254,7 @@ def test_inducing_points_come_close() -> None:
 def test_subsample_draws_the_same_texts_from_any_order() -> None:
     """The sub-sample depends on content and seed alone; what is left out is judged all the same."""
     order = np.random.default_rng(1).permutation(len(RATED))
-    one, two = fitted(subsample=0.5, seed=3), fitted(take(RATED, order), subsample=0.5, seed=3)
+    one, two = fitted(subsample=0.5, seed=3), fitted(RATED.take(order), subsample=0.5, seed=3)
     assert one.rated.ids == two.rated.ids
     assert len(one.rated) == 100
     assert one.signature().get("subseed") == "3"

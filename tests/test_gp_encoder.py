@@ -21,7 +21,7 @@ from refless.estimators.gp.components import TEXT, WIDTH, components_of
 from refless.estimators.gp.inputs import Inputs, inputs_of
 from refless.human import pool_of
 from refless.ngrams import Shape
-from refless.records import FloatArray, RatedPool, as_outputs, take
+from refless.records import FloatArray, RatedPool, as_outputs
 from refless.stats.correlation import spearman
 from refless.stats.scaling import NormalRanks
 from tiny_encoder import LAYERS, WORDS, tiny_encoder
@@ -185,7 +185,7 @@ def relevant(model: str, n: int) -> RatedPool:
 def test_relevance_is_seen(model: str) -> None:
     """What texts have to do with their sources, which no count of words tells."""
     pool = relevant(model, 160)
-    rated, fresh = take(pool, np.arange(120)), take(pool, np.arange(120, 160))
+    rated, fresh = pool.take(np.arange(120)), pool.take(np.arange(120, 160))
     with_model, without = GaussianProcess(encoder=model).fit(rated), GaussianProcess().fit(rated)
     seen, unseen = (one.estimate(as_outputs(fresh)).values for one in (with_model, without))
     assert spearman(fresh.human, seen) > 0.95
@@ -201,7 +201,7 @@ def test_the_order_of_rows_does_not_matter(model: str) -> None:
     pool = relevant(model, 40)
     order = np.random.default_rng(1).permutation(len(pool))
     one = GaussianProcess(encoder=model).held_out(pool).values[order]
-    other = GaussianProcess(encoder=model).held_out(take(pool, order)).values
+    other = GaussianProcess(encoder=model).held_out(pool.take(order)).values
     np.testing.assert_allclose(one, other, atol=1e-5)
 
 
@@ -226,7 +226,7 @@ def test_explanations_and_inducing_points(model: str) -> None:
 
 
 def take_one(pool: RatedPool, row: int) -> Any:
-    return as_outputs(take(pool, np.array([row])))
+    return as_outputs(pool.take(np.array([row])))
 
 
 def test_a_layer_needs_a_model() -> None:

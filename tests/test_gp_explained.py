@@ -19,7 +19,7 @@ from refless.estimators.gp.components import (
     score_numbers,
 )
 from refless.human import pool_of
-from refless.records import Outputs, RatedPool, as_outputs, take
+from refless.records import Outputs, RatedPool, as_outputs
 from refless.simulate import simulate
 
 SIMULATED = simulate(120, seed=3).pool
@@ -32,7 +32,7 @@ FEW = {"exact_up_to": 30, "inducing": 25}
 
 
 def one(pool: RatedPool, row: int) -> Outputs:
-    return as_outputs(take(pool, np.array([row])))
+    return as_outputs(pool.take(np.array([row])))
 
 
 @pytest.mark.parametrize("parameters", [{}, FEW])
@@ -62,9 +62,9 @@ def test_a_held_out_text_has_parts_of_its_own() -> None:
 
 def test_parts_say_what_sets_a_text_apart() -> None:
     """Over the rated texts each part is 0 on average, and the mean is that of their estimates."""
-    gp = GaussianProcess().fit(take(HEARD, np.arange(40)))
+    gp = GaussianProcess().fit(HEARD.take(np.arange(40)))
     found = [gp.explain(one(HEARD, i), most=1) for i in range(40)]
-    estimates = gp.estimate(as_outputs(take(HEARD, np.arange(40)))).values
+    estimates = gp.estimate(as_outputs(HEARD.take(np.arange(40)))).values
     assert found[0].mean == pytest.approx(estimates.mean())
     parts = [{part.name: part.addition for part in each.parts} for each in found]
     for name in parts[0]:

@@ -15,7 +15,7 @@ from refless.estimators.gp.components import WIDTH, components_of, score_numbers
 from refless.estimators.gp.inputs import inputs_of
 from refless.human import pool_of
 from refless.ngrams import Shape
-from refless.records import FloatArray, Outputs, RatedPool, as_outputs, scored, take
+from refless.records import FloatArray, Outputs, RatedPool, as_outputs, scored
 from refless.signature import Signature
 from refless.simulate import simulate
 from refless.stats.correlation import spearman
@@ -68,7 +68,7 @@ def bells(columns: FloatArray) -> FloatArray:
 def test_a_judge_is_heard_whichever_way_it_counts() -> None:
     """Lower is better here; on fresh texts it is worth more than what words alone tell."""
     pool = judged(150)
-    rated, fresh = take(pool, np.arange(100)), take(pool, np.arange(100, 150))
+    rated, fresh = pool.take(np.arange(100)), pool.take(np.arange(100, 150))
     plain = GaussianProcess(use_scores=False).fit(rated).estimate(as_outputs(fresh))
     found = GaussianProcess().fit(rated).estimate(as_outputs(fresh))
     assert spearman(fresh.human, found.values) > spearman(fresh.human, plain.values) + 0.1
@@ -102,8 +102,8 @@ def test_order_of_rows_and_columns() -> None:
     texts = (*pool.texts[:35], *pool.texts[:5])
     pool = replace(pool, texts=texts, ids=tuple(map(str, range(40))), named=False, items=())
     order = np.random.default_rng(2).permutation(40)
-    mixed = take(pool, order)
-    fresh = take(judged(60, seed=9, other=np.arange(60.0) % 3), np.arange(40, 60))
+    mixed = pool.take(order)
+    fresh = judged(60, seed=9, other=np.arange(60.0) % 3).take(np.arange(40, 60))
     ours, theirs = (GaussianProcess().fit(one) for one in (pool, mixed))
     assert ours.signature() == theirs.signature()
     outputs = as_outputs(fresh)
@@ -185,7 +185,7 @@ def test_pools_in_python() -> None:
     made = pool_of(["a", "b"], [1, 2], scores={"z": [1, None], "a": np.array([0.5, 2])})
     assert made.score_names == ("a", "z")
     np.testing.assert_array_equal(made.scores, [[0.5, 1.0], [2.0, NAN]])
-    assert take(made, np.array([1])).scores[0, 0] == 2.0
+    assert made.take(np.array([1])).scores[0, 0] == 2.0
     refused: list[tuple[dict[str, object], str]] = [
         ({"a": [1.0]}, "array of"),
         ({"a": [1.0, 2.0], "b": [1.0]}, "one length"),

@@ -16,7 +16,7 @@ from refless.estimators import Estimator, estimator_of
 from refless.estimators.gp.data import folds_in, folds_of
 from refless.estimators.protocol import subsampled, whole
 from refless.human import canonical_order, copies_of, pool_of
-from refless.records import FloatArray, IntArray, RatedPool, scored, take
+from refless.records import FloatArray, IntArray, RatedPool, scored
 from refless.studies import baselines
 from refless.studies.beside_scores import tried_scores
 from refless.studies.validation import codes, group_labels
@@ -194,7 +194,7 @@ def test_no_choice_sees_a_rating(
         assert all(len(set(fold[copies_of(pool) == one].tolist())) == 1 for one in copies_of(pool))
 
     def drawn_contents(some: RatedPool) -> list[tuple[str, int]]:
-        part = subsampled(take(some, canonical_order(some)), 0.5, seed)
+        part = subsampled(some.take(canonical_order(some)), 0.5, seed)
         every = np.bincount(copies_of(some))
         own = {text: int(every[i]) for text, i in zip(some.ids, copies_of(some), strict=True)}
         kept = np.bincount(copies_of(part))[copies_of(part)]

@@ -23,7 +23,7 @@ from refless.human import (
     scaled,
     unscaled,
 )
-from refless.records import Aggregate, FloatArray, RatedPool, Ratings, take
+from refless.records import Aggregate, FloatArray, RatedPool, Ratings
 
 Rows = list[list[str]]  # the ratings of each text, as people write them
 
@@ -294,7 +294,7 @@ def canonical(rows: list[tuple[str, str, int]]) -> RatedPool:
     """A pool of (text, system, rating), its rows in canonical order."""
     texts, systems, ratings = zip(*rows, strict=True)
     pool = pool_of(texts, ratings, systems=systems, scale=(1, 5))
-    return take(pool, canonical_order(pool))
+    return pool.take(canonical_order(pool))
 
 
 def test_fingerprint_sees_every_difference() -> None:

@@ -17,7 +17,7 @@ from refless.index import RatedIndex, is_index, load_index
 from refless.joining import joined
 from refless.kernels import BleuStar
 from refless.ngrams import Shape
-from refless.records import RatedPool, Ratings, scored, take
+from refless.records import RatedPool, Ratings, scored
 from refless.simulate import simulate
 from refless.tables import Reading, read_pool
 
@@ -135,7 +135,7 @@ def test_saving_twice_writes_the_same_arrays(tmp_path: Path, pool: RatedPool) ->
     """Rows in another order leave no trace but in the order of single ratings."""
     order = np.random.default_rng(0).permutation(len(pool))
     RatedIndex.build(pool).save(tmp_path / "a")
-    RatedIndex.build(take(pool, order)).save(tmp_path / "b")
+    RatedIndex.build(pool.take(order)).save(tmp_path / "b")
     one, other = (json.loads((tmp_path / x / "index.json").read_text())["files"] for x in "ab")
     assert one == other
 
@@ -206,7 +206,7 @@ def test_appending_a_simulated_pool_in_three_parts(pool: RatedPool) -> None:
             values=ratings.values[kept],
             annotators=ratings.annotators,
         )
-        return take(replace(pool, ratings=rows), np.unique(rows.text))
+        return replace(pool, ratings=rows).take(np.unique(rows.text))
 
     index = RatedIndex.build(part(~late & (ratings.text < 30)))
     index = index.append(part(~late & (ratings.text >= 30))).append(part(late))
@@ -278,7 +278,7 @@ def test_scores_are_appended(pool: RatedPool) -> None:
     """As if all had been there at once; pools with other scores cannot be joined."""
     whole = judged(pool)
     half = len(pool) // 2
-    first, second = (take(whole, np.arange(*ends)) for ends in ((0, half), (half, len(pool))))
+    first, second = (whole.take(np.arange(*ends)) for ends in ((0, half), (half, len(pool))))
     made = RatedIndex.build(first).append(second)
     assert made.fingerprint == RatedIndex.build(whole).fingerprint
     with pytest.raises(UsageError, match="score_names"):

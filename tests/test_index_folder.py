@@ -14,7 +14,7 @@ import pytest
 
 from refless.errors import IndexFolderError, InputError
 from refless.index import RatedIndex, load_index
-from refless.records import RatedPool, take
+from refless.records import RatedPool
 from refless.simulate import simulate
 
 
@@ -146,7 +146,7 @@ def test_an_index_is_replaced_and_what_is_left_over_is_removed(
     (folder / "data-0123456789ab-01234567" / "ids.bytes.npy").write_text("half")
     (folder / "index.new").write_text("half")
     (folder / "data-of-mine").mkdir()
-    less = RatedIndex.build(take(pool, np.arange(10)))
+    less = RatedIndex.build(pool.take(np.arange(10)))
     less.save(folder)
     assert load_index(folder).pool.ids == less.pool.ids
     data = json.loads((folder / "index.json").read_text())["data"]
@@ -209,7 +209,7 @@ def test_a_save_that_fails_anywhere_leaves_the_old_index(
         if left[0] < 0:
             raise OSError(28, "No space left on device")
 
-    old, new = load_index(folder).fingerprint, RatedIndex.build(take(pool, np.arange(20)))
+    old, new = load_index(folder).fingerprint, RatedIndex.build(pool.take(np.arange(20)))
     with monkeypatch.context() as patched:
         patched.setattr(os, "fsync", sync)
         try:

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from refless.embed import Encoder, encoder
+from refless.embed import Encoder, encoder, loading
 from refless.errors import InputError, MissingExtraError, UsageError
 from refless.metrics import METRICS
 from refless.metrics.bertscore import BERTScore
@@ -132,7 +132,7 @@ def test_what_is_missing_is_said(model: str, monkeypatch: pytest.MonkeyPatch) ->
     assert BERTScore.missing() == ""
     monkeypatch.setattr("refless.metrics.bertscore.find_spec", lambda name: None)
     assert "refless[neural]" in BERTScore.missing()
-    encoder._loaded.cache_clear()
+    loading.loaded.cache_clear()
     monkeypatch.setitem(sys.modules, "transformers", None)
     with pytest.raises(MissingExtraError, match=r"refless\[neural\]"):
         BERTScore(model=model).score(OUTPUTS)

@@ -19,7 +19,7 @@ from refless.index import RatedIndex
 from refless.kernels import kernel_of
 from refless.kernels.bleu import bleu_star
 from refless.ngrams import Shape
-from refless.records import Estimates, Outputs, RatedPool, as_outputs, take
+from refless.records import Estimates, Outputs, RatedPool, as_outputs
 from refless.signature import Signature
 from refless.simulate import simulate
 
@@ -107,7 +107,7 @@ def test_held_out_equals_refitting_without_the_group(
         found = model.held_out(pool, groups)
         of = np.arange(len(pool)) if groups is None else groups
         for row, text in enumerate(pool.texts):
-            rest = take(pool, np.flatnonzero(of != of[row]))
+            rest = pool.take(np.flatnonzero(of != of[row]))
             alone = model.clone().fit(rest).estimate([text])
             assert found.reasons[row] == alone.reasons[0]
             assert found.support[row] == alone.support[0]
@@ -123,9 +123,9 @@ def test_the_order_of_rows_changes_nothing(
     order = np.array(data.draw(st.permutations(range(len(rows)))))
     subsample = data.draw(st.sampled_from([1.0, 0.5]))
     one, other = (BLEUNeighbors(**chosen, subsample=subsample) for _ in range(2))
-    same(one.held_out(pool), other.held_out(take(pool, order)))
+    same(one.held_out(pool), other.held_out(pool.take(order)))
     one.fit(pool)
-    other.fit(take(pool, order))
+    other.fit(pool.take(order))
     same(one.estimate(pool.texts), other.estimate(pool.texts))
     assert one.signature() == other.signature()
 
@@ -141,7 +141,7 @@ def test_the_size_counts_after_sub_sampling_and_hold_out(
     drawn = model.drawn(pool)
     assert len(drawn) == max(1, round(len(pool) / 2))
     for row, name in enumerate(pool.ids):
-        rest = take(drawn, np.array([i for i, n in enumerate(drawn.ids) if n != name], dtype=int))
+        rest = drawn.take(np.array([i for i, n in enumerate(drawn.ids) if n != name], dtype=int))
         alone = BLEUNeighbors(**chosen).fit(rest).estimate([pool.texts[row]])
         assert found.reasons[row] == alone.reasons[0]
         np.testing.assert_allclose(found.values[row], alone.values[0], rtol=0, atol=slack)
@@ -150,7 +150,7 @@ def test_the_size_counts_after_sub_sampling_and_hold_out(
 def test_a_sub_sample_belongs_to_its_seed() -> None:
     """The same seed draws the same texts, whatever the order; 0 is a seed; others differ."""
     pool = simulate(60).pool
-    shuffled = take(pool, np.random.default_rng(1).permutation(60))
+    shuffled = pool.take(np.random.default_rng(1).permutation(60))
     drawn = [
         set(BLEUNeighbors(subsample=0.5, seed=seed).fit(rows).rated.ids)
         for seed, rows in ((0, pool), (0, shuffled), (1, pool))
@@ -266,7 +266,7 @@ def test_intervals_hold_what_they_promise() -> None:
     """About 95 % of fresh texts of the same kind; within the scale."""
     pool = simulate(1_500, seed=5).pool
     order = np.random.default_rng(0).permutation(1_500)
-    rated, fresh = take(pool, order[:700]), take(pool, order[700:])
+    rated, fresh = pool.take(order[:700]), pool.take(order[700:])
     found = BLEUNeighbors().fit(rated).estimate(as_outputs(fresh))
     inside = (found.low <= fresh.human) & (fresh.human <= found.high)
     assert found.coverage > 0.9

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from refless.estimators import BLEUNeighbors
-from refless.records import RatedPool, take
+from refless.records import RatedPool
 from refless.tables import Reading, read_pool
 
 DATA = Path(os.environ.get("REFLESS_DATA", Path(__file__).parents[1] / ".." / "shared" / "data"))
@@ -45,7 +45,7 @@ def test_the_published_experiment_without_repeated_texts() -> None:
         sorted({text: row for row, text in reversed([*enumerate(pool.texts)])}.values())
     )
     assert len(first) == 198
-    check_experiment(take(pool, first), BLEUNeighbors(), 0.0214, 0.322, 0.005)
+    check_experiment(pool.take(first), BLEUNeighbors(), 0.0214, 0.322, 0.005)
 
 
 def check_experiment(
@@ -69,7 +69,7 @@ def test_words_cover_little_of_the_published_pool() -> None:
 def test_the_order_of_the_file_changes_nothing() -> None:
     """Estimates, intervals and signature are those of the file upside down."""
     pool = huse()
-    turned = take(pool, np.arange(len(pool))[::-1])
+    turned = pool.take(np.arange(len(pool))[::-1])
     one, other = BLEUNeighbors(), BLEUNeighbors()
     found, again = one.held_out(pool), other.held_out(turned)
     for name in ("values", "support", "low", "high"):

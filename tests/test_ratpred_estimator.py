@@ -14,7 +14,7 @@ from refless.errors import InputError, MissingExtraError, UsageError  # noqa: E4
 from refless.estimators import ESTIMATORS, RatPred, estimator_of  # noqa: E402
 from refless.estimators.ratpred.model import Range, load  # noqa: E402
 from refless.human import pool_of  # noqa: E402
-from refless.records import Outputs, RatedPool, as_outputs, numbered, take  # noqa: E402
+from refless.records import Outputs, RatedPool, as_outputs, numbered  # noqa: E402
 from refless.signature import Signature  # noqa: E402
 from refless.spec import spec_of  # noqa: E402
 
@@ -140,7 +140,7 @@ def test_estimates_have_the_level_of_the_ratings(rated: RatedPool, fitted: RatPr
 def test_row_order_does_not_matter(rated: RatedPool, fitted: RatPred) -> None:
     """Rows in another order: the same estimates, to the last digit."""
     rows = np.random.default_rng(3).permutation(len(rated))
-    other = RatPred(**SMALL).fit(take(rated, rows))
+    other = RatPred(**SMALL).fit(rated.take(rows))
     asked = as_outputs(rated)
     np.testing.assert_array_equal(other.estimate(asked).values, fitted.estimate(asked).values)
     assert other.signature() == fitted.signature()
@@ -174,8 +174,8 @@ def test_held_out_is_fitting_without(rated: RatedPool) -> None:
     found = one.held_out(rated, groups)
     for half in (0, 1):
         inside, outside = np.flatnonzero(groups == half), np.flatnonzero(groups != half)
-        alone = RatPred(**SMALL).fit(take(rated, outside))
-        expected = alone.estimate(as_outputs(take(rated, inside))).values
+        alone = RatPred(**SMALL).fit(rated.take(outside))
+        expected = alone.estimate(as_outputs(rated.take(inside))).values
         np.testing.assert_array_equal(found.values[inside], expected)
     with pytest.raises(UsageError, match="fit a rated pool first"):
         one.residuals()
@@ -185,7 +185,7 @@ def test_held_out_leaves_the_estimator_as_it_is(rated: RatedPool) -> None:
     """A fitted one estimates as before, whatever pool is held out; one that is not stays so."""
     one, asked = RatPred(**SMALL).fit(rated), as_outputs(rated)
     values, signature = one.estimate(asked).values, one.signature()
-    other = take(rated, np.arange(60))
+    other = rated.take(np.arange(60))
     found = one.held_out(other)
     np.testing.assert_array_equal(one.estimate(asked).values, values)
     assert one.signature() == signature
@@ -195,7 +195,7 @@ def test_held_out_leaves_the_estimator_as_it_is(rated: RatedPool) -> None:
 def test_a_signature_of_a_pool_is_that_of_the_fitted(rated: RatedPool, fitted: RatPred) -> None:
     """Without training; another pool or another parameter is another signature."""
     assert RatPred(**SMALL).signature(rated) == fitted.signature()
-    assert RatPred(**SMALL).signature(take(rated, np.arange(60))) != fitted.signature()
+    assert RatPred(**SMALL).signature(rated.take(np.arange(60))) != fitted.signature()
     assert RatPred(**{**SMALL, "epochs": 9}).signature(rated) != fitted.signature()
     half = RatPred(**SMALL, subsample=0.5)
     assert half.signature(rated) == half.fit(rated).signature()
@@ -335,7 +335,7 @@ def test_references_are_learned_from(rated: RatedPool) -> None:
 
 def test_explaining_without_a_text(rated: RatedPool, fitted: RatPred) -> None:
     """An estimate with its interval and no neighbours; hiding a text trains without it."""
-    one = as_outputs(take(rated, np.array([0])))
+    one = as_outputs(rated.take(np.array([0])))
     shown = fitted.explain(one)
     assert shown.neighbors == ()
     assert shown.estimate == fitted.estimate(one).values[0]

@@ -17,7 +17,6 @@ from refless.records import (
     as_outputs,
     columns_of,
     outputs_of,
-    take,
 )
 
 POOL = pool_of(
@@ -43,7 +42,7 @@ def ratings_of(pool: RatedPool) -> dict[str, list[float]]:
 def test_take_keeps_columns_together(order: list[int], size: int) -> None:
     """Each text taken keeps its own name, ratings, rating and company, in the order asked for."""
     rows = np.array(order[:size], dtype=np.int64)
-    some = take(POOL, rows)
+    some = POOL.take(rows)
     assert some.ids == tuple("ijkl"[i] for i in rows)
     assert some.texts == tuple("abcd"[i] for i in rows)
     assert some.sources == tuple("sstt"[i] for i in rows)
@@ -57,7 +56,7 @@ def test_take_keeps_columns_together(order: list[int], size: int) -> None:
 def test_take_leaves_the_pool_alone() -> None:
     """The pool that was taken from is as it was."""
     before = (POOL.ids, POOL.human.tolist(), ratings_of(POOL))
-    take(POOL, np.array([3, 0], dtype=np.int64))
+    POOL.take(np.array([3, 0], dtype=np.int64))
     assert (POOL.ids, POOL.human.tolist(), ratings_of(POOL)) == before
 
 

@@ -9,7 +9,7 @@ from refless.estimators import GaussianProcess
 from refless.estimators.gp.exact import exact
 from refless.estimators.gp.inducing import inducing
 from refless.estimators.gp.model import doubted
-from refless.records import as_outputs, take
+from refless.records import as_outputs
 from refless.simulate import simulate
 from refless.stats.design import left_after, most_telling
 
@@ -91,8 +91,8 @@ def test_posterior_covariance_is_what_refitting_gives() -> None:
 def test_estimates_have_these_variances(many: dict[str, int]) -> None:
     """What outputs share, and what belongs to one rating, make up the variance of an estimate."""
     pool = simulate(70, seed=8).pool
-    fitted = GaussianProcess(threads=1, **many).fit(take(pool, np.arange(50)))
-    outputs = as_outputs(take(pool, np.arange(50, 70)))
+    fitted = GaussianProcess(threads=1, **many).fit(pool.take(np.arange(50)))
+    outputs = as_outputs(pool.take(np.arange(50, 70)))
     found = fitted.together(outputs)
     assert found is not None
     assert np.diag(found.covariance) + found.apart + found.noise == pytest.approx(

@@ -8,7 +8,7 @@ import pytest
 from refless.errors import UsageError
 from refless.estimators import BLEUNeighbors, GaussianProcess
 from refless.human import pool_of
-from refless.records import Outputs, RatedPool, outputs_of, take
+from refless.records import Outputs, RatedPool, outputs_of
 from refless.simulate import simulate
 from refless.studies.stress.judging import Estimated
 from refless.studies.stress.material import material_of
@@ -73,7 +73,7 @@ def test_probe_holds_all_attackers(
 
 def test_order_of_the_pool_leaves_no_trace(pool: RatedPool, honest: Outputs) -> None:
     """Rows in another order, the same attack."""
-    mixed = take(pool, np.random.default_rng(2).permutation(len(pool)))
+    mixed = pool.take(np.random.default_rng(2).permutation(len(pool)))
     one = stuffing_probe(BLEUNeighbors(), pool, honest, SMALL, seed=4)
     other = stuffing_probe(BLEUNeighbors(), mixed, honest, SMALL, seed=4)
     assert repr(one) == repr(other)

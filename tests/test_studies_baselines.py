@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from refless.estimators.gp.data import folds_of
-from refless.records import take
 from refless.simulate import simulate
 from refless.studies import baselines
 from refless.studies.baselines import BASELINES, constant, length_only, tfidf
@@ -131,7 +130,7 @@ def test_order_of_rows_changes_no_baseline() -> None:
     groups = np.arange(60) // 2
     rows = np.random.default_rng(1).permutation(60)
     found = baselines.baselines(pool, groups, groups % 5)
-    moved = baselines.baselines(take(pool, rows), groups[rows], groups[rows] % 5)
+    moved = baselines.baselines(pool.take(rows), groups[rows], groups[rows] % 5)
     for name, one in found.items():
         for column, other in zip(one.held, moved[name].held, strict=True):
             assert_array_equal(column[rows], other)

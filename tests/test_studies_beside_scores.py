@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refless.human import pool_of
-from refless.records import take
 from refless.stats.scaling import NormalRanks
 from refless.studies.beside_scores import (
     RIDGE,
@@ -99,7 +98,7 @@ def test_fitted_in_the_other_blocks() -> None:
     order = RNG.permutation(60)
     moved = replace(pool, human=np.where(blocks == 2, -HUMAN, HUMAN))
     for name, one in found.items():
-        mixed = tried_scores(take(pool, order), blocks[order])[name].held.alone
+        mixed = tried_scores(pool.take(order), blocks[order])[name].held.alone
         np.testing.assert_array_equal(mixed, one.held.alone[order])
         after = tried_scores(moved, blocks)[name].held.alone
         np.testing.assert_array_equal(after[blocks == 2], one.held.alone[blocks == 2])
@@ -113,7 +112,7 @@ def test_without_some_rows() -> None:
     without = tried_scores(pool, blocks)["a alone"].without
     assert without is not None
     values = without(kept).alone
-    wanted = tried_scores(take(pool, kept), blocks[kept])["a alone"].held.alone
+    wanted = tried_scores(pool.take(kept), blocks[kept])["a alone"].held.alone
     np.testing.assert_array_equal(values[kept], wanted)
     assert np.isnan(np.delete(values, kept)).all()
 

@@ -8,7 +8,7 @@ import pytest
 from refless.errors import UsageError
 from refless.estimators import BLEUNeighbors, GaussianProcess
 from refless.human import pool_of
-from refless.records import Outputs, Residuals, as_outputs, take
+from refless.records import Outputs, Residuals, as_outputs
 from refless.simulate import simulate
 from refless.stats.inclusion import error_of_mean
 from refless.stats.intervals import student
@@ -18,8 +18,8 @@ from refless.studies.spreads import errors_of, held_out_by
 
 POOL = simulate(90, seed=11).pool
 RATED, OTHERS = np.arange(60), np.arange(60, 90)
-FITTED = GaussianProcess(threads=1).fit(take(POOL, RATED))
-OUTPUTS = as_outputs(take(POOL, OTHERS))
+FITTED = GaussianProcess(threads=1).fit(POOL.take(RATED))
+OUTPUTS = as_outputs(POOL.take(OTHERS))
 PAIR = ("careful", "hasty")
 
 
@@ -89,7 +89,7 @@ def test_learn_promises_less_error_than_random_choice() -> None:
     assert list(np.diff([one.random for one in curve])) < [0.0] * 4
 
 
-@pytest.mark.parametrize("estimator", [None, BLEUNeighbors().fit(take(POOL, RATED))])
+@pytest.mark.parametrize("estimator", [None, BLEUNeighbors().fit(POOL.take(RATED))])
 def test_what_cannot_tell_leaves_it_to_chance(estimator) -> None:
     """No rated texts, or an estimator without covariances: a random choice with its chance."""
     found = learn(estimator, OUTPUTS, 6, 0)
@@ -169,7 +169,7 @@ def test_a_system_that_is_misjudged_as_a_whole_widens_no_difference() -> None:
     class Misjudged:
         """Errors that are mostly a system's."""
 
-        rated = take(POOL, np.arange(4))
+        rated = POOL.take(np.arange(4))
 
         def from_model(self) -> None:
             return None
@@ -229,8 +229,8 @@ def test_promised_widths_come_true() -> None:
     ratios = []
     for seed in range(20):
         pool = simulate(150, seed=seed).pool
-        fitted = GaussianProcess(threads=1).fit(take(pool, np.arange(60)))
-        rest = take(pool, np.arange(60, 150))
+        fitted = GaussianProcess(threads=1).fit(pool.take(np.arange(60)))
+        rest = pool.take(np.arange(60, 150))
         units = outputs_to_draw(fitted, as_outputs(rest))
         errors = rest.human - fitted.predict(as_outputs(rest))
         chances = units.chances(30)[np.argsort([rows[0] for rows in units.members])]

@@ -9,7 +9,6 @@ import pytest
 from refless.errors import UsageError
 from refless.estimators import BLEUNeighbors, GaussianProcess
 from refless.human import canonical_order, copies_of, pool_of
-from refless.records import take
 from refless.simulate import simulate
 from refless.stats.correlation import spearman
 from refless.studies.annotators import annotators
@@ -120,7 +119,7 @@ def test_copies_are_drawn_together() -> None:
             return lambda rows: seen.append(rows) or inner(rows)
 
     learning_curve(Spy(), both, repetitions=3)
-    copies = copies_of(take(both, canonical_order(both)))
+    copies = copies_of(both.take(canonical_order(both)))
     assert len(seen) == 9 * 3 + 1
     for rows in seen:
         assert set(np.bincount(copies[rows]).tolist()) <= {0, 2}
@@ -150,6 +149,6 @@ def test_bad_sizes() -> None:
 
 def test_curve_of_few_texts() -> None:
     """Twelve texts: a curve, but no forecast out of thin air."""
-    found = learning_curve(BLEUNeighbors(), take(POOL, np.arange(12)), repetitions=2)
+    found = learning_curve(BLEUNeighbors(), POOL.take(np.arange(12)), repetitions=2)
     assert found.sizes[-1] == 12
     assert np.isnan(found.forecast["spearman"].value)

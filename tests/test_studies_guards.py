@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from refless.estimators import BLEUNeighbors
 from refless.kernels.bleu import gram_cosine
 from refless.ngrams import learn, look_up
-from refless.records import Outputs, RatedPool, as_outputs, take
+from refless.records import Outputs, RatedPool, as_outputs
 from refless.simulate import simulate
 from refless.stats.excess import Marked
 from refless.studies.copies import RUNS, SHORTEST, copies, pairs, plain, trained_on
@@ -32,7 +32,7 @@ def halves(pool: RatedPool, seed: int) -> tuple[Outputs, RatedPool]:
     names = sorted({*pool.sources})
     first = {*np.random.default_rng(seed).permutation(names)[: len(names) // 2]}
     rows = np.array([name in first for name in pool.sources])
-    return as_outputs(take(pool, np.flatnonzero(rows))), take(pool, np.flatnonzero(~rows))
+    return as_outputs(pool.take(np.flatnonzero(rows))), pool.take(np.flatnonzero(~rows))
 
 
 def share_held(text: str, other: str) -> float:
@@ -141,7 +141,7 @@ def planted(out: Outputs, rated: RatedPool, share: float, seed: int) -> Outputs:
 def test_unlike_is_less_near_than_19_of_20() -> None:
     """By the cosine of n-grams, each rated text beside those of other sources; by definition."""
     out, rated = halves(simulate(150, seed=5).pool, 0)
-    out, rated = out.take(range(30)), take(rated, np.arange(70))
+    out, rated = out.take(range(30)), rated.take(np.arange(70))
     both = list(zip(rated.texts, rated.sources, strict=True))
     near = [max(gram_cosine(x, y) for y, other in both if other != own) for x, own in both]
     least = sorted(near)[int(0.05 * 70)]
@@ -164,7 +164,7 @@ def test_few_sources_are_left_out_text_by_text() -> None:
     assert first is not None
     assert second is not None
     assert first.least == second.least
-    assert unlike(out, take(pool, np.arange(FEWEST - 1))) is None
+    assert unlike(out, pool.take(np.arange(FEWEST - 1))) is None
 
 
 def test_nulls_and_power_of_copies_and_unlike() -> None:
@@ -211,7 +211,7 @@ def test_real_ratings() -> None:
     """GRADE split at random by source says nothing; responses of another task are unlike."""
     pool = read_pool([str(DATA / "grade" / "judgements.tsv")], Reading(scale=(1, 5))).pool
     tasks = np.array(pool.tasks)
-    part = {name: take(pool, np.flatnonzero(tasks == name)) for name in sorted({*pool.tasks})}
+    part = {name: pool.take(np.flatnonzero(tasks == name)) for name in sorted({*pool.tasks})}
     runs = 0
     for one in part.values():
         for seed in range(10):

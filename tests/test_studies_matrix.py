@@ -10,7 +10,7 @@ from refless.errors import UsageError
 from refless.estimators import ESTIMATORS
 from refless.metrics import BLEU
 from refless.metrics.protocol import averaged
-from refless.records import Outputs, as_outputs, take
+from refless.records import Outputs, as_outputs
 from refless.simulate import simulate
 from refless.studies.alternative import alternative_test
 from refless.studies.easy_texts import easy_texts
@@ -96,7 +96,7 @@ def easy(judge: Scorer, labels: tuple[str, ...], group: str) -> tuple[float, ...
 
 
 def stand_in(judge: Scorer, labels: tuple[str, ...], group: str) -> tuple[float, ...]:
-    pool = take(POOL, np.arange(60))
+    pool = POOL.take(np.arange(60))
     found = alternative_test(pool, judged(judge, pool, labels, group).predicted)
     assert found.undefined == "" or "fewer than two" in found.undefined
     return tuple(one.advantage for one in found.contests)

@@ -10,7 +10,7 @@ from scipy import stats
 
 from refless.estimators import GaussianProcess
 from refless.human import pool_of
-from refless.records import RatedPool, take
+from refless.records import RatedPool
 from refless.simulate import simulate
 from refless.studies.alternative import alternative_test
 from refless.studies.annotators import annotators
@@ -31,7 +31,7 @@ def huse() -> RatedPool:
 def shuffled(pool: RatedPool) -> RatedPool:
     """The same texts and ratings in another order."""
     rng = np.random.default_rng(7)
-    moved = take(pool, rng.permutation(len(pool)))
+    moved = pool.take(rng.permutation(len(pool)))
     rows = rng.permutation(len(moved.ratings.text))
     ratings = replace(
         moved.ratings,

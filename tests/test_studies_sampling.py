@@ -8,7 +8,7 @@ import pytest
 
 from command_line import jsonl, run
 from refless.human import pool_of
-from refless.records import RatedPool, take
+from refless.records import RatedPool
 from refless.studies.sampling import drawn_rows
 
 WORDS = ("ferry", "choir", "museum", "bridge", "school", "tower")
@@ -32,7 +32,7 @@ def test_order_and_ratings_decide_nothing(different: int) -> None:
     given = pool(400, different)
     rows = drawn_rows(given, given.ids, 100, 3)
     mixed = np.random.default_rng(1).permutation(400)
-    other = take(pool(400, different, seed=9), mixed)
+    other = pool(400, different, seed=9).take(mixed)
     again = drawn_rows(other, given.ids, 100, 3)
     drawn = Counter(given.texts[i] for i in rows)
     assert drawn == Counter(other.texts[i] for i in again)

@@ -10,7 +10,6 @@ from scipy import stats
 
 from refless.estimators import BLEUNeighbors, Estimator, GaussianProcess
 from refless.estimators.scorer import Held
-from refless.records import take
 from refless.simulate import simulate
 from refless.stats import within
 from refless.stats.measures import MEASURES
@@ -46,7 +45,7 @@ def test_groups_are_dealt_whole_and_by_content(groups: np.ndarray) -> None:
     deal, order = dealt(POOL, groups), RNG.permutation(90)
     for labels in (deal.blocks, deal.part):
         assert len(set(zip(groups.tolist(), labels.tolist(), strict=True))) == len(set(groups))
-    again = dealt(take(POOL, order), groups[order])
+    again = dealt(POOL.take(order), groups[order])
     assert (again.blocks == deal.blocks[order]).all()
     assert (again.part == deal.part[order]).all()
     assert sorted(set(deal.part)) == list(range(1, deal.parts + 1))
@@ -80,7 +79,7 @@ def test_without_a_part_is_a_smaller_pool(estimator: Estimator) -> None:
     rows = np.flatnonzero(deal.part != 3)
     held = tried.without(rows)
     assert np.isnan(held.alone[deal.part == 3]).all()
-    slow = estimator.held_out(take(POOL, rows), SOURCES[rows]).values
+    slow = estimator.held_out(POOL.take(rows), SOURCES[rows]).values
     np.testing.assert_allclose(held.alone[rows], slow, atol=1e-12)
 
 

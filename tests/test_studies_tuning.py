@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from refless.application.tune import _named
 from refless.estimators import Estimator, estimator_of
 from refless.human import pool_of
-from refless.records import RatedPool, take
+from refless.records import RatedPool
 from refless.report.tune import _chosen, gain, kept, seen, shown, to_use, verdict
 from refless.simulate import simulate
 from refless.studies.side_by_side import SideBySide
@@ -143,12 +143,12 @@ def test_the_order_of_rows_changes_nothing() -> None:
     """To the last digit."""
     pool = noise(60, 2)
     rows = np.random.default_rng(0).permutation(len(pool))
-    first, second = tuned(pool, NEAR, MEAN), tuned(take(pool, rows), NEAR, MEAN)
+    first, second = tuned(pool, NEAR, MEAN), tuned(pool.take(rows), NEAR, MEAN)
     assert first.candidates == second.candidates
     assert first.folds == second.folds
     assert first.side_by_side == second.side_by_side
-    assert ratings_digest(pool) == ratings_digest(take(pool, rows))
-    assert ratings_digest(pool) != ratings_digest(take(pool, rows[1:]))
+    assert ratings_digest(pool) == ratings_digest(pool.take(rows))
+    assert ratings_digest(pool) != ratings_digest(pool.take(rows[1:]))
 
 
 def test_too_few_estimates_come_last() -> None:

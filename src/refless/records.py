@@ -238,18 +238,20 @@ class Outputs(Texts):
     Attributes:
         references: [n] each output's own references, any number (for metrics).
         weights: [n] a weight for each of those references (for delta-BLEU).
+        tokens, logprobs: [n] the tokens of each, and ln of each one's probability (for SLOR).
         bad: [n] rows that could not be read and were kept as place holders, or empty.
     """
 
     references: tuple[tuple[str, ...], ...] = ()
     weights: tuple[tuple[float, ...], ...] = ()
+    tokens: tuple[tuple[str, ...], ...] = ()
+    logprobs: tuple[tuple[float, ...], ...] = ()
     bad: tuple[bool, ...] = ()
 
     def _more(self, rows: IntArray) -> dict[str, Any]:
         return {
-            "references": picked(self.references, rows),
-            "weights": picked(self.weights, rows),
-            "bad": picked(self.bad, rows),
+            name: picked(getattr(self, name), rows)
+            for name in ("references", "weights", "tokens", "logprobs", "bad")
         }
 
 
@@ -442,8 +444,3 @@ def outputs_of(texts: Outputs | Sequence[str]) -> Outputs:
 def as_outputs(pool: Texts) -> Outputs:
     """The pool's own texts as outputs, for held-out evaluation."""
     return Outputs(**columns_of(pool), score_names=pool.score_names, scores=pool.scores)
-
-
-def take(pool: RatedPool, rows: IntArray) -> RatedPool:
-    """The pool reduced to the given rows (unique), in the order given."""
-    return pool.take(rows)

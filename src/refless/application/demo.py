@@ -36,13 +36,13 @@ def demo(
     """
     import numpy as np
 
-    from refless.records import as_outputs, take
+    from refless.records import as_outputs
     from refless.report.short import DemoResult
     from refless.simulate import simulate
 
     check_drawing(seed)
     pool = simulate(RATED + NEW, seed=seed).pool
-    rated, fresh = take(pool, np.arange(RATED)), take(pool, np.arange(RATED, RATED + NEW))
+    rated, fresh = pool.take(np.arange(RATED)), pool.take(np.arange(RATED, RATED + NEW))
     outputs = as_outputs(fresh)
     if out_dir is not None:
         _write(Path(out_dir), rated, outputs)

@@ -10,12 +10,13 @@ from refless.application.estimating import metrics_of
 from refless.application.notes import note, progress
 from refless.application.parameters import (
     Argument,
+    LogprobsColumn,
     Metrics,
     ReferenceColumns,
     Resamples,
-    Rows,
     Seed,
     SeveralColumns,
+    TokensColumn,
     WeightColumn,
     check_drawing,
     command,
@@ -53,6 +54,8 @@ def meta(
     metrics: Metrics = None,
     reference_column: ReferenceColumns = None,
     weight_column: WeightColumn = None,
+    logprobs_column: LogprobsColumn = None,
+    tokens_column: TokensColumn = None,
     measure: str = "spearman",
     group: str = "id",
     unit: int = 100,
@@ -74,8 +77,10 @@ def meta(
             column's name.
         unit: Items a unit, for differences between pairs of systems.
     """
+    from refless.application.rows import column_of, tell
     from refless.application.validate import note_few
     from refless.studies.meta import together_of
+    from refless.tables import read_scored
 
     check_drawing(seed, resamples)
     if measure not in MEASURES:
@@ -86,7 +91,15 @@ def meta(
     if not columns and not names_in(metrics):
         raise UsageError("at least one --score-column or -m METRIC is needed")
     chosen = metrics_of(metrics)
-    read = _read(rated, rows, (names_in(reference_column), weight_column), group)
+    own = rows.reading(
+        reference=names_in(reference_column),
+        weight=weight_column,
+        logprobs=logprobs_column,
+        tokens=tokens_column,
+        group=column_of(group),
+    )
+    read = read_scored(rated, own)
+    tell(read)
     for name in lower:
         if name not in read.scores:
             raise UsageError(f"--lower-is-better {name}: it is no --score-column")
@@ -99,22 +112,6 @@ def meta(
     together = together_of(_human(read, group))
     note_few(len(set(together)), "item" if group == "id" else group)
     return found
-
-
-def _read(
-    rated: Rows,
-    rows: ScoredRows,
-    references: tuple[tuple[str, ...], str | None],
-    group: str,
-) -> ScoredRead:
-    from refless.application.rows import column_of, tell
-    from refless.tables import read_scored
-
-    reference, weight = references
-    reading = rows.reading(reference=reference, weight=weight, group=column_of(group))
-    read = read_scored(rated, reading)
-    tell(read)
-    return read
 
 
 def _scores(read: ScoredRead, chosen: Mapping[str, Metric], lower: set[str]) -> dict[str, Scores]:
@@ -188,7 +185,6 @@ def _human(read: ScoredRead, group: str) -> Predictions:
 
 def _signature(pool: RatedPool, scores: Mapping[str, Scores], how: How) -> Signature:
     from refless.human import canonical_order, fingerprint
-    from refless.records import take
     from refless.signature import Signature, digest_of
     from refless.stats.permutation import PERMUTATIONS
     from refless.studies.units import ASSIGNMENTS
@@ -209,7 +205,7 @@ def _signature(pool: RatedPool, scores: Mapping[str, Scores], how: How) -> Signa
         aggregate=pool.aggregate,
         ci=f"boot-{how.resamples}",
         seed=how.seed,
-        pool=fingerprint(take(pool, canonical_order(pool))),
+        pool=fingerprint(pool.take(canonical_order(pool))),
         size=len(pool),
         v=__version__,
     )

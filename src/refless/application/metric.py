@@ -1,4 +1,4 @@
-"""metric: outputs against their references."""
+"""metric: outputs by metrics, most of them against references."""
 
 from __future__ import annotations
 
@@ -14,12 +14,14 @@ from refless.application.parameters import (
     Argument,
     Files,
     Flag,
+    LogprobsColumn,
     Metrics,
     OutputRows,
     ReferenceColumns,
     Resamples,
     Rows,
     Seed,
+    TokensColumn,
     WeightColumn,
     check_drawing,
     command,
@@ -44,18 +46,20 @@ def metric(
     reference_file: Annotated[Files, Flag(names=("-r", "--reference-file"), metavar="REF")] = None,
     reference_column: ReferenceColumns = None,
     weight_column: WeightColumn = None,
+    logprobs_column: LogprobsColumn = None,
+    tokens_column: TokensColumn = None,
     resamples: Resamples = 1000,
     seed: Seed = 0,
     rows: OutputRows,
 ) -> MetricResult:
-    """Score outputs against their references, by one or more metrics.
+    """Score outputs by one or more metrics, most of them against references.
 
     Shows each metric's corpus score with a 95 % bootstrap interval, overall and by system; the
     scores of single outputs are in --format csv, json and jsonl. 'refless metrics' lists the
     metrics.
 
     Args:
-        outputs: Files of outputs with references; - is standard input.
+        outputs: Files of outputs; - is standard input.
         reference_file: References of all outputs, one a line, as sacrebleu takes them. Repeatable.
     """
     from refless.metrics.protocol import notes
@@ -64,7 +68,12 @@ def metric(
 
     check_drawing(seed, resamples)
     chosen = metrics_of(metrics)
-    named = rows.reading(reference=names_in(reference_column), weight=weight_column)
+    named = rows.reading(
+        reference=names_in(reference_column),
+        weight=weight_column,
+        logprobs=logprobs_column,
+        tokens=tokens_column,
+    )
     found = _outputs(outputs, named, names_in(reference_file))
     runs: list[Run] = []
     with progress("scoring") as show:

@@ -191,6 +191,15 @@ ReferenceColumns = Annotated[
 WeightColumn = Annotated[
     Column, Flag(help="Column of the references' weights. Without it: weight, weights.")
 ]
+LogprobsColumn = Annotated[
+    Column,
+    Flag(
+        hidden=True,
+        help="Column of log-probabilities for slor: a list for each text of {token, logprob}, "
+        "or of numbers with --tokens-column.",
+    ),
+]
+TokensColumn = Annotated[Column, Flag(hidden=True, help="Column of the tokens: lists of strings.")]
 
 
 def names_in(names: Names) -> tuple[str, ...]:

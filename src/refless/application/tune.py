@@ -169,7 +169,7 @@ def _drawn(
     pool: RatedPool, labels: tuple[str, ...], at_most: int, seed: int
 ) -> tuple[RatedPool, tuple[str, ...]]:
     """A part of the rated texts, said aloud, and their labels."""
-    from refless.records import picked, take
+    from refless.records import picked
     from refless.studies.sampling import drawn_rows
 
     if len(pool) <= at_most:
@@ -179,7 +179,7 @@ def _drawn(
         f"tuned on {len(kept):,} rated texts drawn from {len(pool):,}; --at-most {2 * at_most} "
         "takes more and longer"
     )
-    return take(pool, kept), picked(labels, kept)
+    return pool.take(kept), picked(labels, kept)
 
 
 def _result(
@@ -226,7 +226,6 @@ def _result(
 def _signature(tuned: Tuning, whole: RatedPool, pool: RatedPool, group: str) -> Signature:
     """What was tried, on what, and how it was judged."""
     from refless.human import canonical_order, fingerprint
-    from refless.records import take
 
     names = [one.estimator for one in tuned.candidates]
     seed = this_call().values["seed"]
@@ -238,7 +237,7 @@ def _signature(tuned: Tuning, whole: RatedPool, pool: RatedPool, group: str) -> 
         settings=digest_of([names]),
         scale=pool.scale,
         aggregate=pool.aggregate,
-        pool=fingerprint(take(pool, canonical_order(pool))),
+        pool=fingerprint(pool.take(canonical_order(pool))),
         size=len(pool),
         **drawn,
         heldout=group,

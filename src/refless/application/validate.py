@@ -103,7 +103,7 @@ def validate(
 
 def _drawn(pool: RatedPool, how: HeldOut, at_most: int) -> tuple[RatedPool, HeldOut]:
     """A part of the rated texts, said aloud, and how they are held out."""
-    from refless.records import picked, take
+    from refless.records import picked
     from refless.studies.sampling import drawn_rows
 
     kept = drawn_rows(pool, how.labels, at_most, how.seed)
@@ -113,7 +113,7 @@ def _drawn(pool: RatedPool, how: HeldOut, at_most: int) -> tuple[RatedPool, Held
         "takes more and longer"
     )
     labels = picked(how.labels, kept)
-    return take(pool, kept), replace(how, labels=labels, drawn_from=len(pool))
+    return pool.take(kept), replace(how, labels=labels, drawn_from=len(pool))
 
 
 def _result(

@@ -3,6 +3,7 @@
 from refless.embed.digests import file_digest
 from refless.embed.embedded import Embedded, VectorArray
 from refless.embed.encoder import Encoder
+from refless.embed.language import LanguageModel
 from refless.embed.words import WordVectors
 
-__all__ = ["Embedded", "Encoder", "VectorArray", "WordVectors", "file_digest"]
+__all__ = ["Embedded", "Encoder", "LanguageModel", "VectorArray", "WordVectors", "file_digest"]

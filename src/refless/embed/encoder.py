@@ -1,15 +1,10 @@
-"""An encoder of Hugging Face's transformers; nothing is ever downloaded, no code of a model run.
-
-It is a folder, or a name that is in Hugging Face's cache. Weights are read from safetensors alone:
-the older `.bin` files are pickles, which can hold code.
-"""
+"""An encoder of Hugging Face's transformers: vectors of tokens, and of sentences."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +12,11 @@ import numpy as np
 
 from refless.embed.digests import files_digest, folder_digest
 from refless.embed.embedded import Embedded, VectorArray
+from refless.embed.loading import folder_of, loaded, model_name, plain
 from refless.embed.static import static_files, static_table
-from refless.errors import InputError, MissingExtraError, UsageError
+from refless.errors import InputError, UsageError
 from refless.matching import Progress
-from refless.outside import check_foreign, is_folder, json_in
+from refless.outside import json_in
 from refless.records import FloatArray
 from refless.tokenize import distinct
 
@@ -70,10 +66,10 @@ class Encoder:
             UsageError: no such model here, or no such layer.
         """
         once, rows = distinct(texts)
-        tokenizer, network = _loaded(str(folder_of(self.model)))
+        tokenizer, network = loaded(str(folder_of(self.model)))
         layer = self.resolved_layer()
         most = _most_tokens(tokenizer, network)
-        read = tokenizer([*map(_plain, once)], truncation=True, max_length=most) if once else {}
+        read = tokenizer([*map(plain, once)], truncation=True, max_length=most) if once else {}
         ids = list(read.get("input_ids", []))
         marks = set(tokenizer.all_special_ids)
         starts = np.cumsum([0, *map(len, ids)])
@@ -122,7 +118,7 @@ class Encoder:
             table = static_table(folder, files)
             size = table.vectors.shape[1]
             return size, range(len(texts)), enumerate(map(table.total, texts))
-        tokenizer, network = _loaded(str(folder))
+        tokenizer, network = loaded(str(folder))
         owners, ids = _pieces(tokenizer, texts, _most_tokens(tokenizer, network, folder))
         of = [texts[i] for i in owners]
         read = _states(tokenizer, network, ids, of, self.resolved_layer())
@@ -153,7 +149,7 @@ class Encoder:
 
     def resolved_layer(self) -> int:
         """The layer in force."""
-        most = int(_loaded(str(folder_of(self.model)))[1].config.num_hidden_layers)
+        most = int(loaded(str(folder_of(self.model)))[1].config.num_hidden_layers)
         layer = LAYERS.get(model_name(self.model), most) if self.layer is None else self.layer
         if not 0 <= layer <= most:
             raise UsageError(f"layer {layer} of '{self.model}' does not exist; there are 0-{most}")
@@ -174,109 +170,11 @@ class Encoder:
         files = static_files(folder)
         if files is None:
             own = self.settings()
-            pieces = _most_tokens(*_loaded(str(folder)), folder)
+            pieces = _most_tokens(*loaded(str(folder)), folder)
             return {**own, "pooling": pooling, "pieces": pieces}
         if self.layer is not None:
             raise UsageError(f"'{self.model}' holds static embeddings, which have no layers")
         return {"model": model_name(self.model), "sha": files_digest(files), "pooling": pooling}
-
-
-def model_name(model: str) -> str:
-    """The last part of a model's path or name."""
-    return Path(model).resolve().name if is_folder(model) else model.rpartition("/")[2]
-
-
-def folder_of(model: str) -> Path:
-    """Where a model lies on this machine.
-
-    Raises:
-        MissingExtraError: the extra is not installed.
-        UsageError: it is neither a folder nor in Hugging Face's cache.
-    """
-    if is_folder(model):
-        return Path(model)
-    try:
-        from huggingface_hub import snapshot_download
-        from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
-    except ImportError as missing:
-        raise MissingExtraError(f"the encoder '{model}'", "neural") from missing
-    try:
-        return Path(snapshot_download(model, local_files_only=True))
-    except (LocalEntryNotFoundError, HFValidationError, OSError, ValueError) as absent:
-        raise UsageError(
-            f"'{model}' is neither a folder nor in Hugging Face's cache; name a folder, or fetch "
-            f"it first where there is a network: hf download {model}"
-        ) from absent
-
-
-@cache
-def _loaded(folder: str) -> tuple[Any, Any]:
-    """Tokenizer and network, in memory once."""
-    if static_files(Path(folder)) is not None:
-        need = "a layer of an encoder of transformers is needed here"
-        raise UsageError(f"'{folder}' holds static embeddings; {need}")
-    try:
-        import torch
-        from transformers import AutoModel, AutoTokenizer, logging
-    except ImportError as missing:
-        raise MissingExtraError(f"the encoder '{folder}'", "neural") from missing
-    logging.set_verbosity_error()  # type: ignore[no-untyped-call]
-    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-    _check_no_code(Path(folder))
-    safe = {"local_files_only": True, "trust_remote_code": False}
-    try:
-        with _offline():
-            tokenizer = AutoTokenizer.from_pretrained(folder, **safe)
-            network, told = AutoModel.from_pretrained(
-                folder,
-                dtype=torch.float32,
-                use_safetensors=True,
-                output_loading_info=True,
-                **safe,
-            )
-            absent = [one for one in told["missing_keys"] if not one.startswith("pooler.")]
-            sizes = network.config.hidden_size, network.config.num_hidden_layers
-    except BaseException as broken:  # whatever a damaged folder leads to
-        check_foreign(broken)
-        why = " ".join(str(broken).split())[:300]
-        raise UsageError(f"'{folder}' holds no encoder that can be loaded: {why}") from broken
-    if absent:  # they would be drawn at random
-        raise UsageError(f"'{folder}' holds no encoder: weights are missing ({min(absent)})")
-    if not all(isinstance(size, int) and size > 0 for size in sizes):
-        raise UsageError(f"'{folder}' holds no encoder: it has no hidden layers")
-    return tokenizer, network.eval()
-
-
-def _check_no_code(folder: Path) -> None:
-    """Raises UsageError for a model that works only with code of its own, or as a pickle."""
-    for name in ("config.json", "tokenizer_config.json"):
-        said = json_in(folder / name, dict)
-        if "auto_map" in said:
-            raise UsageError(
-                f"'{folder}' asks for code of its own to be run ('auto_map' in {name}), which "
-                "refless never does; choose an encoder that transformers knows"
-            )
-        kernel = [said.get(key) for key in ("attn_implementation", "_attn_implementation")]
-        if any(isinstance(one, str) and "/" in one for one in kernel):
-            raise UsageError(f"'{folder}' asks for a kernel from elsewhere ({name}); remove that")
-    if any(folder.glob("*.bin")) and not any(folder.glob("*.safetensors*")):
-        raise UsageError(
-            f"'{folder}' has its weights as a pickle (.bin), which can hold code and is never "
-            "loaded; save the model again: model.save_pretrained(FOLDER) writes safetensors"
-        )
-
-
-@contextmanager
-def _offline() -> Iterator[None]:
-    """Keeps Hugging Face's libraries from asking their hub anything meanwhile."""
-    from huggingface_hub import constants
-
-    before = constants.HF_HUB_OFFLINE
-    constants.HF_HUB_OFFLINE = True
-    try:
-        yield
-    finally:
-        constants.HF_HUB_OFFLINE = before
 
 
 def _list(value: object) -> list[object]:
@@ -301,11 +199,6 @@ def _most_tokens(tokenizer: Any, network: Any, folder: Path | None = None) -> in
     return int(min(limits))
 
 
-def _plain(text: str) -> str:
-    """The text without what UTF-8 cannot hold."""
-    return text.encode("utf-8", "replace").decode()
-
-
 def _pieces(
     tokenizer: Any,  # noqa: ANN401 - transformers' types
     texts: Sequence[str],
@@ -314,7 +207,7 @@ def _pieces(
     """The text of each piece, and its token ids: at most so many, the model's marks included."""
     if not texts:
         return [], []
-    read = tokenizer([*map(_plain, texts)], return_special_tokens_mask=True)
+    read = tokenizer([*map(plain, texts)], return_special_tokens_mask=True)
     cut = [*map(partial(_cut, most=most), read["input_ids"], read["special_tokens_mask"])]
     owners = [i for i, pieces in enumerate(cut) for _ in pieces]
     return owners, [piece for pieces in cut for piece in pieces]

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from refless.estimators.protocol import Estimator
-from refless.records import Estimates, IntArray, Outputs, RatedPool, take
+from refless.records import Estimates, IntArray, Outputs, RatedPool
 
 FOLDS, FEWER_FOLDS = 10, 5
 MANY = 300  # rated texts, from which on fewer folds will do
@@ -48,7 +48,7 @@ def crossed(
         one = estimator.clone()
         if (show := estimator.progress) is not None:
             one.progress = lambda share: show((number + share) / count)
-        one.fit(take(pool, np.flatnonzero(theirs != number)))
+        one.fit(pool.take(np.flatnonzero(theirs != number)))
         inside = np.flatnonzero(mine == number)
         return inside, one.estimate(outputs.take(inside))
 

@@ -42,7 +42,6 @@ from refless.records import (
     ends_of,
     picked,
     residuals_in,
-    take,
 )
 from refless.signature import Signature
 from refless.spec import About, check
@@ -139,7 +138,7 @@ class BLEUNeighbors(Estimator):
             if self.subsample == 1.0:
                 return Neighborhood.of(given.pool, given.pool, given.prepared, given.fingerprint)
         pool = rated_in(given)
-        ordered = take(pool, canonical_order(pool, groups if self.subsample < 1.0 else None))
+        ordered = pool.take(canonical_order(pool, groups if self.subsample < 1.0 else None))
         rated = subsampled(ordered, self.subsample, self.seed)
         return Neighborhood.of(
             pool, rated, self._kernel().prepare(rated.texts), fingerprint(ordered)
@@ -218,7 +217,7 @@ class BLEUNeighbors(Estimator):
             rated = state.rated
             labels = self._labels(rated)
             rows = whole(copies_of(rated), CALIBRATION_TEXTS, np.random.default_rng(0))
-            texts = take(rated, rows)
+            texts = rated.take(rows)
             found = {
                 way: texts.human - self._found(state, as_outputs(texts), groups[rows], groups)[0]
                 for way, groups in held_out_ways(rated, labels).items()
@@ -293,7 +292,7 @@ class BLEUNeighbors(Estimator):
         if self.subsample < 1.0 or len(rated) > DENSE_TEXTS:
             return found, Tried(Held(found.values, self.held_out(pool, blocks).values))
         order = canonical_order(rated, groups)
-        return found, Tried.out_of(self.within(take(rated, order)), groups, blocks, order)
+        return found, Tried.out_of(self.within(rated.take(order)), groups, blocks, order)
 
     def within(self, pool: RatedPool) -> Within:
         """Held-out estimates of some rows among themselves; all similarities computed once."""

@@ -25,7 +25,6 @@ from refless.records import (
     Outputs,
     RatedPool,
     Residuals,
-    take,
 )
 from refless.signature import Signature
 from refless.spec import About, made, nested
@@ -104,7 +103,7 @@ class Estimator(Scorer):
 
     def drawn(self, pool: RatedPool) -> RatedPool:
         """What `rated` would be if fitted to this pool."""
-        return subsampled(take(pool, canonical_order(pool)), self.subsample, self.seed)
+        return subsampled(pool.take(canonical_order(pool)), self.subsample, self.seed)
 
     @abstractmethod
     def residuals(self) -> Residuals:
@@ -142,7 +141,7 @@ class Estimator(Scorer):
         """A copy that has learned from its rated texts without this one."""
         kept = np.array([i for i, other in enumerate(self.rated.ids) if other != name])
         other = self.clone().set_params(subsample=1.0)
-        rated = take(self.rated, kept.astype(np.int64))
+        rated = self.rated.take(kept.astype(np.int64))
         return other.fit(rated, groups=self._labels(rated) if self._together else ())
 
     def score(self, X: RatedPool | Outputs | Given, y: Sequence[float] | FloatArray) -> float:  # noqa: N803
@@ -175,7 +174,7 @@ class Estimator(Scorer):
 
     def _with_pool(self, signed: Signature, pool: RatedPool, digest: str = "") -> Signature:
         """A signature with the rated texts behind it: what they are, and which are drawn."""
-        digest = digest or fingerprint(take(pool, canonical_order(pool)))
+        digest = digest or fingerprint(pool.take(canonical_order(pool)))
         signed = signed.plus(scale=pool.scale, aggregate=pool.aggregate, sub=self.subsample)
         if self.subsample < 1.0:
             signed = signed.plus(subseed=self.seed)
@@ -263,7 +262,7 @@ def subsampled(ordered: RatedPool, share: float, seed: int) -> RatedPool:
     n = int(copies.max(initial=-1)) + 1
     size = max(1, round(share * n))
     drawn = np.random.default_rng(seed).choice(n, size, replace=False)
-    return take(ordered, np.flatnonzero(np.isin(copies, drawn)))
+    return ordered.take(np.flatnonzero(np.isin(copies, drawn)))
 
 
 def whole(copies: IntArray, most: int, rng: np.random.Generator) -> IntArray:

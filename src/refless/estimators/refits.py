@@ -5,7 +5,7 @@ import numpy as np
 from refless.estimators.gp.data import folds_in
 from refless.estimators.protocol import Estimator, group_numbers
 from refless.matching import Progress
-from refless.records import Estimates, IntArray, RatedPool, as_outputs, take
+from refless.records import Estimates, IntArray, RatedPool, as_outputs
 
 
 def grouped_refits(
@@ -29,8 +29,8 @@ def grouped_refits(
         inside, outside = np.flatnonzero(fold == number), np.flatnonzero(fold != number)
         one = estimator.clone()
         one.progress = _share(estimator.progress, number, folds)
-        one.fit(take(pool, outside))
-        return inside, one.estimate(as_outputs(take(pool, inside)))
+        one.fit(pool.take(outside))
+        return inside, one.estimate(as_outputs(pool.take(inside)))
 
     return Estimates.joined(pool.ids, map(refitted, range(folds if folds > 1 else 0)))
 

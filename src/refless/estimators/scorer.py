@@ -12,7 +12,7 @@ import numpy as np
 from refless.estimators.given import Given
 from refless.index import RatedIndex
 from refless.matching import Progress
-from refless.records import Estimates, FloatArray, IntArray, Outputs, RatedPool, take
+from refless.records import Estimates, FloatArray, IntArray, Outputs, RatedPool
 from refless.signature import Signature
 
 Grid = tuple[FloatArray, IntArray, FloatArray]
@@ -222,7 +222,7 @@ class Scorer(ABC):
         """Held-out estimates of some rows of the pool among themselves."""
 
         def refitted(rows: IntArray) -> Callable[[IntArray], FloatArray]:
-            part = take(pool, rows)
+            part = pool.take(rows)
             return lambda groups: self.held_out(part, _numbered(groups)).values
 
         return refitted

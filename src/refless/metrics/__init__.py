@@ -10,6 +10,7 @@ from refless.metrics.meteor import Meteor
 from refless.metrics.movers import Movers
 from refless.metrics.protocol import Metric, Scores
 from refless.metrics.rouge import RougeL
+from refless.metrics.slor import SLOR
 from refless.spec import made
 
 METRICS: dict[str, type[Metric]] = {
@@ -22,6 +23,7 @@ METRICS: dict[str, type[Metric]] = {
     "meteor": Meteor,
     "bertscore": BERTScore,
     "movers": Movers,
+    "slor": SLOR,
 }
 
 
@@ -37,6 +39,7 @@ def metric_of(metric: str | Metric) -> Metric:
 __all__ = [
     "BLEU",
     "METRICS",
+    "SLOR",
     "BERTScore",
     "CIDEr",
     "CIDErD",

@@ -32,7 +32,7 @@ class Scores:
 
 
 class Metric(Protocol):
-    """Compares outputs with their references; parameters are dataclass fields, by keyword.
+    """Scores outputs, mostly by their references; parameters are dataclass fields, by keyword.
 
     Attributes:
         name: its name in METRICS.
@@ -144,7 +144,7 @@ def _check_lists(what: str, lists: Sequence[Sequence[object]], outputs: Outputs)
 
 def notes(outputs: Outputs) -> tuple[str, ...]:
     """What looks wrong but may be right, as sentences: outputs that are among their references."""
-    pairs = list(zip(outputs.texts, outputs.references, strict=True))
+    pairs = list(zip(outputs.texts, outputs.references, strict=True)) if outputs.references else []
     n = len(pairs)
     copies = sum(text in references for text, references in pairs)
     first = sum(text == references[0] for text, references in pairs if references)

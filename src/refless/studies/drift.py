@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from refless.human import canonical_order
-from refless.records import FloatArray, IntArray, RatedPool, take
+from refless.records import FloatArray, IntArray, RatedPool
 from refless.stats.corrections import holm
 from refless.stats.correlation import correlation_p, pearson, ranks
 from refless.studies.annotators import FEWEST
@@ -101,7 +101,7 @@ def drift(pool: RatedPool, estimates: FloatArray, groups: IntArray) -> Drift:
         groups: [n] what is held out together.
     """
     order = canonical_order(pool)
-    pool, estimates, groups = take(pool, order), estimates[order], groups[order]
+    pool, estimates, groups = pool.take(order), estimates[order], groups[order]
     slots = _slots(pool)
     timed = not np.isnan(slots.time).all() if len(slots.time) else False
     return Drift(

@@ -13,7 +13,6 @@ from refless.records import (
     Predictions,
     RatedPool,
     as_outputs,
-    take,
 )
 from refless.signature import Signature
 from refless.studies.validation import codes
@@ -68,9 +67,9 @@ def across(
     parts = [(np.flatnonzero(~np.isin(own, shared) if shared else own == own), rated)]
     for name in shared:
         others = np.flatnonzero(np.array(rated_labels, dtype=object) != name)
-        parts.append((np.flatnonzero(own == name), take(rated, others)))
+        parts.append((np.flatnonzero(own == name), rated.take(others)))
     found = (
-        (rows, scorer.fitted_to(teacher).estimate(as_outputs(take(outputs, rows))))
+        (rows, scorer.fitted_to(teacher).estimate(as_outputs(outputs.take(rows))))
         for rows, teacher in parts
         if len(rows) and len(teacher)
     )
@@ -79,7 +78,7 @@ def across(
 
 def signed(scorer: Scorer, pool: RatedPool, group: str, **settings: object) -> Signature:
     """The scorer's signature with the pool, what was held out, and a study's own settings."""
-    ordered = take(pool, canonical_order(pool))
+    ordered = pool.take(canonical_order(pool))
     return scorer.signature(pool).plus(
         scale=pool.scale,
         aggregate=pool.aggregate,
@@ -94,4 +93,4 @@ def canonical(pool: RatedPool, labels: Sequence[str]) -> tuple[RatedPool, IntArr
     """The pool in canonical order, its group codes, and its human rating."""
     order = canonical_order(pool)
     held = codes(labels or pool.ids)[order]
-    return take(pool, order), held, pool.human[order]
+    return pool.take(order), held, pool.human[order]

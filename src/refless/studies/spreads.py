@@ -10,7 +10,7 @@ import numpy as np
 from refless.estimators import Estimator
 from refless.estimators.protocol import whole
 from refless.human import copies_of
-from refless.records import Estimates, FloatArray, take
+from refless.records import Estimates, FloatArray
 from refless.stats.clusters import intraclass, numbered
 from refless.stats.intervals import student
 
@@ -58,7 +58,7 @@ def held_out_by(estimator: Estimator) -> HeldOut | None:
     pool = estimator.rated
     if estimator.from_model() is not None or len(pool) < FEWEST:
         return None
-    pool = take(pool, whole(copies_of(pool), HELD_OUT, np.random.default_rng(0)))
+    pool = pool.take(whole(copies_of(pool), HELD_OUT, np.random.default_rng(0)))
     several = len({*pool.sources}) > 1
     groups = numbered(pool.sources if several else (), len(pool))
     found = estimator.clone().set_params(subsample=1.0).held_out(pool, groups)

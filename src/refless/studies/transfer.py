@@ -7,7 +7,7 @@ import numpy as np
 
 from refless.errors import UsageError
 from refless.estimators import Scorer
-from refless.records import RatedPool, take
+from refless.records import RatedPool
 from refless.signature import Signature
 from refless.stats.resampling import RESAMPLES
 from refless.studies.held_out import Agreement, agreement
@@ -96,4 +96,4 @@ def by_task(pool: RatedPool) -> dict[str, RatedPool]:
     if not pool.tasks:
         raise UsageError("the rated texts have no task column")
     tasks = np.array(pool.tasks, dtype=object)
-    return {name: take(pool, np.flatnonzero(tasks == name)) for name in sorted(set(pool.tasks))}
+    return {name: pool.take(np.flatnonzero(tasks == name)) for name in sorted(set(pool.tasks))}

@@ -18,7 +18,7 @@ import numpy as np
 from refless.estimators import ESTIMATORS, Estimator
 from refless.estimators.scorer import Held
 from refless.matching import Progress
-from refless.records import BoolArray, FloatArray, IntArray, RatedPool, take
+from refless.records import BoolArray, FloatArray, IntArray, RatedPool
 from refless.signature import digest_of
 from refless.spec import spec_of
 from refless.stats.measures import MEASURES
@@ -183,7 +183,7 @@ def tuning(
 
 def _some(pool: RatedPool, deal: Deal, rows: BoolArray) -> tuple[RatedPool, IntArray]:
     """Some of the texts, and their blocks."""
-    return take(pool, np.flatnonzero(rows)), deal.blocks[rows]
+    return pool.take(np.flatnonzero(rows)), deal.blocks[rows]
 
 
 def _spread(found: Sequence[FloatArray], rows: BoolArray) -> FloatArray:

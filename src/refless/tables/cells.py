@@ -14,6 +14,8 @@ from typing import Any
 from refless.errors import InputError
 from refless.tables.foreign import Unreadable
 
+MOST_LOGPROB = 1e-6  # a probability of 1 that was rounded
+
 
 def text_of_cell(value: object) -> str:
     """A text as it stands; "" is a text, None is none.
@@ -115,6 +117,44 @@ def weights_of_cell(value: object, n_references: int) -> tuple[float, ...]:
             remedy = "weights go from -1 to 1: (r - 3) / 2 for ratings r of 1 to 5"
             raise InputError(f"weight {weight} is outside -1 to 1", remedy=remedy)
     return weights
+
+
+def tokens_of_cells(value: object, tokens: object) -> tuple[tuple[str, ...], tuple[float, ...]]:
+    """A text's tokens, and the natural logarithm of each one's probability.
+
+    Args:
+        value: [tokens] objects with `token` and `logprob` as chat services give them, or numbers;
+            a string is JSON. None: there are no tokens.
+        tokens: [tokens] strings, where `value` holds numbers; a string is JSON.
+
+    Raises:
+        InputError: something else, other numbers of each, a log-probability above 0.
+    """
+    known, named = _listed(value), _listed(tokens)
+    if known and all(isinstance(one, dict) for one in known):
+        named = [one.get("token") for one in known]
+        known = [one.get("logprob") for one in known]
+    if not all(isinstance(one, str) for one in named) or len(named) != len(known):
+        found = f"log-probabilities {shown(value)}, tokens {shown(named)}"
+        remedy = "give a list of {token, logprob}, or numbers and as many strings (--tokens-column)"
+        raise InputError(found, remedy=remedy)
+    for one in known:
+        if type(one) not in {int, float} or not (math.isfinite(one) and one <= MOST_LOGPROB):
+            remedy = "natural logarithms of probabilities are finite and not above 0"
+            raise InputError(f"{shown(one)} is no log-probability", remedy=remedy)
+    return tuple(map(text_of_cell, named)), tuple(map(float, known))
+
+
+def _listed(value: object) -> list[Any]:
+    """A list as it stands or as its JSON; [] for None or a blank cell."""
+    if isinstance(value, str) and value.strip():
+        try:
+            value = json.loads(value)
+        except (RecursionError, ValueError):
+            value = [value]
+    if value is None or value == "":
+        return []
+    return value if isinstance(value, list) else [value]
 
 
 def time_of_cell(value: object) -> float:

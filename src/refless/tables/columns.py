@@ -28,8 +28,9 @@ ALIASES: dict[str, tuple[str, ...]] = {
 }
 SHARED = ("text", "id", "item", "source", "system", "task", "group", "score")
 POOL_ROLES = (*SHARED, "rating", "annotator", "time")
-OUTPUT_ROLES = (*SHARED, "reference", "weight")
-BOTH_ROLES = (*POOL_ROLES, "reference", "weight")
+OWN = ("reference", "weight", "logprobs", "tokens")  # what metrics read besides the text
+OUTPUT_ROLES = (*SHARED, *OWN)
+BOTH_ROLES = (*POOL_ROLES, *OWN)
 HUSE_ROLES = (*POOL_ROLES, "logprob", "length", "label")
 COMPARED_ROLES = (*POOL_ROLES, "probability")
 Keep = Callable[[str], bool]
@@ -45,8 +46,8 @@ class Columns:
 
     Several rating columns mean one annotator a column, several reference columns one reference a
     column; a pattern such as `rater*` names all that match. A dotted name such as `scores.fluency`
-    is what an object holds. `group` and `score` (of another tool)
-    have no alias. Roles that a kind of file does not
+    is what an object holds. `group`, `score` (of another tool),
+    `logprobs` and `tokens` have no alias. Roles that a kind of file does not
     have (ratings of outputs, references of a rated pool) are not looked up there, so that one set
     of flags serves both.
     """
@@ -62,6 +63,8 @@ class Columns:
     task: str | None = None
     reference: tuple[str, ...] = ()
     weight: str | None = None
+    logprobs: str | None = None
+    tokens: str | None = None
     group: str | None = None
     score: tuple[str, ...] = ()
     logprob: str | None = None

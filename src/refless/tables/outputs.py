@@ -6,7 +6,7 @@ from typing import Any
 
 from refless.errors import InputError
 from refless.records import Outputs, RatedPool, as_outputs
-from refless.tables.cells import references_of_cells, weights_of_cell
+from refless.tables.cells import references_of_cells, tokens_of_cells, weights_of_cell
 from refless.tables.checking import (
     NEEDED,
     Checked,
@@ -53,15 +53,15 @@ def read_outputs(rows: Rows, reading: Reading = PLAIN) -> OutputsRead:
 
 def outputs_of_rows(rows: Checked, chosen: Sequence[int], notes: Sequence[str]) -> OutputsRead:
     """The outputs on the chosen rows; raises as `read_outputs`."""
-    references = references_of(rows, chosen)
+    own = own_columns(rows, chosen)
     bad = [row for row in chosen if row in rows.table.bad]
     if bad:
         rows = _with_place_holders(rows, bad)
     groups = merged(chosen, rows.names.get("id"))
-    agree(rows, groups, references)
+    agree(rows, groups, own)
     outputs = Outputs(
         **about(rows, groups),
-        **of_texts(references, groups),
+        **of_texts(own, groups),
         bad=tuple(row in rows.table.bad for row in groups.first) if bad else (),
     )
     notes = (*notes, *merged_note(rows, groups))
@@ -70,8 +70,31 @@ def outputs_of_rows(rows: Checked, chosen: Sequence[int], notes: Sequence[str]) 
     )
 
 
-def references_of(rows: Checked, chosen: Sequence[int]) -> dict[str, list[tuple[Any, ...]]]:
-    """[n of table] the references and weights on the chosen rows, where there are such columns."""
+def own_columns(rows: Checked, chosen: Sequence[int]) -> dict[str, list[tuple[Any, ...]]]:
+    """[n of table] what metrics read besides the text, on the chosen rows: columns by role."""
+    return _references(rows, chosen) | _tokens(rows, chosen)
+
+
+def _tokens(rows: Checked, chosen: Sequence[int]) -> dict[str, list[tuple[Any, ...]]]:
+    """The tokens and their log-probabilities, where there is a column of these."""
+    name, beside = rows.roles.one("logprobs"), rows.roles.one("tokens")
+    if name is None:
+        return {}
+    found: dict[str, list[tuple[Any, ...]]] = {
+        role: [()] * len(rows.table) for role in ("tokens", "logprobs")
+    }
+    for row in chosen:
+        tokens = None if beside is None else rows.table.columns[beside][row]
+        try:
+            read = tokens_of_cells(rows.table.columns[name][row], tokens)
+            found["tokens"][row], found["logprobs"][row] = read
+        except InputError as fault:
+            rows.table.refuse(row, fault.found, fault.remedy, name)
+    return found
+
+
+def _references(rows: Checked, chosen: Sequence[int]) -> dict[str, list[tuple[Any, ...]]]:
+    """The references and weights, where there are such columns."""
     names, weight_name = rows.roles.all("reference"), rows.roles.one("weight")
     columns = [rows.table.columns[name] for name in names]
     roles = ("references", "weights") if weight_name else ("references",) if names else ()

@@ -21,7 +21,6 @@ from refless.records import (
     Texts,
     as_outputs,
     columns_of,
-    take,
 )
 from refless.tables.checking import Checked, Read, checked, numbers_of
 from refless.tables.columns import COMPARED_ROLES
@@ -183,11 +182,11 @@ def with_ratings(found: PartlyRated, more: PartlyRated) -> tuple[PartlyRated, Ra
     ids = np.array([f"rated {name}" for name in pool.ids], dtype=object)
     ids[known] = [found.texts.ids[i] for i in at[known]]
     named = replace(pool, ids=tuple(ids), named=True)
-    others = take(named, np.flatnonzero(at < 0))
+    others = named.take(np.flatnonzero(at < 0))
     probability = found.probability.copy()
     given = more.probability[more.place][known]
     probability[at[known]] = np.where(np.isnan(given), probability[at[known]], given)
-    mine = _as_of(take(named, known), found.texts, at[known])
+    mine = _as_of(named.take(known), found.texts, at[known])
     own = mine if found.pool is None else _one_pool(found.pool, mine)
     place = {name: i for i, name in enumerate(found.texts.ids)}
     rated = replace(

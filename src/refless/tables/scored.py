@@ -11,7 +11,7 @@ from refless.tables.checking import checked, numbers_of, picked
 from refless.tables.columns import BOTH_ROLES
 from refless.tables.memory import Rows
 from refless.tables.merging import Merged
-from refless.tables.outputs import of_texts, references_of
+from refless.tables.outputs import of_texts, own_columns
 from refless.tables.pools import PoolRead, rated_of
 from refless.tables.reading import PLAIN, Reading
 
@@ -61,13 +61,13 @@ def read_scored(
         )
     of_roles = {role: name for role in NUMBERS if (name := named.one(role)) is not None}
     columns = {name: numbers_of(table.table, name) for name in of_roles.values()}
-    references = references_of(table, range(len(table.table)))
+    own = own_columns(table, range(len(table.table)))
     rated = rated_of(table, reading, columns)
     read, groups = rated.read, rated.groups
     pool = read.pool.with_scores(())
     return ScoredRead(
         pool=pool,
-        outputs=replace(as_outputs(pool), **of_texts(references, groups)),
+        outputs=replace(as_outputs(pool), **of_texts(own, groups)),
         scores={name: _of_texts(table.scores[name], groups) for name in named.all("score")},
         texts="text" in named.columns,
         numbers={role: _of_texts(columns[name], groups) for role, name in of_roles.items()},

@@ -27,7 +27,7 @@ from refless.estimators.protocol import subsampled
 from refless.human import canonical_order, copies_of, fingerprint, members_of
 from refless.matching import Progress
 from refless.ngrams import Shape
-from refless.records import NO_SCORES, FloatArray, IntArray, Outputs, RatedPool, take
+from refless.records import NO_SCORES, FloatArray, IntArray, Outputs, RatedPool
 from refless.stats.correlation import is_constant
 
 FEWEST = 5  # rated texts for a model
@@ -90,7 +90,7 @@ class Data:
         """These rated texts alone, in the same units."""
         return replace(
             self,
-            rated=take(self.rated, rows),
+            rated=self.rated.take(rows),
             copies=self.copies[rows],
             inputs=self.inputs.take(rows),
             points=rows_of(self.points, rows),
@@ -113,7 +113,7 @@ def read(
     progress: Progress | None = None,
 ) -> Data:
     """A pool in canonical order and sub-sampled, as numbers."""
-    ordered = take(pool, canonical_order(pool, groups))
+    ordered = pool.take(canonical_order(pool, groups))
     rated = subsampled(ordered, subsample, seed)
     names = kernels_of(rated, use_source=use_source, use_scores=use_scores, encoder=encoder)
     sources = rated.sources if SOURCE[0] in names else ()

@@ -14,7 +14,7 @@ from refless.estimators.gp.inducing import Inducing
 from refless.estimators.gp.model import Method, conditioned, estimated, tuned
 from refless.estimators.protocol import rows_in
 from refless.matching import Progress, Work, cores
-from refless.records import BoolArray, FloatArray, IntArray, as_outputs, take
+from refless.records import BoolArray, FloatArray, IntArray, as_outputs
 
 KEPT = 1_500  # texts: of more, models take too much memory to be kept side by side
 MOST_AT_ONCE = 2  # folds: each takes several matrices of all pairs
@@ -137,7 +137,7 @@ def _fold(data: Data, rated: IntArray, fold: BoolArray, outside: IntArray, metho
     if len(unseen):
         model = conditioned(others.take(outside), amplitudes, method)
         left, spread = estimated(
-            others, model, others.inputs_of(as_outputs(take(data.pool, unseen)))
+            others, model, others.inputs_of(as_outputs(data.pool.take(unseen)))
         )
         judged = others.offset + others.unit * left, others.unit**2 * spread
     return _Fold(

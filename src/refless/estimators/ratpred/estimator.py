@@ -35,7 +35,6 @@ from refless.records import (
     Reason,
     Residuals,
     ends_of,
-    take,
 )
 from refless.signature import Signature
 from refless.spec import About
@@ -168,7 +167,7 @@ class RatPred(Estimator, Settings):
         """What a model trained on a pool says of itself."""
         rated = self.drawn(pool)
         return {
-            "pool": fingerprint(take(pool, canonical_order(pool))),
+            "pool": fingerprint(pool.take(canonical_order(pool))),
             "size": len(rated),
             "scale": pool.scale,
             "aggregate": pool.aggregate,

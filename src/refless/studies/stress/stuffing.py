@@ -12,7 +12,7 @@ import numpy as np
 from refless.errors import UsageError
 from refless.estimators import Estimator
 from refless.human import canonical_order
-from refless.records import FloatArray, Outputs, RatedPool, take
+from refless.records import FloatArray, Outputs, RatedPool
 from refless.stats.intervals import UNDEFINED, Interval, quantile
 from refless.studies.stress.rows import NAN, Probe, Row, changes, percent_of
 
@@ -113,7 +113,7 @@ def stuffing_probe(
     attack = attack or Attack()
     if len(pool) < FEWEST:
         raise UsageError(f"the attack needs {FEWEST} rated texts, not {len(pool)}")
-    estimator, pool = _without_sources(estimator), take(pool, canonical_order(pool))
+    estimator, pool = _without_sources(estimator), pool.take(canonical_order(pool))
     whole = estimator.fitted_to(pool)
     honest = whole.predict(outputs)
     rated = whole.predict(pool.texts)
@@ -171,8 +171,8 @@ def _halves(
     texts = []
     for draw in range(attack.halves):
         rows = np.random.default_rng([seed, draw]).permutation(len(pool))
-        mine = take(pool, np.sort(rows[: len(pool) // 2]))
-        other = take(pool, np.sort(rows[len(pool) // 2 :]))
+        mine = pool.take(np.sort(rows[: len(pool) // 2]))
+        other = pool.take(np.sort(rows[len(pool) // 2 :]))
         seen = estimator.fitted_to(mine)
         text = stuffed(seen, mine, attack, seed + draw)
         texts.append(text)
