@@ -1,4 +1,9 @@
-"""promptfoo and lm-evaluation-harness: files made by hand, in the shapes of 0.123.1 and 0.4.13."""
+"""promptfoo 0.123.1 and lm-evaluation-harness 0.4.13.
+
+`rated.json` and `fresh.jsonl` are by promptfoo itself (echo provider; two thumbs and a typed 0.7
+were given in its web view), `samples_filters_...` by lm_eval with its dummy model; `eval.*` and
+`samples_why_...` were made by hand in the same shapes.
+"""
 
 import json
 from pathlib import Path
@@ -52,6 +57,31 @@ def test_old_promptfoo(tmp_path: Path) -> None:
     old = {"results": {"version": 2, "table": {}, "results": None}, "config": {}}
     with pytest.raises(InputError, match="an old promptfoo; write it anew: promptfoo export eval"):
         read_pool(write(tmp_path, "a.json", json.dumps(old)))
+
+
+def test_promptfoo_itself() -> None:
+    """A typed number is no component; a template is no name of a prompt; failed is not absent."""
+    found = read_pool(
+        str(FOLDER / "promptfoo" / "rated.json"),
+        Reading(columns=Columns(score=("scores.on-topic",))),
+    )
+    pool = found.pool
+    assert pool.human.tolist() == [1, 0, 0.7]
+    assert pool.texts == ("Reply to: late parcel", "Reply to: broken cup", "Reply to: wrong size")
+    assert (set(pool.systems), pool.items) == ({"candidate"}, ("0", "1", "2"))
+    assert pool.scores.tolist() == [[1], [1], [0]]
+    fresh = read_outputs(str(FOLDER / "promptfoo" / "fresh.jsonl")).outputs
+    assert (fresh.texts, fresh.systems) == (pool.texts, pool.systems)
+    assert fresh.references == (("Sorry! It is on its way.",), (), ())
+
+
+def test_lm_eval_itself() -> None:
+    """The first filter's outputs; references in a list."""
+    file = next((FOLDER / "lm-eval").glob("samples_filters_*.jsonl"))
+    read = read_outputs(str(file))
+    assert read.outputs.references[0] == ("Light is scattered.", "Blue light scatters more.")
+    assert (read.outputs.texts, read.outputs.items) == (("lol", "lol"), ("0", "1"))
+    assert any("left out: 2 outputs of the filter 'trimmed'" in note for note in read.notes)
 
 
 @given(st.lists(st.sampled_from([0, 1, 0.5, 0.25, None]), min_size=1, max_size=5))

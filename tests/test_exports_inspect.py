@@ -160,6 +160,13 @@ NUMBERS = st.lists(st.integers(0, 9) | st.floats(-9, 9, width=16), min_size=1, m
 def test_round_trip(tmp_path_factory: pytest.TempPathFactory, lists: list[list[float]]) -> None:
     """Every rating of a list comes back, in its order."""
     samples = [sample(id=n, scores={"h": {"value": one}}) for n, one in enumerate(lists)]
-    pool = read(write(tmp_path_factory.mktemp("log"), "log.json", json.dumps(log(samples)))).pool
-    assert pool.ratings.values.tolist() == [value for one in lists for value in one]
-    assert pool.ratings.text.tolist() == [n for n, one in enumerate(lists) for _ in one]
+    folder = tmp_path_factory.mktemp("log")
+    packed_in = folder / "log.eval"
+    with zipfile.ZipFile(packed_in, "w") as packed:
+        packed.writestr("header.json", json.dumps(HEADER))
+        for n, one in enumerate(samples):
+            packed.writestr(f"samples/{n:03}_epoch_1.json", json.dumps(one))
+    for file in (write(folder, "log.json", json.dumps(log(samples))), packed_in):
+        pool = read(file).pool
+        assert pool.ratings.values.tolist() == [value for one in lists for value in one]
+        assert pool.ratings.text.tolist() == [n for n, one in enumerate(lists) for _ in one]

@@ -1,5 +1,7 @@
 """Label Studio: tasks by hand, JSON_MIN and CSV made of them by label-studio-sdk 2.1.2."""
 
+import csv
+import io
 import json
 from pathlib import Path
 from typing import Any
@@ -153,10 +155,32 @@ def test_round_trip(tmp_path_factory: pytest.TempPathFactory, texts: list[dict[i
         }
         for number, given_ in enumerate(texts)
     ]
-    file = write(tmp_path_factory.mktemp("ls"), "tasks.json", json.dumps(tasks))
+    folder = tmp_path_factory.mktemp("ls")
+    flat = [
+        {
+            "text": f"text {number}",
+            "id": number,
+            "q": json.dumps([{"rating": stars}]),
+            "annotator": who,
+            "annotation_id": who,
+            "lead_time": 1.5,
+        }
+        for number, given_ in enumerate(texts)
+        for who, stars in given_.items()
+    ]
+    table = io.StringIO()
+    cells = csv.DictWriter(table, ["text", "id", "q", "annotator", "annotation_id", "lead_time"])
+    cells.writeheader()
+    cells.writerows(flat)
+    files = [
+        write(folder, "tasks.json", json.dumps(tasks)),
+        write(folder, "min.json", json.dumps([{**row, "q": json.loads(row["q"])} for row in flat])),
+        write(folder, "result.csv", table.getvalue()),
+    ]
     expected = {(str(n), str(a), r) for n, one in enumerate(texts) for a, r in one.items()}
-    if expected:
-        assert ratings(read_pool(file)) == expected
-    else:
-        with pytest.raises(InputError):
-            read_pool(file)
+    for file in files:
+        if expected:
+            assert ratings(read_pool(file)) == expected
+        else:
+            with pytest.raises(InputError):
+                read_pool(file)

@@ -1,4 +1,4 @@
-"""Argilla (records by argilla 2.8.0), MLflow (by hand, as of 3.18), and files that are refused.
+"""Argilla (records by argilla 2.8.0), MLflow (traces by mlflow 3.17.2), and files that are refused.
 
 Two people submitted 4 and 2 for the first record, one 5 for the third; the second has a draft and
 a discarded response.
@@ -50,6 +50,21 @@ def test_argilla_on_disk(path: Path) -> None:
     assert found.pool.scale == (1, 5)
     assert any("does not say which responses are drafts" in note for note in found.notes)
     assert read(path, dimension="ok").pool.human.tolist() == [1, 0]
+
+
+def test_mlflow_itself() -> None:
+    """People's feedback counts, a judge's is a score, what was overridden is neither."""
+    file = FOLDER.parent / "mlflow" / "traces.jsonl"
+    columns = Columns(text="response.answer", source="request.ticket", score=("scores.judge",))
+    found = read(file, dimension="quality", columns=columns)
+    pool = found.pool
+    known = dict(zip(pool.sources, pool.human.tolist(), strict=True))
+    assert known == {"wrong size": 3, "broken cup": 2, "late parcel": 4.5}
+    scores = dict(zip(pool.sources, pool.scores[:, 0].tolist(), strict=True))
+    assert (scores["late parcel"], scores["broken cup"]) == (0.9, 0.2)
+    assert all(name.startswith("rater-") for name in pool.ratings.annotators)
+    assert "2 assessments that are no feedback, or were overridden" in " ".join(found.notes)
+    assert sorted(read(file, dimension="polite").pool.human.tolist()) == [0, 1]
 
 
 def test_argilla_without_settings(tmp_path: Path) -> None:
@@ -111,6 +126,44 @@ def test_traces_of_mlflow_in_csv(tmp_path: Path) -> None:
 
 
 RATINGS = st.dictionaries(st.integers(1, 5), st.integers(0, 10), min_size=1, max_size=4)
+
+
+STATUS = st.sampled_from(["submitted", "submitted", "draft", "discarded"])
+
+
+@given(
+    st.lists(st.lists(st.tuples(st.integers(0, 10), STATUS), max_size=4), min_size=1, max_size=4)
+)
+def test_round_trip_of_flattened_argilla(
+    tmp_path_factory: pytest.TempPathFactory, texts: list[list[tuple[int, str]]]
+) -> None:
+    """Every submitted response comes back, and no other."""
+    parquet = pytest.importorskip("pyarrow.parquet")
+    arrow = pytest.importorskip("pyarrow")
+    columns = {
+        "id": [str(n) for n, _ in enumerate(texts)],
+        "text": [f"t{n}" for n, _ in enumerate(texts)],
+        "q.responses": [[value for value, _ in one] for one in texts],
+        "q.responses.users": [[f"u{u}" for u, _ in enumerate(one)] for one in texts],
+        "q.responses.status": [[status for _, status in one] for one in texts],
+    }
+    kinds = [arrow.list_(arrow.int64()), *[arrow.list_(arrow.string())] * 2]
+    schema = arrow.schema([*zip(columns, [arrow.string(), arrow.string(), *kinds], strict=True)])
+    file = tmp_path_factory.mktemp("flat") / "flat.parquet"
+    parquet.write_table(arrow.table(columns, schema=schema), file)
+    expected = {
+        (str(n), f"u{u}", value)
+        for n, one in enumerate(texts)
+        for u, (value, status) in enumerate(one)
+        if status == "submitted"
+    }
+    if not expected:
+        with pytest.raises(InputError):
+            read(file)
+        return
+    pool = read(file).pool
+    told = zip(pool.ratings.text, pool.ratings.annotator, pool.ratings.values, strict=True)
+    assert {(pool.ids[t], pool.ratings.annotators[a], v) for t, a, v in told} == expected
 
 
 @given(st.lists(RATINGS, min_size=1, max_size=4))

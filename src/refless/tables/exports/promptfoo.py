@@ -1,7 +1,8 @@
 """promptfoo: JSON (`eval -o`, `export eval`) and JSONL (a result a line).
 
-A thumb or a number that somebody gave in the web view is the component whose assertion is `human`;
-it overwrites the score of the result, so scores are read from the other components alone.
+A thumb that somebody gave in the web view is the component whose assertion is `human`; a number
+that somebody typed has no component, but the result's reason says so. Both overwrite the score of
+the result, so scores are read from the other components alone.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from refless.tables.table import Numbered, Row, Table
 
 _REFERENCES = {"equals", "similar", "rouge-n", "bleu"}  # assertions that hold a text
 _STRIPPED = "[prompt stripped]"
+_BY_HAND = "Manual result (overrides all other grading results)"
 _OLD = "an evaluation of an old promptfoo"
 _REMEDY = "write it anew: promptfoo export eval ID -o FILE.json"
 
@@ -92,6 +94,10 @@ def read_results(about: About) -> Reader:
             elif kind is not None and kind != "human":
                 metric = name_in(at(one, "assertion", "metric")) or kind
                 scores.setdefault(metric, score)
+        graded = result.get("gradingResult")
+        typed = number_in(at(graded, "score")) if at(graded, "reason") == _BY_HAND else None
+        if typed is not None and not ratings:
+            ratings.append({"rating": typed})
         told.left_out["scores of assertions (in scores)"] += len(scores)
         prompt, variables = at(result, "prompt", "raw"), fields_of(result.get("vars"))
         place = (name_in(result.get("promptIdx")), name_in(result.get("testIdx")))
@@ -115,11 +121,17 @@ def read_results(about: About) -> Reader:
 
 
 def _system(result: Row) -> str | None:
-    """The provider, and the variant of the prompt where it has a label of its own."""
+    """The provider, and the variant of the prompt where it has a label of its own.
+
+    A prompt without one is labelled by its template; of several the later ones are numbered.
+    """
     provider = result.get("provider")
     name = name_in(provider) or name_in(at(provider, "label")) or name_in(at(provider, "id"))
     label, raw = at(result, "prompt", "label"), at(result, "prompt", "raw")
     own = isinstance(label, str) and label != raw and not str(raw).startswith(label)
+    if own and "{{" in str(label):
+        later = number_in(result.get("promptIdx"))
+        label, own = f"prompt {int(later or 0) + 1}", bool(later)
     return f"{name} {label}" if own and name else name
 
 
