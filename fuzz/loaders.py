@@ -1,4 +1,4 @@
-"""Folders whose seals hold and whose content lies: index, model, checkpoint.
+"""Folders whose seals hold and whose content lies: index, fitted estimator, model, checkpoint.
 
 Only errors of refless come out, and what is let in can be used without a crash. Children do it in
 batches, so that a crash of one is seen and the seed of its execution is told.
@@ -23,6 +23,8 @@ import numpy as np
 from fuzz.forks import TINY, Found, campaign, command, ended, fork, jsonl, rows
 
 WORDS = "bleu*:tokenize=words,orders=1-2,clip=no"
+INDUCING = "gp:exact_up_to=20,inducing=10,use_source=no"
+FITTED = ("gp", "inducing", "neighbors")
 BATCH = 500
 DEADLINE = 60.0  # seconds of a processor for a batch
 NUMBERS = (0, 1, -1, 2, 7, 31, 32, 255, 256, 8192, 65535, 2**31 - 1, 2**31, 2**53, 2**62, -(2**62))
@@ -177,6 +179,23 @@ def use_model(folder: Path) -> None:
     str(model.signature())
 
 
+def use_fitted(folder: Path) -> None:
+    """Opens a fitted estimator, estimates and explains."""
+    from refless import load
+
+    model = load(folder, threads=1)
+    texts = ["ferry choir 7 at noon", "", "x" * 40, "museum bridge opens today 12"]
+    model.estimate({"text": texts, "source": ["s1", "", "s2", "s9"]})
+    model.explain(texts[0] if not model.rated.sources else _sourced(texts[0]))
+    str(model.signature())
+
+
+def _sourced(text: str) -> Any:
+    from refless.estimators.given import outputs_in
+
+    return outputs_in({"text": [text], "source": ["s1"]})
+
+
 class Checkpoint:
     """A run of training that goes on from a folder."""
 
@@ -220,7 +239,7 @@ class Checkpoint:
 
 
 def made(folder: Path) -> tuple[Saved, ...]:
-    """What is lied about: two indexes, a model, a checkpoint."""
+    """What is lied about: two indexes, three fitted estimators, a model, a checkpoint."""
     rated, said = jsonl(folder / "r.jsonl", rows(0, 12, 2)), folder / "said"
     many = jsonl(folder / "m.jsonl", rows(0, 40))
     for words in (
@@ -234,6 +253,9 @@ def made(folder: Path) -> tuple[Saved, ...]:
             "bleu*:tokenize=words,orders=1-2,clip=no",
         ),
         ("train", many, "--out-dir", folder / "model", *TINY),
+        ("fit", many, "--out-dir", folder / "gp"),
+        ("fit", many, "--out-dir", folder / "inducing", "--estimator", INDUCING),
+        ("fit", rated, "--out-dir", folder / "neighbors", "--estimator", "bleu-neighbors"),
     ):
         if command(words, said):
             raise RuntimeError(said.read_text(encoding="utf-8"))
@@ -246,6 +268,7 @@ def made(folder: Path) -> tuple[Saved, ...]:
         Saved(folder / "b", "index.json", use),
         Saved(folder / "model", "model.json", use_model),
         Saved(folder / "checkpoint", "state.json", checkpoint.run),
+        *(Saved(folder / one, "fitted.json", use_fitted) for one in FITTED),
     )
 
 
@@ -277,7 +300,7 @@ def batch(saved: Sequence[Saved], seeds: range, now: mmap.mmap, told: Path) -> i
         for seed in seeds:
             now[:8] = seed.to_bytes(8, "little")
             rng = random.Random(seed)
-            fault = once(rng.choices(saved, (4, 4, 1, 1))[0], rng)
+            fault = once(rng.choices(saved, (4, 4, 1, 1, 2, 2, 1))[0], rng)
             if fault:
                 lines.write(f"{fault}\tseed {seed}\n")
     return 0

@@ -117,6 +117,7 @@ def test_empty_files(folder: Path, tmp_path: Path) -> None:
         ("score", folder / "outputs.jsonl", "--rated", empty),
         ("validate", empty),
         ("index", empty, "--out-dir", tmp_path / "ix"),
+        ("fit", empty, "--out-dir", tmp_path / "ix"),
     ):
         ran = run(*words)
         assert ran.code == 2
@@ -161,6 +162,7 @@ def test_a_file_that_cannot_be_written_is_told_first(name: str, tmp_path: Path) 
     own: dict[str, list[object]] = {
         "explain": ["--rated", "none.csv", "text"],
         "index": ["none.csv", "--out-dir", tmp_path / "new"],
+        "fit": ["none.csv", "--out-dir", tmp_path / "new"],
         "train": ["none.csv", "--out-dir", tmp_path / "new"],
         "mine": ["none.csv", "--seeds", "none.csv", "--out-dir", tmp_path],
         "metric": ["none.csv", "-m", "bleu"],

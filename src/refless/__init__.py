@@ -17,6 +17,7 @@ from refless.version import __version__ as __version__
 if TYPE_CHECKING:  # for type checkers and editors; a test holds the two lists together
     from refless.application.compare import compare as compare
     from refless.application.explain import explain as explain
+    from refless.application.fit import fit as fit
     from refless.application.huse import huse as huse
     from refless.application.meta import meta as meta
     from refless.application.metric import metric as metric
@@ -39,6 +40,8 @@ if TYPE_CHECKING:  # for type checkers and editors; a test holds the two lists t
     from refless.estimators import estimator_of as estimator_of
     from refless.estimators import held_out as held_out
     from refless.estimators.explanation import Explanation as Explanation
+    from refless.estimators.saved import load as load
+    from refless.estimators.saved import save as save
     from refless.human import pool_of as pool_of
     from refless.index import RatedIndex as RatedIndex
     from refless.index import load_index as load_index
@@ -64,6 +67,7 @@ if TYPE_CHECKING:  # for type checkers and editors; a test holds the two lists t
     from refless.report.metric import MetricResult as MetricResult
     from refless.report.next import NextResult as NextResult
     from refless.report.score.result import ScoreResult as ScoreResult
+    from refless.report.short import FitResult as FitResult
     from refless.report.short import MineResult as MineResult
     from refless.report.stress import StressResult as StressResult
     from refless.report.train.result import TrainResult as TrainResult
@@ -84,6 +88,7 @@ if TYPE_CHECKING:  # for type checkers and editors; a test holds the two lists t
 _NAMES = {  # the public names of each module; loaded when one is first used
     "application.compare": "compare",
     "application.explain": "explain",
+    "application.fit": "fit",
     "application.huse": "huse",
     "application.meta": "meta",
     "application.metric": "metric",
@@ -97,6 +102,7 @@ _NAMES = {  # the public names of each module; loaded when one is first used
     "errors": "IndexFolderError InputError MissingExtraError RefLessError UsageError",
     "estimators": "BLEUNeighbors ESTIMATORS GaussianProcess RatPred estimator_of held_out",
     "estimators.explanation": "Explanation",
+    "estimators.saved": "load save",
     "human": "pool_of",
     "index": "RatedIndex load_index",
     "kernels": "BertScore BleuStar KERNELS Meteor RougeL kernel_of",
@@ -110,7 +116,7 @@ _NAMES = {  # the public names of each module; loaded when one is first used
     "report.metric": "MetricResult",
     "report.next": "NextResult",
     "report.score.result": "ScoreResult",
-    "report.short": "MineResult",
+    "report.short": "FitResult MineResult",
     "report.stress": "StressResult",
     "report.train.result": "TrainResult",
     "report.tune": "TuneResult",

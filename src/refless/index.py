@@ -6,37 +6,30 @@ says how it is replaced.
 
 from __future__ import annotations
 
-import io
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from refless.errors import IndexFolderError, UsageError
 from refless.folders import WAIT, Claim, Files, Kind, claimed, read
-from refless.human import canonical_order, fingerprint, human_ratings
+from refless.human import canonical_order, fingerprint
 from refless.joining import joined
 from refless.kernels.bleu import PreparedBleu
 from refless.ngrams import Shape, Vocabulary
 from refless.outside import is_folder
 from refless.postings import Postings
-from refless.records import COLUMNS, RatedPool, Ratings, columns_of, scored
+from refless.records import RatedPool
 from refless.soundness import (
     POSTINGS,
-    Array,
-    Arrays,
-    Facts,
+    array_in,
     check_sound,
-    check_strings,
+    check_tokens,
     dtype_of,
     facts_in,
-    mapped,
-    scores_in,
-    strings,
 )
+from refless.stored import Arrays, arrays_of, facts_of, file_of, packed, pool_in, strings
 from refless.version import __version__
 
 INDEX = Kind(
@@ -103,34 +96,22 @@ class RatedIndex:
     def put(self, claim: Claim) -> None:
         """The same for a folder that is claimed already."""
         facts = {"refless": __version__, **self._facts()}
-        contents = ((name, _npy(name, array)) for name, array in self._arrays().items())
+        arrays = self._arrays().items()
+        contents = ((name, file_of(array, dtype_of(name))) for name, array in arrays)
         claim.put(facts, contents, self.fingerprint)
 
     def _facts(self) -> dict[str, object]:
-        pool, shape = self.pool, self.shape
+        shape = self.shape
         return {
-            "size": len(pool),
-            "fingerprint": self.fingerprint,
-            "scale": pool.scale,
-            "aggregate": pool.aggregate,
-            "named": pool.named,
-            "merged": pool.merged,
-            "score_names": pool.score_names,
+            **facts_of(self.pool, self.fingerprint),
             "tokenize": shape.tokenize,
             "orders": [shape.low, shape.high],
             "clip": shape.clip,
         }
 
     def _arrays(self) -> Arrays:
-        pool, vocabulary, postings = self.pool, self.prepared.vocabulary, self.prepared.postings
-        arrays: Arrays = {}
-        more = {"annotators": pool.ratings.annotators, "tokens": vocabulary.tokens}
-        for name, column in {**columns_of(pool), **more}.items():
-            arrays.update(_packed(name, column))
-        for name in ("text", "annotator", "values"):
-            arrays[f"ratings.{name}"] = getattr(pool.ratings, name)
-        if pool.score_names:
-            arrays["scores"] = pool.scores.ravel()
+        vocabulary, postings = self.prepared.vocabulary, self.prepared.postings
+        arrays = {**arrays_of(self.pool), **packed("tokens", vocabulary.tokens)}
         arrays.update({f"keys.{i}": keys for i, keys in enumerate(vocabulary.keys)})
         arrays.update({f"firsts.{i}": firsts for i, firsts in enumerate(vocabulary.firsts)})
         arrays.update({f"upto.{i}": upto for i, upto in enumerate(vocabulary.upto)})
@@ -190,32 +171,11 @@ def is_index(path: str | os.PathLike[str]) -> bool:
 
 def _made(manifest: dict[str, Any], files: Files) -> RatedIndex:
     facts = facts_in(manifest, files)
-    arrays = {name: mapped(name, facts, file) for name, file in files.items()}
+    arrays = {name: array_in(name, facts, file) for name, file in files.items()}
     check_sound(arrays, facts)
-    pool, prepared = _pool(facts, arrays), _prepared(facts.shape, arrays)
-    check_strings(pool, prepared.vocabulary.tokens, facts.shape)
+    pool, prepared = pool_in(arrays, facts), _prepared(facts.shape, arrays)
+    check_tokens(prepared.vocabulary.tokens, facts.shape)
     return RatedIndex(pool, prepared, facts.fingerprint)
-
-
-def _pool(facts: Facts, arrays: Arrays) -> RatedPool:
-    ratings = Ratings(
-        text=arrays["ratings.text"],
-        annotator=arrays["ratings.annotator"],
-        values=arrays["ratings.values"],
-        annotators=strings("annotators", arrays),
-    )
-    scale, aggregate = facts.scale, facts.aggregate
-    columns: dict[str, Any] = {name: strings(name, arrays) for name in COLUMNS}
-    return RatedPool(
-        **columns,
-        **scored(scores_in(arrays, facts)),
-        human=human_ratings(ratings, facts.size, scale=scale, aggregate=aggregate),
-        ratings=ratings,
-        scale=scale,
-        aggregate=aggregate,
-        named=facts.named,
-        merged=facts.merged,
-    )
 
 
 def _prepared(shape: Shape, arrays: Arrays) -> PreparedBleu:
@@ -232,17 +192,3 @@ def _prepared(shape: Shape, arrays: Arrays) -> PreparedBleu:
         **{name: arrays[f"postings.{name}"] for name in POSTINGS},
     )
     return PreparedBleu(vocabulary, postings)
-
-
-def _packed(name: str, column: tuple[str, ...]) -> Arrays:
-    """A column of strings as UTF-8 bytes and where each string begins."""
-    raw = [entry.encode("utf-8", "surrogatepass") for entry in column]
-    starts = np.cumsum([0, *map(len, raw)], dtype=np.int64)
-    return {f"{name}.bytes": np.frombuffer(b"".join(raw), np.uint8), f"{name}.starts": starts}
-
-
-def _npy(name: str, array: Array) -> bytes:
-    """An array as a file of numpy."""
-    stream = io.BytesIO()
-    np.save(stream, np.ascontiguousarray(array, dtype=dtype_of(name)), allow_pickle=False)
-    return stream.getvalue()

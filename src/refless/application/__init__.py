@@ -8,6 +8,7 @@ COMMANDS = {
     "next": "next",
     "tune": "tune",
     "index": "index",
+    "fit": "fit",
     "train": "train",
     "metric": "metric",
     "meta": "meta",

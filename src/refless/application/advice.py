@@ -40,5 +40,7 @@ def advice_on(
         and missing.passing > NEXT_TO_NOTHING
     )
     other = spec_of(estimator, ESTIMATORS).partition(":")[0] != DEFAULT
-    better = this_call().line(estimator=DEFAULT) if near and other else None
+    call = this_call()
+    other = other and call.values.get("model") is None  # which has its own estimator
+    better = call.line(estimator=DEFAULT) if near and other else None
     return Advice(reason=missing.sentence(estimator.threshold), command=better)

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
+from os import fspath
 from typing import TYPE_CHECKING, Any
 
 from refless.application.notes import progress
-from refless.application.parameters import Names, names_in
+from refless.application.parameters import Folder, Names, RatedRows, Rows, names_in
+from refless.application.rows import ScoredRows
 from refless.errors import UsageError
 
 if TYPE_CHECKING:
     from refless.estimators import Estimator
+    from refless.estimators.saved import Saved
     from refless.estimators.scorer import Tried
     from refless.index import RatedIndex
     from refless.metrics import Metric
@@ -36,6 +40,32 @@ def chosen(estimator: Any, threads: int | None = None, seed: int | None = None) 
         if mine[name] is not None and found.get_params()[name] == default:
             found.set_params(**{name: mine[name]})
     return found
+
+
+def saved_in(
+    model: Folder, *, rated: Rows, estimator: Any, rows: RatedRows, threads: int | None
+) -> Saved:
+    """The fitted estimator in a folder.
+
+    Raises:
+        UsageError: what it has already is given as well, or other settings than it was made with.
+        InputError: none there, or a damaged one.
+    """
+    from refless.estimators.saved import opened
+    from refless.tables import check_made_with
+
+    for flag, given in (("rated", rated is not None), ("estimator", estimator != DEFAULT)):
+        if given:
+            raise UsageError(f"--model {fspath(model)} has its own --{flag}; leave one of them out")
+    saved = opened(model, threads)
+    check_made_with(saved.estimator.rated, rows.reading(), "model")
+    return saved
+
+
+def with_scores_of(estimator: Estimator, rows: ScoredRows) -> ScoredRows:
+    """How outputs are read: with the scores of others that the estimator has learned from."""
+    names = estimator.rated.score_names if estimator.without_scores() is not None else ()
+    return rows if rows.score_column or not names else replace(rows, score_column=names)
 
 
 @contextmanager

@@ -7,12 +7,13 @@ from dataclasses import replace
 from os import PathLike
 from typing import TYPE_CHECKING, Annotated
 
-from refless.application.estimating import DEFAULT, chosen, fitted
+from refless.application.estimating import DEFAULT, chosen, fitted, saved_in, with_scores_of
 from refless.application.notes import note
 from refless.application.parameters import (
     Chosen,
     Files,
     Flag,
+    Model,
     Rows,
     Seed,
     Threads,
@@ -33,6 +34,7 @@ def explain(
     text: Annotated[str | None, Flag(argument=True)] = None,
     *,
     rated: Files = None,
+    model: Model = None,
     estimator: Chosen = DEFAULT,
     id: str | None = None,  # noqa: A002 - the flag's name
     outputs: Files = None,
@@ -67,12 +69,18 @@ def explain(
         raise UsageError("--outputs goes with --id")
     if source is not None and text is None:
         raise UsageError("--source goes with TEXT; an id brings its own")
-    one = chosen(estimator, threads, seed)
-    pool = one.from_model() if rated is None else rated_of(rated, rows, alone=outputs is None)[0]
-    if pool is None:
-        raise UsageError("--rated is needed: estimates come from rated texts")
-    note_unread([one], rated_in(pool))
-    fitted(one, pool)
+    if model is not None:
+        given = {"rated": rated, "estimator": estimator, "rows": rows, "threads": threads}
+        one = saved_in(model, **given).estimator
+        rows = with_scores_of(one, rows)
+    else:
+        one = chosen(estimator, threads, seed)
+        own = one.from_model() if rated is None else None
+        if rated is None and own is None:
+            raise UsageError("--rated or --model is needed: estimates come from rated texts")
+        pool = rated_of(rated, rows, alone=outputs is None)[0] if own is None else own
+        note_unread([one], rated_in(pool))
+        fitted(one, pool)
     output, hide = _output(one, text, id, outputs, rows)
     if source is not None:
         output = replace(output, sources=(source,))

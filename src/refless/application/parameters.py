@@ -175,6 +175,15 @@ Chosen = Annotated[
         kind=str,
     ),
 ]
+Model = Annotated[
+    Folder | None,
+    Flag(
+        help="Folder of 'refless fit' or 'refless train': an estimator with its rated texts, which "
+        "need not be read again.",
+        metavar="DIR",
+        kind=str | None,
+    ),
+]
 Metrics = Annotated[
     Names,
     Flag(

@@ -7,13 +7,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
-from refless.application.estimating import DEFAULT, chosen, estimated, fitted
+from refless.application.estimating import (
+    DEFAULT,
+    chosen,
+    estimated,
+    fitted,
+    saved_in,
+    with_scores_of,
+)
 from refless.application.notes import note
 from refless.application.parameters import (
     Argument,
     Chosen,
     Files,
     Flag,
+    Model,
     Rows,
     Seed,
     Threads,
@@ -26,6 +34,7 @@ from refless.nouns import counted
 
 if TYPE_CHECKING:
     from refless.estimators import Estimator
+    from refless.estimators.saved import Saved
     from refless.index import RatedIndex
     from refless.records import Outputs, RatedPool, Scale
     from refless.report.score.data import GateRecord
@@ -41,6 +50,7 @@ def score(
     outputs: Argument,
     rated: Files = None,
     *,
+    model: Model = None,
     estimator: Chosen = DEFAULT,
     best_of: Annotated[str | None, Flag(metavar="item|source")] = None,
     fallback_below: float | None = None,
@@ -84,8 +94,13 @@ def score(
     check_drawing(seed)
     _check_gates(min_mean, min_coverage)
     _check_choice(best_of, fallback_below)
-    one = chosen(estimator, threads, seed)
-    given = _read(outputs, rated, one, rows, group)
+    if model is None:
+        one = chosen(estimator, threads, seed)
+        given = _read(outputs, rated, one, rows, group)
+    else:
+        saved = saved_in(model, rated=rated, estimator=estimator, rows=rows, threads=threads)
+        one, group = saved.estimator, _group_of(saved, group)
+        given = _read_for(saved, outputs, rows)
     pool, found = given.rated, given.outputs
     scale = rated_in(pool).scale
     least = _in_unit(min_mean, scale, "--min-mean")
@@ -93,7 +108,7 @@ def score(
     if best_of is not None:
         labels(found, best_of)
     note_unread([one], rated_in(pool))
-    scored = _scored(fitted(one, pool, given.labels), given, seed)
+    scored = _scored(one if model else fitted(one, pool, given.labels), given, seed)
     _note_groups(given, one, group)
     _note_systems(found, one)
     learned = None if trained_on is None else trained_rows(trained_on, rows)
@@ -142,6 +157,25 @@ def _read(
     return _Given(pool, found) if group is None else _grouped(pool, labels, found, groups, group)
 
 
+def _group_of(saved: Saved, group: str | None) -> str | None:
+    """What belongs together, which a model knows; UsageError for another."""
+    if group not in {None, saved.group}:
+        own = "without --group" if saved.group is None else f"with --group {saved.group}"
+        raise UsageError(f"the model was made {own}; leave --group out, or make another")
+    return saved.group
+
+
+def _read_for(saved: Saved, outputs: Rows, rows: ScoredRows) -> _Given:
+    """The outputs, and the rated texts of a fitted estimator."""
+    from refless.application.rows import column_of, grouped_outputs_of
+
+    one, group = saved.estimator, saved.group
+    reading = with_scores_of(one, rows)
+    found, groups = grouped_outputs_of(outputs, reading, group=column_of(group or "id"))
+    together = () if group is None else _together(found, groups, group)
+    return _Given(one.rated, found, (), together)
+
+
 def _grouped(
     rated: RatedPool | RatedIndex,
     labels: Sequence[str],
@@ -151,14 +185,21 @@ def _grouped(
 ) -> _Given:
     """Both with what belongs together; raises UsageError where one of them does not say it."""
     from refless.index import rated_in
-    from refless.studies.validation import GROUPS, group_labels
+    from refless.studies.validation import group_labels
 
     known = group_labels(rated_in(rated), group, labels)
+    return _Given(rated, outputs, known, _together(outputs, groups, group))
+
+
+def _together(outputs: Outputs, groups: Sequence[str], group: str) -> Sequence[str]:
+    """[n] what each output belongs to; raises UsageError where that is not said."""
+    from refless.studies.validation import GROUPS
+
     found = groups or (getattr(outputs, GROUPS[group]) if group in GROUPS else ())
     found = outputs.ids if group == "id" else found
     if len(found) != len(outputs):
         raise UsageError(f"--group {group}: the outputs have no {group} column")
-    return _Given(rated, outputs, known, found)
+    return found
 
 
 def _scored(estimator: Estimator, given: _Given, seed: int) -> Scored:

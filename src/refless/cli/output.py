@@ -19,7 +19,7 @@ from refless.outside import matching, workbook_of
 from refless.report.result import Result, ending_of
 from refless.writing import check_writable
 
-SAVED = ("index.json", "model.json")  # in the folders of 'refless index' and 'refless train'
+SAVED = ("index.json", "fitted.json", "model.json")  # of 'refless index', 'fit' and 'train'
 
 
 def show(make: Callable[[], Result], shown: Format, saved: Sequence[str], csv_safe: bool) -> None:

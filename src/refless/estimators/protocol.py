@@ -29,6 +29,7 @@ from refless.records import (
 from refless.signature import Signature
 from refless.spec import About, made, nested
 from refless.stats.correlation import spearman
+from refless.stored import Array, Arrays, hold
 
 SUBSAMPLE = About("share of the rated texts drawn, with the seed", above=0, at_most=1)
 SEED = About("of what is drawn", at_least=0)
@@ -39,10 +40,11 @@ FOLDS = About("folds of held-out evaluation", at_least=2)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Fitted:
-    """What was learned, and the parameters that went into it."""
+    """What was learned, the parameters that went into it, and the rated texts as given."""
 
     learned: Any  # one frozen object
     parameters: object
+    pool: RatedPool
 
 
 class Estimator(Scorer):
@@ -83,8 +85,62 @@ class Estimator(Scorer):
         if len(groups) not in {0, len(ids)}:
             raise UsageError(f"{len(ids)} texts but {len(groups)} groups")
         self._together = dict(zip(ids, groups, strict=False))
-        self._fitted = _Fitted(self._learn(given), self._learned_with())
+        self._fitted = _Fitted(self._learn(given), self._learned_with(), rated_in(given))
         return self
+
+    def learned(self) -> tuple[dict[str, object], Arrays]:
+        """What a saved folder holds beside the rated texts: facts for JSON, arrays.
+
+        Nothing where it is quickly learned anew, as here.
+
+        Raises:
+            UsageError: before `fit`.
+        """
+        self._state()
+        return {}, {}
+
+    def relearn(
+        self,
+        pool: RatedPool,
+        labels: Sequence[str],
+        facts: Mapping[str, Any],
+        arrays: Mapping[str, Array],
+    ) -> Self:
+        """As `fit`, by what `learned` gave of these rated texts.
+
+        Args:
+            pool: in canonical order; labels: [n] as the groups of `fit`, or ().
+            facts, arrays: as they were saved; whatever they hold is checked.
+
+        Raises:
+            ValueError: facts or arrays that `learned` cannot have given.
+        """
+        self._together = dict(zip(pool.ids, labels, strict=False))
+        found = self._relearn(pool, facts, arrays)
+        self._fitted = _Fitted(found, self._learned_with(), pool)
+        return self
+
+    def _relearn(
+        self,
+        pool: RatedPool,
+        facts: Mapping[str, Any],
+        arrays: Mapping[str, Array],
+    ) -> object:
+        """What `_learn` gives."""
+        hold(not facts and not arrays, "it holds more than there is to learn")
+        return self._learn(pool)
+
+    @property
+    def given(self) -> tuple[RatedPool, tuple[str, ...]]:
+        """The rated texts as they were given, in canonical order, and their groups, or ().
+
+        Raises:
+            UsageError: before `fit`.
+        """
+        self._state()
+        pool = self._fitted.pool if self._fitted is not None else self.rated
+        ordered = take(pool, canonical_order(pool))
+        return ordered, self._labels(ordered) if self._together else ()
 
     def _labels(self, rated: RatedPool) -> tuple[str, ...]:
         """[n] what is held out together where errors are measured: given groups, or sources."""

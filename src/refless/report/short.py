@@ -1,10 +1,11 @@
-"""The results of commands that have no report of their own: index, mine, demo."""
+"""The results of commands that have no report of their own: index, fit, mine, demo."""
 
 import shlex
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
+from refless.estimators import Estimator
 from refless.index import RatedIndex
 from refless.mining import Candidate, Weighted
 from refless.nouns import counted
@@ -14,6 +15,7 @@ from refless.report.record import Count, Record, Signed
 from refless.report.result import Result
 from refless.report.score.data import ScoreRecord
 from refless.report.validate.data import ValidateRecord
+from refless.report.wording import sentence
 
 SIMULATED = "This sample is SIMULATED: a program wrote the texts and rated them."
 
@@ -52,6 +54,44 @@ class IndexResult(Result):
     def json(self) -> Record:
         """What `--format json` prints."""
         return self._record(n=len(self.index.pool))
+
+
+@dataclass(frozen=True, kw_only=True)
+class FitRecord(Record):
+    """The folder of a fitted estimator, and how many rated texts it has learned from."""
+
+    command: Literal["fit"] = "fit"
+    signature: Signed
+    folder: str
+    n: Count
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class FitResult(Result):
+    """A fitted estimator and its folder."""
+
+    record = FitRecord
+    estimator: Estimator
+    folder: str
+
+    def document(self) -> Document:
+        """What the terminal shows."""
+        size = counted(len(self.estimator.rated), "rated text")
+        score, explain = (
+            shlex.join(["refless", *words, "--model", self.folder])
+            for words in (("score", "OUTPUTS"), ("explain", "TEXT"))
+        )
+        return Document(
+            title="refless fit",
+            verdict=f"{sentence(self.estimator.title)} has learned from {size}.",
+            sections=(Section(title="To use it", lines=(f"  {score}", f"  {explain}")),),
+            signatures=(str(self.signature),),
+            command=self.command,
+        )
+
+    def json(self) -> Record:
+        """What `--format json` prints."""
+        return self._record(n=len(self.estimator.rated))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,10 +7,11 @@ component has learned from the rated texts how to place any text; points are wha
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from operator import attrgetter
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
@@ -94,7 +95,7 @@ class _Grams:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Bag:
+class Bag:
     """Cosine of vectors, (1 + log count) idf, idf = 1 + log((1 + n) / (1 + df)), of what is read.
 
     What no rated text has counts in a text's length, as what one alone of them has does.
@@ -106,12 +107,17 @@ class _Bag:
     unknown: float
 
     @classmethod
-    def of(cls, read: Read, statistics: Inputs) -> _Bag:
+    def of(cls, read: Read, statistics: Inputs) -> Bag:
         """Learned from what is read of these texts."""
         counts = Counter(one for found in read(statistics) for one in set(found))
         places = {one: i for i, one in enumerate(sorted(counts))}
         frequency = np.array([counts[one] for one in places], dtype=np.float64)
-        rarity = np.log(1.0 + len(statistics))
+        return cls.counted(read, places, frequency, len(statistics))
+
+    @classmethod
+    def counted(cls, read: Read, places: dict[str, int], frequency: FloatArray, n: int) -> Bag:
+        """Of what so many out of n texts hold each."""
+        rarity = np.log(1.0 + n)
         return cls(read, places, 1.0 + rarity - np.log1p(frequency), 1.0 + rarity - np.log(2.0))
 
     def points(self, inputs: Inputs) -> csr_array:
@@ -298,7 +304,11 @@ class _Meaning:
 
 
 def components_of(
-    names: Sequence[str], statistics: Inputs, shape: Shape, threads: int | None = None
+    names: Sequence[str],
+    statistics: Inputs,
+    shape: Shape,
+    threads: int | None = None,
+    bags: Mapping[str, Bag] = MappingProxyType({}),
 ) -> tuple[Component, ...]:
     """The kernels of these names.
 
@@ -307,15 +317,16 @@ def components_of(
         statistics: the texts whose word frequencies and spreads count.
         shape: tokens and orders of the n-grams.
         threads: for these.
+        bags: those that are known already, by name.
     """
     numbers = NUMBERS | score_numbers(statistics.score_names)
     makers: dict[str, Callable[[], Component]] = {
         "grams": lambda: _Grams(shape, threads),
-        **{name: partial(_Bag.of, read, statistics) for name, read in BAGS.items()},
+        **{name: partial(Bag.of, read, statistics) for name, read in BAGS.items()},
         **{name: partial(_Meaning.of, name, statistics) for name in ("meaning", "asked")},
         **{name: partial(kind.of, read, statistics) for name, (kind, read) in numbers.items()},
     }
-    return tuple(makers[name]() for name in names)
+    return tuple(bags.get(name) or makers[name]() for name in names)
 
 
 def kind_of(name: str) -> str:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from refless.embed import Encoder
+from refless.errors import UsageError
 from refless.estimators.gp.acts import mostly_acts
 from refless.estimators.gp.components import (
     ACTS,
@@ -40,7 +42,8 @@ class Data:
     Attributes:
         pool: as given; rated: in canonical order, sub-sampled.
         copies: [n] number of each rated text's content; those with one number are equal.
-        inputs: what the kernels read of the rated texts.
+        inputs: what the kernels read of the rated texts; of those that were saved, what is needed
+            once their points are known.
         components: the kernels, learned from all rated texts; points: where these lie. By name.
         y: [n] human rating as (human rating - offset) / unit.
         noise: [n] variance of each text's human rating as an average of few ratings, over unit**2.
@@ -74,9 +77,9 @@ class Data:
     def inputs_of(self, outputs: Outputs, progress: Progress | None = None) -> Inputs:
         """What the kernels read of outputs, as they read the rated texts."""
         sources = outputs.sources if self.inputs.sources else ()
-        acts = bool(self.inputs.acts)
+        acts = ACTS[0] in self.components
         names = self.inputs.score_names
-        return inputs_of(
+        found = inputs_of(
             outputs.texts,
             sources,
             acts=acts,
@@ -85,6 +88,9 @@ class Data:
             score_names=names,
             progress=progress,
         )
+        if self.encoder and found.meaning.shape[1] != self.inputs.meaning.shape[1]:
+            raise UsageError("the encoder gives other vectors than those of the rated texts")
+        return found
 
     def take(self, rows: IntArray) -> Data:
         """These rated texts alone, in the same units."""
@@ -129,22 +135,30 @@ def read(
     )
     learned = components_of(names, inputs, shape, threads) if len(rated) else ()
     components = dict(zip(names, learned, strict=bool(learned)))
-    offset, unit = _units(rated.human)
-    return Data(
+    return data_of(
         pool=pool,
         rated=rated,
-        copies=copies_of(rated),
         inputs=inputs,
         components=components,
         points={name: component.points(inputs) for name, component in components.items()},
-        y=(rated.human - offset) / unit,
-        offset=offset,
-        unit=unit,
-        noise=rating_noise(rated) / unit**2,
         fingerprint=fingerprint(ordered),
         encoder=encoder,
         reads_scores=use_scores,
         threads=threads,
+    )
+
+
+def data_of(*, rated: RatedPool, **known: Any) -> Data:  # noqa: ANN401 - the other fields of Data
+    """The numbers of rated texts whose kernels and points are known."""
+    offset, unit = _units(rated.human)
+    return Data(
+        rated=rated,
+        copies=copies_of(rated),
+        y=(rated.human - offset) / unit,
+        offset=offset,
+        unit=unit,
+        noise=rating_noise(rated) / unit**2,
+        **known,
     )
 
 

@@ -1,6 +1,8 @@
 """The Gaussian process: what an output's rating should be, given how alike it is to rated texts."""
 
-from collections.abc import Callable
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar, Self
 
@@ -11,6 +13,7 @@ from refless.errors import UsageError
 from refless.estimators.explanation import Explanation
 from refless.estimators.given import outputs_in
 from refless.estimators.gp.data import FEWEST, Data, folds_in, kernels_of, read
+from refless.estimators.gp.exact import Left
 from refless.estimators.gp.model import (
     Method,
     Model,
@@ -23,6 +26,7 @@ from refless.estimators.gp.model import (
     tuned,
 )
 from refless.estimators.gp.nested import Nested, nested
+from refless.estimators.gp.stored import restored, stored
 from refless.estimators.gp.threads import calm
 from refless.estimators.protocol import (
     FOLDS,
@@ -54,6 +58,7 @@ from refless.records import (
 from refless.signature import Signature
 from refless.spec import About, check
 from refless.stats.intervals import conformal_radius
+from refless.stored import Array, Arrays, hold
 from refless.tokenize import TOKENS
 from refless.version import __version__
 
@@ -67,14 +72,30 @@ class _Learned:
     """What `fit` learns; no model of fewer than five rated texts.
 
     Attributes:
+        left: held-out means and variances of the rated texts, by what is left out together.
         errors: human rating minus held-out estimate of the rated texts; standardized: the same in
             standard deviations.
     """
 
     data: Data
     model: Model | None
+    left: Mapping[str, Left]
     errors: Residuals
     standardized: Residuals
+
+    @classmethod
+    def of(
+        cls, data: Data, model: Model | None, left: Mapping[str, Left], labels: tuple[str, ...]
+    ) -> _Learned:
+        """With the errors; labels: [n] what texts of one group have in common."""
+        if model is None:
+            nothing = Residuals(values=np.zeros(0))
+            return cls(data, None, {}, nothing, nothing)
+        gaps = {way: data.y - means for way, (means, _) in left.items()}
+        errors = {way: gap * data.unit for way, gap in gaps.items()}
+        ratios = {way: gap / np.sqrt(left[way][1]) for way, gap in gaps.items()}
+        found = (residuals_in(data.rated, labels, **some) for some in (errors, ratios))
+        return cls(data, model, left, *found)
 
     @property
     def rated(self) -> RatedPool:
@@ -162,29 +183,47 @@ class GaussianProcess(Estimator):
     def _learn(self, given: RatedPool | RatedIndex) -> _Learned:
         """Reads the rated texts, chooses the amplitudes, conditions on the ratings."""
         data = self._read(rated_in(given))
+        labels = self._labels(data.rated)
         if len(data.y) < FEWEST:
-            nothing = Residuals(values=np.zeros(0))
-            return _Learned(data, None, nothing, nothing)
+            return _Learned.of(data, None, {}, labels)
         with calm():
             amplitudes = tuned(data, np.arange(len(data.y)), self._method())
             model = conditioned(data, amplitudes, self._method())
-            labels = self._labels(data.rated)
             leave = model.posterior.leaving()
             left = {way: leave(groups) for way, groups in held_out_ways(data.rated, labels).items()}
-        gaps = {way: data.y - means for way, (means, _) in left.items()}
-        errors = {way: gap * data.unit for way, gap in gaps.items()}
-        ratios = {way: gap / np.sqrt(left[way][1]) for way, gap in gaps.items()}
-        found = (residuals_in(data.rated, labels, **some) for some in (errors, ratios))
-        return _Learned(data, model, *found)
+        return _Learned.of(data, model, left, labels)
+
+    def learned(self) -> tuple[dict[str, object], Arrays]:
+        """The kernels, their amplitudes, and the process given the ratings."""
+        state: _Learned = self._state()
+        return stored(state.data, state.model, state.left)
+
+    def _relearn(
+        self, pool: RatedPool, facts: Mapping[str, Any], arrays: Mapping[str, Array]
+    ) -> _Learned:
+        rated = self.drawn(pool)
+        labels = self._labels(rated)
+        if len(rated) < FEWEST:
+            hold(not facts and not arrays, "it holds more than there is to learn")
+            return self._learn(pool)
+        ways, method = tuple(held_out_ways(rated, labels)), self._method()
+        found = restored(pool, rated, method, ways, facts, arrays, **self._reading())
+        return _Learned.of(*found, labels)
+
+    def _reading(self) -> dict[str, Any]:
+        """How texts are read."""
+        return {
+            "use_source": self.use_source,
+            "use_scores": self.use_scores,
+            "encoder": self._encoder(),
+            "shape": self._shape(),
+            "threads": self.threads,
+        }
 
     def _read(self, pool: RatedPool, groups: IntArray | None = None) -> Data:
         return read(
             pool,
-            use_source=self.use_source,
-            use_scores=self.use_scores,
-            encoder=self._encoder(),
-            shape=self._shape(),
-            threads=self.threads,
+            **self._reading(),
             subsample=self.subsample,
             seed=self.seed,
             groups=groups,

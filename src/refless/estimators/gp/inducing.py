@@ -138,7 +138,7 @@ def inducing(
     """
     from scipy.linalg import solve_triangular
 
-    root = positive_root(among)
+    root = np.asfortranarray(positive_root(among))  # as a saved one is read again
     phi = np.ascontiguousarray(solve_triangular(root, cross.T, lower=True, check_finite=False).T)
     d = np.maximum(prior - (phi**2).sum(axis=1), 0.0) + noise
     return _conditioned(root, phi, d, y)

@@ -81,9 +81,6 @@ def inputs_of(
     if encoder is not None:
         vectors = encoder.sentences([*texts, *sources], progress)
         meaning, asked = vectors[: len(texts)], vectors[len(texts) :]
-    relevance = np.zeros((0, 1))
-    if len(asked):
-        relevance = np.einsum("ij,ij->i", meaning, asked, dtype=np.float64)[:, None]
     return Inputs(
         texts=tuple(texts),
         sources=tuple(sources),
@@ -93,7 +90,14 @@ def inputs_of(
         relation=relation(texts if sources else (), sources),
         meaning=meaning,
         asked=asked,
-        relevance=relevance,
+        relevance=relevance_of(meaning, asked),
         scores=scores,
         score_names=score_names,
     )
+
+
+def relevance_of(meaning: VectorArray, asked: VectorArray) -> FloatArray:
+    """[n, 1] cosine of the vectors of texts and of sources; [0, 1] without the latter."""
+    if not len(asked):
+        return np.zeros((0, 1))
+    return np.asarray(np.einsum("ij,ij->i", meaning, asked, dtype=np.float64)[:, None])

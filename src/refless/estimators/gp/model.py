@@ -41,6 +41,10 @@ class Method:
     exact_up_to: int
     inducing: int
 
+    def many(self, n: int) -> bool:
+        """Whether so many rated texts take inducing points."""
+        return n > self.exact_up_to
+
 
 def tuned(data: Data, rows: IntArray, method: Method) -> Amplitudes:
     """Amplitudes from these rated texts, or from a part of them."""
@@ -54,20 +58,24 @@ def tuned(data: Data, rows: IntArray, method: Method) -> Amplitudes:
 
 def conditioned(data: Data, amplitudes: Amplitudes, method: Method) -> Model:
     """The process given all ratings, through inducing points where there are too many."""
-    n, rows = len(data.y), np.arange(len(data.y))
-    many = n > method.exact_up_to
-    if many:
-        rows = np.sort(np.random.default_rng(1).choice(n, min(method.inducing, n), replace=False))
-    anchors = rows_of(data.points, rows)
-    covariance = Covariance.of(data.components, amplitudes.weights, anchors, len(rows))
+    n, (rows, covariance) = len(data.y), anchored(data, amplitudes, method)
     cross = covariance.between(data.points, n)
     noise = data.noise + amplitudes.nugget
-    if many:
+    if method.many(n):
         prior = covariance.diagonal(data.points, n)
         posterior: Exact | Inducing = inducing(cross[rows], cross, prior, noise, data.y)
     else:
         posterior = exact(cross, noise, data.y)
     return Model(amplitudes, covariance, posterior)
+
+
+def anchored(data: Data, amplitudes: Amplitudes, method: Method) -> tuple[IntArray, Covariance]:
+    """Rows of the rated texts that others are compared with, and the kernels bound to them."""
+    n, rows = len(data.y), np.arange(len(data.y))
+    if method.many(n):
+        rows = np.sort(np.random.default_rng(1).choice(n, min(method.inducing, n), replace=False))
+    anchors = rows_of(data.points, rows)
+    return rows, Covariance.of(data.components, amplitudes.weights, anchors, len(rows))
 
 
 def estimated(

@@ -1,6 +1,8 @@
 """RatPred: a network that reads source and output and says what people would rate it."""
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
+from io import BytesIO
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
@@ -19,7 +21,7 @@ from refless.estimators.protocol import (
     Estimator,
     one_output,
 )
-from refless.estimators.ratpred.model import MODEL, Model, load
+from refless.estimators.ratpred.model import MODEL, Model, load, model_in
 from refless.estimators.ratpred.reading import SLOTS, Pair, reader_of
 from refless.estimators.ratpred.settings import Settings
 from refless.estimators.refits import grouped_refits
@@ -39,6 +41,7 @@ from refless.records import (
 from refless.signature import Signature
 from refless.spec import About
 from refless.stats.intervals import conformal_radius
+from refless.stored import Array, Arrays, hold
 from refless.version import __version__
 
 FEWEST = 20  # rated texts for a network and for the choice of its epoch
@@ -140,6 +143,19 @@ class RatPred(Estimator, Settings):
             return _Learned(self.drawn(pool), model, model.about)
         about = self._about(pool)
         return _Learned(self.drawn(pool), self._trained(self.drawn(pool), about), about)
+
+    def learned(self) -> tuple[dict[str, object], Arrays]:
+        """The model, all but its weights as facts; those as safetensors."""
+        model = self.trained
+        return model.described(), {"weights.bytes": np.frombuffer(model.weights(), np.uint8)}
+
+    def _relearn(
+        self, pool: RatedPool, facts: Mapping[str, Any], arrays: Mapping[str, Array]
+    ) -> _Learned:
+        _check_torch(self.threads)
+        hold(set(arrays) == {"weights.bytes"}, "it names no weights")
+        model = model_in(facts, BytesIO(arrays["weights.bytes"].tobytes()))
+        return _Learned(self.drawn(pool), model, model.about)
 
     def from_model(self) -> RatedPool | None:
         """No rated texts, on the scale of `model`: with it `fit` needs no others."""

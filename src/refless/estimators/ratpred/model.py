@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass, field, replace
-from io import BufferedReader
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import msgspec
 import numpy as np
@@ -166,15 +165,24 @@ class Model:
         Raises:
             InputError: no space, or a folder that cannot be written; the old model is kept.
         """
+        described = {"version": __version__, **self.described()}
+        claim.put(described, [(WEIGHTS, self.weights())], self.about["pool"])
+
+    def weights(self) -> bytes:
+        """The networks as safetensors."""
         from safetensors.torch import save
 
-        tables = {
-            f"{i}.{name}": value.contiguous()
-            for i, network in enumerate(self.networks)
-            for name, value in network.state_dict().items()
-        }
-        described = {
-            "version": __version__,
+        return save(
+            {
+                f"{i}.{name}": value.contiguous()
+                for i, network in enumerate(self.networks)
+                for name, value in network.state_dict().items()
+            }
+        )
+
+    def described(self) -> dict[str, object]:
+        """All besides, for JSON."""
+        return {
             "settings": asdict(self.settings),
             "reader": {"acts": self.reader.acts, "slots": sorted(self.reader.slots)},
             "dictionary": asdict(self.dictionary),
@@ -183,7 +191,6 @@ class Model:
             "about": self.about,
             "history": self.history,
         }
-        claim.put(described, [(WEIGHTS, save(tables))], self.about["pool"])
 
 
 class About(msgspec.Struct, frozen=True):
@@ -233,11 +240,20 @@ def load(folder: str | Path) -> Model:
 def _made(manifest: dict[str, Any], files: Files) -> Model:
     if WEIGHTS not in files:
         raise ValueError("it names no weights")
-    found = msgspec.convert(manifest, Described)
+    return model_in(manifest, files[WEIGHTS])
+
+
+def model_in(described: Mapping[str, Any], weights: IO[bytes]) -> Model:
+    """The model of what `described` and `weights` say.
+
+    Raises:
+        ValueError: anything that they cannot have said.
+    """
+    found = msgspec.convert(described, Described)
     _check(found)
     names, span, settings = found.dictionary, found.range, found.settings
     return Model(
-        networks=_networks(files[WEIGHTS], names, settings, span.levels(settings.target)),
+        networks=_networks(weights, names, settings, span.levels(settings.target)),
         settings=settings,
         reader=found.reader,
         dictionary=names,
@@ -262,7 +278,7 @@ def _check(found: Described) -> None:
 
 
 def _networks(
-    file: BufferedReader, names: Dictionary, settings: Settings, levels: Sequence[float]
+    file: IO[bytes], names: Dictionary, settings: Settings, levels: Sequence[float]
 ) -> tuple[Network, ...]:
     """The networks in a file; ValueError for one that is damaged or of other sizes."""
     from refless.estimators.ratpred.network import Network, tables_in

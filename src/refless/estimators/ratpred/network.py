@@ -3,8 +3,7 @@
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from io import BufferedReader
-from typing import Self
+from typing import IO, Self
 
 import numpy as np
 import torch
@@ -166,7 +165,7 @@ class Network(torch.nn.Module):
         return np.asarray(found.cpu().numpy(), dtype=np.float64)
 
 
-def tables_in(file: BufferedReader) -> dict[str, Tensor]:
+def tables_in(file: IO[bytes]) -> dict[str, Tensor]:
     """The tables of a safetensors file, in memory of their own.
 
     Raises:

@@ -1,0 +1,63 @@
+"""fit: an estimator that has learned from rated texts, saved."""
+
+from __future__ import annotations
+
+from os import fspath
+from typing import TYPE_CHECKING, Annotated
+
+from refless.application.estimating import DEFAULT, chosen, fitted
+from refless.application.notes import note
+from refless.application.parameters import (
+    Argument,
+    Chosen,
+    Flag,
+    Folder,
+    Seed,
+    Threads,
+    check_drawing,
+    command,
+)
+from refless.application.rows import ScoredRows
+
+if TYPE_CHECKING:
+    from refless.report.short import FitResult
+
+
+@command
+def fit(
+    rated: Argument,
+    *,
+    out_dir: Annotated[Folder, Flag(kind=str)],
+    estimator: Chosen = DEFAULT,
+    group: str | None = None,
+    threads: Threads = None,
+    seed: Seed = 0,
+    rows: ScoredRows,
+) -> FitResult:
+    """Fit an estimator once and save it for 'refless score --model DIR'.
+
+    Estimates are those of 'refless score --rated', digit for digit, without the wait. The folder
+    holds the rated texts too. One that is there already is replaced in one step.
+
+    Args:
+        rated: Files of rated texts, or a folder made by 'refless index'.
+        out_dir: Folder of the fitted estimator; made where missing.
+        group: What belongs together where errors are measured, as of 'refless score'.
+    """
+    from refless.application.rows import note_unread, rated_of
+    from refless.estimators.saved import FITTED, put
+    from refless.folders import claimed
+    from refless.index import rated_in
+    from refless.report.short import FitResult
+    from refless.studies.validation import group_labels
+
+    check_drawing(seed)
+    one = chosen(estimator, threads, seed)
+    with claimed(out_dir, FITTED, tell=note) as claim:  # first: it may not be writable
+        pool, labels = rated_of(rated, rows, group or "id")
+        labels = () if group is None else tuple(group_labels(rated_in(pool), group, labels))
+        note_unread([one], rated_in(pool))
+        fitted(one, pool, labels)
+        put(claim, one, group)
+    signed = one.signature() if group is None else one.signature().plus(heldout=group)
+    return FitResult(estimator=one, folder=fspath(out_dir), signature=signed)

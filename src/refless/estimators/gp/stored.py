@@ -1,0 +1,233 @@
+"""What the Gaussian process has learned as arrays of a saved folder, and back, checked.
+
+Texts are not read again: their vectors, numbers and the factor of their covariance are there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+import msgspec
+import numpy as np
+
+from refless.embed import Encoder
+from refless.estimators.gp.components import (
+    BAGS,
+    MEANING,
+    SOURCE,
+    SOURCE_MEANING,
+    Bag,
+    Points,
+    components_of,
+)
+from refless.estimators.gp.data import Data, data_of, kernels_of
+from refless.estimators.gp.exact import Exact, Left
+from refless.estimators.gp.inducing import Inducing
+from refless.estimators.gp.inputs import Inputs, relevance_of
+from refless.estimators.gp.likelihood import Amplitudes
+from refless.estimators.gp.model import Method, Model, anchored
+from refless.human import fingerprint
+from refless.ngrams import Shape
+from refless.records import NO_SCORES, FloatArray, RatedPool
+from refless.stored import (
+    Array,
+    Arrays,
+    hold,
+    hold_sorted,
+    hold_starts,
+    hold_within,
+    packed,
+    strings,
+)
+from refless.surface import relation, surface
+
+VECTORS = {"meaning.vectors": MEANING[0], "asked.vectors": SOURCE_MEANING[0]}
+PARTS = {  # of the process given the ratings, and which of them are lower triangles
+    True: {"factor": True, "ones": False, "alpha": False},
+    False: {"root": True, "phi": False, "d": False, "inner": True, "ones": False},
+}  # fmt: skip
+
+
+class Facts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The constant mean, and what belongs to single texts."""
+
+    mean: float
+    nugget: float
+
+
+def stored(
+    data: Data, model: Model | None, left: Mapping[str, Left]
+) -> tuple[dict[str, object], Arrays]:
+    """Facts for JSON, and arrays; nothing where there is no model."""
+    if model is None:
+        return {}, {}
+    inputs, posterior = data.inputs, model.posterior
+    arrays: Arrays = {"weights": model.amplitudes.weights}
+    arrays |= {"numbers.surface": inputs.surface, "numbers.relation": inputs.relation}
+    arrays |= {
+        file: getattr(inputs, name) for file, name in VECTORS.items() if name in data.components
+    }
+    for name in _bags(data.components):
+        bag, points = cast("Bag", data.components[name]), data.points[name]
+        arrays |= packed(name, tuple(bag.places))
+        arrays |= {f"{name}.rows": points.indptr, f"{name}.columns": points.indices}
+        arrays[f"{name}.values"] = points.data
+    for name, lower in PARTS[isinstance(posterior, Exact)].items():
+        part = getattr(posterior, name)
+        part = part[0] if isinstance(part, tuple) else part
+        arrays[f"posterior.{name}"] = part.T if lower else part
+    for way, both in left.items():
+        arrays |= {f"{way}.means": both[0], f"{way}.variances": both[1]}
+    facts: dict[str, object] = {"mean": posterior.mean, "nugget": model.amplitudes.nugget}
+    return facts, {name: array.ravel() for name, array in arrays.items()}
+
+
+def restored(
+    pool: RatedPool,
+    rated: RatedPool,
+    method: Method,
+    ways: Sequence[str],
+    given: Mapping[str, Any],
+    arrays: Mapping[str, Array],
+    *,
+    use_source: bool,
+    use_scores: bool,
+    encoder: Encoder | None,
+    shape: Shape,
+    threads: int | None,
+) -> tuple[Data, Model, dict[str, Left]]:
+    """What `stored` was given, of rated texts (of them those drawn) that are enough for a model.
+
+    Args:
+        pool, rated: in canonical order; method: how a model is learned.
+        ways: what is left out together.
+        given, arrays: what `stored` gave; whatever they hold is checked.
+        use_source, use_scores, encoder, shape, threads: as of `data.read`.
+
+    Raises:
+        ValueError: anything that `stored` cannot have given.
+    """
+    facts = msgspec.convert(given, Facts)
+    names = kernels_of(rated, use_source=use_source, use_scores=use_scores, encoder=encoder)
+    exact = not method.many(len(rated))
+    _check_names(names, exact, ways, arrays)
+    for name, array in arrays.items():
+        known = name.endswith((".means", ".variances")) or array.dtype.kind != "f"
+        hold(known or bool(np.isfinite(array).all()), f"{name} has a number that is none")
+    inputs = _inputs(rated, names, arrays, use_scores=use_scores)
+    bags = {name: _bag(name, len(rated), arrays) for name in _bags(names)}
+    learned = components_of(
+        names, inputs, shape, threads, {name: bag for name, (bag, _) in bags.items()}
+    )
+    components = dict(zip(names, learned, strict=True))
+    own = {name: one for name, one in components.items() if name not in bags}
+    data = data_of(
+        pool=pool,
+        rated=rated,
+        inputs=inputs,
+        components=components,
+        points={
+            **{name: one.points(inputs) for name, one in own.items()},
+            **{name: points for name, (_, points) in bags.items()},
+        },
+        fingerprint=fingerprint(pool),
+        encoder=encoder,
+        reads_scores=use_scores,
+        threads=threads,
+    )
+    model = _model(data, facts, method, arrays)
+    n = len(rated)
+    left = {
+        way: (_table(f"{way}.means", arrays, n), _table(f"{way}.variances", arrays, n))
+        for way in ways
+    }
+    return data, model, left
+
+
+def _bags(names: Sequence[str] | Mapping[str, object]) -> list[str]:
+    return [name for name in BAGS if name in names]
+
+
+def _check_names(
+    names: Sequence[str], exact: bool, ways: Sequence[str], arrays: Mapping[str, Array]
+) -> None:
+    parts = ("bytes", "starts", "rows", "columns", "values")
+    wanted = {"weights", "numbers.surface", "numbers.relation"}
+    wanted |= {file for file, name in VECTORS.items() if name in names}
+    wanted |= {f"{name}.{part}" for name in _bags(names) for part in parts}
+    wanted |= {f"posterior.{name}" for name in PARTS[exact]}
+    wanted |= {f"{way}.{part}" for way in ways for part in ("means", "variances")}
+    hold(wanted == set(arrays), "the files are not those of its kernels")
+
+
+def _table(name: str, arrays: Mapping[str, Array], *shape: int) -> FloatArray:
+    hold(len(arrays[name]) == int(np.prod(shape)), f"{name} has another length")
+    return arrays[name].reshape(shape)
+
+
+def _inputs(
+    rated: RatedPool, names: Sequence[str], arrays: Mapping[str, Array], *, use_scores: bool
+) -> Inputs:
+    """What is needed of the rated texts once their points are known."""
+    n, sources = len(rated), rated.sources if SOURCE[0] in names else ()
+    columns = surface(()).shape[1], relation((), ()).shape[1]
+    vectors: list[Array] = [np.zeros((0, 0), dtype=np.float32)] * 2
+    for i, (file, name) in enumerate(VECTORS.items()):
+        if name in names:
+            width = len(arrays[file]) // n
+            hold(width > 0, f"{file} is empty")
+            vectors[i] = _table(file, arrays, n, width)
+    meaning, asked = vectors
+    hold(not len(asked) or asked.shape == meaning.shape, "asked.vectors has another length")
+    return Inputs(
+        texts=rated.texts,
+        sources=sources,
+        masked=(),
+        acts=(),
+        surface=_table("numbers.surface", arrays, n, columns[0]),
+        relation=_table("numbers.relation", arrays, n if sources else 0, columns[1]),
+        meaning=meaning,
+        asked=asked,
+        relevance=relevance_of(meaning, asked),
+        scores=rated.scores if use_scores else NO_SCORES,
+        score_names=rated.score_names if use_scores else (),
+    )
+
+
+def _bag(name: str, n: int, arrays: Mapping[str, Array]) -> tuple[Bag, Points]:
+    """What vectors count, and those of the rated texts: compiled loops rely on their places."""
+    from scipy.sparse import csr_array
+
+    rows, columns, values = (arrays[f"{name}.{part}"] for part in ("rows", "columns", "values"))
+    hold_starts(f"{name}.starts", arrays, len(arrays[f"{name}.bytes"]))
+    words = strings(name, arrays)
+    hold_sorted(name, words)
+    hold(len(rows) == n + 1 and len(values) == len(columns), f"{name} has another length")
+    hold_starts(f"{name}.rows", arrays, len(columns))
+    hold_within(f"{name}.columns", columns, len(words))
+    frequency = np.bincount(columns, minlength=len(words)).astype(np.float64)
+    hold(bool((frequency > 0).all()), f"{name} holds what no text does")
+    places = {one: i for i, one in enumerate(words)}
+    points = csr_array((values, columns, rows), shape=(n, len(words)))
+    return Bag.counted(BAGS[name], places, frequency, n), points
+
+
+def _model(data: Data, facts: Facts, method: Method, arrays: Mapping[str, Array]) -> Model:
+    n, weights = len(data.y), _table("weights", arrays, len(data.components))
+    hold(bool((weights >= 0).all()) and facts.nugget > 0, "an amplitude is below 0")
+    hold(bool(np.isfinite([facts.nugget, facts.mean]).all()), "a fact is no number")
+    amplitudes = Amplitudes(weights, facts.nugget)
+    rows, covariance = anchored(data, amplitudes, method)
+    m, exact = len(rows), not method.many(n)
+    shapes = {"factor": (n, n), "root": (m, m), "phi": (n, m), "inner": (m, m)}
+    found: dict[str, Any] = {"y": data.y, "mean": facts.mean}
+    for name, lower in PARTS[exact].items():
+        part = _table(f"posterior.{name}", arrays, *shapes.get(name, (n,)))
+        hold(not lower or bool((np.diag(part) > 0).all()), f"posterior.{name} is no factor")
+        found[name] = part.T if lower else part
+    hold(found["ones"].sum() > 0, "posterior.ones sum to nothing")
+    for name in {"factor", "inner"} & found.keys():
+        found[name] = (found[name], True)
+    posterior: Exact | Inducing = Exact(**found) if exact else Inducing(**found)
+    return Model(amplitudes, covariance, posterior)

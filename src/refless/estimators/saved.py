@@ -1,0 +1,170 @@
+"""Fitted estimators in folders: the rated texts, the specification and what was learned.
+
+A folder of `refless train`, which holds a network and no texts, is opened as well.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from refless.estimators import ESTIMATORS, estimator_of
+from refless.estimators.protocol import Estimator
+from refless.estimators.ratpred.estimator import RatPred
+from refless.estimators.ratpred.model import MODEL
+from refless.folders import Claim, Files, Kind, claimed, read
+from refless.human import canonical_order, fingerprint
+from refless.signature import Signature
+from refless.spec import spec_of
+from refless.stored import (
+    Array,
+    PoolFacts,
+    arrays_of,
+    check_pool,
+    facts_of,
+    file_of,
+    hold,
+    hold_size,
+    hold_starts,
+    mapped,
+    names_of,
+    packed,
+    pool_in,
+    strings,
+)
+from refless.version import __version__
+
+FITTED = Kind(
+    name="fitted estimator",
+    manifest="fitted.json",
+    format=1,
+    suffix=".npy",
+    alone=True,
+    missing="no fitted estimator is there: neither fitted.json nor model.json",
+    remedy="name a folder made by 'refless fit', or make it again",
+)
+HERE = ("threads", "checkpoint")  # parameters that are this machine's
+GROUPS = {"groups.bytes", "groups.starts"}
+DTYPES = {  # of files by name, and by the last part of the name; others hold float64
+    "ratings.text": "<i8", "ratings.annotator": "<i8", "bytes": "|u1", "starts": "<i8",
+    "rows": "<i8", "columns": "<i4", "vectors": "<f4",
+}  # fmt: skip
+
+
+class Facts(PoolFacts, frozen=True, kw_only=True):
+    """What fitted.json says beside what it says of the rated texts."""
+
+    estimator: str
+    signature: str
+    group: str | None
+    grouped: bool
+    learned: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Saved:
+    """A fitted estimator out of a folder.
+
+    Attributes:
+        estimator: as after `fit`.
+        group: what was held out together where errors were measured; None for the sources.
+    """
+
+    estimator: Estimator
+    group: str | None = None
+
+
+def save(estimator: Estimator, folder: str | os.PathLike[str], *, group: str | None = None) -> None:
+    """Writes a fitted estimator; one that is there already is replaced in one step.
+
+    Args:
+        estimator: fitted.
+        folder: made where missing.
+        group: what its groups are called.
+
+    Raises:
+        UsageError: an estimator that is not fitted, or whose parameters no specification can say.
+        InputError: a folder that holds something else, or that cannot be written.
+    """
+    with claimed(folder, FITTED) as claim:
+        put(claim, estimator, group)
+
+
+def put(claim: Claim, estimator: Estimator, group: str | None = None) -> None:
+    """The same for a folder that is claimed already."""
+    pool, labels = estimator.given
+    learned, arrays = estimator.learned()
+    plain = {name: None for name in HERE if name in estimator.get_params(deep=False)}
+    facts = {
+        "refless": __version__,
+        **facts_of(pool, digest := fingerprint(pool)),
+        "estimator": spec_of(estimator.clone().set_params(**plain), ESTIMATORS),
+        "signature": str(estimator.signature()),
+        "group": group,
+        "grouped": bool(labels),
+        "learned": learned,
+    }
+    every = {**arrays_of(pool), **(packed("groups", labels) if labels else {}), **arrays}
+    contents = ((name, file_of(array, _dtype(name))) for name, array in every.items())
+    claim.put(facts, contents, digest)
+
+
+def load(folder: str | os.PathLike[str], *, threads: int | None = None) -> Estimator:
+    """The fitted estimator in a folder of `refless fit`, `refless train` or `save`.
+
+    Raises:
+        InputError: none there, a damaged one, or one that another version of refless made.
+    """
+    return opened(folder, threads).estimator
+
+
+def opened(folder: str | os.PathLike[str], threads: int | None = None) -> Saved:
+    """The same with what its groups are called; threads: for its work."""
+    path = Path(folder)
+    if (path / MODEL.manifest).exists():
+        network = RatPred(model=str(path), threads=threads)
+        return Saved(network.fit(network.from_model()))
+    return read(path, FITTED, lambda manifest, files: _made(manifest, files, threads))
+
+
+def _made(manifest: dict[str, Any], files: Files, threads: int | None) -> Saved:
+    facts = msgspec.convert(manifest, Facts)
+    arrays = {name: mapped(name, file, _dtype(name)) for name, file in files.items()}
+    wanted = names_of(facts) | (GROUPS if facts.grouped else set())
+    hold(wanted <= set(arrays), "a file of the rated texts is not there")
+    check_pool(arrays, facts)
+    pool = pool_in(arrays, facts)
+    hold(fingerprint(pool) == facts.fingerprint, "the rated texts are others")
+    hold(canonical_order(pool).tolist() == [*range(len(pool))], "the rated texts are in disorder")
+    labels = _labels(arrays, len(pool)) if facts.grouped else ()
+    estimator = estimator_of(facts.estimator).set_params(threads=threads)
+    own = {name: array for name, array in arrays.items() if name not in wanted}
+    estimator.relearn(pool, labels, facts.learned, own)
+    _check_signature(facts.signature, str(estimator.signature()))
+    return Saved(estimator, facts.group)
+
+
+def _labels(arrays: Mapping[str, Array], n: int) -> tuple[str, ...]:
+    hold_starts("groups.starts", arrays, len(arrays["groups.bytes"]))
+    hold_size("groups.starts", arrays, n + 1)
+    return strings("groups", arrays)
+
+
+def _check_signature(made: str, now: str) -> None:
+    """Raises ValueError where the same parameters mean something else by now."""
+    if made == now:
+        return
+    version = Signature.parse(made).get("v")
+    hold(version == __version__, f"refless {version} made it, and this is {__version__}")
+    hold(holds=False, found=f"it was made as {made}, and would now be {now}")
+
+
+def _dtype(name: str) -> np.dtype[Any]:
+    """The type of a file's numbers."""
+    return np.dtype(DTYPES.get(name) or DTYPES.get(name.rpartition(".")[2], "<f8"))
