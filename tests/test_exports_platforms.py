@@ -5,6 +5,7 @@ a discarded response.
 """
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -115,10 +116,11 @@ def test_traces_of_mlflow(tmp_path: Path) -> None:
     assert read(file).pool.texts[0] == '{"answer": "because 1"}'
 
 
-def test_traces_of_mlflow_in_csv(tmp_path: Path) -> None:
-    """Cells that hold JSON."""
-    cells = {k: json.dumps(v) if k != "trace_id" else v for k, v in trace(1).items()}
-    cells["assessments"] = json.dumps([assessment("good", 4)])
+@pytest.mark.parametrize("written", [json.dumps, repr])
+def test_traces_of_mlflow_in_csv(tmp_path: Path, written: Callable[[object], str]) -> None:
+    """Cells that hold JSON, or what pandas writes."""
+    cells = {k: written(v) if k != "trace_id" else v for k, v in trace(1).items()}
+    cells["assessments"] = written([assessment("good", 4)])
     cells["response"] = '"plain"'
     row = ",".join('"' + cell.replace('"', '""') + '"' for cell in cells.values())
     pool = read(write(tmp_path, "traces.csv", f"{','.join(cells)}\n{row}\n")).pool

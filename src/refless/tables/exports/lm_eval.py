@@ -5,7 +5,6 @@ Every document is there once for each filter; the first filter that is met is re
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Mapping
 from pathlib import PurePath
 
@@ -19,11 +18,10 @@ from refless.tables.exports.shape import (
     items,
     name_in,
     number_in,
+    python_in,
     text_in,
 )
 from refless.tables.table import Row
-
-_MOST_TARGET = 1 << 16  # characters of a list that is read as Python writes it
 
 
 def is_sample(first: Mapping[str, object]) -> bool:
@@ -71,12 +69,8 @@ def read_samples(about: About) -> Reader:
 
 def _references(target: object) -> list[str]:
     """A list of references comes as Python writes it: `['a', 'b']`."""
-    if isinstance(target, str) and target[:1] == "[" and len(target) < _MOST_TARGET:
-        try:
-            target = ast.literal_eval(target)
-        except (ValueError, SyntaxError, RecursionError, MemoryError):
-            return [str(target)]
-    found = target if isinstance(target, list) else [target]
+    read = python_in(target)
+    found = read if isinstance(read, list) else [target]
     return [one for one in found if isinstance(one, str) and one]
 
 

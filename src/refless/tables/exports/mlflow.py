@@ -18,6 +18,7 @@ from refless.tables.exports.shape import (
     items,
     name_in,
     number_in,
+    python_in,
     text_in,
 )
 from refless.tables.table import Row
@@ -65,12 +66,12 @@ def read_traces(about: About) -> Reader:
 
 
 def _unpacked(cell: object) -> object:
-    """What a cell of CSV or of older versions holds as JSON."""
+    """What a cell of older versions holds as JSON, or one of CSV as Python writes it."""
     if isinstance(cell, str) and cell[:1] in {"[", "{", '"'}:
         try:
             return json.loads(cell)
         except (ValueError, RecursionError):
-            return cell
+            return python_in(cell)
     return cell
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
@@ -12,6 +13,8 @@ from refless.errors import InputError
 from refless.tables.reading import Reading
 from refless.tables.streams import Place
 from refless.tables.table import Numbered, Row, Table, Told
+
+_MOST = 1 << 16  # characters of a value that is read as Python writes it
 
 
 class Found(NamedTuple):
@@ -104,6 +107,16 @@ def items(value: object) -> list[object]:
 def fields_of(value: object) -> dict[str, object]:
     """The fields of an object; none of anything else."""
     return value if isinstance(value, dict) else {}
+
+
+def python_in(value: object) -> object:
+    """What a string holds as Python writes it (`['a', 'b']`); the string where it holds nothing."""
+    if not (isinstance(value, str) and value[:1] in {"[", "{"} and len(value) < _MOST):
+        return value
+    try:
+        return ast.literal_eval(value)
+    except (ValueError, SyntaxError, RecursionError, MemoryError):
+        return value
 
 
 def text_in(value: object) -> str | None:
