@@ -15,7 +15,7 @@ from manifests import put, resealed
 from refless import GaussianProcess
 from refless.errors import InputError, UsageError
 from refless.estimators import Estimator, estimator_of
-from refless.records import as_outputs, take
+from refless.records import as_outputs
 from refless.simulate import simulate
 from tiny_encoder import tiny_encoder
 
@@ -145,7 +145,7 @@ def test_vectors_are_kept_and_their_encoder_is_known(tmp_path: Path) -> None:
 @pytest.mark.parametrize("size", [0, 1, 4, 5])
 def test_few_rated_texts(tmp_path: Path, size: int) -> None:
     """None, too few for a model, and just enough."""
-    pool = take(simulate(20, seed=2).pool, np.arange(size))
+    pool = simulate(20, seed=2).pool.take(np.arange(size))
     for spec in ("gp:use_source=no", "bleu-neighbors"):
         fitted = estimator_of(spec).fit(pool)
         refless.save(fitted, tmp_path / spec[:2])

@@ -139,7 +139,7 @@ class Estimator(Scorer):
         """
         self._state()
         pool = self._fitted.pool if self._fitted is not None else self.rated
-        ordered = take(pool, canonical_order(pool))
+        ordered = pool.take(canonical_order(pool))
         return ordered, self._labels(ordered) if self._together else ()
 
     def _labels(self, rated: RatedPool) -> tuple[str, ...]:
