@@ -1,7 +1,10 @@
 """Settings that hold for every test."""
 
 import os
+from collections.abc import Iterator
+from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 settings.register_profile(
@@ -12,3 +15,25 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("refless")
+
+
+@pytest.fixture(scope="session")
+def postgresql_server() -> Iterator[str]:
+    """A PostgreSQL server that the tests start; skipped aloud where there is none."""
+    from serving import postgresql
+
+    try:
+        with postgresql() as url:
+            yield url
+    except FileNotFoundError as fault:
+        pytest.skip(str(fault))
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The URL of a fresh database, of each kind in turn."""
+    from serving import new_database
+
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'ratings.sqlite'}"
+    return new_database(request.getfixturevalue("postgresql_server"))

@@ -6,6 +6,7 @@ COMMANDS = {
     "explain": "explain",
     "compare": "compare",
     "next": "next",
+    "rate": "rate",
     "tune": "tune",
     "index": "index",
     "fit": "fit",

@@ -39,6 +39,10 @@ def show(make: Callable[[], Result], shown: Format, saved: Sequence[str], csv_sa
         put(result.as_text(color=colored(), width=width()))
     else:
         put(result.content(shown, csv_safe=csv_safe), encoding="utf-8")
+    if result.serves:
+        from refless.service.app import run
+
+        run(result)
     if result.exit_status:
         raise typer.Exit(result.exit_status)
 

@@ -31,9 +31,11 @@ class Result:
         signature: everything that can change its numbers.
         notes: what was noticed on the way, a sentence each.
         command: the command line that does the same.
+        serves: whether the command line then serves it until it is interrupted.
     """
 
     record: ClassVar[type[Record]]
+    serves: ClassVar[bool] = False
     signature: Signature
     notes: tuple[str, ...] = ()
     command: str = ""

@@ -1,0 +1,246 @@
+"""rate: a page on which people rate, and one on which their owner sees what is known so far."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from itertools import combinations
+from os import PathLike, fspath
+from typing import TYPE_CHECKING, Annotated, Any
+
+from refless.application.estimating import DEFAULT, chosen
+from refless.application.notes import note
+from refless.application.parameters import (
+    Argument,
+    Chosen,
+    Files,
+    Flag,
+    Many,
+    Names,
+    OutputRows,
+    Rare,
+    RatedRows,
+    Rows,
+    Seed,
+    check_drawing,
+    command,
+    names_in,
+)
+from refless.errors import InputError, UsageError
+
+if TYPE_CHECKING:
+    from refless.records import Outputs, RatedPool
+    from refless.report.rate import Asked, RateResult
+
+ASKS = ("rating", "pair", "best")
+MOST_STEPS = 11  # buttons of a scale
+ENDING = ".ratings.sqlite"
+
+Host = Annotated[str, Flag(panel="Service", metavar="ADDRESS")]
+Port = Annotated[int, Flag(panel="Service")]
+
+
+@command
+def rate(
+    outputs: Argument,
+    *,
+    rated: Files = None,
+    scale: Annotated[tuple[float, float], Flag(metavar="MIN MAX")] = (1.0, 5.0),
+    dimension: Annotated[Names, Flag(metavar="NAME", kind=Many)] = None,
+    ask: Annotated[str, Flag(metavar="rating|pair|best")] = "rating",
+    per_item: int = 1,
+    overlap: float = 0.1,
+    repeat: float = 0.05,
+    audit: float = 0.5,
+    raters: int = 1,
+    estimator: Chosen = DEFAULT,
+    host: Host = "127.0.0.1",
+    port: Port = 8000,
+    database: Annotated[str | None, Flag(panel="Service", metavar="FILE|URL")] = None,
+    backup: Annotated[str | None, Flag(panel="Service", metavar="FILE")] = None,
+    lease: Rare[int] = 900,
+    seed: Seed = 0,
+    rows: OutputRows,
+) -> RateResult:
+    """Serve a page on which people rate outputs, and one that shows what is known so far.
+
+    Prints a personal link for the owner and for each rater, and serves until Ctrl-C. Raters see
+    texts alone: not who wrote them, what others said, or what is estimated. Each key press is on
+    disk before it is acknowledged; start the same command again to go on.
+
+    Args:
+        outputs: Files of outputs.
+        rated: Files of texts that were rated before, for the estimates.
+        scale: Lowest and highest rating, whole numbers.
+        dimension: What is rated, such as fluency; repeatable. Without it: quality.
+        ask: For a rating of each output, the better one of each pair of systems' answers to an
+            item, or the best of all answers to an item.
+        per_item: Ratings that each item needs, by different people.
+        overlap: Share of the items that every rater is shown, to see how far they agree.
+        repeat: Share of what a rater is shown that they rated before, to see if they still agree.
+        audit: Share of what is shown that is drawn by lot; the rest is what teaches the estimator
+            most. Means and comparisons rest on the former.
+        raters: Personal links that are printed; the owner's page makes more.
+        host: Address to listen on; 0.0.0.0 for all, behind a proxy with TLS.
+        port: Port to listen on.
+        database: Where ratings are kept: a file of SQLite, or postgresql://USER@HOST/NAME. Without
+            it: beside the outputs.
+        backup: Copy the database to this file, whole, and end; also while it is being served.
+        lease: Seconds for which an item is kept for the rater who was shown it.
+    """
+    from refless.application.rows import outputs_of
+    from refless.estimators import ESTIMATORS
+    from refless.report.rate import RateResult, Where
+    from refless.signature import Signature
+    from refless.spec import spec_of
+    from refless.version import __version__
+
+    check_drawing(seed)
+    asked = _asked(ask, scale, dimension, per_item, overlap, repeat, audit, lease, seed)
+    check_served(host, port)
+    found = outputs_of(outputs, rows)
+    if not any(text.strip() for text in found.texts):
+        raise InputError("there is nothing to rate", remedy="give outputs with texts")
+    spec = spec_of(chosen(estimator), ESTIMATORS)
+    return RateResult(
+        outputs=found,
+        items=_items(found, ask),
+        rated=() if rated is None else _rated(rated, rows, asked),
+        asked=asked,
+        where=Where(host=host, port=port, database=_database(database, outputs)),
+        estimator=spec,
+        raters=max(0, raters),
+        backup=backup or "",
+        signature=Signature("rate").plus(size=len(found), seed=seed, v=__version__),
+    )
+
+
+def check_served(host: str, port: int) -> None:
+    """Raises UsageError for a port that there cannot be, MissingExtraError without the extra."""
+    from importlib.util import find_spec
+
+    from refless.errors import MissingExtraError
+
+    needed = ("starlette", "uvicorn", "sqlalchemy", "alembic", "jinja2", "itsdangerous")
+    if not all(map(find_spec, needed)):
+        raise MissingExtraError("a service", "serve")
+    if not 0 < port < 1 << 16:
+        raise UsageError(f"--port must lie between 1 and 65535, got {port}")
+    if host not in {"127.0.0.1", "localhost", "::1"}:
+        note(f"listening on {host}, so that others can reach it: put a proxy with TLS before it")
+
+
+def _asked(
+    ask: str,
+    scale: Sequence[float],
+    dimension: Names,
+    per_item: int,
+    overlap: float,
+    repeat: float,
+    audit: float,
+    lease: int,
+    seed: int,
+) -> Asked:
+    """How raters are asked; raises UsageError for what cannot be."""
+    from refless.report.rate import Asked
+
+    if ask not in ASKS:
+        raise UsageError(f"--ask must be rating, pair or best, got '{ask}'")
+    low, high = scale
+    whole = math.isfinite(low) and math.isfinite(high) and low == int(low) and high == int(high)
+    if not whole or not low < high < low + MOST_STEPS:
+        raise UsageError(
+            f"--scale needs two whole numbers, the lower one first, for at most {MOST_STEPS} "
+            f"buttons; got {low:g} {high:g}"
+        )
+    shares = {"overlap": overlap, "repeat": repeat, "audit": audit}
+    for name, share in shares.items():
+        if not 0 <= share <= 1:
+            raise UsageError(f"--{name} is a share, from 0 to 1; got {share:g}")
+    if per_item < 1 or lease < 1:
+        raise UsageError("--per-item and --lease must be 1 or more")
+    names = tuple(dict.fromkeys(names_in(dimension))) or ("quality",)
+    if not all(name.strip() and len(name) <= 100 for name in names):
+        raise UsageError("--dimension needs a name")
+    return Asked(
+        ask=ask,  # type: ignore[arg-type]
+        scale=(low, high),
+        dimensions=names,
+        per_item=per_item,
+        overlap=overlap,
+        repeat=repeat,
+        audit=audit,
+        lease=float(lease),
+        seed=seed,
+    )
+
+
+def _items(outputs: Outputs, ask: str) -> tuple[tuple[int, ...], ...]:
+    """What is asked about: each text, each pair of systems' answers to an item, or all of these.
+
+    Raises:
+        UsageError: no item that several outputs answer.
+    """
+    if ask == "rating":
+        return tuple((i,) for i, text in enumerate(outputs.texts) if text.strip())
+    labels = outputs.items or outputs.sources
+    groups: dict[str, list[int]] = {}
+    for i, label in enumerate(labels):
+        groups.setdefault(label, []).append(i)
+    several = [one for one in groups.values() if len(one) > 1]
+    if not several:
+        raise UsageError(
+            f"--ask {ask}: no item has several outputs; items are told by the column item, else "
+            "by the source"
+        )
+    if ask == "best":
+        return tuple(map(tuple, several))
+    return tuple(pair for one in several for pair in combinations(one, 2))
+
+
+def _rated(rated: Rows, rows: OutputRows, asked: Asked) -> tuple[Mapping[str, Any], ...]:
+    """Rows of rated texts, a rating each."""
+    from refless.application.rows import told_pool
+
+    same = {one.name: getattr(rows, one.name) for one in fields(rows)}
+    return rows_of(told_pool(rated, RatedRows(**same, scale=asked.scale)).pool)
+
+
+def rows_of(pool: RatedPool) -> tuple[Mapping[str, Any], ...]:
+    """The ratings of a pool as rows, which read back as the same pool."""
+    ratings = pool.ratings
+    columns = {
+        name: getattr(pool, f"{name}s") for name in ("id", "source", "item", "system", "text")
+    }
+    who = ratings.annotators or ("",)
+    return tuple(
+        {name: column[i] for name, column in columns.items() if column}
+        | {"annotator": who[k], "rating": value}
+        for i, k, value in zip(
+            ratings.text.tolist(), ratings.annotator.tolist(), ratings.values.tolist(), strict=True
+        )
+    )
+
+
+def url_of(database: str) -> str:
+    """A file's name, sqlite:///FILE or postgresql://... as SQLAlchemy's URL.
+
+    Raises:
+        UsageError: another kind of database.
+    """
+    if database.startswith(("postgresql://", "postgres://")):
+        return f"postgresql+psycopg://{database.partition('://')[2]}"
+    if "://" in database and not database.startswith("sqlite:///"):
+        raise UsageError("--database is a file (SQLite) or postgresql://USER@HOST/NAME")
+    return f"sqlite:///{database.removeprefix('sqlite:///')}"
+
+
+def _database(database: str | None, outputs: Rows) -> str:
+    """The database's URL; raises UsageError where it would lie beside nothing."""
+    if database is not None:
+        return url_of(database)
+    first = outputs[0] if isinstance(outputs, list | tuple) and outputs else outputs
+    if not isinstance(first, str | PathLike) or fspath(first) == "-":
+        raise UsageError("--database is needed where the outputs are no file")
+    return url_of(f"{fspath(first)}{ENDING}")

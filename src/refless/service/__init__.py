@@ -1,0 +1,1 @@
+"""The rating service and the HTTP API; needs the extra `serve`."""

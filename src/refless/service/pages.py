@@ -1,0 +1,199 @@
+"""The pages: a personal link, what a rater sees, what the owner sees."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any
+
+import msgspec
+from jinja2 import Environment, PackageLoader, select_autoescape
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import (
+    HTMLResponse,
+    JSONResponse,
+    RedirectResponse,
+    Response,
+    StreamingResponse,
+)
+from starlette.routing import Route
+
+from refless.service.access import COOKIE, MONTH, Access, Pace, caller
+from refless.service.exports import EXPORTS, exported
+from refless.service.live import Live
+from refless.service.store import OWNER, RATER, Event, Rater, Store
+
+TEMPLATES = Environment(
+    loader=PackageLoader("refless.service"), autoescape=select_autoescape(default=True)
+)
+STATIC = {"rate.js": "text/javascript", "owner.js": "text/javascript", "service.css": "text/css"}
+NO_LINK = "Open the personal link that you were given."
+BAD_LINK = "This link is not valid, or no longer. Ask for a new one."
+PULSE = 15.0  # seconds between signs of life
+Handler = Callable[[Request], Awaitable[Response]]
+
+
+@dataclass(frozen=True, slots=True)
+class Pages:
+    """The handlers of people's pages."""
+
+    store: Store
+    access: Access
+    live: Live
+    logins: Pace
+
+    def routes(self) -> list[Route]:
+        """Where each one is."""
+        rater, owner = self._for(RATER), self._for(OWNER)
+        return [
+            Route("/", self.home),
+            Route("/join/{token}", self.join),
+            Route("/static/{name}", static),
+            Route("/rate/next", rater(self.next)),
+            Route("/rate/at/{position:int}", rater(self.at)),
+            Route("/rate/events", rater(self.events), methods=["POST"]),
+            Route("/owner/live", owner(self.lived)),
+            Route("/owner/raters", owner(self.invite), methods=["POST"]),
+            Route("/owner/raters/{key:int}/{act}", owner(self.relink), methods=["POST"]),
+            Route("/owner/export/{name}", owner(self.export)),
+        ]
+
+    def _for(self, role: str) -> Callable[[Callable[..., Awaitable[Response]]], Handler]:
+        """Handlers for one role; what changes something needs the page's token too."""
+
+        def wrap(handler: Callable[..., Awaitable[Response]]) -> Handler:
+            async def run(request: Request) -> Response:
+                who = self.access.by_session(request)
+                if who is None:
+                    raise HTTPException(401, NO_LINK)
+                if who.role != role:
+                    raise HTTPException(403, "This is not for you.")
+                sent = request.headers.get("x-csrf", "")
+                if request.method == "POST" and sent != self.access.csrf(request):
+                    raise HTTPException(403, "Reload the page.")
+                return await handler(request, who)
+
+            return run
+
+        return wrap
+
+    async def join(self, request: Request) -> Response:
+        """A personal link begins a session, and leaves the address bar."""
+        if not self.logins.takes(caller(request)):
+            raise HTTPException(429, "Too many tries; wait a minute.")
+        who = await run_in_threadpool(self.access.by_link, request.path_params["token"])
+        if who is None:
+            raise HTTPException(403, BAD_LINK)
+        answer = RedirectResponse("/", 303)
+        secure = request.url.scheme == "https"
+        answer.set_cookie(
+            COOKIE, self.access.session(who), max_age=MONTH, httponly=True, samesite="lax",
+            secure=secure,
+        )  # fmt: skip
+        return answer
+
+    async def home(self, request: Request) -> Response:
+        """The page of whoever asks."""
+        who = self.access.by_session(request)
+        if who is None:
+            raise HTTPException(401, NO_LINK)
+        asked = self.store.asked
+        page = TEMPLATES.get_template("owner.html" if who.role == OWNER else "rate.html")
+        setting = {
+            "ask": asked.ask,
+            "dimensions": asked.dimensions,
+            "steps": asked.steps if asked.ask == "rating" else (),
+        }
+        told = {
+            "csrf": self.access.csrf(request),
+            "setting": json.dumps(setting),
+            "who": who,
+            "asked": asked,
+            "exports": EXPORTS,
+        }
+        return HTMLResponse(page.render(**told))
+
+    async def next(self, request: Request, who: Rater) -> Response:  # noqa: ARG002
+        """What to rate next."""
+        return JSONResponse(await asyncio.wrap_future(self.store.next_unit(who.id)))
+
+    async def at(self, request: Request, who: Rater) -> Response:
+        """What was shown before."""
+        position = min(request.path_params["position"], 1 << 30)
+        return JSONResponse(await asyncio.wrap_future(self.store.unit_at(who.id, position)))
+
+    async def events(self, request: Request, who: Rater) -> Response:
+        """Keeps one event; the answer comes when it is on disk."""
+        try:
+            event = msgspec.json.decode(await request.body(), type=Event)
+        except (msgspec.DecodeError, UnicodeDecodeError) as fault:
+            raise HTTPException(400, str(fault)) from None
+        session = self.access.csrf(request)[:12]
+        found = await asyncio.wrap_future(self.store.save(who.id, event, session))
+        self.live.touch()
+        return JSONResponse(found)
+
+    async def lived(self, request: Request, who: Rater) -> Response:  # noqa: ARG002
+        """What is known so far, again whenever that changes, until the owner leaves."""
+
+        async def told() -> AsyncIterator[str]:
+            last = ""
+            while not self.live.ended:
+                found = json.dumps(await run_in_threadpool(self.live.found))
+                yield f"data: {found}\n\n" if found != last else ": \n\n"
+                last = found
+                await self.live.changed(PULSE)
+
+        return StreamingResponse(told(), media_type="text/event-stream")
+
+    async def invite(self, request: Request, who: Rater) -> Response:  # noqa: ARG002
+        """A link for one more rater."""
+        note = (await request.body()).decode("utf-8", "replace")[:100].strip()
+        rater = await run_in_threadpool(self.store.add_rater, note)
+        self.live.touch()
+        return JSONResponse({"name": rater.name, "link": self._link(request, rater)})
+
+    async def relink(self, request: Request, who: Rater) -> Response:
+        """Revokes a rater's links and sessions, or shows (after that: makes anew) their link."""
+        key, act = request.path_params["key"], request.path_params["act"]
+        rater = await run_in_threadpool(self.store.rater, min(key, 1 << 30))
+        if rater is None or rater.id == who.id or act not in {"revoke", "link"}:
+            raise HTTPException(404)
+        if act == "revoke":
+            await run_in_threadpool(self.store.revoke, rater)
+        elif rater.link <= 0:
+            rater = await run_in_threadpool(self.store.renew, rater)
+        self.live.touch()
+        link = self._link(request, rater) if act == "link" else ""
+        return JSONResponse({"name": rater.name, "link": link})
+
+    def _link(self, request: Request, rater: Rater) -> str:
+        return f"{request.base_url}join/{self.access.link(rater)}"
+
+    async def export(self, request: Request, who: Rater) -> Response:  # noqa: ARG002
+        """All ratings as they are now, as a file."""
+        name = request.path_params["name"]
+        if name not in EXPORTS:
+            raise HTTPException(404)
+        content = await run_in_threadpool(exported, self.store, name)
+        headers = {"content-disposition": f'attachment; filename="{name}"'}
+        return Response(content, media_type="application/octet-stream", headers=headers)
+
+
+async def static(request: Request) -> Response:
+    """A style or a script; no other file."""
+    name = request.path_params["name"]
+    if name not in STATIC:
+        raise HTTPException(404)
+    text: str = files("refless.service").joinpath("static", name).read_text("utf-8")
+    return Response(text, media_type=STATIC[name], headers={"cache-control": "max-age=300"})
+
+
+def told_of(error: Any) -> str:  # noqa: ANN401 - an exception
+    """A page, or a line, that says what is wrong."""
+    return TEMPLATES.get_template("message.html").render(text=error.detail)

@@ -1,0 +1,84 @@
+"""The tables of a rating database: what is asked, who rates, what was shown, every act an event."""
+
+from sqlalchemy import (
+    Column,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    Table,
+    Text,
+    UniqueConstraint,
+    text,
+)
+
+metadata = MetaData()
+
+settings = Table(
+    "settings", metadata, Column("name", Text, primary_key=True), Column("value", Text)
+)
+items = Table(  # what is asked: one text, two of a pair, or several to choose from
+    "items",
+    metadata,
+    Column("id", Integer, primary_key=True),  # from 1, in the random order of the audit
+    Column("name", Text, nullable=False, unique=True),
+    Column("texts", Text, nullable=False),  # JSON: [{id, system, text}], in the file's order
+    Column("source", Text),
+    Column("item", Text),
+    Column("task", Text),
+)
+raters = Table(
+    "raters",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("name", Text, nullable=False, unique=True),  # a pseudonym, which exports show
+    Column("note", Text, nullable=False),  # what the owner calls them; never exported
+    Column("role", Text, nullable=False),
+    Column("link", Integer, nullable=False),  # of links and sessions that hold; below 0 for none
+    Column("joined", Float, nullable=False),
+)
+assigned = Table(  # what was shown to whom; its lease keeps others from the same item
+    "assigned",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("rater", Integer, ForeignKey("raters.id"), nullable=False),
+    Column("item", Integer, ForeignKey("items.id"), nullable=False),
+    Column("round", Integer, nullable=False),  # 1 where a rater is asked a second time
+    Column("position", Integer, nullable=False),  # in this rater's order, from 0
+    Column("sides", Text, nullable=False),  # JSON: places of the texts, as they were shown
+    Column("stream", Text, nullable=False),
+    Column("probability", Float),  # of having been drawn by now; none for what was chosen
+    Column("until", Float, nullable=False),
+    Column("state", Text, nullable=False),
+    UniqueConstraint("rater", "item", "round", name="assigned_once"),
+    UniqueConstraint("rater", "position", name="assigned_in_order"),
+)
+events = Table(  # only ever added to
+    "events",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("uuid", Text, nullable=False, unique=True),  # made by the page, so a retry is no second
+    Column("assigned", Integer, ForeignKey("assigned.id"), nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("dimension", Text, nullable=False),
+    Column("value", Float),
+    Column("reason", Text),
+    Column("undoes", Text),
+    Column("at", Float, nullable=False),
+    Column("shown", Text, nullable=False),  # JSON: session, latency, the page's version
+    Index("events_of_assigned", "assigned"),
+    Index("events_undone", "undoes"),
+)
+fits = Table(  # what the ratings were worth, each time they were looked at
+    "fits",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("at", Float, nullable=False),
+    Column("found", Text, nullable=False),
+)
+
+CURRENT_ROWS = text(
+    "SELECT c.*, r.name AS rater_name, i.name AS item_name FROM current_ratings c "
+    "JOIN raters r ON r.id = c.rater JOIN items i ON i.id = c.item ORDER BY c.id"
+)

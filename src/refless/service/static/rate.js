@@ -1,0 +1,163 @@
+"use strict";
+// The rater's page: shows one item, sends each act at once, and again until it is saved.
+const $ = (id) => document.getElementById(id);
+const meta = (name) => document.querySelector(`meta[name=${name}]`).content;
+const setting = JSON.parse(meta("setting"));
+const many = setting.dimensions.length > 1;
+let unit = null, question = 0, shownAt = 0, busy = false;
+
+const make = (name, attributes = {}, text = "") => {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  made.textContent = text;
+  return made;
+};
+const pause = (ms) => new Promise((done) => setTimeout(done, ms));
+const problem = (text) => { $("problem").textContent = text; };
+const fresh = () => Array.from(crypto.getRandomValues(new Uint8Array(16)),
+  (byte) => byte.toString(16).padStart(2, "0")).join("");
+
+// Sends a request until the server has answered: what was typed is not lost with the connection.
+async function ask(path, body) {
+  const options = body === undefined ? {} : {
+    method: "POST", body: JSON.stringify(body),
+    headers: { "x-csrf": meta("csrf"), "content-type": "application/json" },
+  };
+  for (let wait = 500; ; wait = Math.min(2 * wait, 8000)) {
+    try {
+      const answer = await fetch(path, options);
+      if (answer.status < 500 && answer.status !== 429) {
+        if (answer.ok) { problem(""); return await answer.json(); }
+        problem(await answer.text());
+        return null;
+      }
+    } catch { /* no connection; try again */ }
+    problem("Not saved yet: no connection. Trying again; keep this page open.");
+    await pause(wait);
+  }
+}
+
+// What can be chosen: [value, key, name].
+function choices() {
+  if (setting.ask === "rating") {
+    const first = setting.steps[0];
+    return setting.steps.map((step, i) => [step, first < 0 ? i + 1 : step, String(step)]);
+  }
+  const found = unit.texts.map((_, i) => [i, i + 1, `Text ${i + 1} is better`]);
+  if (setting.ask === "best") return unit.texts.map((_, i) => [i, i + 1, `Text ${i + 1}`]);
+  return [...found, [-1, 0, "Neither is better"]];
+}
+
+function show(found) {
+  if (found.progress) {
+    const { done, left } = found.progress;
+    $("progress").textContent = left ? `${done} done, about ${left} to go` : `${done} done`;
+    $("done").max = Math.max(1, done + left);
+    $("done").value = done;
+  }
+  unit = found.unit;
+  for (const id of ["texts", "questions"]) $(id).replaceChildren();
+  $("over").classList.toggle("hidden", Boolean(unit));
+  $("source-part").classList.toggle("hidden", !unit || !unit.source);
+  if (!unit) return;
+  $("source").textContent = unit.source;
+  unit.texts.forEach((text, i) => {
+    const title = unit.texts.length > 1 ? `Text ${i + 1}` : "Text";
+    const part = make("article", { "aria-label": title });
+    part.append(make("h2", {}, title), make("p", { class: "text", dir: "auto" }, text));
+    $("texts").append(part);
+  });
+  $("texts").className = unit.texts.length > 1 ? "beside" : "";
+  setting.dimensions.forEach((name, at) => $("questions").append(asked(name, at)));
+  question = setting.dimensions.findIndex((name) => !(name in unit.values));
+  if (question < 0) question = 0;
+  mark();
+  shownAt = performance.now();
+}
+
+function asked(name, at) {
+  const group = make("div", { role: "group", "aria-label": name, class: "question" });
+  if (many || setting.ask === "rating") group.append(make("h2", {}, name));
+  const row = make("div", { class: "choices" });
+  for (const [value, key, label] of choices()) {
+    const button = make("button", { type: "button", "aria-pressed": unit.values[name] === value });
+    button.append(make("span", {}, label));
+    if (label !== String(key)) button.append(make("kbd", { "aria-hidden": "true" }, String(key)));
+    button.addEventListener("click", () => rate(at, value));
+    row.append(button);
+  }
+  group.append(row);
+  return group;
+}
+
+function mark() {
+  [...$("questions").children].forEach((group, at) =>
+    group.classList.toggle("now", many && at === question));
+}
+
+async function send(event, said) {
+  if (busy) return;
+  busy = true;
+  document.body.setAttribute("aria-busy", "true");
+  const latency = Math.round(performance.now() - shownAt);
+  const found = await ask("/rate/events", { uuid: fresh(), latency, ...event });
+  busy = false;
+  document.body.removeAttribute("aria-busy");
+  if (!found) return;
+  $("saved").textContent = `${said} Saved.`;
+  if ("next" in found) show({ unit: found.next, progress: found.progress });
+  else show(found);
+}
+
+function rate(at, value) {
+  if (!unit) return;
+  const dimension = setting.dimensions[at];
+  send({ kind: "rated", assigned: unit.assigned, dimension, value }, `${dimension}: ${value}.`);
+}
+
+async function because(kind, said) {
+  if (!unit || busy) return;
+  const dialog = $("why");
+  $("why-title").textContent = kind === "skipped" ? "Skip: why?" : "Flag: what is wrong?";
+  $("reason").value = "";
+  dialog.returnValue = "no";
+  dialog.showModal();
+  await new Promise((done) => dialog.addEventListener("close", done, { once: true }));
+  if (dialog.returnValue !== "yes") return;
+  send({ kind, assigned: unit.assigned, reason: $("reason").value }, said);
+}
+
+async function go(step) {
+  if (busy) return;
+  if (step > 0 && (!unit || unit.open)) return;
+  const last = Number($("done").value);
+  const at = unit ? unit.position + step : last - 1;
+  if (at < 0) return;
+  const found = step > 0 && at >= last ? await ask("/rate/next") : await ask(`/rate/at/${at}`);
+  if (found) show(found);
+}
+
+const acts = {
+  ArrowLeft: () => go(-1), ArrowRight: () => go(1),
+  z: () => send({ kind: "undone" }, "Undone."),
+  s: () => because("skipped", "Skipped."), f: () => because("flagged", "Flagged."),
+  "?": () => $("keys").showModal(),
+  ArrowUp: () => { question = Math.max(0, question - 1); mark(); },
+  ArrowDown: () => { question = Math.min(setting.dimensions.length - 1, question + 1); mark(); },
+};
+
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
+  if (document.querySelector("dialog[open]")) return;
+  const choice = unit && /^[0-9]$/.test(event.key)
+    ? choices().find(([, key]) => key === Number(event.key)) : null;
+  if (choice) rate(question, choice[0]);
+  else if (acts[event.key]) acts[event.key]();
+  else return;
+  event.preventDefault();
+});
+for (const [id, key] of Object.entries(
+  { back: "ArrowLeft", forward: "ArrowRight", undo: "z", skip: "s", flag: "f", help: "?" })) {
+  $(id).addEventListener("click", acts[key]);
+}
+ask("/rate/next").then((found) => found && show(found));

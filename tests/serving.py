@@ -1,0 +1,139 @@
+"""What tests of the rating service share: a store on either database, a page's client."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import socket
+import subprocess
+import tempfile
+import uuid
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from command_line import headlines
+from refless.application.rate import url_of
+from refless.records import Outputs
+from refless.report.rate import Asked
+from refless.service.access import Access
+from refless.service.store import OWNER, Event, Rater, Store
+
+BINARIES = Path("/usr/lib/postgresql/15/bin")
+USER = "postgres"
+HOSTILE = "</script><script>document.title='taken'</script><img src=x onerror=alert(1)>"
+DATABASES = ("sqlite", "postgresql")
+
+
+def outputs(n: int = 12, systems: int = 2) -> Outputs:
+    """Headlines of several systems, so many an item; the first one would like to run."""
+    texts = headlines(n)
+    texts[0] = f"{texts[0]} {HOSTILE}"
+    return Outputs(
+        ids=tuple(f"o{i:02}" for i in range(n)),
+        texts=tuple(texts),
+        sources=tuple(f"source {i // systems} <b>" for i in range(n)),
+        systems=tuple(f"SYS-{i % systems}" for i in range(n)),
+        items=tuple(f"i{i // systems}" for i in range(n)),
+    )
+
+
+def opened(url: str, asked: Asked | None = None, found: Outputs | None = None) -> Store:
+    """A store of these outputs, each asked about alone, or in pairs."""
+    asked, found = asked or Asked(), found or outputs()
+    n = len(found)
+    units = [(i,) for i in range(n)] if asked.ask == "rating" else [
+        (i, i + 1) for i in range(0, n, 2)]  # fmt: skip
+    return Store(url, found, units, asked)
+
+
+def event(kind: str, unit: dict[str, Any] | None = None, **more: Any) -> Event:
+    """An act of the page; ratings are of quality unless it says more."""
+    about = {} if unit is None else {"assigned": unit["assigned"]}
+    dimension = {"dimension": "quality"} if kind == "rated" else {}
+    given: dict[str, Any] = {"uuid": uuid.uuid4().hex, "kind": kind, **dimension, **about, **more}
+    return Event(**given)
+
+
+def rate_all(store: Store, rater: Rater, values: Sequence[float] = (1, 2, 3, 4, 5)) -> int:
+    """Rates whatever the rater is shown; how many ratings that were."""
+    unit, n = store.next_unit(rater.id).result()["unit"], 0
+    while unit is not None:
+        for name in store.asked.dimensions:
+            value = float(values[n % len(values)])
+            found = store.save(rater.id, event("rated", unit, dimension=name, value=value)).result()
+            n += 1
+        unit = found["next"]
+    return n
+
+
+def client(store: Store) -> Any:
+    """The application of a store, to be asked without a network."""
+    from starlette.testclient import TestClient
+
+    from refless.service.app import rating_app
+
+    return TestClient(rating_app(store), follow_redirects=False)
+
+
+def joined(web: Any, store: Store, rater: Rater) -> dict[str, str]:
+    """Opens a rater's link; headers for what changes something."""
+    web.cookies.clear()
+    assert web.get(f"/join/{Access(store).link(rater)}").status_code == 303
+    (token,) = re.findall('name="csrf" content="([0-9a-f]+)"', web.get("/").text)
+    return {"x-csrf": token}
+
+
+def owner_of(store: Store) -> Rater:
+    """The owner, made if need be."""
+    return next((one for one in store.raters() if one.role == OWNER), None) or store.add_rater(
+        "", OWNER
+    )
+
+
+@contextmanager
+def postgresql() -> Iterator[str]:
+    """A server of its own on a socket and a free port: the URL without a database's name.
+
+    Its folder is none of pytest's, which only the user who runs the tests can read.
+
+    Raises:
+        FileNotFoundError: PostgreSQL is not installed.
+    """
+    if not (BINARIES / "initdb").exists():
+        raise FileNotFoundError("needs PostgreSQL 15 (Debian: postgresql-15)")
+    as_user = ["runuser", "-u", USER, "--"] if os.geteuid() == 0 else []
+
+    def run(*words: object) -> None:
+        command = [*as_user, *map(str, words)]
+        subprocess.run(command, check=True, capture_output=True, cwd="/")
+
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    with tempfile.TemporaryDirectory(prefix="refless-pg-") as folder:
+        if as_user:
+            shutil.chown(folder, USER)
+        data = Path(folder) / "data"
+        run(BINARIES / "initdb", "-D", data, "-U", USER, "-A", "trust", "--no-sync", "-E", "UTF8")
+        settings = f"-p {port} -k {data} -c listen_addresses=127.0.0.1 -c fsync=off"
+        control = (BINARIES / "pg_ctl", "-D", data, "-w", "-l", data / "log")
+        run(*control, "-o", settings, "start")
+        try:
+            yield f"postgresql://{USER}@127.0.0.1:{port}/"
+        finally:
+            run(*control, "-m", "immediate", "stop")
+
+
+def new_database(server: str) -> str:
+    """A database of its own on a server: its URL."""
+    import sqlalchemy as sa
+
+    name = f"t{uuid.uuid4().hex}"
+    engine = sa.create_engine(url_of(f"{server}postgres"), isolation_level="AUTOCOMMIT")
+    with engine.connect() as one:
+        one.execute(sa.text(f"CREATE DATABASE {name}"))
+    engine.dispose()
+    return url_of(f"{server}{name}")

@@ -1,0 +1,135 @@
+"""Who is asked what next."""
+
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+from refless.report.rate import Asked
+from refless.service.assignment import ACTIVE, AUDIT, DONE, OPEN, REPEAT, SKIPPED, Assignment
+
+ASKED = Asked(overlap=0.0, repeat=0.0, lease=10.0)
+
+
+def answered(one: Assignment, rater: int, now: float = 0.0, state: str = DONE) -> int | None:
+    """Asks the rater once, who answers at once: which item it was."""
+    pick = one.pick(rater, now)
+    if pick is None:
+        return None
+    one.note(rater, pick.item, pick.round, OPEN, now + 10)
+    one.note(rater, pick.item, pick.round, state, now + 10)
+    return pick.item
+
+
+def everything(one: Assignment, rater: int) -> list[int]:
+    found = []
+    while (item := answered(one, rater)) is not None:
+        found.append(item)
+    return found
+
+
+def test_each_item_once_to_one_rater() -> None:
+    one = Assignment(ASKED, [1] * 30)
+    assert sorted(everything(one, 1)) == [*range(30)]
+    assert everything(one, 2) == []
+
+
+def test_orders_differ_by_rater_and_come_again() -> None:
+    """A seed tells a rater's order again; another rater, and another seed, have another."""
+    asked = replace(ASKED, per_item=9)
+    first, again = (everything(Assignment(asked, [1] * 30), 1) for _ in range(2))
+    assert first == again
+    assert first != everything(Assignment(asked, [1] * 30), 2)
+    assert first != everything(Assignment(replace(asked, seed=5), [1] * 30), 1)
+
+
+def test_lease_keeps_others_away_until_it_ends() -> None:
+    one = Assignment(ASKED, [1])
+    pick = one.pick(1, 0.0)
+    assert pick is not None
+    one.note(1, pick.item, 0, OPEN, 10.0)
+    assert one.pick(2, 9.0) is None
+    assert one.pick(2, 11.0) is not None
+    one.note(1, pick.item, 0, DONE, 10.0)  # who comes back late has rated all the same
+    assert one.pick(2, 12.0) is None
+
+
+def test_undone_rating_opens_the_item_again() -> None:
+    one = Assignment(ASKED, [1] * 5)
+    items = everything(one, 1)
+    one.note(1, items[0], 0, OPEN, 5.0)
+    assert one.pick(2, 4.0) is None
+    found = one.pick(2, 6.0)
+    assert found is not None
+    assert found.item == items[0]
+
+
+def test_skipped_items_are_for_others() -> None:
+    one = Assignment(ASKED, [1] * 3)
+    for _ in range(3):
+        answered(one, 1, state=SKIPPED)
+    assert one.audited() == 3
+    assert sorted(everything(one, 2)) == [0, 1, 2]
+
+
+def test_active_items_come_in_their_order() -> None:
+    one = Assignment(replace(ASKED, audit=0.0), [1] * 20, active=(7, 3, 11))
+    assert [answered(one, 1) for _ in range(3)] == [7, 3, 11]
+    pick = one.pick(1, 0.0)
+    assert pick is not None
+    assert (pick.stream, pick.probability is None) == (AUDIT, False)
+
+
+def test_streams_have_their_shares() -> None:
+    """800 picks with a share of .25 for the audit: 200 expected, standard deviation 12."""
+    one = Assignment(replace(ASKED, audit=0.25), [1] * 2000, active=tuple(range(2000))[::-1])
+    counts: Counter[str] = Counter()
+    for _ in range(800):
+        pick = one.pick(1, 0.0)
+        assert pick is not None
+        counts[pick.stream] += 1
+        one.note(1, pick.item, 0, DONE, 0.0)
+    assert abs(counts[AUDIT] - 200) < 4 * 12
+    assert counts[AUDIT] + counts[ACTIVE] == 800
+
+
+def test_repeats_are_of_old_items_and_no_ratings_of_others() -> None:
+    one = Assignment(replace(ASKED, repeat=0.5), [1] * 40)
+    shown = []
+    while (pick := one.pick(1, 0.0)) is not None:
+        one.note(1, pick.item, pick.round, DONE, 0.0)
+        shown.append(pick)
+    again = [k for k, pick in enumerate(shown) if pick.stream == REPEAT]
+    assert len(again) > 5
+    for k in again:
+        before = [earlier.item for earlier in shown[:k] if earlier.round == 0]
+        assert shown[k].item in before[:-8]
+    assert len({(pick.item, pick.round) for pick in shown}) == len(shown)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3])
+def test_audited_items_are_a_random_sample(share: float) -> None:
+    """What the active stream prefers is no likelier to be in the audit's sample than the rest.
+
+    Items of even place in the file are preferred; over 300 seeds the audit's first ten items hold
+    half of them, 5 of 10, with a standard deviation of sqrt(300 * 10 / 4 * 30 / 39) = 24 in all.
+    """
+    import random
+
+    even = 0
+    for seed in range(300):
+        order = [*range(40)]
+        random.Random(seed).shuffle(order)
+        preferred = tuple(place for place, item in enumerate(order) if item % 2 == 0)
+        one = Assignment(replace(ASKED, seed=seed, overlap=share), [1] * 40, active=preferred)
+        while one.audited() < 10:
+            assert answered(one, 1) is not None
+        even += sum(order[place] % 2 == 0 for place in range(10))
+    assert abs(even - 1500) < 4 * 24
+
+
+def test_shared_items_are_for_everybody() -> None:
+    one = Assignment(replace(ASKED, overlap=0.2), [1] * 20)
+    for rater in range(1, 6):
+        assert {*range(4)} <= {*everything(one, rater)}
+    assert one.left(6) == 4

@@ -1,0 +1,302 @@
+"""The pages, asked without a browser: who gets in, what leaves, what is refused."""
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from refless.report.rate import Asked
+from refless.service.access import Access, Pace
+from refless.service.exports import EXPORTS, exported
+from refless.service.store import RATER, Store
+from refless.tables import Reading, read_pool
+from serving import HOSTILE, client, event, joined, opened, outputs, owner_of, rate_all
+
+ASKED = Asked(repeat=0.0, per_item=2)
+RATINGS = 2 * 12 + 1  # one item is for all three raters
+ROUTES = [
+    ("GET", "/"),
+    ("GET", "/rate/next"),
+    ("GET", "/rate/at/0"),
+    ("POST", "/rate/events"),
+    ("GET", "/owner/live"),
+    ("POST", "/owner/raters"),
+    ("POST", "/owner/raters/1/revoke"),
+    *(("GET", f"/owner/export/{name}") for name in EXPORTS),
+]
+
+
+@pytest.fixture
+def store(database: str) -> Iterator[Store]:
+    found = opened(database, ASKED)
+    owner_of(found)
+    yield found
+    found.close()
+
+
+@pytest.fixture
+def web(store: Store) -> Iterator[Any]:
+    with client(store) as found:
+        yield found
+
+
+@pytest.mark.parametrize(("method", "path"), ROUTES)
+def test_nobody_gets_in_without_a_link(web: Any, method: str, path: str) -> None:
+    for cookie in ("", "nonsense", "WzEsMV0.AAAA"):
+        web.cookies.clear()
+        web.cookies.set("refless", cookie)
+        answer = web.request(method, path)
+        assert answer.status_code == 401
+        assert "personal link" in answer.text
+
+
+@pytest.mark.parametrize(("method", "path"), ROUTES[1:])
+def test_nobody_gets_what_is_for_the_other_role(
+    web: Any, store: Store, method: str, path: str
+) -> None:
+    who = store.add_rater("Ann") if path.startswith("/owner") else owner_of(store)
+    headers = joined(web, store, who)
+    assert web.request(method, path, headers=headers).status_code == 403
+
+
+def test_forged_and_revoked_links(web: Any, store: Store) -> None:
+    """A changed token, a session as a link, and a link or session after it was revoked."""
+    rater = store.add_rater("Ann")
+    access = Access(store)
+    link = access.link(rater)
+    for wrong in (link[:-1], f"{link}A", access.session(rater), "x" * 5000, "%00", "..%2f..%2f"):
+        assert web.get(f"/join/{wrong}").status_code in {403, 404}
+    joined(web, store, rater)
+    assert web.get("/rate/next").status_code == 200
+    store.revoke(rater)
+    assert web.get("/rate/next").status_code == 401
+    assert web.get(f"/join/{link}").status_code == 403
+    joined(web, store, store.renew(rater))
+    assert web.get("/rate/next").status_code == 200
+    assert web.get(f"/join/{link}").status_code == 403
+
+
+def test_many_wrong_links_are_too_many(web: Any) -> None:
+    codes = [web.get("/join/wrong").status_code for _ in range(60)]
+    assert codes[0] == 403
+    assert codes[-1] == 429
+
+
+def test_pace_forgets() -> None:
+    """The oldest callers are forgotten first, so that strangers fill no memory."""
+    pace = Pace(1, 0.0, most=2)
+    assert [pace.takes(name) for name in ("a", "a", "b", "c", "a")] == [
+        True, False, True, True, True]  # fmt: skip
+
+
+def test_what_changes_something_needs_the_pages_token(web: Any, store: Store) -> None:
+    """Another site can make a browser send the cookie, and not the token."""
+    rater = store.add_rater("Ann")
+    headers = joined(web, store, rater)
+    unit = web.get("/rate/next").json()["unit"]
+    sent = _sent("rated", unit, value=3)
+    for wrong in ({}, {"x-csrf": ""}, {"x-csrf": "0" * 64}):
+        assert web.post("/rate/events", json=sent, headers=wrong).status_code == 403
+    assert web.post("/rate/events", json=sent, headers=headers).json()["saved"] == sent["uuid"]
+    cookie = next(iter(web.cookies.jar))
+    assert "HttpOnly" in str(vars(cookie)["_rest"])
+    assert vars(cookie)["_rest"]["SameSite"] == "lax"
+
+
+def _sent(kind: str, unit: dict[str, Any] | None = None, **more: Any) -> dict[str, Any]:
+    made = event(kind, unit, **more)
+    return {name: getattr(made, name) for name in made.__struct_fields__}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"", b"[]", b"null", b"{", b"\xff\xfe", b'{"uuid": 1}', b"[" * 100_000,
+        b'{"uuid": "12345678", "kind": "deleted"}',
+        b'{"uuid": "12345678", "kind": "rated", "rater": 1}',
+        b'{"uuid": "../../etc", "kind": "undone"}',
+        b'{"uuid": "12345678", "kind": "skipped", "reason": "' + b"a" * 501 + b'"}',
+        b'{"uuid": "12345678", "kind": "rated", "assigned": 99, "value": NaN}',
+        b'{"uuid": "12345678", "kind": "rated", "assigned": 99999999999999999999}',
+    ],
+)  # fmt: skip
+def test_malformed_events_are_refused(web: Any, store: Store, body: bytes) -> None:
+    headers = joined(web, store, store.add_rater(""))
+    answer = web.post("/rate/events", content=body, headers=headers)
+    assert answer.status_code in {400, 422}
+    assert "Traceback" not in answer.text
+
+
+def test_oversized_bodies_are_refused(web: Any, store: Store) -> None:
+    """By what they say, and by what they hold."""
+    headers = joined(web, store, store.add_rater(""))
+    told = {**headers, "content-length": str(1 << 40)}
+    assert web.post("/rate/events", content=b"{}", headers=told).status_code == 413
+    whole = (b"a" * (1 << 20) for _ in range(33))
+    assert web.post("/rate/events", content=whole, headers=headers).status_code == 413
+
+
+def test_paths_lead_to_no_files(web: Any, store: Store) -> None:
+    joined(web, store, owner_of(store))
+    for path in (
+        "/static/../app.py", "/static/..%2fapp.py", "/static/app.py", "/static/",
+        "/owner/export/..%2f..%2fratings.sqlite", "/owner/export/ratings", "/ratings.sqlite",
+    ):  # fmt: skip
+        assert web.get(path).status_code in {404, 403}
+
+
+def test_raters_are_blind_and_texts_are_text(web: Any, store: Store) -> None:
+    """Neither systems, nor others' ratings, nor ids leave; JSON is no page; scripts are our own."""
+    first, second = store.add_rater("Ann"), store.add_rater("Bob")
+    rate_all(store, first, values=(5,))
+    headers = joined(web, store, second)
+    page = web.get("/")
+    told = page.text
+    unit = web.get("/rate/next").json()["unit"]
+    texts = []
+    while unit is not None:
+        answer = web.post("/rate/events", json=_sent("rated", unit, value=1), headers=headers)
+        assert answer.headers["content-type"] == "application/json"
+        texts += unit["texts"]
+        assert set(unit) == {
+            "assigned", "position", "source", "texts", "values", "skipped", "open"
+        }  # fmt: skip
+        told += answer.text
+        unit = answer.json()["next"]
+    assert sorted(texts) == sorted(outputs().texts)
+    for secret in ("SYS-", "o00", "Ann", "Bob", "r01", "estimate"):
+        assert secret not in told
+    policy = page.headers["content-security-policy"]
+    assert "script-src 'self'" in policy
+    assert "unsafe" not in policy
+    assert "<script>" not in page.text
+    assert " style=" not in page.text
+
+
+def test_hostile_names_are_escaped(web: Any, store: Store) -> None:
+    """What the owner calls a rater, and what a dimension is called, is text everywhere."""
+    headers = joined(web, store, owner_of(store))
+    made = web.post("/owner/raters", content=HOSTILE, headers=headers).json()
+    assert made["name"].startswith("r")
+    assert HOSTILE not in web.get("/").text
+
+
+def test_hostile_dimension(tmp_path: Path) -> None:
+    found = opened(f"sqlite:///{tmp_path / 'a.sqlite'}", Asked(dimensions=(HOSTILE, '">x')))
+    with client(found) as web:
+        joined(web, found, found.add_rater(""))
+        assert HOSTILE not in web.get("/").text
+    found.close()
+
+
+def test_owner_invites_and_revokes(web: Any, store: Store) -> None:
+    headers = joined(web, store, owner_of(store))
+    made = web.post("/owner/raters", content="Ann of Torby", headers=headers).json()
+    key = next(one.id for one in store.raters() if one.role == RATER)
+    assert web.post(f"/owner/raters/{key}/link", headers=headers).json() == made
+    path = made["link"].removeprefix("http://testserver")
+    assert web.get(path).status_code == 303
+    joined(web, store, owner_of(store))
+    assert web.post(f"/owner/raters/{key}/revoke", headers=headers).status_code == 200
+    assert web.get(path).status_code == 403
+    mine = owner_of(store).id
+    for wrong in (mine, 9999, 1 << 60):
+        path = f"/owner/raters/{wrong}/revoke"
+        assert web.post(path, headers=headers).status_code == 404
+    assert web.post(f"/owner/raters/{key}/delete", headers=headers).status_code == 404
+
+
+def _rated(store: Store) -> None:
+    for name in ("Ann of Torby", "Bob", "Cid"):
+        rate_all(store, store.add_rater(name))
+
+
+@pytest.mark.parametrize("name", ["ratings.jsonl", "ratings.csv", "ratings.parquet"])
+def test_exports_read_back_equal(web: Any, store: Store, tmp_path: Path, name: str) -> None:
+    """The same ratings by the same pseudonyms, of the same outputs; nobody's name leaves."""
+    if name.endswith("parquet"):
+        pytest.importorskip("pyarrow")
+    _rated(store)
+    joined(web, store, owner_of(store))
+    answer = web.get(f"/owner/export/{name}")
+    assert b"Torby" not in answer.content.replace(b"in Torby", b"")
+    assert answer.headers["content-disposition"] == f'attachment; filename="{name}"'
+    (tmp_path / name).write_bytes(answer.content)
+    pool = read_pool(str(tmp_path / name), Reading(scale=(1, 5))).pool
+    ratings, known = pool.ratings, outputs()
+    found = sorted(
+        (pool.ids[i], ratings.annotators[k], value)
+        for i, k, value in zip(ratings.text, ratings.annotator, ratings.values, strict=True)
+    )
+    rows = [json.loads(line) for line in exported(store, "ratings.jsonl").splitlines()]
+    assert found == sorted((row["id"], row["annotator"], row["rating"]) for row in rows)
+    assert len(found) == RATINGS
+    assert len(ratings.times) == RATINGS
+    of = dict(
+        zip(known.ids, zip(known.texts, known.sources, known.systems, strict=True), strict=True)
+    )
+    for i, one in enumerate(pool.ids):
+        assert (pool.texts[i], pool.sources[i], pool.systems[i]) == of[one]
+
+
+def test_label_studio_export_reads_back(store: Store, tmp_path: Path) -> None:
+    """By our own reader of Label Studio's full JSON."""
+    _rated(store)
+    path = tmp_path / "label-studio.json"
+    path.write_bytes(exported(store, path.name))
+    pool = read_pool(str(path), Reading(scale=(1, 5))).pool
+    assert sorted(pool.ratings.values) == sorted(
+        json.loads(line)["rating"] for line in exported(store, "ratings.jsonl").splitlines()
+    )
+    assert sorted(pool.texts) == sorted(outputs().texts)
+
+
+def test_events_export_has_all_that_was_shown(store: Store) -> None:
+    rater = store.add_rater("").id
+    unit = store.next_unit(rater).result()["unit"]
+    store.save(rater, event("rated", unit, value=2.0, latency=1234), "s1").result()
+    store.save(rater, event("undone")).result()
+    first, second = (json.loads(line) for line in exported(store, "events.jsonl").splitlines())
+    assert first["shown"] == {"session": "s1", "latency": 1234, "page": 1}
+    assert (first["position"], first["sides"], first["stream"]) == (0, [0], "audit")
+    assert 0 < first["probability"] <= 1
+    assert second["undoes"] == first["uuid"]
+    assert exported(store, "ratings.jsonl") == b""
+
+
+def test_csv_has_one_row_a_rating(store: Store) -> None:
+    _rated(store)
+    rows = [*csv.DictReader(io.StringIO(exported(store, "ratings.csv").decode(), newline=""))]
+    assert len(rows) == RATINGS
+    assert {row["annotator"] for row in rows} == {"r01", "r02", "r03"}
+
+
+def test_two_dimensions_are_two_rows(tmp_path: Path) -> None:
+    """Each is read back by its name."""
+    asked = Asked(dimensions=("fluency", "sense"), repeat=0.0)
+    found = opened(f"sqlite:///{tmp_path / 'a.sqlite'}", asked)
+    rate_all(found, found.add_rater(""), values=(1, 4))
+    path = tmp_path / "ratings.jsonl"
+    path.write_bytes(exported(found, "ratings.jsonl"))
+    found.close()
+    for name, value in (("fluency", 1), ("sense", 4)):
+        pool = read_pool(str(path), Reading(dimension=name)).pool
+        assert {*pool.ratings.values} == {value}
+        assert len(pool) == 12
+
+
+def test_audit_export_goes_into_compare(store: Store, tmp_path: Path) -> None:
+    """Chances are those of the items that were drawn by lot so far: m of n."""
+    rater = store.add_rater("").id
+    unit = store.next_unit(rater).result()["unit"]
+    for k in range(6):
+        sent = event("rated", unit, value=1.0 + k % 5)
+        unit = store.save(rater, sent).result()["next"]
+    drawn = store.assignment.audited()
+    rows = [json.loads(line) for line in exported(store, "audit.jsonl").splitlines()]
+    assert len(rows) == drawn
+    assert {row["probability"] for row in rows} <= {drawn / 12}

@@ -1,0 +1,270 @@
+"""Ratings as events, on SQLite and on PostgreSQL."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from refless.errors import InputError, UsageError
+from refless.report.rate import Asked
+from refless.service.database import Database, back_up, file_of
+from refless.service.exports import ratings_of
+from refless.service.schema import CURRENT_ROWS, metadata
+from refless.service.store import Refused, Store
+from serving import event, opened, outputs, rate_all
+
+BOTH = Asked(dimensions=("fluency", "sense"), repeat=0.0)
+PLAIN = Asked(repeat=0.0, overlap=0.0)
+
+
+@pytest.fixture
+def store(database: str) -> Iterator[Store]:
+    found = opened(database, PLAIN)
+    yield found
+    found.close()
+
+
+def shown(store: Store, rater: int) -> dict[str, Any]:
+    found: dict[str, Any] = store.next_unit(rater).result()["unit"]
+    return found
+
+
+def current(store: Store) -> list[Any]:
+    return store.database.read(lambda one: [*one.execute(CURRENT_ROWS)])
+
+
+def test_migrated_schema_is_the_declared_one(database: str) -> None:
+    """The steps of alembic lead to the tables that the code asks."""
+    from alembic.autogenerate import compare_metadata
+    from alembic.runtime.migration import MigrationContext
+
+    one = Database(database)
+    with one.engine.connect() as connection:
+        assert compare_metadata(MigrationContext.configure(connection), metadata) == []
+    one.close()
+
+
+def test_newer_schema_is_refused(database: str) -> None:
+    opened(database).close()
+    one = Database(database)
+    with one.engine.begin() as connection:
+        connection.execute(sa.text("UPDATE alembic_version SET version_num = '9999'"))
+    one.close()
+    with pytest.raises(InputError, match="a newer refless made this database"):
+        opened(database)
+
+
+def test_one_server_a_database(database: str, store: Store) -> None:
+    with pytest.raises(UsageError, match="another refless rate serves this database"):
+        opened(database)
+
+
+def test_rating_is_there_after_reopening(database: str) -> None:
+    found = opened(database, PLAIN)
+    rater = found.add_rater("Ann")
+    unit = shown(found, rater.id)
+    found.save(rater.id, event("rated", unit, value=4.0)).result()
+    after = shown(found, rater.id)
+    found.close()
+    again = opened(database, PLAIN)
+    (row,) = current(again)
+    assert (row.value, row.kind, row.rater_name) == (4.0, "rated", "r00")
+    assert shown(again, rater.id) == after
+    again.close()
+
+
+def test_sent_twice_is_kept_once(store: Store) -> None:
+    """The same event again changes nothing and is answered alike; from another it is refused."""
+    rater, other = store.add_rater(""), store.add_rater("")
+    unit = shown(store, rater.id)
+    sent = event("rated", unit, value=2.0)
+    first = store.save(rater.id, sent).result()
+    assert store.save(rater.id, sent).result() == first
+    assert len(current(store)) == 1
+    with pytest.raises(Refused, match="somebody else"):
+        store.save(other.id, sent).result()
+
+
+def test_undone_twice_by_retry_undoes_once(store: Store) -> None:
+    rater = store.add_rater("")
+    for value in (1.0, 2.0):
+        store.save(rater.id, event("rated", shown(store, rater.id), value=value)).result()
+    undo = event("undone")
+    for _ in range(2):
+        assert store.save(rater.id, undo).result()["unit"]["open"]
+    assert [row.value for row in current(store)] == [1.0]
+
+
+def test_change_undo_and_skip(database: str) -> None:
+    """What holds is the latest act that was not undone; a skip stands for all dimensions."""
+    found = opened(database, BOTH)
+    rater = found.add_rater("").id
+    unit = shown(found, rater)
+
+    def send(kind: str, **more: Any) -> Any:
+        about = None if kind == "undone" else unit
+        return found.save(rater, event(kind, about, **more)).result()["unit"]
+
+    assert send("rated", dimension="fluency", value=1.0)["open"]
+    assert not send("rated", dimension="sense", value=2.0)["open"]
+    assert send("rated", dimension="fluency", value=5.0)["values"] == {"fluency": 5, "sense": 2}
+    assert send("undone")["values"] == {"fluency": 1, "sense": 2}
+    skipped = send("skipped", reason="cannot tell")
+    assert (skipped["values"], skipped["skipped"]) == ({}, True)
+    assert send("rated", dimension="sense", value=3.0)["values"] == {"sense": 3}
+    assert send("undone")["skipped"]
+    assert send("undone")["values"] == {"fluency": 1, "sense": 2}
+    assert send("undone")["values"] == {"fluency": 1}
+    assert send("undone")["values"] == {}
+    with pytest.raises(Refused, match="nothing to undo"):
+        send("undone")
+    found.close()
+
+
+ACTS = st.lists(
+    st.tuples(
+        st.sampled_from(["rated", "rated", "skipped", "flagged", "undone"]),
+        st.sampled_from(BOTH.dimensions),
+        st.integers(1, 5),
+    ),
+    max_size=14,
+)
+
+
+def folded(acts: list[tuple[str, str, int]]) -> tuple[dict[str, int], bool]:
+    """The slow twin of the view: a stack of acts, of which undoing takes the last."""
+    stack: list[tuple[str, str, int]] = []
+    for act in acts:
+        if act[0] == "undone":
+            stack and stack.pop()
+        else:
+            stack.append(act)
+    values: dict[str, int] = {}
+    skipped = False
+    for kind, dimension, value in stack:
+        if kind == "skipped":
+            values, skipped = {}, True
+        elif kind == "rated":
+            values, skipped = {**values, dimension: value}, False
+    return values, skipped
+
+
+@settings(max_examples=60, deadline=None)
+@given(acts=ACTS)
+def test_view_is_a_fold_of_the_events(
+    acts: list[tuple[str, str, int]], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    found = opened(f"sqlite:///{tmp_path_factory.mktemp('fold') / 'a.sqlite'}", BOTH)
+    rater = found.add_rater("").id
+    unit = shown(found, rater)
+    for kind, dimension, value in acts:
+        more = {"dimension": dimension, "value": float(value)} if kind == "rated" else {}
+        sent = event(kind, None if kind == "undone" else unit, **more)
+        try:
+            found.save(rater, sent).result()
+        except Refused:
+            assert kind == "undone"
+    now = found.unit_at(rater, 0).result()["unit"]
+    assert (now["values"], now["skipped"]) == folded(acts)
+    found.close()
+
+
+@pytest.mark.parametrize("value", [0.0, 6.0, 2.5, None])
+def test_only_offered_ratings(store: Store, value: float | None) -> None:
+    rater = store.add_rater("").id
+    unit = shown(store, rater)
+    with pytest.raises(Refused, match="must be one of 1, 2, 3, 4, 5"):
+        store.save(rater, event("rated", unit, value=value)).result()
+    assert current(store) == []
+
+
+def test_strangers_items_are_refused(store: Store) -> None:
+    rater, other = store.add_rater("").id, store.add_rater("").id
+    unit = shown(store, rater)
+    with pytest.raises(Refused, match="not asked this"):
+        store.save(other, event("rated", unit, value=3.0)).result()
+
+
+def test_pair_is_stored_by_text_whatever_side_it_stood_on(database: str) -> None:
+    """A rating of the left text is one of the text that stood there."""
+    found = opened(database, replace(PLAIN, ask="pair"))
+    rater = found.add_rater("").id
+    unit = shown(found, rater)
+    sides = []
+    while unit is not None:
+        sides.append(tuple(unit["texts"]))
+        unit = found.save(rater, event("rated", unit, value=0.0)).result()["next"]
+    rows = ratings_of(found)
+    assert [(row["chosen"], row["rejected"]) for row in rows] == sides
+    assert {row["chosen_system"] for row in rows} == {"SYS-0", "SYS-1"}  # sides were shuffled
+    found.close()
+
+
+def test_other_outputs_or_scale_are_refused(database: str) -> None:
+    opened(database).close()
+    with pytest.raises(UsageError, match="about other outputs"):
+        opened(database, found=outputs(10))
+    with pytest.raises(UsageError, match="made with scale"):
+        opened(database, Asked(scale=(0, 1)))
+    opened(database, Asked(per_item=2, overlap=0.5)).close()
+
+
+def test_everything_is_rated_as_often_as_asked(database: str) -> None:
+    """Two ratings an item by different people, four for what all four raters are shown."""
+    asked = Asked(per_item=2, overlap=0.25, repeat=0.2)
+    found = opened(database, asked)
+    people = [found.add_rater("") for _ in range(4)]
+    for one in people:
+        rate_all(found, one)
+    counts: dict[str, set[str]] = {}
+    for row in ratings_of(found):
+        counts.setdefault(str(row["id"]), set()).add(str(row["annotator"]))
+    assert sorted(map(len, counts.values())) == [2] * 9 + [4] * 3
+    assert found.assignment.audited() == 12
+    assert {row["probability"] for row in ratings_of(found)} == {1.0}
+    found.close()
+
+
+def test_backup_is_whole(tmp_path: Path) -> None:
+    """It can be made while the database is served, and is not written over."""
+    url = f"sqlite:///{tmp_path / 'a.sqlite'}"
+    found = opened(url, PLAIN)
+    n = rate_all(found, found.add_rater(""))
+    back_up(url, tmp_path / "copy.sqlite")
+    with pytest.raises(UsageError, match="there already"):
+        back_up(url, tmp_path / "copy.sqlite")
+    found.close()
+    copy = opened(f"sqlite:///{tmp_path / 'copy.sqlite'}", PLAIN)
+    assert len(current(copy)) == n == 12
+    copy.close()
+    with pytest.raises(InputError, match="no such database"):
+        back_up(f"sqlite:///{tmp_path / 'none.sqlite'}", tmp_path / "x")
+
+
+def test_sqlite_is_durable(tmp_path: Path) -> None:
+    """WAL, and a commit that waits for the disk; no setting of SQLite's own undoes it."""
+    url = f"sqlite:///{tmp_path / 'a.sqlite'}"
+    one = Database(url)
+
+    def asked(name: str) -> Any:
+        return one.read(lambda c: c.exec_driver_sql(f"PRAGMA {name}").scalar())
+
+    said = [asked(name) for name in ("journal_mode", "synchronous", "busy_timeout")]
+    assert said == ["wal", 2, 5000]  # 2 is FULL
+    one.close()
+    assert file_of(url) == tmp_path / "a.sqlite"
+
+
+def test_job_that_fails_leaves_the_others_of_its_batch(store: Store) -> None:
+    """Writes that wait are committed together; one that raises is taken back alone."""
+    fine = [store.database.write(lambda c: c.execute(sa.text("SELECT 1")).scalar())]
+    bad = store.database.write(lambda c: c.execute(sa.text("SELECT nothing")))
+    fine.append(store.database.write(lambda c: c.execute(sa.text("SELECT 2")).scalar()))
+    assert [one.result() for one in fine] == [1, 2]
+    with pytest.raises(sa.exc.DBAPIError):
+        bad.result()
