@@ -78,6 +78,8 @@ READINGS = (
     Reading(columns=Columns(id="", source=" ")),
     Reading(columns=Columns(rating=("rating.*",), source="x.0.y", score=("s*.a",)), skip_bad=True),
     Reading(dimension="fluency", skip_bad=True),
+    Reading(dimension="rating*"),
+    Reading(dimension="a.b", columns=Columns(dimension="x.y"), skip_bad=True),
     Reading(dimension="fluency", label_config=str(EXPORTS / "label-studio" / "config.xml")),
 )
 READERS: tuple[Callable[..., Any], ...] = (read_pool, read_outputs, read_both, read_scored)

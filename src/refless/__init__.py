@@ -16,6 +16,7 @@ from refless.version import __version__ as __version__
 
 if TYPE_CHECKING:  # for type checkers and editors; a test holds the two lists together
     from refless.application.compare import compare as compare
+    from refless.application.dimensions import by_dimension as by_dimension
     from refless.application.explain import explain as explain
     from refless.application.fit import fit as fit
     from refless.application.huse import huse as huse
@@ -66,12 +67,14 @@ if TYPE_CHECKING:  # for type checkers and editors; a test holds the two lists t
     from refless.report.meta import MetaResult as MetaResult
     from refless.report.metric import MetricResult as MetricResult
     from refless.report.next import NextResult as NextResult
+    from refless.report.score.dimensions import ScoreByDimension as ScoreByDimension
     from refless.report.score.result import ScoreResult as ScoreResult
     from refless.report.short import FitResult as FitResult
     from refless.report.short import MineResult as MineResult
     from refless.report.stress import StressResult as StressResult
     from refless.report.train.result import TrainResult as TrainResult
     from refless.report.tune import TuneResult as TuneResult
+    from refless.report.validate.dimensions import ValidateByDimension as ValidateByDimension
     from refless.report.validate.result import ValidateResult as ValidateResult
     from refless.signature import Signature as Signature
     from refless.studies.annotators import annotators as annotators
@@ -87,6 +90,7 @@ if TYPE_CHECKING:  # for type checkers and editors; a test holds the two lists t
 
 _NAMES = {  # the public names of each module; loaded when one is first used
     "application.compare": "compare",
+    "application.dimensions": "by_dimension",
     "application.explain": "explain",
     "application.fit": "fit",
     "application.huse": "huse",
@@ -115,11 +119,13 @@ _NAMES = {  # the public names of each module; loaded when one is first used
     "report.meta": "MetaResult",
     "report.metric": "MetricResult",
     "report.next": "NextResult",
+    "report.score.dimensions": "ScoreByDimension",
     "report.score.result": "ScoreResult",
     "report.short": "FitResult MineResult",
     "report.stress": "StressResult",
     "report.train.result": "TrainResult",
     "report.tune": "TuneResult",
+    "report.validate.dimensions": "ValidateByDimension",
     "report.validate.result": "ValidateResult",
     "signature": "Signature",
     "studies.annotators": "annotators",

@@ -50,3 +50,21 @@ def watched(listener: Callable[[str], None], bar: Bar) -> Iterator[None]:
     finally:
         _listener.reset(tokens[0])
         _bar.reset(tokens[1])
+
+
+@contextmanager
+def overheard(*, silent: bool = False) -> Iterator[list[str]]:
+    """What is told inside; whoever listens hears it too, unless it is to be silent."""
+    lines: list[str] = []
+    listener = _listener.get()
+
+    def hear(line: str) -> None:
+        lines.append(line)
+        if listener is not None and not silent:
+            listener(line)
+
+    token = _listener.set(hear)
+    try:
+        yield lines
+    finally:
+        _listener.reset(token)

@@ -119,7 +119,10 @@ class RatedRows(OutputRows):
         time_column: Column of the time of each rating. Without it: timestamp, rated_at.
         rating_map: Numbers for rating words: up=1,down=0.
         scale: Lowest and highest rating; maps ratings to [0, 1].
-        dimension: Which of several things that were rated is read: fluency, a question, a scorer.
+        dimension: Which of several things that were rated is read: fluency, a question, a scorer, a
+            column of ratings; fluency=1..5 has its scale. Repeatable, or a pattern, for validate
+            and score.
+        dimension_column: Column that says what was rated. Without it: dimension.
         label_config: Labelling configuration of Label Studio (XML), which has the scale.
         aggregate: What stands for several ratings of one text: their mean or median.
     """
@@ -132,24 +135,31 @@ class RatedRows(OutputRows):
         Flag(metavar="WORD=NUMBER,...", kind=str | None),
     ] = None
     scale: Annotated[Read[tuple[float, float] | None], Flag(metavar="MIN MAX")] = None
-    dimension: Annotated[Read[str | None], Flag(metavar="NAME")] = None
+    dimension: Annotated[Read[Names], Flag(metavar="NAME", kind=Many)] = None
+    dimension_column: Rare[Column] = None
     label_config: Annotated[Rare[Read[str | None]], Flag(metavar="FILE")] = None
     aggregate: Annotated[Rare[Read[str]], Flag(metavar="mean|median")] = "mean"
 
     def reading(self, **columns: Any) -> Reading:
         """How to read, with more columns by role."""
-        from refless.tables import parse_rating_map, scale_of
+        from refless.tables import one_of, parse_rating_map, scale_of
 
         if self.aggregate not in {"mean", "median"}:
             raise UsageError(f"--aggregate must be mean or median, got '{self.aggregate}'")
         words = self.rating_map
-        told = {"annotator": self.annotator_column, "time": self.time_column}
-        named = {"rating": names_in(self.rating_column), **told}
+        dimension, own = one_of(names_in(self.dimension))
+        scale = None if self.scale is None else scale_of(self.scale)
+        named = {
+            "rating": names_in(self.rating_column),
+            "annotator": self.annotator_column,
+            "time": self.time_column,
+            "dimension": self.dimension_column,
+        }
         return replace(
             # zero-argument super() does not know the class that slots made anew
             OutputRows.reading(self, **{**named, **columns}),
-            scale=None if self.scale is None else scale_of(self.scale),
-            dimension=self.dimension,
+            scale=scale if own is None else own,
+            dimension=dimension,
             label_config=self.label_config,
             aggregate="median" if self.aggregate == "median" else "mean",
             rating_map=parse_rating_map(words) if isinstance(words, str) else words,

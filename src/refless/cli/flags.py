@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal, get_args, get_origin
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from refless.application.dimensions import whole_or_by_dimension
 from refless.application.parameters import RESULT, Many, Parameter, parameters_of
 from refless.errors import UsageError
 from refless.printable import printable
@@ -142,7 +143,7 @@ def as_command(function: Callable[..., Result], show: Show) -> Callable[..., Non
             for name, value in values.items()
             if getattr(_context.get_parameter_source(name), "name", "") != "DEFAULT"
         }
-        show(lambda: function(**given), shown, saved, csv_safe)
+        show(lambda: whole_or_by_dimension(function, given), shown, saved, csv_safe)
 
     keyword = inspect.Parameter.KEYWORD_ONLY
     flags = [

@@ -2,6 +2,7 @@
 
 from refless.tables.both import read_both
 from refless.tables.columns import ALIASES, Columns
+from refless.tables.dimensions import SeveralDimensionsError, dimension_of, one_of
 from refless.tables.gathering import strings_in
 from refless.tables.memory import Rows
 from refless.tables.outputs import OutputsRead, read_outputs
@@ -20,7 +21,10 @@ __all__ = [
     "Reading",
     "Rows",
     "ScoredRead",
+    "SeveralDimensionsError",
     "check_made_with",
+    "dimension_of",
+    "one_of",
     "parse_rating_map",
     "read_both",
     "read_outputs",

@@ -13,6 +13,7 @@ from refless.records import numbered, scored
 from refless.tables.cells import counted, name_of_cell, source_of_cell, text_of_cell
 from refless.tables.columns import NEEDED as NEEDED_COLUMNS
 from refless.tables.columns import Roles, check_columns, roles_of, wanted
+from refless.tables.dimensions import columns_for, with_dimension
 from refless.tables.gathering import Gathered, gather
 from refless.tables.merging import Merged, check_agreement
 from refless.tables.ratings import BLANKS, MOST_PLACES, places_of, spelled
@@ -70,9 +71,13 @@ def checked(
 ) -> Checked:
     """The rows of files or of memory with texts, names and scores checked."""
     check_columns(reading.columns, roles)
-    table = gather(rows, wanted(reading.columns, roles), reading)
+    columns, more = reading.columns, columns_for(reading) if "rating" in roles else ()
+    table = gather(rows, wanted(columns, roles, more), reading, more)
+    if more:
+        told, seen = bool(table.told), tuple(table.seen)
+        columns = with_dimension(reading, table.dimensions, seen, table.name, told=told)
     try:
-        taken = roles_of(reading.columns, roles, tuple(table.seen), table.name, needed, table.known)
+        taken = roles_of(columns, roles, tuple(table.seen), table.name, needed, table.known)
     except InputError as fault:
         left = [line for _, told in table.told for line in told.left()]
         remedy = "; ".join([fault.remedy, *left])

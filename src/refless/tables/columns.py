@@ -25,6 +25,7 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "length": ("length", "n_tokens", "lengthofutterance"),
     "label": ("label", "human", "is_human"),
     "probability": ("probability", "inclusion_probability"),
+    "dimension": ("dimension",),
 }
 SHARED = ("text", "id", "item", "source", "system", "task", "group", "score")
 POOL_ROLES = (*SHARED, "rating", "annotator", "time")
@@ -46,10 +47,10 @@ class Columns:
 
     Several rating columns mean one annotator a column, several reference columns one reference a
     column; a pattern such as `rater*` names all that match. A dotted name such as `scores.fluency`
-    is what an object holds. `group`, `score` (of another tool),
-    `logprobs` and `tokens` have no alias. Roles that a kind of file does not
-    have (ratings of outputs, references of a rated pool) are not looked up there, so that one set
-    of flags serves both.
+    is what an object holds. `group`, `score` (of another tool), `logprobs` and `tokens` have no
+    alias, and `dimension`, which tells what was rated, is no role. Roles that a kind of file does
+    not have (ratings of outputs, references of a rated pool) are not looked up there, so that one
+    set of flags serves both.
     """
 
     text: str | None = None
@@ -71,6 +72,7 @@ class Columns:
     length: str | None = None
     label: str | None = None
     probability: str | None = None
+    dimension: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,21 +117,21 @@ def check_columns(columns: Columns, roles: Sequence[str]) -> None:
         )
 
 
-def wanted(columns: Columns, roles: Sequence[str]) -> Keep:
-    """Tells which of a file's columns may play a role, so that no others are kept."""
+def wanted(columns: Columns, roles: Sequence[str], more: Sequence[str] = ()) -> Keep:
+    """Tells which of a file's columns may play a role, or are more, so that no others are kept."""
     flags = {role: flagged(columns, role) for role in roles}
     named = {name for names in flags.values() for name in names}
     folded = {alias for role in roles if not flags[role] for alias in ALIASES.get(role, ())}
-    patterns = [name for role in SEVERAL for name in flags.get(role, ()) if _is_pattern(name)]
-    patterns += outer(columns)
+    patterns = [name for role in SEVERAL for name in flags.get(role, ()) if is_pattern(name)]
+    patterns += [*more, *outer(columns, more)]
     return lambda name: (
-        name in named or name.casefold() in folded or any(_matches(name, one) for one in patterns)
+        name in named or name.casefold() in folded or any(matches(name, one) for one in patterns)
     )
 
 
-def outer(columns: Columns) -> list[str]:
+def outer(columns: Columns, more: Sequence[str] = ()) -> list[str]:
     """The columns, or patterns of columns, in which flags look for more: `a` of `a.b`."""
-    names = [name for one in fields(columns) for name in flagged(columns, one.name)]
+    names = [name for one in fields(columns) for name in flagged(columns, one.name)] + [*more]
     return [*dict.fromkeys(name.partition(".")[0] for name in names if "." in name)]
 
 
@@ -143,7 +145,7 @@ def with_nested(row: dict[str, object], within: Sequence[str]) -> dict[str, obje
         within: the columns (or patterns) that are opened.
     """
     found: dict[str, object] = {}
-    left = [pair for pair in row.items() if any(_matches(pair[0], one) for one in within)]
+    left = [pair for pair in row.items() if any(matches(pair[0], one) for one in within)]
     while left:
         outer_name, value = left.pop()
         if not isinstance(value, dict | list):
@@ -182,7 +184,7 @@ def roles_of(
     for role in roles:
         names = flagged(columns, role)
         if names:
-            _check_seen(names, role, seen, path)
+            check_seen(names, role, seen, path)
         elif role != "annotator" or len(taken.get("rating", ())) < 2:
             own = role in known and role in seen
             names = (role,) if own else _found(columns, roles, role, seen, path)
@@ -214,11 +216,12 @@ def _check_free(role: str, scores: Sequence[str]) -> None:
         raise UsageError(f"{TELLS.format(names[0])}; {remedy}")
 
 
-def _is_pattern(name: str) -> bool:
+def is_pattern(name: str) -> bool:
+    """Whether a flag's word stands for all columns that match."""
     return "*" in name or "?" in name
 
 
-def _matches(name: str, pattern: str) -> bool:
+def matches(name: str, pattern: str) -> bool:
     """As in a shell, but that brackets are brackets."""
     return fnmatchcase(name, pattern.replace("[", "[[]"))
 
@@ -226,7 +229,7 @@ def _matches(name: str, pattern: str) -> bool:
 def _expanded(columns: Columns, roles: Sequence[str], seen: Sequence[str], path: str) -> Columns:
     """The flags with the columns that each pattern stands for, in file order."""
     names = {role: flagged(columns, role) for role in SEVERAL if role in roles}
-    if not any(_is_pattern(name) for of_role in names.values() for name in of_role):
+    if not any(is_pattern(name) for of_role in names.values() for name in of_role):
         return columns
     for role, given in names.items():
         each = [_columns_of(name, role, seen, path) for name in given]
@@ -238,9 +241,9 @@ def _expanded(columns: Columns, roles: Sequence[str], seen: Sequence[str], path:
 
 def _columns_of(name: str, role: str, seen: Sequence[str], path: str) -> Sequence[str]:
     """The columns that a flag's word stands for: itself, or what matches where it is a pattern."""
-    if name in seen or not _is_pattern(name):
+    if name in seen or not is_pattern(name):
         return (name,)
-    found = [one for one in seen if _matches(one, name)]
+    found = [one for one in seen if matches(one, name)]
     if not found:
         raise InputError(
             f"no column matches '{name}' ({_flag(role)})",
@@ -253,7 +256,7 @@ def _columns_of(name: str, role: str, seen: Sequence[str], path: str) -> Sequenc
 def scores_among(names: Sequence[str], seen: Sequence[str], path: str) -> Sequence[str]:
     """The score columns that a user's flags stand for; raises InputError where there is none."""
     found = [one for name in names for one in _columns_of(name, "score", seen, path)]
-    _check_seen(found, "score", seen, path)
+    check_seen(found, "score", seen, path)
     return [*dict.fromkeys(found)]
 
 
@@ -302,7 +305,8 @@ def _by_alias(role: str, seen: Sequence[str], path: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _check_seen(names: Iterable[str], role: str, seen: Sequence[str], path: str) -> None:
+def check_seen(names: Iterable[str], role: str, seen: Sequence[str], path: str) -> None:
+    """Raises InputError for a flag that names a column that is not there."""
     for name in names:
         if name in seen:
             continue

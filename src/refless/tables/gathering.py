@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from itertools import chain, islice
@@ -14,10 +15,11 @@ from refless.errors import InputError
 from refless.records import Scale
 from refless.tables.columns import Keep, outer, with_nested
 from refless.tables.delimited import long_cells
+from refless.tables.dimensions import of_dimension
 from refless.tables.formats import table_of
 from refless.tables.memory import paths_of, table_in_memory
 from refless.tables.reading import Reading
-from refless.tables.table import Numbered, Row, Table, Told, check_dimension, no_dimension
+from refless.tables.table import Numbered, Row, Table, Told
 
 _CHUNK = 8192
 _MEMO = 1 << 15
@@ -47,6 +49,7 @@ class Gathered:
         seen: names of all columns, in file order, wanted or not.
         known: roles whose columns the formats of all files know.
         told: what exports of tools say, and the file of each.
+        dimensions: what was rated, by name, and the number of ratings.
     """
 
     skip_bad: bool
@@ -58,6 +61,7 @@ class Gathered:
     seen: dict[str, None] = field(default_factory=dict)
     known: set[str] = field(default_factory=set)
     told: list[tuple[str, Told]] = field(default_factory=list)
+    dimensions: Counter[str] = field(default_factory=Counter)
 
     def __len__(self) -> int:
         return len(self.lines)
@@ -103,10 +107,16 @@ class Gathered:
             self.errors[row] = error
 
 
-def gather(rows: object, keep: Keep, reading: Reading) -> Gathered:
+def gather(rows: object, keep: Keep, reading: Reading, dimensions: Sequence[str] = ()) -> Gathered:
     """The wanted columns of the rows, files one after the other.
 
     Rows that cannot be parsed keep a place without values and are bad.
+
+    Args:
+        rows: files, or what lies in memory.
+        keep: tells the wanted columns.
+        reading: the settings.
+        dimensions: columns that tell or are dimensions, where ratings are read.
 
     Raises:
         InputError: a file that cannot be read or has no rows; a bad row unless they are skipped.
@@ -122,36 +132,25 @@ def gather(rows: object, keep: Keep, reading: Reading) -> Gathered:
                 table.seen.update(dict.fromkeys(source.columns))
                 for column in filter(keep, source.columns):
                     table.columns.setdefault(column, [None] * first)
-                _extend(table, _of_flags(source, name, reading), keep, memos)
-            if len(table) == first:
+                found = _nested(source, outer(reading.columns, dimensions))
+                if dimensions and source.told is None:
+                    met, lines = table.dimensions, source.lines
+                    found = of_dimension(found, reading, met, name, lines=lines)
+                _extend(table, found, keep, memos)
+            if len(table) == first and not table.dimensions:
                 raise InputError("there are no rows", path=name, remedy="at least one is needed")
             _hear(table, source, name)
-            if source.told and keep("rating"):
-                check_dimension(source.told, reading.dimension, name)
+            if source.told is not None and keep("rating"):
+                table.dimensions.update(source.told.dimensions)
     return table
 
 
-def _of_flags(source: Table, name: str, reading: Reading) -> Iterator[Numbered]:
-    """The rows with the dotted names that flags need; of one dimension, where one is asked."""
-    within, wanted = outer(reading.columns), reading.dimension
-    rows = source.rows
-    if wanted is not None and source.told is None:
-        rows = _of_dimension(rows, wanted, name)
+def _nested(source: Table, within: Sequence[str]) -> Iterator[Numbered]:
+    """The rows with the dotted names that flags need."""
     if not within:
-        return rows
+        return source.rows
+    rows = source.rows
     return ((n, with_nested(row, within) if isinstance(row, dict) else row) for n, row in rows)
-
-
-def _of_dimension(rows: Iterator[Numbered], wanted: str, name: str) -> Iterator[Numbered]:
-    """Of plain rows those whose column `dimension` says so."""
-    met: dict[str, None] = {}
-    for number, row in rows:
-        said = row.get("dimension") if isinstance(row, dict) else wanted
-        if said == wanted:
-            yield number, row
-        met[str(said)] = None
-    if wanted not in met:
-        raise no_dimension(wanted, [*met], name)
 
 
 def _hear(table: Gathered, source: Table, name: str) -> None:

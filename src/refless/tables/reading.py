@@ -25,7 +25,8 @@ class Reading:
         encoding: of text files; a UTF-8 byte order mark is dropped.
         quoting: whether quotes are read in files; None is the format's habit (CSV yes, TSV no).
         format: of files, a name in FORMATS; None tells by name and content.
-        dimension: which of several dimensions of quality is read, by its name in the file.
+        dimension: which of several dimensions of quality is read, by its name in the file, or by
+            the name of its column of ratings.
         label_config: of Label Studio: an XML file that says what can be rated, and on which scale.
         max_bytes: most bytes that one file may hold, unpacked.
     """

@@ -60,21 +60,3 @@ class Table:
     lines: bool = True
     known: tuple[str, ...] = ()
     told: Told | None = None
-
-
-def check_dimension(told: Told, wanted: str | None, path: str) -> None:
-    """Raises InputError for a dimension that nobody rated, or for several where none is asked."""
-    names = [*told.dimensions]
-    if wanted is not None and wanted not in names:
-        raise no_dimension(wanted, names, path)
-    if wanted is None and len(names) > 1:
-        counts = ", ".join(f"'{name}' ({n})" for name, n in told.dimensions.items())
-        found = f"ratings of several dimensions: {counts}"
-        raise InputError(found, path=path, remedy="choose one with --dimension NAME")
-
-
-def no_dimension(wanted: str, names: list[str], path: str) -> InputError:
-    """The error for a dimension that nobody rated."""
-    there = ", ".join(f"'{name}'" for name in names[:40] if name != "None")
-    remedy = f"the dimensions are {there}" if there else "leave --dimension out: none has a name"
-    return InputError(f"no ratings of a dimension '{wanted}'", path=path, remedy=remedy)

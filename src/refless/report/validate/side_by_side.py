@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from typing import Literal
 
 from refless.report.document import Document, Section, Table
 from refless.report.validate.scores import scores_section
@@ -56,10 +57,28 @@ def with_side_by_side(
 
 def worth_using(found: SideBySide) -> bool:
     """Whether the chosen estimator is shown to agree with people, and no baseline to do better."""
+    return standing_of(found) in {"better", "alike"}
+
+
+Standing = Literal["few", "score", "none", "better", "baseline", "alike"]
+
+
+def standing_of(found: SideBySide) -> Standing:
+    """How the chosen estimator stands to people and to the best baseline, in a word.
+
+    `few` estimates; a `score` that others gave is better; `none` agrees with people; it is `better`
+    than the best baseline, or a `baseline` is; or they are `alike`, as far as is shown.
+    """
     line, rival = found.first, found.rival
-    return (
-        line.n_scored >= FEWEST and line.spearman_interval[0] > 0 and not rival.gain_interval[0] > 0
-    )
+    if line.n_scored < FEWEST:
+        return "few"
+    if rival.name in found.scores and rival.gain_interval[0] > 0:
+        return "score"
+    if not line.spearman_interval[0] > 0:
+        return "none"
+    if rival.gain_interval[1] < 0:
+        return "better"
+    return "baseline" if rival.gain_interval[0] > 0 else "alike"
 
 
 def recommendation(found: SideBySide) -> str:
@@ -71,33 +90,23 @@ def recommendation(found: SideBySide) -> str:
 
 
 def _recommended(found: SideBySide) -> str:
-    line, rival = found.first, found.rival
+    line, rival, standing = found.first, found.rival, standing_of(found)
     agreed = f"Spearman {with_interval(line.spearman, line.spearman_interval)}"
     if line.coverage < NEARLY_ALL:
         agreed += f" on the {percent(line.coverage)} of the texts with an estimate"
-    if line.n_scored < FEWEST:
-        return f"{line.n_scored} estimates are too few to tell which estimator to use."
-    if rival.name in found.scores and rival.gain_interval[0] > 0:
-        lost = with_interval(rival.gain, rival.gain_interval)
-        return f"Use {rival.name}: it agrees with people better than {line.name}, by {lost}."
-    if not line.spearman_interval[0] > 0:
-        return f"Use none: no agreement with people is shown ({line.name}: {agreed})."
+    lost = with_interval(rival.gain, rival.gain_interval)
     gap = with_interval(-rival.gain, [-end for end in rival.gain_interval[::-1]])
-    if rival.gain_interval[1] < 0:
-        return (
-            f"Use {line.name}: it agrees with people, {agreed}, better than the best baseline, "
-            f"{rival.name}, by {gap}."
-        )
-    if rival.gain_interval[0] > 0:
-        lost = with_interval(rival.gain, rival.gain_interval)
-        return (
-            f"Use none: a baseline, {rival.name}, agrees with people better than {line.name}, "
-            f"by {lost}."
-        )
-    return (
-        f"{sentence(line.name)} agrees with people, {agreed}, but it is not shown to do better "
-        f"than the best baseline, {rival.name}: the difference is {gap}."
-    )
+    return {
+        "few": f"{line.n_scored} estimates are too few to tell which estimator to use.",
+        "score": f"Use {rival.name}: it agrees with people better than {line.name}, by {lost}.",
+        "none": f"Use none: no agreement with people is shown ({line.name}: {agreed}).",
+        "better": f"Use {line.name}: it agrees with people, {agreed}, better than the best "
+        f"baseline, {rival.name}, by {gap}.",
+        "baseline": f"Use none: a baseline, {rival.name}, agrees with people better than "
+        f"{line.name}, by {lost}.",
+        "alike": f"{sentence(line.name)} agrees with people, {agreed}, but it is not shown to do "
+        f"better than the best baseline, {rival.name}: the difference is {gap}.",
+    }[standing]
 
 
 def _table(found: SideBySide) -> Table:

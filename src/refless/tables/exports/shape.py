@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from refless.errors import InputError
+from refless.tables.dimensions import is_wanted
 from refless.tables.reading import Reading
 from refless.tables.streams import Place
 from refless.tables.table import Numbered, Row, Table, Told
@@ -81,7 +82,9 @@ def _rows(rows: Iterator[Numbered], read: Reader, told: Told, place: Place) -> I
             names = [one["dimension"] for one in found.ratings if "dimension" in one]
             told.dimensions.update(map(str, names))
             ratings = [
-                one for one in found.ratings if wanted in {None, one.get("dimension")} and rated
+                one
+                for one in (found.ratings if rated else ())
+                if is_wanted(str(one.get("dimension")), wanted)
             ]
             for rating in ratings or [{}]:
                 yield number, found.record | rating

@@ -1,0 +1,220 @@
+"""Several things that were rated: read one by one, and validated and estimated side by side."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+import refless
+from command_line import NEIGHBORS, jsonl, output_rows, rated_rows, run
+from refless import InputError, Reading, UsageError, read_outputs, read_pool
+from refless.tables import Columns, SeveralDimensionsError, dimension_of
+
+LONG = [
+    {"id": "1", "text": "a", "rating": 4, "dimension": "fluency"},
+    {"id": "1", "text": "a", "rating": 2, "dimension": "adequacy"},
+    {"id": "2", "text": "b", "rating": 1, "dimension": "fluency"},
+    {"id": "2", "text": "b", "rating": 3, "dimension": "adequacy"},
+]
+WIDE: list[dict[str, Any]] = [
+    {"text": "a", "ratings": {"fluency": [4, 5], "adequacy": 2}},
+    {"text": "b", "ratings": {"fluency": 1, "adequacy": 3}},
+]
+ALONE = ("--estimator", "gp")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Ratings of two dimensions as rows and as columns, and outputs without any."""
+    where = tmp_path_factory.mktemp("dimensions")
+    rows = [
+        {**row, "dimension": name, "rating": int(str(row["rating"])) + (name == "fit")}
+        for row in rated_rows(30)
+        for name in ("ok", "fit")
+    ]
+    jsonl(where / "long.jsonl", rows)
+    texts = {row["id"]: {"id": row["id"], "text": row["text"], "source": "s"} for row in rows}
+    wide = [
+        {**about, **{name: [r["rating"] for r in rows if (r["id"], r["dimension"]) == (one, name)]
+                     for name in ("ok", "fit")}}
+        for one, about in texts.items()
+    ]  # fmt: skip
+    jsonl(where / "wide.jsonl", wide)
+    jsonl(where / "outputs.jsonl", output_rows())
+    return where
+
+
+@pytest.mark.parametrize("name", ["fluency", "ratings.fluency"])
+def test_a_column_is_a_dimension(name: str) -> None:
+    """Ratings by a plain name or within an object; lists are ratings by several people."""
+    rows = [{**row, **row["ratings"]} for row in WIDE]
+    assert read_pool(rows, Reading(dimension=name)).pool.human.tolist() == [4.5, 1]
+    with pytest.raises(InputError, match=r"leave --dimension out.*the columns are 'text'"):
+        read_pool(rows, Reading(dimension="grammar"))
+
+
+def test_a_pattern_of_dimensions() -> None:
+    """All columns that match, without the places of their lists; values of a column likewise."""
+    with pytest.raises(SeveralDimensionsError) as found:
+        read_pool(WIDE, Reading(dimension="ratings.*"))
+    assert found.value.names == ("ratings.fluency", "ratings.adequacy")
+    with pytest.raises(SeveralDimensionsError) as found:
+        read_pool(LONG, Reading(dimension="f*"))
+    assert found.value.names == ("fluency",)
+
+
+def test_several_dimensions_are_never_one() -> None:
+    """Not in rows, in frames, or spread over files; a rating that names none is an error."""
+    pandas = pytest.importorskip("pandas")
+    for rows in (LONG, pandas.DataFrame(LONG)):
+        with pytest.raises(InputError, match=r"'fluency' \(2\), 'adequacy' \(2\); choose one"):
+            read_pool(rows)
+        assert read_pool(rows, Reading(dimension="adequacy")).pool.human.tolist() == [2, 3]
+    bare = [*LONG, {"id": "3", "text": "c", "rating": 3}]
+    with pytest.raises(InputError, match="row 5, column 'dimension': a rating without a dimension"):
+        read_pool(bare, Reading(dimension="fluency"))
+    unrated = [*LONG, {"id": "3", "text": "c", "rating": None}]
+    assert len(read_pool(unrated, Reading(dimension="fluency")).pool) == 2
+
+
+def test_dimensions_of_several_files(tmp_path: Path) -> None:
+    """Each file has one: together they have two."""
+    for name in ("fluency", "adequacy"):
+        jsonl(tmp_path / f"{name}.jsonl", [row for row in LONG if row["dimension"] == name])
+    files = [str(tmp_path / "fluency.jsonl"), str(tmp_path / "adequacy.jsonl")]
+    with pytest.raises(InputError, match="several dimensions"):
+        read_pool(files)
+    assert read_pool(files, Reading(dimension="fluency")).pool.human.tolist() == [4, 1]
+
+
+def test_the_column_of_dimensions(tmp_path: Path) -> None:
+    """It may have another name, also in Parquet, of which few columns are read."""
+    rows = [{**row, "aspect": row["dimension"]} for row in LONG]
+    for row in rows:
+        del row["dimension"]
+    columns = Columns(dimension="aspect")
+    with pytest.raises(InputError, match="several dimensions"):
+        read_pool(rows, Reading(columns=columns))
+    with pytest.raises(InputError, match=r"no column 'nope' \(--dimension-column\)"):
+        read_pool(rows, Reading(columns=Columns(dimension="nope")))
+    pandas, _ = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
+    pandas.DataFrame(rows).to_parquet(tmp_path / "rows.parquet")
+    found = read_pool(str(tmp_path / "rows.parquet"), Reading(columns=columns, dimension="fluency"))
+    assert found.pool.human.tolist() == [4, 1]
+
+
+def test_outputs_have_no_dimension() -> None:
+    """Which one the rated texts have says nothing about outputs."""
+    assert len(read_outputs([{"text": "a"}], Reading(dimension="fluency")).outputs) == 1
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("fluency", ("fluency", None)),
+        ("fluency=1..5", ("fluency", (1, 5))),
+        ("a=b=-1..1", ("a=b", (-1, 1))),
+        ("fluency=low..high", ("fluency=low..high", None)),
+    ],
+)
+def test_a_scale_of_its_own(given: str, expected: object) -> None:
+    """Behind the name; what is no scale is a part of the name."""
+    assert dimension_of(given) == expected
+    with pytest.raises(UsageError, match="the lower first"):
+        dimension_of("fluency=5..1")
+
+
+@pytest.mark.parametrize("file", ["long.jsonl", "wide.jsonl"])
+@pytest.mark.parametrize("command", ["validate", "score"])
+def test_each_dimension_is_as_if_alone(folder: Path, command: str, file: str) -> None:
+    """To the last bit, each with its scale; and each row has its dimension."""
+    rated = folder / file
+    words = [rated] if command == "validate" else [folder / "outputs.jsonl", "--rated", rated]
+    both = ("--dimension", "ok=1..6", "--dimension", "fit=0..9")
+    found = run(command, *words, *both, *ALONE, "--format", "json").json
+    assert [*found["dimensions"]] == ["ok", "fit"]
+    for name, asked in zip(("ok", "fit"), both[1::2], strict=True):
+        alone = run(command, *words, "--dimension", asked, *ALONE, "--format", "json").json
+        assert found["dimensions"][name] == alone
+    kind = {"validate": refless.ValidateByDimension, "score": refless.ScoreByDimension}[command]
+    Draft202012Validator(kind.schema()).validate(found)
+    rows = run(command, *words, *both, *ALONE, "--format", "csv").out.splitlines()
+    assert [row.split(",")[0] for row in rows[:2]] == ["dimension", "ok"]
+    assert len(rows) == 1 + 2 * (30 if command == "validate" else 12)
+
+
+def test_the_table_of_validate(folder: Path) -> None:
+    """Without --dimension all that the rows name; notes of all are said once."""
+    ran = run("validate", folder / "long.jsonl", "--scale", 0, 9, *NEIGHBORS, *ALONE)
+    assert ran.code == 0
+    lines = [line.split() for line in ran.out.splitlines()]
+    assert [line[:2] for line in lines if line[:1] in (["ok"], ["fit"])] == [
+        ["ok", "30"],
+        ["fit", "30"],
+    ]
+    assert "of 2 dimensions" in ran.out
+    assert ran.err.count("rating from 'rating'") == 1
+    assert f"refless validate {folder / 'long.jsonl'}" in ran.out
+    assert "--dimension ok" in ran.out
+
+
+def test_notes_of_one_dimension_name_it(tmp_path: Path) -> None:
+    """And a dimension that is no number is left out aloud, unless it was asked for."""
+    rows = [{**row, "remarks": "fine", "other": row["rating"]} for row in rated_rows(24, 1)]
+    rows[0]["rating"] = None
+    file = jsonl(tmp_path / "rows.jsonl", rows)
+    asked = [word for name in ("rating", "other") for word in ("--dimension", name)]
+    ran = run("validate", file, *asked, *ALONE)
+    assert "refless: rating: 1 of 24 rows has no rating" in ran.err
+    ran = run("validate", file, *asked, "--dimension", "remarks", *ALONE)
+    assert (ran.code, "ratings that are not numbers: 'fine'" in ran.err) == (2, True)
+    ran = run("validate", file, "--dimension", "[or]*r*", "--dimension", "r*", *ALONE)
+    assert ran.code == 2  # brackets are brackets: nothing begins like that
+    ran = run("validate", file, "--dimension", "r*", *ALONE)
+    assert (ran.code, "remarks is left out: " in ran.err) == (0, True)
+    ran = run("validate", file, "--dimension", "rem*", *ALONE)
+    assert (ran.code, "not numbers: 'fine'" in ran.err) == (2, True)
+
+
+def test_what_several_dimensions_cannot_do(folder: Path) -> None:
+    """Gates and choices ask for one; standard input is read once; other commands list them."""
+    rated = folder / "long.jsonl"
+    for words in (["--min-mean", 3], ["--min-coverage", 0.5], ["--best-of", "item"]):
+        ran = run("score", folder / "outputs.jsonl", "--rated", rated, *words)
+        assert (ran.code, f"{words[0]} is for one dimension; " in ran.err) == (2, True)
+        assert "choose one with --dimension NAME" in ran.err
+    ran = run("validate", "-", stdin=rated.read_bytes())
+    assert (ran.code, "save it as a file" in ran.err) == (2, True)
+    ran = run("compare", rated, "--dimension", "ok", "--dimension", "fit")
+    assert (ran.code, "several dimensions are asked for: 'ok', 'fit'" in ran.err) == (2, True)
+    ran = run("validate", rated, "--dimension", "ok", "--dimension", "ok=1..5")
+    assert (ran.code, "names one twice" in ran.err) == (2, True)
+
+
+def test_settings_in_a_file(folder: Path, tmp_path: Path) -> None:
+    """Dimensions may stand there; the command line of all is that of the call."""
+    config = tmp_path / "own.toml"
+    config.write_text(f'dimension = ["ok", "fit"]\nestimator = {json.dumps(ALONE[1])}\n')
+    ran = run("validate", folder / "wide.jsonl", "--config", config, "--format", "json")
+    assert [*ran.json["dimensions"]] == ["ok", "fit"]
+
+
+def test_from_python(folder: Path) -> None:
+    """A function of its own, so that what validate and score return does not depend on rows."""
+    rows = [json.loads(line) for line in (folder / "long.jsonl").read_text().splitlines()]
+    found = refless.by_dimension(refless.validate, rows, scale=(0, 9), estimator="gp")
+    assert isinstance(found, refless.ValidateByDimension)
+    assert [*found.results] == ["ok", "fit"]
+    assert isinstance(found.results["ok"], refless.ValidateResult)
+    assert found.command == "refless validate FILE --estimator gp --scale 0 9"
+    one = refless.by_dimension(refless.validate, rows, dimension="fit", estimator="gp")
+    assert [*one.results] == ["fit"]
+    assert one.command.endswith("--dimension fit")
+    with pytest.raises(UsageError, match="do not say of which dimension"):
+        refless.by_dimension(refless.validate, rated_rows(20), estimator="gp")
+    with pytest.raises(UsageError, match=r"refless\.validate or refless\.score"):
+        refless.by_dimension(refless.compare, rows)
+    with pytest.raises(SeveralDimensionsError):
+        refless.validate(rows)
