@@ -20,7 +20,7 @@ from refless.matching import Progress, Work
 from refless.ngrams import Shape
 from refless.records import FloatArray, IntArray, Neighbor, sortable
 
-ROWS = 1_024  # outputs estimated at a time
+ROWS = 64  # outputs estimated at a time, always so many
 USUAL = 1_000  # rated texts that say what is usual
 
 
@@ -83,8 +83,9 @@ def estimated(
 ) -> tuple[FloatArray, FloatArray]:
     """[n] means and variances of ratings, in units of y.
 
-    Each different text once, in an order of their own, so that no digit depends on a text's place
-    among others.
+    Each different text once, and as many at a time whatever there are (the last few are filled up
+    by copies of the first of them): how a product is summed depends on the shapes of its factors.
+    So no digit of a text's estimate depends on the others beside it.
     """
     scores = sortable(inputs.scores, len(inputs))
     keys = list(zip(inputs.texts, inputs.sources or inputs.texts, scores, strict=True))
@@ -104,13 +105,14 @@ def _estimated(
     own = model.amplitudes.nugget + float(np.median(data.noise))
 
     def block(begin: int) -> None:
-        part = inputs.take(range(begin, min(begin + ROWS, len(inputs))))
+        end = min(begin + ROWS, len(inputs))
+        part = inputs.take([*range(begin, end), *[begin] * (begin + ROWS - end)])
         points = model.covariance.points(part)
         cross = model.covariance.between(points, len(part))
         prior = model.covariance.diagonal(points, len(part))
-        rows = slice(begin, begin + len(part))
-        values[rows], spread = model.posterior.predict(cross, prior)
-        variances[rows] = np.maximum(spread, 0.0) + own
+        found, spread = model.posterior.predict(cross, prior)
+        values[begin:end] = found[: end - begin]
+        variances[begin:end] = np.maximum(spread, 0.0)[: end - begin] + own
 
     jobs = [partial(block, begin) for begin in range(0, len(inputs), ROWS)]
     Work(threads=data.threads, progress=told).run([jobs], len(jobs))
