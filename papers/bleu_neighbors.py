@@ -19,10 +19,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from absent import absent
 from bleu_neighbors_essays import TASK_NOTE, essay_notes, essay_rows, essays_of, task_rows
 from bleu_neighbors_figures import Figure, all_sections, figures, hanging
 
-from refless.errors import InputError, RefLessError
+from refless.errors import RefLessError
 from refless.estimators import BLEUNeighbors
 from refless.human import canonical_order, fingerprint
 from refless.kernels import BertScore
@@ -179,7 +180,7 @@ def read(path: Path, scale: Scale) -> RatedPool:
         InputError: the file is absent or cannot be read.
     """
     if not path.is_file():
-        raise InputError("no such file", path=str(path), remedy="name its folder with --data")
+        raise absent(path)
     return read_pool([str(path)], Reading(scale=scale)).pool
 
 

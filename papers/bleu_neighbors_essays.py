@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from absent import absent
 
-from refless.errors import InputError
 from refless.estimators import BLEUNeighbors
 from refless.human import canonical_order, fingerprint, pool_of
 from refless.metrics import METRICS, Movers
@@ -63,7 +63,7 @@ def essays_of(data: Path) -> Essays:
     """
     path = data / ESSAYS
     if not path.is_file():
-        raise InputError("no such file", path=str(path), remedy="name its folder with --data")
+        raise absent(path)
     with path.open(encoding="utf-8", newline="") as lines:
         rows = list(csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))
     topics = {

@@ -19,6 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from absent import absent
+
 from refless.errors import InputError, RefLessError
 from refless.metrics import BLEU, METRICS, CIDErD, Meteor, Metric, RougeL
 from refless.metrics.bertscore import BERTScore
@@ -195,7 +197,7 @@ def read(path: Path) -> str:
         InputError: it is absent.
     """
     if not path.is_file():
-        raise InputError("no such file", path=str(path), remedy="name the data's folder: --data")
+        raise absent(path)
     data = path.read_bytes()
     return (gzip.decompress(data) if path.suffix == ".gz" else data).decode("utf-8")
 

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from absent import absent
 
 from refless.errors import RefLessError
 from refless.metrics import BLEU, DeltaBLEU, Metric, SentenceBLEU
@@ -422,10 +423,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--quick", action="store_true", help="20 assignments instead of 1,000")
     parser.add_argument("--format", choices=("text", "json"), default="text")
     options = parser.parse_args(arguments)
-    absent = [str(path) for path in (NLG, DIALOGUE) if not (options.data / path).exists()]
-    if absent:
-        print(f"{options.data} lacks {', '.join(absent)}; name it with --data", file=sys.stderr)
-        return 2
+    for path in (options.data / NLG / "emnlp_data_medians.csv", options.data / DIALOGUE):
+        if not path.exists():
+            print(f"error: {absent(path)}", file=sys.stderr)
+            return 2
     try:
         found = results(options.data, quick=options.quick)
     except RefLessError as error:

@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from absent import absent
 
-from refless.errors import InputError, RefLessError
+from refless.errors import RefLessError
 from refless.estimators import ESTIMATORS
 from refless.human import human_ratings, unscaled
 from refless.records import BoolArray, FloatArray, RatedPool
@@ -42,7 +43,7 @@ def results(data: Path) -> list[Row]:
     """HUSE from the paper's table, from the single ratings, and from estimates of these."""
     for path in (data / CLEAN, data / SINGLE):
         if not path.is_file():
-            raise InputError("no such file", path=str(path), remedy="name its folder with --data")
+            raise absent(path)
     clean = read_scored(
         [str(data / CLEAN)],
         Reading(columns=Columns(rating=("HumanJudgement",))),

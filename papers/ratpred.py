@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from absent import absent
 from ratpred_data import Rated, Split, prepared, rated_of
 from ratpred_rivals import RIVALS, rival_results
 from ratpred_runs import CROSSED, PARTS, How, Result, Run, changed, kept, make, split_of
@@ -351,7 +352,8 @@ def main() -> int:
     try:
         rated = rated_of(options.data)
     except FileNotFoundError as error:
-        print(f"ratpred: the data is not there: {error.filename}", file=sys.stderr)
+        path = Path("nlg-ratings") / Path(error.filename).name
+        print(f"error: {absent(path, 'data/nlg-ratings')}", file=sys.stderr)
         return 2
     training = options.train or options.train_only or options.quick
     with tempfile.TemporaryDirectory() as temporary:

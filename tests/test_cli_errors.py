@@ -169,6 +169,7 @@ def test_a_file_that_cannot_be_written_is_told_first(name: str, tmp_path: Path) 
         "demo": [],
         "estimators": [],
         "metrics": [],
+        "datasets": [],
     }
     file = tmp_path / f"{'x' * 245}.json"  # longer than names can be, with what is written first
     ran = run(name, *own.get(name, ["none.csv"]), "-o", file)

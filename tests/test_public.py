@@ -52,6 +52,7 @@ PUBLIC = [
     "bleu_star",
     "by_dimension",
     "compare",
+    "dataset",
     "estimator_of",
     "explain",
     "fit",

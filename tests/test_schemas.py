@@ -215,6 +215,7 @@ def test_trained_models_fit(folder: Path, words: str) -> None:
         "demo",
         "estimators",
         "metrics",
+        "datasets",
     ],
 )
 def test_outputs_of_the_other_commands_fit(folder: Path, words: str) -> None:

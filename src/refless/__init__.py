@@ -16,6 +16,7 @@ from refless.version import __version__ as __version__
 
 if TYPE_CHECKING:  # for type checkers and editors; a test holds the two lists together
     from refless.application.compare import compare as compare
+    from refless.application.datasets import dataset as dataset
     from refless.application.dimensions import by_dimension as by_dimension
     from refless.application.explain import explain as explain
     from refless.application.fit import fit as fit
@@ -90,6 +91,7 @@ if TYPE_CHECKING:  # for type checkers and editors; a test holds the two lists t
 
 _NAMES = {  # the public names of each module; loaded when one is first used
     "application.compare": "compare",
+    "application.datasets": "dataset",
     "application.dimensions": "by_dimension",
     "application.explain": "explain",
     "application.fit": "fit",

@@ -18,5 +18,6 @@ COMMANDS = {
     "stress": "stress",
     "estimators": "lists",
     "metrics": "lists",
+    "datasets": "datasets",
     "demo": "demo",
 }

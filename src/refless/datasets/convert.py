@@ -1,0 +1,186 @@
+"""Files as their authors publish them -> files that refless, and `papers/`, read.
+
+A converter takes the bytes of the published files by their paths and gives the bytes of new files
+by their names. It knows the shape of its own files only; what does not fit is an error.
+"""
+
+from __future__ import annotations
+
+import ast
+import csv
+import io
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import PurePosixPath
+from typing import Any
+
+Files = Mapping[str, bytes]
+Scores = Mapping[tuple[str, str], Mapping[str, float | None]]  # system, dimension; article
+Converter = Callable[[Files], dict[str, bytes]]
+
+BUCKETS = ("Invalid", "Rare", "Specific", "Average", "Typical", "Very Typical")  # HUSE: 1 to 6
+DIMENSIONS = ("coherence", "consistency", "fluency", "relevance")  # SummEval
+NUMBERS = ("one", "two", "three", "four", "five")
+DIGIT = r"(?<![\d.])[1-5](?:\.\d)?\b"
+SAID = rf"({DIGIT}|\b(?:{'|'.join(NUMBERS)})\b)"
+SCORED = (rf"score:\s*{SAID}", rf"scor(?:e|ing)[^.]+?{SAID}", rf".*({DIGIT})")  # the surest first
+
+
+def as_it_is(files: Files) -> dict[str, bytes]:
+    """The same bytes under the last part of their path."""
+    return {PurePosixPath(path).name: content for path, content in files.items()}
+
+
+def grade(files: Files) -> dict[str, bytes]:
+    """GRADE: a row a rating. Slots are places in a list, not people."""
+    (content,) = files.values()
+    rows = [
+        (row["ID"], row["Dataset"].removesuffix("_EVAL"), row["DialogModel"], row["Context"],
+         row["Response"], f"slot{slot}", rating)
+        for row in json.loads(content)
+        for slot, rating in enumerate(json.loads(row["HumanScores"]))
+    ]  # fmt: skip
+    header = ("id", "task", "system", "source", "text", "annotator", "rating")
+    return {"judgements.tsv": _tsv(header, rows)}
+
+
+def huse(files: Files) -> dict[str, bytes]:
+    """HUSE: 25 headlines a task of Mechanical Turk, a row a rating; raters become pseudonyms."""
+    raw, clean = files["data/summarization_raw_outputs.csv"], files["data/summary_clean.csv"]
+    tasks: dict[str, int] = {}
+    people: dict[str, int] = {}
+    rows = []
+    for row in csv.DictReader(io.StringIO(raw.decode(), newline="")):
+        task = tasks.setdefault(row["HITId"], len(tasks))
+        person = people.setdefault(row["WorkerId"], len(people))
+        for i in range(25):
+            source, text, logprob = (row[f"Input.{name}{i}"] for name in ("CTX", "OUT", "LOGP"))
+            system = "model" if row[f"Input.TYPE{i}"] == "SUM" else "human"
+            rating = BUCKETS.index(row[f"Answer.{i}"]) + 1
+            rows.append((f"{task}-{i}", system, source, text, logprob, f"w{person:03}", rating))
+    header = ("id", "system", "source", "text", "logprob", "annotator", "rating")
+    return {"judgements.tsv": _tsv(header, rows), "summary_clean.csv": clean}
+
+
+def nlg_ratings(files: Files) -> dict[str, bytes]:
+    """Novikova et al. 2017 as it is, with the references and source sets under names of our own."""
+    renamed = {
+        r"data/original/(\w+)/(\w+).json": r"rnnlg_\1_\2.json",
+        r"reproduce/data/data2text/(\w+).json": r"\1_references.json",
+        r"bagel_data/(.+)": r"bagel_\1",
+    }
+    found = {}
+    for path, content in files.items():
+        name = path
+        for pattern, new in renamed.items():
+            name = re.sub(f"^{pattern}$", new, name)
+        found[name] = content
+    return found
+
+
+def coco(files: Files) -> dict[str, bytes]:
+    """COCO's Karpathy test split: five captions an image, and what four systems wrote."""
+    found = {}
+    for path, content in files.items():
+        rows = json.loads(content)
+        name = PurePosixPath(path).name.split("_result")[0]
+        found[f"system_{name}.jsonl"] = _jsonl(
+            {
+                "id": row["image_name"],
+                "text": row["prediction"].strip(),
+                "references": row["captions"],
+            }
+            for row in rows
+        )
+        if name == "zerocap":  # the others have the same captions; one lacks 18 images
+            found["references.jsonl"] = _jsonl(
+                {"id": i, "references": row["captions"][:5]} for i, row in enumerate(rows)
+            )
+    return found
+
+
+def summeval(files: Files) -> dict[str, bytes]:
+    """SummEval: ratings of three experts on four dimensions, and GPT-4's scores (Shen et al.)."""
+    scores = {
+        (found[1], found[2]): {row["id"]: _score(row["resp"]) for row in _rows(content)}
+        for path, content in files.items()
+        if (found := re.search(r"eval_(M\d+)_generations/(\w+)_rts\.txt$", path))
+    }
+    rated = [
+        row
+        for path, content in files.items()
+        if path.startswith("model_output_annotations/")
+        for row in _rows(content)
+    ]
+    articles = {row["id"]: row["text"] for row in rated}
+    return {
+        "summaries.jsonl": _jsonl(_summary(row, scores) for row in rated),
+        "articles.jsonl": _jsonl({"article": id_, "text": text} for id_, text in articles.items()),
+    }
+
+
+def _summary(row: Mapping[str, Any], scores: Scores) -> dict[str, Any]:
+    """A summary with its ratings and scores by dimension."""
+    system, article, people = row["model_id"], row["id"], row["expert_annotations"]
+    return {
+        "id": f"{system}|{article[-8:]}",
+        "system": system,
+        "article": article,
+        "text": row["decoded"],
+        "experts": {name: [one[name] for one in people] for name in DIMENSIONS},
+        "judges": {"gpt4": {name: scores[system, name][article] for name in DIMENSIONS}},
+    }
+
+
+def _score(answer: str) -> float | None:
+    """The score that a judge's answer names, as a digit or a word."""
+    for pattern in SCORED:
+        if found := re.search(pattern, answer.lower(), re.DOTALL):
+            said = found[1]
+            return float(NUMBERS.index(said) + 1 if said in NUMBERS else said)
+    return None
+
+
+def simplification(files: Files) -> dict[str, bytes]:
+    """SimpEval and SimpDA: a row a simplification, with its references as a list."""
+    ((path, content),) = files.items()
+    rows = []
+    for row in csv.DictReader(io.StringIO(content.decode(), newline="")):
+        source, text, references = row.pop("original"), row.pop("simple"), row.pop("references")
+        item, system = row.pop("id"), row.pop("system")
+        told = {"item": item, "system": system, "source": source, "text": text}
+        ratings = {name: float(value) for name, value in row.items()}
+        rows.append({**told, "references": ast.literal_eval(references), **ratings})
+    return {f"{PurePosixPath(path).stem}.jsonl": _jsonl(rows)}
+
+
+def asap_sas(files: Files) -> dict[str, bytes]:
+    """ASAP-SAS: the table of Kaggle, in UTF-8."""
+    (content,) = files.values()
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = content.decode("cp1252")
+    lines = text.splitlines()
+    if lines[0].split("\t")[:5] != ["Id", "EssaySet", "Score1", "Score2", "EssayText"]:
+        raise ValueError("the columns are not Id, EssaySet, Score1, Score2, EssayText")
+    return {"train.tsv": "".join(f"{line}\n" for line in lines).encode()}
+
+
+def _rows(content: bytes) -> list[dict[str, Any]]:
+    """Rows of JSON lines."""
+    return [json.loads(line) for line in content.decode().split("\n") if line]
+
+
+def _jsonl(rows: Iterable[Mapping[str, Any]]) -> bytes:
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
+
+
+def _tsv(header: Sequence[str], rows: Iterable[Sequence[object]]) -> bytes:
+    """Cells without quotes; what would end one becomes a space."""
+    lines = (
+        "\t".join(" ".join(re.split(r"[\t\r\n]+", str(cell))) for cell in row)
+        for row in (header, *rows)
+    )
+    return "".join(f"{line}\n" for line in lines).encode()
