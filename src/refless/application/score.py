@@ -243,6 +243,10 @@ def _result(
         best=best,
         advice=advice_on(estimator, outputs, estimates, len(estimator.rated)),
         gate=found,
+        gates={
+            name: gate(mean, min_mean, min_coverage, estimator.rated.scale)
+            for name, mean in scored.systems.items()
+        },
         seed=seed,
         signature=signature if best is None else signed(best, signature),
     )

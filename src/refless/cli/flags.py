@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import MISSING
 from enum import StrEnum
+from functools import partial
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, get_args, get_origin
 
@@ -114,7 +115,8 @@ SAVED = Annotated[
     typer.Option(
         "-o",
         "--out",
-        help="Also write FILE (.json .jsonl .csv .md, .html for a report); repeatable.",
+        help="Also write FILE (.json .jsonl .csv .md .tex, .html for a report), or TOOL:FILE for "
+        "another tool; repeatable.",
         rich_help_panel=RESULT,
         metavar="FILE",
         show_default=False,
@@ -129,7 +131,7 @@ CSV_SAFE = Annotated[
         hidden=True,
     ),
 ]
-Show = Callable[[Callable[[], Result], Format, Sequence[str], bool], None]
+Show = Callable[[str, Callable[[], Result], Format, Sequence[str], bool], None]
 
 
 def as_command(function: Callable[..., Result], show: Show) -> Callable[..., None]:
@@ -143,7 +145,8 @@ def as_command(function: Callable[..., Result], show: Show) -> Callable[..., Non
             for name, value in values.items()
             if getattr(_context.get_parameter_source(name), "name", "") != "DEFAULT"
         }
-        show(lambda: whole_or_by_dimension(function, given), shown, saved, csv_safe)
+        make = partial(whole_or_by_dimension, function, given)
+        show(function.__name__, make, shown, saved, csv_safe)
 
     keyword = inspect.Parameter.KEYWORD_ONLY
     flags = [

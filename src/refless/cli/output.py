@@ -17,19 +17,26 @@ from refless.cli.streams import write_output
 from refless.errors import UsageError
 from refless.outside import matching, workbook_of
 from refless.report.result import Result, ending_of
+from refless.report.tools import TOOLS, check_tool, tool_in
 from refless.writing import check_writable
 
 SAVED = ("index.json", "fitted.json", "model.json")  # of 'refless index', 'fit' and 'train'
 
 
-def show(make: Callable[[], Result], shown: Format, saved: Sequence[str], csv_safe: bool) -> None:
+def show(
+    command: str,
+    make: Callable[[], Result],
+    shown: Format,
+    saved: Sequence[str],
+    csv_safe: bool,
+) -> None:
     """Makes a result, writes its files, each whole or not at all, then standard output.
 
     Raises:
         UsageError: before any work is done, a file that cannot be written after it.
         typer.Exit: with the result's exit status, where that is not 0.
     """
-    check(saved)
+    check(saved, command)
     with watched(say, progress):
         result = make()
         for name in saved:
@@ -47,14 +54,21 @@ def show(make: Callable[[], Result], shown: Format, saved: Sequence[str], csv_sa
         raise typer.Exit(result.exit_status)
 
 
-def check(saved: Sequence[str]) -> None:
+def check(saved: Sequence[str], command: str) -> None:
     """Raises UsageError for a file that the command reads, InputError for one it cannot write."""
     named = _named()
     for name in saved:
         try:
-            ending_of(name)
+            tool, path = tool_in(name)
+            if tool is None:
+                ending_of(path)
+            else:
+                check_tool(tool, command)
         except UsageError as fault:
             raise UsageError(f"-o {fault}") from None
+        if tool and not TOOLS[tool].ending:
+            continue  # a folder
+        name = path
         if _among(named, Path(name)):
             raise UsageError(f"-o {name} would overwrite a file that is read; name another")
         if Path(name).name in SAVED and _among(named, Path(name).parent):

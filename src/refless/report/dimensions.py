@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from refless.errors import UsageError
 from refless.report.document import Section
 from refless.report.export import Rows
 from refless.report.record import Record
@@ -32,6 +33,14 @@ class ByDimension(Result):
         return [
             {"dimension": name, **row} for name, one in self.results.items() for row in one.rows()
         ]
+
+    def exported(self, tool: str) -> Mapping[str, str]:
+        """Nothing: what other tools read is of one dimension.
+
+        Raises:
+            UsageError: always.
+        """
+        raise UsageError(f"{tool}: is for one dimension; choose one with --dimension NAME")
 
     def _names(self) -> dict[str, str]:
         """What to call each dimension in a table."""

@@ -1,6 +1,7 @@
 """What to have rated, and what it should bring: the result of `refless next`."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Literal
@@ -15,6 +16,7 @@ from refless.report.export import Rows
 from refless.report.plot import axis_over
 from refless.report.record import Count, Record, Signed
 from refless.report.result import Result
+from refless.report.tools.raters import argilla_records, label_studio_tasks
 from refless.report.wording import clipped, estimator_name, number, sentence
 from refless.studies.choosing import Choice, Goal, Step
 
@@ -122,6 +124,12 @@ class NextResult(Result):
         return [
             {name: row[role] for role, name in there.items()} | rating for row in self._chosen()
         ]
+
+    def exported(self, tool: str) -> Mapping[str, str]:
+        """Tasks of Label Studio, or records of Argilla."""
+        if tool == "label-studio":
+            return {"": label_studio_tasks(self.rows(), self.signature)}
+        return {"": argilla_records(self.rows(), self._there())}
 
     def _there(self) -> dict[str, str]:
         """Names of the columns that there is something in, by role."""

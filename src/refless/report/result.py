@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from refless.errors import UsageError
 from refless.outside import is_folder
+from refless.report.tools import check_tool, tool_in
 
 if TYPE_CHECKING:
     from refless.report.document import Document
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from refless.report.record import Record
     from refless.signature import Signature
 
-ENDINGS = ("json", "jsonl", "csv", "md", "html")
+ENDINGS = ("json", "jsonl", "csv", "md", "tex", "html")
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -95,23 +96,36 @@ class Result:
         raise UsageError("a data frame needs a library: pip install pandas")
 
     def save(self, path: str | PathLike[str], *, csv_safe: bool = False) -> None:
-        """Writes a file, whole or not at all: .html .json .jsonl .csv or .md.
+        """Writes a file, whole or not at all: .html .json .jsonl .csv .md or .tex.
 
         Args:
-            path: the file.
+            path: the file; `inspect:scores.jsonl` writes one for another tool (docs/hosts.md).
             csv_safe: whether cells of CSV that a spreadsheet would take for a formula begin with '.
 
         Raises:
-            UsageError: another ending, or no such folder.
+            UsageError: another ending, or no such folder; a tool that there is nothing for.
         """
         from refless.writing import write_atomic
 
-        write_atomic(fspath(path), self.content(ending_of(path), csv_safe=csv_safe))
+        tool, place = tool_in(path)
+        if tool is None:
+            write_atomic(place, self.content(ending_of(place), csv_safe=csv_safe))
+            return
+        check_tool(tool, self.json().command)
+        for name, content in self.exported(tool).items():
+            file = Path(place, name)
+            file.parent.mkdir(parents=True, exist_ok=True)
+            write_atomic(fspath(file), content)
+
+    def exported(self, tool: str) -> Mapping[str, str]:
+        """The files that another tool reads, by their names below a folder; "" for a file."""
+        raise NotImplementedError(tool)
 
     def content(self, kind: str, *, csv_safe: bool = False) -> str:
         """The result in one of the formats, `text` among them; `csv_safe` as for `save`."""
         from refless.report.export import as_csv, as_json, as_jsonl
         from refless.report.html import as_html
+        from refless.report.latex import as_latex
         from refless.report.text import as_markdown
 
         makers: dict[str, Callable[[], str]] = {
@@ -120,6 +134,7 @@ class Result:
             "jsonl": lambda: as_jsonl(self.rows()),
             "csv": lambda: as_csv(self.rows(), safe=csv_safe),
             "md": lambda: as_markdown(self.document()),
+            "tex": lambda: as_latex(self.document()),
             "html": lambda: as_html(self.report()),
         }
         return makers[kind]()
@@ -149,7 +164,8 @@ def ending_of(path: str | PathLike[str]) -> str:
     """
     ending = Path(path).suffix.removeprefix(".")
     if ending not in ENDINGS:
-        raise UsageError(f"{fspath(path)}: the ending must be .json, .jsonl, .csv, .md or .html")
+        *most, last = (f".{one}" for one in ENDINGS)
+        raise UsageError(f"{fspath(path)}: the ending must be {', '.join(most)} or {last}")
     if "\0" in fspath(path):
         raise UsageError(f"{fspath(path)}: no file can have this name")
     if not is_folder(Path(path).parent):

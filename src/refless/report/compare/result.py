@@ -1,5 +1,6 @@
 """Systems compared: the result of `refless compare`."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from refless.records import Scale
@@ -11,6 +12,7 @@ from refless.report.record import Record
 from refless.report.result import Result
 from refless.report.score.data import GateRecord
 from refless.report.score.result import EXIT
+from refless.report.tools.junit import junit
 from refless.studies.comparing import Comparison
 
 
@@ -58,6 +60,10 @@ class CompareResult(Result):
         return self._record(
             systems=systems_of(found), pairs=pairs_of(found), coverage=found.coverage
         )
+
+    def exported(self, tool: str) -> Mapping[str, str]:  # noqa: ARG002 - there is one
+        """The gate as a test case."""
+        return {"": junit("compare", {"gate": self.gate})}
 
     def rows(self) -> Rows:
         """One mapping a pair, as in CSV and JSONL."""

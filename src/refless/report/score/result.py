@@ -1,5 +1,6 @@
 """Outputs with their estimates: the result of `refless score`."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from refless.estimators import Estimator
@@ -10,6 +11,9 @@ from refless.report.record import Record
 from refless.report.result import Result
 from refless.report.score.data import GateRecord, ScoreRecord, score_record, score_rows
 from refless.report.score.document import Evidence, score_document
+from refless.report.tools.every_eval_ever import every_eval_ever
+from refless.report.tools.inspect_scores import inspect_scores
+from refless.report.tools.junit import junit
 from refless.studies.best_of import BestOf
 from refless.studies.guards import Guards
 from refless.studies.scoring import Scored
@@ -27,7 +31,7 @@ class ScoreResult(Result):
         estimator: fitted.
         best: what was chosen among outputs of one item, where that was asked for.
         advice: what to do where too many outputs have no estimate.
-        gate: what became of the gates.
+        gate: what became of the gates; gates: of the same for each system, by name.
         seed: of the bootstrap.
     """
 
@@ -38,6 +42,7 @@ class ScoreResult(Result):
     best: BestOf | None
     advice: Advice | None
     gate: GateRecord
+    gates: Mapping[str, GateRecord]
     seed: int
 
     @property
@@ -67,6 +72,15 @@ class ScoreResult(Result):
         return score_record(
             self.scored, self.guards, self.signature, scale, self.advice, self.best, self.gate
         )
+
+    def exported(self, tool: str) -> Mapping[str, str]:
+        """Scores for Inspect, a record for Every Eval Ever, gates as test cases."""
+        rated = self.estimator.rated
+        if tool == "junit":
+            return {"": junit("score", {"gate": self.gate, **self.gates})}
+        if tool == "inspect":
+            return {"": inspect_scores(self.scored, rated.scale, self.signature)}
+        return every_eval_ever(self.scored, rated, self.signature)
 
     def rows(self) -> Rows:
         """One mapping an output; with --best-of an item, as in CSV and JSONL."""

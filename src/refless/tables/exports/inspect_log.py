@@ -90,13 +90,18 @@ def _samples_of_zip(
     run: object,
     place: Place,
 ) -> Iterator[Numbered]:
-    for number, name in enumerate(filter(_SAMPLE.fullmatch, names), 1):
+    found = sorted(filter(_SAMPLE.fullmatch, names), key=_epoch)  # answers of one sample in order
+    for number, name in enumerate(found, 1):
         sample = _json(packed, name, place)
         if name.endswith("/sample.json"):  # in pieces; its metadata lies beside it
             beside = name.replace("/sample.json", "/metadata.json")
             more = _json(packed, beside, place) if beside in names else {}
             sample = {"metadata": more} | sample
         yield number, sample | {_OF_RUN: run}
+
+
+def _epoch(name: str) -> int:
+    return int(name.rpartition("_epoch_")[2].partition("/")[0].partition(".")[0])
 
 
 @contextmanager

@@ -1,0 +1,62 @@
+"""What other tools read. TOOLS says, by name, which command writes for it and into what."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from os import PathLike, fspath
+from pathlib import Path
+
+from refless.errors import UsageError
+from refless.outside import is_folder
+
+_PREFIX = re.compile(r"([a-z][a-z-]+):(.*)", flags=re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """Where a tool finds what it reads.
+
+    Attributes:
+        ending: of the file; "" for a folder.
+        commands: those whose results there is something to write of.
+    """
+
+    ending: str
+    commands: tuple[str, ...]
+
+
+TOOLS = {
+    "inspect": Tool(".jsonl", ("score",)),
+    "every-eval-ever": Tool("", ("score",)),
+    "junit": Tool(".xml", ("score", "compare")),
+    "label-studio": Tool(".json", ("next",)),
+    "argilla": Tool(".json", ("next",)),
+}
+
+
+def tool_in(path: str | PathLike[str]) -> tuple[str | None, str]:
+    """The tool that `inspect:scores.jsonl` names, or None, and the file or folder.
+
+    Raises:
+        UsageError: a tool that is none, or another ending than it reads; no such folder.
+    """
+    named = _PREFIX.fullmatch(fspath(path))
+    if named is None:
+        return None, fspath(path)
+    name, file = named.groups()
+    if name not in TOOLS:
+        raise UsageError(f"{fspath(path)}: no tool '{name}'; there are {', '.join(TOOLS)}")
+    ending = TOOLS[name].ending
+    if Path(file).suffix != ending and ending:
+        raise UsageError(f"{fspath(path)}: the ending must be {ending}")
+    if not is_folder(Path(file).parent if ending else file):
+        raise UsageError(f"{fspath(path)}: there is no such folder")
+    return name, file
+
+
+def check_tool(tool: str, command: str) -> None:
+    """Raises UsageError where a command has nothing for a tool."""
+    commands = TOOLS[tool].commands
+    if command not in commands:
+        raise UsageError(f"{tool}: is for what {' and '.join(commands)} find, not {command}")

@@ -1,0 +1,62 @@
+"""Outputs to rate as tasks of Label Studio and records of Argilla.
+
+The first ones to rate have the highest priority. Raters do not see it, and no text has an estimate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from refless.report.export import Cell, as_json
+from refless.signature import Signature
+
+SHOWN = ("source", "text")  # roles that raters see
+
+
+def label_studio_tasks(rows: Sequence[Mapping[str, Cell]], signature: Signature) -> str:
+    """A task an output, with its priority as the score of an empty prediction."""
+    made = f"refless {signature}"
+    return as_json(
+        [
+            {
+                "data": row,
+                "predictions": [{"model_version": made, "score": priority, "result": []}],
+            }
+            for row, priority in _ranked(rows)
+        ]
+    )
+
+
+def argilla_records(rows: Sequence[Mapping[str, Cell]], names: Mapping[str, str]) -> str:
+    """A record an output, with its priority and all that raters need not see as metadata.
+
+    Args:
+        rows: the outputs; names: of their columns, by role.
+    """
+    fields = [names[role] for role in SHOWN if role in names]
+    records = []
+    for row, priority in _ranked(rows):
+        hidden = {name: cell for name, cell in row.items() if name not in fields}
+        own = hidden.pop(names.get("id", ""), None)
+        records.append(
+            {
+                "id": own,
+                "fields": {name: row[name] for name in fields},
+                "metadata": {**hidden, "priority": priority},
+                "suggestions": {},
+                "responses": {},
+                "vectors": {},
+            }
+        )
+    return as_json(records)
+
+
+def _ranked(
+    rows: Sequence[Mapping[str, Cell]],
+) -> list[tuple[dict[str, Cell], float]]:
+    """Each row without empty cells, and its priority: 1 for the first, above 0 for the last."""
+    kept: list[dict[str, Cell]] = [
+        {name: cell for name, cell in row.items() if cell is not None and cell == cell}
+        for row in rows
+    ]
+    return [(row, (len(rows) - i) / len(rows)) for i, row in enumerate(kept)]

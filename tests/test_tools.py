@@ -1,0 +1,197 @@
+"""Files for other tools: what each of them reads, in its own words."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from command_line import ANY_NEIGHBOR, NEIGHBORS, jsonl, output_rows, rated_rows, run
+from refless import RefLessError
+from refless.application.lists import estimators
+from refless.report.latex import escaped
+from refless.report.score.data import GateRecord
+from refless.report.tools.junit import junit
+from refless.tables import Reading, read_pool
+
+SCALE = ("--scale", 1, 5)
+UUID4 = r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Rated texts, outputs of two systems, and of one."""
+    where = tmp_path_factory.mktemp("tools")
+    jsonl(where / "rated.jsonl", rated_rows())
+    rows = output_rows()
+    jsonl(where / "outputs.jsonl", rows)
+    jsonl(where / "one.jsonl", [{**row, "system": "m"} for row in rows])
+    return where
+
+
+def scored(folder: Path, name: str, *words: object) -> Sequence[Mapping[str, Any]]:
+    """The rows of `score`, with what else it writes."""
+    by = ("--rated", folder / "rated.jsonl", *SCALE, *ANY_NEIGHBOR)
+    ran = run("score", folder / name, *by, *words, "--format", "jsonl")
+    assert ran.code in {0, 3, 4}, ran.err
+    return [json.loads(line) for line in ran.out.splitlines()]
+
+
+def test_inspect_has_a_record_a_sample(folder: Path, tmp_path: Path) -> None:
+    """NaN and the reason where there is no estimate; ids are those of the samples."""
+    rows = scored(folder, "one.jsonl", "-o", f"inspect:{tmp_path / 's.jsonl'}")
+    lines = [json.loads(line) for line in (tmp_path / "s.jsonl").read_text().splitlines()]
+    assert [line["id"] for line in lines] == [row["id"] for row in rows]
+    for line, row in zip(lines, rows, strict=True):
+        assert {*line} == {"id", "value", "explanation", "metadata"}
+        assert line["metadata"]["reason"] == row["reason"]
+        if row["reason"]:
+            assert line["value"] != line["value"]
+            assert line["explanation"] == f"no estimate: {row['reason']}"
+        else:
+            assert line["value"] == row["estimate"]
+            assert f"{1 + 4 * row['estimate']:.3f} [" in line["explanation"]
+    assert any(row["reason"] for row in rows)
+
+
+def test_inspect_knows_epochs_by_their_order(folder: Path, tmp_path: Path) -> None:
+    """Answers to one item are its epochs; where one is missing nobody can tell."""
+    rows = [{**row, "id": f"{row['id']}-{e}", "item": row["id"], "system": "m"}
+            for e in (1, 2) for row in output_rows()]  # fmt: skip
+    jsonl(tmp_path / "epochs.jsonl", rows)
+    scored(tmp_path.parent / folder.name, str(tmp_path / "epochs.jsonl"),
+           "-o", f"inspect:{tmp_path / 's.jsonl'}")  # fmt: skip
+    lines = [json.loads(line) for line in (tmp_path / "s.jsonl").read_text().splitlines()]
+    assert [(line["id"], line["epoch"]) for line in lines] == [
+        (row["item"], 1 + i // 12) for i, row in enumerate(rows)
+    ]
+    jsonl(tmp_path / "epochs.jsonl", rows[1:])
+    by = ("--rated", folder / "rated.jsonl", *NEIGHBORS, "-o", f"inspect:{tmp_path / 's.jsonl'}")
+    assert "epochs cannot be told" in run("score", tmp_path / "epochs.jsonl", *by).err
+    assert "the outputs are of 2 (m0, m1)" in run("score", folder / "outputs.jsonl", *by).err
+
+
+def test_every_eval_ever(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two files a system, under one name; outputs without an estimate are counted, not scored."""
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
+    rows = scored(folder, "outputs.jsonl", "-o", f"every-eval-ever:{tmp_path}")
+    for system in ("m0", "m1"):
+        below = Path("data", "refless", "local", system)
+        (whole,) = (tmp_path / below).glob("*.json")
+        assert re.fullmatch(UUID4, whole.stem)
+        found, lines = json.loads(whole.read_text()), whole.with_name(f"{whole.stem}_samples.jsonl")
+        told = [json.loads(line) for line in lines.read_text().splitlines()]
+        mine = [row for row in rows if row["system"] == system]
+        known = [row for row in mine if not row["reason"]]
+        assert [(line["sample_id"], line["evaluation"]["score"]) for line in told] == [
+            (row["id"], row["estimate"]) for row in known
+        ]
+        assert {line["evaluation_id"] for line in told} == {found["evaluation_id"]}
+        beside = found["detailed_evaluation_results"]
+        assert beside["file_path"] == (below / lines.name).as_posix()
+        assert beside["checksum"] == sha256(lines.read_bytes()).hexdigest()
+        assert beside["total_rows"] == len(known)
+        (result,) = found["evaluation_results"]
+        details = result["score_details"]["details"]
+        assert float(details["coverage"]) == pytest.approx(len(known) / len(mine), abs=1e-6)
+        assert details["signature"].startswith("bleu-neighbors|")
+        assert all(isinstance(value, str) for value in details.values())
+        assert found["retrieved_timestamp"] == "1700000000"
+    names = {path.name for path in tmp_path.rglob("*.json*")}
+    scored(folder, "outputs.jsonl", "-o", f"every-eval-ever:{tmp_path}")
+    assert {path.name for path in tmp_path.rglob("*.json*")} == names
+
+
+def test_gates_are_test_cases(folder: Path, tmp_path: Path) -> None:
+    """One for all, one a system; undecided ones are skipped, and the exit status is the first's."""
+    for least, kind in ((1.01, None), (4.9, "failure"), (2.9, "skipped")):
+        by = ("--rated", folder / "rated.jsonl", *SCALE, *ANY_NEIGHBOR)
+        words = ("--min-mean", least, "--min-coverage", 0.5, "-o", f"junit:{tmp_path / 'j.xml'}")
+        ran = run("score", folder / "outputs.jsonl", *by, *words)
+        assert ran.code == {None: 0, "failure": 3, "skipped": 4}[kind]
+        suite = ET.parse(tmp_path / "j.xml").getroot()[0]
+        assert [case.get("name") for case in suite] == ["gate", "m0", "m1"]
+        assert [child.tag for child in suite[0]] == ([kind] if kind else [])
+        counted = {name: len(suite.findall(f".//{name}")) for name in ("failure", "skipped")}
+        assert (suite.get("failures"), suite.get("skipped")) == (
+            str(counted["failure"]), str(counted["skipped"]),
+        )  # fmt: skip
+
+
+@given(st.text(), st.text())
+def test_any_name_and_reason_is_xml(name: str, reason: str) -> None:
+    """What XML can hold comes back as it was."""
+    case = ET.fromstring(junit("score", {name: GateRecord("failed", reason)}))[0][0]
+    for found, wanted in ((case.get("name"), name), (case[0].get("message"), reason)):
+        kept = re.sub(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", "\ufffd", wanted)
+        assert found == kept
+
+
+def chosen(folder: Path, target: str, tool: str) -> list[dict[str, Any]]:
+    """What `next` writes for a tool."""
+    by = ("--rated", folder / "rated.jsonl", *SCALE, "--goal", "mean", "-n", 5)
+    ran = run("next", folder / "outputs.jsonl", *by, "-o", f"{tool}:{target}")
+    assert ran.code == 0, ran.err
+    found: list[dict[str, Any]] = json.loads(Path(target).read_text())
+    return found
+
+
+def test_label_studio_gets_tasks_and_gives_ratings(folder: Path, tmp_path: Path) -> None:
+    """Priorities fall, nothing is rated before, and an export of these tasks is read back."""
+    tasks = chosen(folder, str(tmp_path / "tasks.json"), "label-studio")
+    scores = [task["predictions"][0]["score"] for task in tasks]
+    assert scores == sorted(scores, reverse=True) == [1.0, 0.8, 0.6, 0.4, 0.2]
+    assert all(task["predictions"][0]["result"] == [] for task in tasks)
+    assert all("rating" not in task["data"] for task in tasks)
+    for i, task in enumerate(tasks):
+        value = {"type": "rating", "from_name": "quality", "to_name": "t", "value": {"rating": 2}}
+        task |= {"id": i, "annotations": [{"id": i, "completed_by": 1, "result": [value]}]}
+    (tmp_path / "project.json").write_text(json.dumps(tasks))
+    pool = read_pool(str(tmp_path / "project.json"), Reading(scale=(1, 5))).pool
+    assert set(pool.texts) == {task["data"]["text"] for task in tasks}
+    assert set(pool.human) == {0.25}
+
+
+def test_argilla_gets_records(folder: Path, tmp_path: Path) -> None:
+    """The text is a field, all that raters need not see is metadata."""
+    records = chosen(folder, str(tmp_path / "records.json"), "argilla")
+    for record in records:
+        assert {*record["fields"]} == {"source", "text"}
+        assert {*record["metadata"]} == {"system", "probability", "priority"}
+        assert record["responses"] == record["suggestions"] == {}
+        assert record["id"].startswith("o")
+
+
+def test_latex_has_the_tables(folder: Path, tmp_path: Path) -> None:
+    """Booktabs, numbers flush right, and what LaTeX reads as commands escaped."""
+    scored(folder, "outputs.jsonl", "-o", tmp_path / "table.tex")
+    text = (tmp_path / "table.tex").read_text()
+    assert text.count("\\toprule") == text.count("\\bottomrule") == text.count("\\begin{tabular}")
+    assert "system & mean estimate {[}95 \\%{]} & coverage & outputs \\\\" in text
+    assert "\\begin{tabular}{lrrr}" in text
+    wanted = r"a\_b \& 5\% \$\#\{\}\textasciitilde{}\textasciicircum{}\textbackslash{}"
+    assert escaped("a_b & 5% $#{}~^\\") == wanted
+    assert escaped("x\x1b[2J\n") == "x {[}2J "
+
+
+def test_tools_that_there_are_not(folder: Path, tmp_path: Path) -> None:
+    """Told before anything is read."""
+    for target, told in (
+        ("inspct:s.jsonl", "no tool 'inspct'; there are inspect, every-eval-ever"),
+        ("inspect:s.csv", "the ending must be .jsonl"),
+        (f"inspect:{tmp_path}/none/s.jsonl", "there is no such folder"),
+        (f"every-eval-ever:{tmp_path}/none", "there is no such folder"),
+        ("label-studio:s.json", "label-studio: is for what next find, not score"),
+        (f"inspect:{folder}/one.jsonl", "would overwrite a file that is read"),
+    ):
+        ran = run("score", folder / "one.jsonl", "--rated", "none.csv", "-o", target)
+        assert ran.code == 2
+        assert told in ran.err
+    with pytest.raises(RefLessError, match="not estimators"):
+        estimators().save("junit:x.xml")
