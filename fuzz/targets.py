@@ -22,6 +22,7 @@ from refless.errors import RefLessError
 from refless.estimators import ESTIMATORS
 from refless.kernels import KERNELS
 from refless.metrics import METRICS
+from refless.report.export import as_csv, as_jsonl
 from refless.signature import Signature
 from refless.spec import parse, spec_of
 from refless.stopwords import stop_settings, stop_words
@@ -29,6 +30,7 @@ from refless.tables import (
     Columns,
     Reading,
     cells,
+    joined,
     parse_rating_map,
     ratings,
     read_both,
@@ -42,13 +44,25 @@ from refless.tokenize import tokenizer
 
 EXPORTS = Path(__file__).parents[1] / "tests" / "exports"
 LOG = (EXPORTS / "inspect" / "edited.eval").read_bytes()
+
+
+def _first_line(path: Path) -> Any:
+    return json.loads(path.read_text(encoding="utf-8").split("\n")[0])
+
+
 EXAMPLES: dict[str, Any] = {
     "label-studio": json.loads((EXPORTS / "label-studio" / "tasks.json").read_bytes())[0],
     "label-studio-min": json.loads((EXPORTS / "label-studio" / "min.json").read_bytes())[0],
     "inspect": json.loads((EXPORTS / "inspect" / "edited.json").read_bytes()),
     "promptfoo": json.loads((EXPORTS / "promptfoo" / "eval.json").read_bytes()),
-    "lm-eval": json.loads(next((EXPORTS / "lm-eval").glob("*.jsonl")).read_text().split("\n")[0]),
+    "lm-eval": _first_line(next((EXPORTS / "lm-eval").glob("*.jsonl"))),
     "argilla": json.loads((EXPORTS / "argilla" / "records.json").read_bytes())[0],
+    "langfuse-traces": json.loads((EXPORTS / "langfuse" / "traces.json").read_bytes())[0],
+    "langfuse-scores": json.loads((EXPORTS / "langfuse" / "scores.json").read_bytes()),
+    "langsmith-runs": _first_line(EXPORTS / "langsmith" / "runs.jsonl"),
+    "langsmith-feedback": _first_line(EXPORTS / "langsmith" / "feedback.jsonl"),
+    "phoenix-spans": json.loads((EXPORTS / "phoenix" / "spans.json").read_bytes()),
+    "phoenix-annotations": json.loads((EXPORTS / "phoenix" / "annotations.json").read_bytes()),
     "mlflow": {
         "trace_id": "t",
         "request": {"q": "a"},
@@ -205,7 +219,7 @@ def _reader(format_: str | None) -> Callable[[bytes], None]:
     """Reads a file's bytes with settings that the first two bytes choose."""
 
     def call(data: bytes) -> None:
-        reading = replace(READINGS[data[:1][0] % len(READINGS)], format=format_)
+        reading = replace(READINGS[data[:1][0] % len(READINGS)], format=format_, apart=True)
         with _piped(data[2:]):
             check(READERS[data[1] % len(READERS)]("-", reading))
 
@@ -224,6 +238,26 @@ def check(read: Any) -> None:
             assert human is None or bool(((human == human) & (abs(human) < 1e308)).all())
         for note in one.notes:
             note.encode("utf-8", "surrogatepass")
+
+
+def _join(data: bytes) -> None:
+    """Ratings, split from their texts at the first NUL; without one both are the same."""
+    texts, _, ratings = data.partition(b"\0")
+    with _file(texts, ".jsonl") as first, _file(ratings or texts, ".jsonl") as second:
+        for on, apart in ((None, Reading()), ("id=text", Reading(skip_bad=True))):
+            try:
+                found = joined(first, second, on, apart)
+            except RefLessError as error:
+                str(error).encode("utf-8", "surrogatepass")
+                continue
+            assert len({(*row,) for row in found.rows}) <= 1  # all have the same columns
+            as_csv(found.rows), as_jsonl(found.rows)
+
+
+def _two(rng: random.Random) -> bytes:
+    """Texts, and ratings of the plain or of a tool's form."""
+    makers = [making.jsonl, *(making.tool(EXAMPLES[name]) for name in EXAMPLES if "-" in name)]
+    return rng.choice(makers)(rng) + b"\0" + rng.choice(makers)(rng)
 
 
 def _chosen(make: making.Maker) -> making.Maker:
@@ -385,6 +419,7 @@ TARGETS: dict[str, Target] = {
         f"export-{name}": Target(call=_reader(name), make=_chosen(making.tool(example)))
         for name, example in EXAMPLES.items()
     },
+    "join": Target(call=_join, make=_two),
     "frames": Target(call=_frames, make=_seed),
     "vectors": Target(call=_vectors(".txt"), make=making.vectors),
     "vectors-gzip": Target(call=_vectors(".txt.gz"), make=making.packed(making.vectors)),

@@ -185,6 +185,9 @@ def test_what_several_dimensions_cannot_do(folder: Path) -> None:
         ran = run("score", folder / "outputs.jsonl", "--rated", rated, *words)
         assert (ran.code, f"{words[0]} is for one dimension; " in ran.err) == (2, True)
         assert "choose one with --dimension NAME" in ran.err
+    words = ["score", folder / "outputs.jsonl", "--rated", rated, *ALONE]
+    ran = run(*words, "-o", f"inspect:{folder / 'scores.jsonl'}")
+    assert (ran.code, "is for one dimension; choose one" in ran.err) == (2, True)
     ran = run("validate", "-", stdin=rated.read_bytes())
     assert (ran.code, "save it as a file" in ran.err) == (2, True)
     ran = run("compare", rated, "--dimension", "ok", "--dimension", "fit")

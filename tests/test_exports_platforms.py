@@ -197,9 +197,9 @@ def test_round_trip(tmp_path_factory: pytest.TempPathFactory, texts: list[dict[i
     ("row", "found"),
     [
         ({"prompt": "p", "chosen": "a", "rejected": "b"}, "preference pairs .* rate none"),
-        ({"run_id": 1, "key": "q", "feedback_source": {}}, "without the texts .*by run_id"),
-        ({"traceId": 1, "dataType": "NUMERIC", "source": "API", "name": "q"}, "ANNOTATION"),
-        ({"span_id": 1, "annotator_kind": "HUMAN"}, "without the texts"),
+        ({"run_id": 1, "key": "q", "feedback_source": {}}, "LangSmith without .*refless join"),
+        ({"traceId": 1, "dataType": "NUMERIC", "source": "API", "name": "q"}, "scores of Langfuse"),
+        ({"span_id": 1, "annotator_kind": "HUMAN"}, "annotations of Phoenix without their texts"),
         ({"instruction": "i", "completions": [{"annotations": {}}]}, "by GPT-4, not by people"),
     ],
 )

@@ -110,6 +110,7 @@ def lines(at: Path) -> Iterator[tuple[str, tuple[object, ...]]]:
         yield "next", (outputs, "--rated", pool, "--goal", goal, "-n", 9, *pair)
     yield "tune", (pool, "--estimator", f"{NEAR}|0.1", "--scale", 1, 5, "--group", "id")
     yield "index", (pool, "--out-dir", at / "index")
+    yield "join", (at / "mined.jsonl", pool, "--on", "response=text")
     for name in ("bleu", "sbleu", "rouge-l", "cider-d", "cider", "delta-bleu"):
         yield "metric", (outputs, "-m", name, "--weight-column", "weights", *few)
     yield "meta", (pool, "-m", "bleu", "-m", "cider-d", "--score-column", "good", *few)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:  # for type checkers and editors; a test holds the two lists t
     from refless.application.explain import explain as explain
     from refless.application.fit import fit as fit
     from refless.application.huse import huse as huse
+    from refless.application.join import join as join
     from refless.application.meta import meta as meta
     from refless.application.metric import metric as metric
     from refless.application.mine import mine as mine
@@ -65,6 +66,7 @@ if TYPE_CHECKING:  # for type checkers and editors; a test holds the two lists t
     from refless.report.compare.result import CompareResult as CompareResult
     from refless.report.explain import ExplainResult as ExplainResult
     from refless.report.huse import HuseResult as HuseResult
+    from refless.report.join import JoinResult as JoinResult
     from refless.report.meta import MetaResult as MetaResult
     from refless.report.metric import MetricResult as MetricResult
     from refless.report.next import NextResult as NextResult
@@ -96,6 +98,7 @@ _NAMES = {  # the public names of each module; loaded when one is first used
     "application.explain": "explain",
     "application.fit": "fit",
     "application.huse": "huse",
+    "application.join": "join",
     "application.meta": "meta",
     "application.metric": "metric",
     "application.mine": "mine",
@@ -118,6 +121,7 @@ _NAMES = {  # the public names of each module; loaded when one is first used
     "report.compare.result": "CompareResult",
     "report.explain": "ExplainResult",
     "report.huse": "HuseResult",
+    "report.join": "JoinResult",
     "report.meta": "MetaResult",
     "report.metric": "MetricResult",
     "report.next": "NextResult",

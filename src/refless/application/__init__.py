@@ -8,6 +8,7 @@ COMMANDS = {
     "next": "next",
     "rate": "rate",
     "tune": "tune",
+    "join": "join",
     "index": "index",
     "fit": "fit",
     "train": "train",

@@ -115,8 +115,8 @@ SAVED = Annotated[
     typer.Option(
         "-o",
         "--out",
-        help="Also write FILE (.json .jsonl .csv .md .tex, .html for a report), or TOOL:FILE for "
-        "another tool; repeatable.",
+        help="Also write FILE (.json .jsonl .csv .parquet .md .tex, .html for a report), or "
+        "TOOL:FILE for another tool; repeatable.",
         rich_help_panel=RESULT,
         metavar="FILE",
         show_default=False,

@@ -1,13 +1,17 @@
 """Results as other programs read them: JSON of a mapping, JSONL and CSV of rows."""
 
 import csv
+import io
+import json
 import re
 from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
 
+from refless.errors import MissingExtraError, UsageError
+
 _FORMULA = re.compile(r"'*[=+\-@\t\r]")
-Cell = str | float | int | None
+Cell = Any  # text, a number, None; of joined files whatever JSON can hold
 Rows = Sequence[Mapping[str, Cell]]  # all with the same keys
 
 
@@ -60,4 +64,27 @@ def as_csv(rows: Rows, *, safe: bool = False) -> str:
 def _cell(value: Cell, *, safe: bool) -> Cell:
     if safe and isinstance(value, str) and _FORMULA.match(value):
         return f"'{value}"
+    if isinstance(value, list | dict):
+        return json.dumps(value, ensure_ascii=False, default=str)
     return "" if value is None or value != value else value
+
+
+def as_parquet(rows: Rows) -> bytes:
+    """One row a text, in columns.
+
+    Raises:
+        MissingExtraError: without pyarrow.
+        UsageError: a column that holds several kinds of things.
+    """
+    try:
+        from pyarrow import ArrowException, Table
+        from pyarrow.parquet import write_table
+    except ImportError as fault:
+        raise MissingExtraError("Parquet", "parquet") from fault
+    stream = io.BytesIO()
+    try:
+        write_table(Table.from_pylist([*rows]), stream)
+    except (ArrowException, OverflowError, UnicodeEncodeError) as fault:
+        why = f"these rows do not fit into Parquet ({fault}); write .jsonl"
+        raise UsageError(why) from fault
+    return stream.getvalue()

@@ -10,7 +10,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from refless.errors import UsageError
+from refless.errors import MissingExtraError, UsageError
 from refless.outside import is_folder
 from refless.report.tools import check_tool, tool_in
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from refless.report.record import Record
     from refless.signature import Signature
 
-ENDINGS = ("json", "jsonl", "csv", "md", "tex", "html")
+ENDINGS = ("json", "jsonl", "csv", "parquet", "md", "tex", "html")
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -96,7 +96,7 @@ class Result:
         raise UsageError("a data frame needs a library: pip install pandas")
 
     def save(self, path: str | PathLike[str], *, csv_safe: bool = False) -> None:
-        """Writes a file, whole or not at all: .html .json .jsonl .csv .md or .tex.
+        """Writes a file, whole or not at all: .html .json .jsonl .csv .parquet .md or .tex.
 
         Args:
             path: the file; `inspect:scores.jsonl` writes one for another tool (docs/hosts.md).
@@ -105,11 +105,16 @@ class Result:
         Raises:
             UsageError: another ending, or no such folder; a tool that there is nothing for.
         """
+        from refless.report.export import as_parquet
         from refless.writing import write_atomic
 
         tool, place = tool_in(path)
         if tool is None:
-            write_atomic(place, self.content(ending_of(place), csv_safe=csv_safe))
+            ending = ending_of(place)
+            if ending == "parquet":
+                write_atomic(place, as_parquet(self.rows()))
+            else:
+                write_atomic(place, self.content(ending, csv_safe=csv_safe))
             return
         check_tool(tool, self.json().command)
         for name, content in self.exported(tool).items():
@@ -161,6 +166,7 @@ def ending_of(path: str | PathLike[str]) -> str:
 
     Raises:
         UsageError: none of the formats, or a folder that is not there.
+        MissingExtraError: Parquet without pyarrow.
     """
     ending = Path(path).suffix.removeprefix(".")
     if ending not in ENDINGS:
@@ -168,6 +174,8 @@ def ending_of(path: str | PathLike[str]) -> str:
         raise UsageError(f"{fspath(path)}: the ending must be {', '.join(most)} or {last}")
     if "\0" in fspath(path):
         raise UsageError(f"{fspath(path)}: no file can have this name")
+    if ending == "parquet" and find_spec("pyarrow") is None:
+        raise MissingExtraError("Parquet", "parquet")
     if not is_folder(Path(path).parent):
         raise UsageError(f"{fspath(path)}: there is no folder '{Path(path).parent}'")
     return ending

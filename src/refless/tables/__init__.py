@@ -4,6 +4,7 @@ from refless.tables.both import read_both
 from refless.tables.columns import ALIASES, Columns
 from refless.tables.dimensions import SeveralDimensionsError, dimension_of, one_of
 from refless.tables.gathering import strings_in
+from refless.tables.join import Joined, joined
 from refless.tables.memory import Rows
 from refless.tables.outputs import OutputsRead, read_outputs
 from refless.tables.partly import PartlyRated, read_partly
@@ -15,6 +16,7 @@ from refless.tables.scored import ScoredRead, read_scored
 __all__ = [
     "ALIASES",
     "Columns",
+    "Joined",
     "OutputsRead",
     "PartlyRated",
     "PoolRead",
@@ -24,6 +26,7 @@ __all__ = [
     "SeveralDimensionsError",
     "check_made_with",
     "dimension_of",
+    "joined",
     "one_of",
     "parse_rating_map",
     "read_both",

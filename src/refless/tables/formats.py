@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import PurePath
 
 import msgspec
@@ -17,7 +18,7 @@ from refless.tables.delimited import comma_separated, tab_separated
 from refless.tables.excel import excel
 from refless.tables.exports import EXPORTS, exported
 from refless.tables.exports.inspect_log import header_of
-from refless.tables.json_values import first_object, values_in
+from refless.tables.json_values import first_object, items_within, values_in
 from refless.tables.parquet import parquet
 from refless.tables.reading import Reading
 from refless.tables.streams import ZIP, Place, check_encoding, head_of, raw_of, starts_with, text_of
@@ -63,8 +64,8 @@ def format_of(place: Place) -> str:
     """The format by the name's ending, `.gz` aside, else by content; exports always by content."""
     ending = PurePath(workbook_of(place.path)[0].removesuffix(".gz")).suffix.lower()
     plain = ENDINGS.get(ending) or _plain(place, ending)
-    if plain == "jsonl" or plain == "json":
-        first: Mapping[str, object] = first_object(head_of(place, _JSON_HEAD))
+    if plain in {"json", "jsonl"}:
+        first = _first(place)
     elif plain == "excel" and ending not in ENDINGS:
         first = header_of(place)
     elif plain in {"csv", "parquet"}:
@@ -103,8 +104,25 @@ def _is_object(line: str) -> bool:
 def _export(place: Place, name: str) -> Iterator[Table]:
     """The export of a tool: its plain rows, of which all columns are read, made rows as ours."""
     export, whole = EXPORTS[name], replace(place, keep=lambda _: True)
-    with (export.rows or FORMATS[_plain(place)])(whole) as table:
+    plain = _plain(place)
+    opener = export.rows or FORMATS[plain]
+    if export.within and plain in {"json", "jsonl"} and export.within in _first(place):
+        opener = partial(_within, name=export.within)
+    with opener(whole) as table:
         yield exported(table, export, place)
+
+
+def _first(place: Place) -> Mapping[str, object]:
+    """The first object of a file of JSON, as far as it was read."""
+    return first_object(head_of(place, _JSON_HEAD))
+
+
+@contextmanager
+def _within(place: Place, name: str) -> Iterator[Table]:
+    """The rows of a list in the one object of a JSON file."""
+    with text_of(place) as text:
+        found = _counted(items_within(text, place.path, name), place.path)
+        yield Table(columns=(), rows=found, lines=False)
 
 
 @contextmanager

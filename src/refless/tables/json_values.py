@@ -122,10 +122,22 @@ def values_in(text: TextIO, path: str) -> Iterator[tuple[int, object]]:
         yield number, values.value()
 
 
+def items_within(text: TextIO, path: str, name: str) -> Iterator[tuple[int, object]]:
+    """Each item of the arrays of that name in an object, counted from 1."""
+    values, number = Values(text, path), 0
+    for one in values.names():
+        if one != name or values.peek() != "[":
+            values.value()
+            continue
+        for _ in values.items():
+            number += 1
+            yield number, values.value()
+
+
 def first_object(head: str) -> dict[str, object]:
     """What the first object in the beginning of a JSON text holds, as far as the text goes.
 
-    A value that is cut off is None.
+    A list that is cut off has its first items, another value that is cut off is None.
     """
     values, found = Values(StringIO(head), ""), dict[str, object]()
     try:
@@ -133,7 +145,11 @@ def first_object(head: str) -> dict[str, object]:
             next(values.items(), None)
         for name in values.names():
             found[name] = None
-            found[name] = values.value()
+            if values.peek() == "[":
+                found[name] = whole = list[object]()
+                whole.extend(values.value() for _ in values.items())
+            else:
+                found[name] = values.value()
     except InputError:
         pass
     return found

@@ -5,7 +5,6 @@ Feedback of people has the source type HUMAN; that of judges and code becomes co
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 
 from refless.tables.exports.shape import (
@@ -18,8 +17,8 @@ from refless.tables.exports.shape import (
     items,
     name_in,
     number_in,
-    python_in,
     text_in,
+    unpacked,
 )
 from refless.tables.table import Row
 
@@ -36,7 +35,7 @@ def read_traces(about: About) -> Reader:
     def read(row: Row) -> Found | None:
         ratings: list[Row] = []
         scores: dict[str, object] = {}
-        for one in items(_unpacked(row.get("assessments"))):
+        for one in items(unpacked(row.get("assessments"))):
             name, value = name_in(at(one, "assessment_name")), at(one, "feedback", "value")
             name = name or name_in(at(one, "name"))
             if name is None or value is None or at(one, "valid") is False:
@@ -50,29 +49,19 @@ def read_traces(about: About) -> Reader:
             else:
                 left[f"'{name}' by models and code (in scores)"] += 1
                 scores[name] = float(value) if isinstance(value, bool) else number_in(value)
-        request, response = _unpacked(row.get("request")), _unpacked(row.get("response"))
+        request, response = unpacked(row.get("request")), unpacked(row.get("response"))
         record: Row = {
             "id": name_in(row.get("trace_id")),
             "text": text_in(response),
             "source": text_in(request),
             "request": request,
             "response": response,
-            "tags": fields_of(_unpacked(row.get("tags"))),
+            "tags": fields_of(unpacked(row.get("tags"))),
             "scores": scores,
         }
         return Found(record, ratings)
 
     return read
-
-
-def _unpacked(cell: object) -> object:
-    """What a cell of older versions holds as JSON, or one of CSV as Python writes it."""
-    if isinstance(cell, str) and cell[:1] in {"[", "{", '"'}:
-        try:
-            return json.loads(cell)
-        except (ValueError, RecursionError):
-            return python_in(cell)
-    return cell
 
 
 TRACES = Export(

@@ -1,4 +1,4 @@
-"""Files that are refused: preference pairs, ratings by GPT-4, ratings apart from their texts."""
+"""Files that are refused: preference pairs, ratings by GPT-4."""
 
 from __future__ import annotations
 
@@ -36,28 +36,5 @@ def _by_a_model(about: About) -> Reader:
     )
 
 
-APART = {  # which names tell it, what joins it with texts, and what is by people
-    "LangSmith": (("feedback_source", "key", "run_id"), "run_id", "feedback_source.user_id"),
-    "Langfuse": (("traceId", "dataType", "source", "name"), "traceId", "source ANNOTATION"),
-    "Phoenix": (("annotator_kind", "span_id"), "span_id", "annotator_kind HUMAN"),
-}
-
-
-def is_apart(first: Mapping[str, object]) -> bool:
-    """Ratings of an observability platform, whose texts are in another file."""
-    return any(all(name in first for name in names) for names, _, _ in APART.values())
-
-
-def _apart(about: About) -> Reader:
-    keys = ", ".join(f"{tool}: by {key}, people are {who}" for tool, (_, key, who) in APART.items())
-    raise InputError(
-        "ratings without the texts that they are of",
-        path=about.path,
-        remedy="join them with the texts, keep what people gave, and write a row a rating with "
-        f"text, rating and annotator ({keys})",
-    )
-
-
-SCORES_APART = Export(title="ratings without texts", looks_like=is_apart, start=_apart, known=())
 PAIRS = Export(title="preference pairs", looks_like=is_pairs, start=_pairs, known=())
 BY_GPT4 = Export(title="UltraFeedback", looks_like=is_ultrafeedback, start=_by_a_model, known=())

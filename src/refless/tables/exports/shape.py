@@ -50,6 +50,9 @@ class Export:
         start: makes the function that reads a row, None for one that is no text.
         known: roles whose columns it knows.
         rows: opens its rows, where they are no plain JSON, JSONL, CSV or Parquet.
+        within: the name of the list that holds the rows, where one object is around all of them.
+        keys: of ratings that are apart from their texts: columns that name the text; the first one
+            that a text has counts.
     """
 
     title: str
@@ -57,11 +60,16 @@ class Export:
     start: Callable[[About], Reader]
     known: tuple[str, ...]
     rows: Callable[[Place], AbstractContextManager[Table]] | None = None
+    within: str = ""
+    keys: tuple[str, ...] = ()
 
 
 def exported(table: Table, export: Export, place: Place) -> Table:
     """The rows of an export as rows of ours: one a rating, or one a text that has none."""
-    told = Told(tool=export.title)
+    if export.keys and not place.reading.apart:
+        remedy = "bring both together: refless join TEXTS RATINGS -o joined.jsonl"
+        raise InputError(f"{export.title} without their texts", path=place.path, remedy=remedy)
+    told = Told(tool=export.title, keys=export.keys)
     read = export.start(About(place.path, place.reading, told))
     return Table(
         columns=(),
@@ -146,6 +154,22 @@ def _content(value: object) -> object:
     if isinstance(value, str):
         return value
     return at(value, "content") if at(value, "text") is None else at(value, "text")
+
+
+def unpacked(cell: object) -> object:
+    """What a text holds as JSON, or in CSV as Python writes it; any other cell as it is."""
+    if isinstance(cell, str) and cell[:1] in {"[", "{", '"'}:
+        try:
+            return json.loads(cell)
+        except (ValueError, RecursionError):
+            return python_in(cell)
+    return cell
+
+
+def said_in(value: object) -> str | None:
+    """As `text_in`, and of an object with one entry what that says: `{"answer": "yes"}`."""
+    (only,) = value.values() if isinstance(value, dict) and len(value) == 1 else (value,)
+    return text_in(only)
 
 
 def name_in(value: object) -> str | None:

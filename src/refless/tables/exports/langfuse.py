@@ -1,0 +1,114 @@
+"""Langfuse: scores, which are apart from their texts, and the traces or observations with these.
+
+Scores of people have the source ANNOTATION; API and EVAL are programs and models. What is exported
+of traces has lists of scores without authors or sources: nothing tells people's there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from refless.tables.exports.shape import (
+    About,
+    Export,
+    Found,
+    Reader,
+    at,
+    name_in,
+    said_in,
+    unpacked,
+)
+from refless.tables.table import Row
+
+_OF_TRACES = ("traceId", "sessionId", "userId", "bookmarked")
+_WORDS = {"TEXT", "CORRECTION"}
+
+
+def is_scores(first: Mapping[str, object]) -> bool:
+    """A score, of the export or of the API, or the API's object around several."""
+    one = at(first.get("data"), 0) if "data" in first else first
+    names = set[object](one) if isinstance(one, Mapping) else set()
+    return {"source", "name", "dataType"} <= names and bool({"traceId", "subject"} & names)
+
+
+def read_scores(about: About) -> Reader:
+    """Reads a score that a person gave."""
+    left = about.told.left_out
+
+    def read(row: Row) -> Found | None:
+        kind, source = name_in(row.get("dataType")), name_in(row.get("source"))
+        value = row.get("stringValue") if kind == "CATEGORICAL" else row.get("value")
+        value = row.get("value") if value in (None, "") else value
+        subject = row.get("subject")
+        observation = name_in(row.get("observationId"))
+        if at(subject, "kind") == "observation":
+            observation = name_in(at(subject, "id"))
+        trace = name_in(row.get("traceId")) or name_in(at(subject, "traceId"))
+        if at(subject, "kind") == "trace":
+            trace = name_in(at(subject, "id"))
+        if source != "ANNOTATION":
+            left[f"scores '{name_in(row.get('name'))}' by {source}, not by people"] += 1
+        elif kind in _WORDS or value in (None, ""):
+            left["comments and corrections, which are no ratings"] += 1
+        elif not (trace or observation):
+            left["scores of sessions or runs, not of a trace"] += 1
+        else:
+            return Found({"observation": observation, "trace": trace}, [_rating(row, value)])
+        return None
+
+    return read
+
+
+def _rating(row: Row, value: object) -> Row:
+    who = name_in(row.get("authorUserName")) or name_in(row.get("authorUserId"))
+    when = row.get("timestamp")
+    return {"rating": value, "dimension": row.get("name"), "annotator": who, "timestamp": when}
+
+
+def is_traces(first: Mapping[str, object]) -> bool:
+    """A row of the traces, or of the observations."""
+    return all(name in first for name in ("id", "input", "output", "name")) and any(
+        name in first for name in _OF_TRACES
+    )
+
+
+def read_traces(about: About) -> Reader:
+    """Reads a trace or an observation: what went in and came out."""
+    left = about.told.left_out
+
+    def read(row: Row) -> Found | None:
+        given, got = unpacked(row.get("input")), unpacked(row.get("output"))
+        scores = [name for name, cell in row.items() if name != "tags" and _is_numbers(cell)]
+        left["scores without an author, in traces; refless join takes the file of scores"] += len(
+            scores
+        )
+        other = {*scores, "input", "output"}
+        record = {name: cell for name, cell in row.items() if name not in other}
+        if (text := said_in(got)) is None:
+            left["traces without an output"] += 1
+            return None
+        told = {"text": text, "source": said_in(given), "inputs": given, "outputs": got}
+        return Found(record | told, [])
+
+    return read
+
+
+def _is_numbers(cell: object) -> bool:
+    cells = unpacked(cell)
+    return isinstance(cells, list) and any(isinstance(one, int | float) for one in cells)
+
+
+SCORES = Export(
+    title="scores of Langfuse",
+    looks_like=is_scores,
+    start=read_scores,
+    known=("rating", "annotator"),
+    keys=("observation", "trace"),
+    within="data",
+)
+TRACES = Export(
+    title="traces of Langfuse",
+    looks_like=is_traces,
+    start=read_traces,
+    known=("id", "text", "source"),
+)
