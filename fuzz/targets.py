@@ -254,6 +254,24 @@ def _join(data: bytes) -> None:
             as_csv(found.rows), as_jsonl(found.rows)
 
 
+SET = {
+    str(file.relative_to(EXPORTS / "mt-metrics-eval")): file.read_bytes()
+    for file in sorted((EXPORTS / "mt-metrics-eval").rglob("*.*"))
+    if file.is_file()
+}
+
+
+def _test_set(data: bytes) -> None:
+    """A folder of mt-metrics-eval: its files one after the other, with a NUL between."""
+    with tempfile.TemporaryDirectory(dir=FOLDER) as folder:
+        for name, content in zip(SET, data[1:].split(b"\0"), strict=False):
+            (Path(folder) / name).parent.mkdir(parents=True, exist_ok=True)
+            (Path(folder) / name).write_bytes(content)
+        for dimension in (None, "mqm"):
+            reading = Reading(dimension=dimension, skip_bad=dimension is None)
+            check(READERS[data[0] % len(READERS)](folder, reading))
+
+
 def _two(rng: random.Random) -> bytes:
     """Texts, and ratings of the plain or of a tool's form."""
     makers = [making.jsonl, *(making.tool(EXAMPLES[name]) for name in EXAMPLES if "-" in name)]
@@ -419,6 +437,10 @@ TARGETS: dict[str, Target] = {
         f"export-{name}": Target(call=_reader(name), make=_chosen(making.tool(example)))
         for name, example in EXAMPLES.items()
     },
+    "mt-metrics-eval": Target(
+        call=lambda data: _test_set(data) if data else None,
+        make=lambda rng: rng.randbytes(1) + b"\0".join(SET.values()),
+    ),
     "join": Target(call=_join, make=_two),
     "frames": Target(call=_frames, make=_seed),
     "vectors": Target(call=_vectors(".txt"), make=making.vectors),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
-from os import PathLike
+from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, Protocol
 
 from refless.application.notes import note
@@ -165,11 +165,13 @@ def column_of(group: str) -> str | None:
 
 
 def index_folder(rows: Rows) -> str | PathLike[str] | None:
-    """The folder, where rows are one path and that is a folder."""
+    """The folder, where rows are one path and that is a folder in which no tool has rows."""
     from refless.index import is_index
+    from refless.tables import holds_rows
 
     one = rows[0] if isinstance(rows, list | tuple) and len(rows) == 1 else rows
-    return one if isinstance(one, str | PathLike) and is_index(one) else None
+    saved = isinstance(one, str | PathLike) and is_index(one) and not holds_rows(fspath(one))
+    return one if saved else None
 
 
 def _check_unused(options: RatedRows) -> None:

@@ -3,6 +3,7 @@
 from refless.tables.both import read_both
 from refless.tables.columns import ALIASES, Columns
 from refless.tables.dimensions import SeveralDimensionsError, dimension_of, one_of
+from refless.tables.formats import holds_rows
 from refless.tables.gathering import strings_in
 from refless.tables.join import Joined, joined
 from refless.tables.memory import Rows
@@ -26,6 +27,7 @@ __all__ = [
     "SeveralDimensionsError",
     "check_made_with",
     "dimension_of",
+    "holds_rows",
     "joined",
     "one_of",
     "parse_rating_map",

@@ -18,6 +18,7 @@ from refless.tables.delimited import comma_separated, tab_separated
 from refless.tables.excel import excel
 from refless.tables.exports import EXPORTS, exported
 from refless.tables.exports.inspect_log import header_of
+from refless.tables.exports.mt_metrics import folder_of
 from refless.tables.json_values import first_object, items_within, values_in
 from refless.tables.parquet import parquet
 from refless.tables.reading import Reading
@@ -35,6 +36,7 @@ ENDINGS = {
     ".xlsx": "excel",
     ".xlsm": "excel",
 }
+RECORDS = "records.json"  # in a folder that Argilla wrote
 OLD_EXCEL = b"\xd0\xcf\x11\xe0"
 _JSON_HEAD = 1 << 20  # characters in which the first object shows what it is
 _json_row = msgspec.json.Decoder().decode
@@ -51,13 +53,19 @@ def table_of(path: str, reading: Reading, keep: Keep) -> AbstractContextManager[
     if reading.format is not None and reading.format not in known:
         raise UsageError(f"no format '{reading.format}'; there are {', '.join(known)}")
     check_encoding(reading.encoding)
-    if is_file(records := f"{path}/records.json"):  # a folder that Argilla wrote
-        path = records
+    if folder_of(path) is not None:
+        return _export(Place(path=path, raw=b"", reading=reading, keep=keep), "mt-metrics-eval")
+    path = f"{path}/{RECORDS}" if holds_rows(path) else path
     file, sheet = workbook_of(path)
     raw = raw_of(file, reading.max_bytes)
     place = Place(path=path, raw=raw, reading=reading, keep=keep, sheet=sheet)
     name = reading.format or format_of(place)
     return _export(place, name) if name in EXPORTS else FORMATS[name](place)
+
+
+def holds_rows(path: str) -> bool:
+    """Whether this is a folder that a tool wrote, in which there are rows."""
+    return folder_of(path) is not None or is_file(f"{path}/{RECORDS}")
 
 
 def format_of(place: Place) -> str:
@@ -104,7 +112,7 @@ def _is_object(line: str) -> bool:
 def _export(place: Place, name: str) -> Iterator[Table]:
     """The export of a tool: its plain rows, of which all columns are read, made rows as ours."""
     export, whole = EXPORTS[name], replace(place, keep=lambda _: True)
-    plain = _plain(place)
+    plain = "" if export.rows else _plain(place)
     opener = export.rows or FORMATS[plain]
     if export.within and plain in {"json", "jsonl"} and export.within in _first(place):
         opener = partial(_within, name=export.within)

@@ -8,6 +8,7 @@ from refless.tables.exports import (
     langsmith,
     lm_eval,
     mlflow,
+    mt_metrics,
     phoenix,
     promptfoo,
     refused,
@@ -28,6 +29,7 @@ EXPORTS: dict[str, Export] = {
     "langsmith-runs": langsmith.RUNS,
     "phoenix-annotations": phoenix.ANNOTATIONS,
     "phoenix-spans": phoenix.SPANS,
+    "mt-metrics-eval": mt_metrics.TEST_SET,
     "preference-pairs": refused.PAIRS,
     "ultrafeedback": refused.BY_GPT4,
 }
