@@ -7,6 +7,7 @@ COMMANDS = {
     "compare": "compare",
     "next": "next",
     "rate": "rate",
+    "serve": "serve",
     "tune": "tune",
     "join": "join",
     "index": "index",

@@ -133,6 +133,13 @@ def opened(folder: str | os.PathLike[str], threads: int | None = None) -> Saved:
     return read(path, FITTED, lambda manifest, files: _made(manifest, files, threads))
 
 
+def is_saved(folder: object) -> bool:
+    """Whether this names a folder of a fitted estimator, or of a trained network."""
+    if not isinstance(folder, str | os.PathLike):
+        return False
+    return any((Path(folder) / one.manifest).exists() for one in (FITTED, MODEL))
+
+
 def _made(manifest: dict[str, Any], files: Files, threads: int | None) -> Saved:
     facts = msgspec.convert(manifest, Facts)
     arrays = {name: mapped(name, file, _dtype(name)) for name, file in files.items()}

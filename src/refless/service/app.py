@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
+import secrets
 import signal
 import sys
-from collections.abc import AsyncIterator
+import tempfile
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,48 +24,112 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from refless.errors import RefLessError
-from refless.report.rate import RateResult
+from refless.estimators import Estimator
+from refless.estimators.saved import FITTED, opened
+from refless.report.rate import RateResult, ServeResult, Where
 from refless.report.result import Result
 from refless.service.access import Access, Guarded, Pace
+from refless.service.api import Api
 from refless.service.database import back_up
 from refless.service.live import Live
 from refless.service.pages import Pages, told_of
+from refless.service.schema import CURRENT_ROWS
 from refless.service.store import OWNER, Refused, Store
 
 MOST_BYTES = 1 << 25  # of a request's body: 32 MiB
 LOGINS = (30, 0.5)  # tries at once, and a second
 
 
-def rating_app(store: Store) -> Starlette:
-    """The pages of raters and owner."""
-    live = Live(store)
+def rating_app(
+    store: Store,
+    *,
+    estimator: str = "gp",
+    rated: Sequence[Mapping[str, Any]] = (),
+    token: str = "",
+    model: Path | None = None,
+) -> Starlette:
+    """The pages of raters and owner, and the API.
+
+    Args:
+        store: the ratings.
+        estimator: its specification; rated: rows of texts that were rated before.
+        token: of the API; without one nobody gets in there.
+        model: a folder for the fitted estimator; without one there is no watching, and no estimate.
+    """
+    live = Live(store, estimator, rated, model)
     pages = Pages(store, Access(store), live, Pace(*LOGINS))
+    served = Latest(model)
+    api = Api(token or secrets.token_urlsafe(24), served.estimator, partial(_counts, store))
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        watching = asyncio.create_task(live.watch()) if model is not None else None
         try:
             yield
         finally:
             live.end()
+            if watching is not None:
+                watching.cancel()
+                await asyncio.wait([watching])
 
-    app = application([*pages.routes()], lifespan)
-    app.state.live = live
-    return app
+    return application([*pages.routes(), *api.routes()], lifespan, ended=live.end)
 
 
-def application(routes: list[Route], lifespan: Any = None) -> Starlette:  # noqa: ANN401
-    """Routes with limits, headers, and errors that say what is wrong."""
+def serving_app(estimator: Estimator, token: str) -> Starlette:
+    """The API alone."""
+    return application(Api(token, lambda: estimator).routes())
+
+
+@dataclass(slots=True)
+class Latest:
+    """The fitted estimator in a folder that is replaced now and then."""
+
+    folder: Path | None
+    _made: float = 0.0
+    _estimator: Estimator | None = None
+
+    def estimator(self) -> Estimator | None:
+        """The one that is there now; None before the first."""
+        manifest = None if self.folder is None else self.folder / FITTED.manifest
+        if manifest is None or not manifest.exists():
+            return None
+        made = manifest.stat().st_mtime
+        if made != self._made:
+            self._estimator, self._made = opened(manifest.parent).estimator, made
+        return self._estimator
+
+
+def _counts(store: Store) -> dict[str, float]:
+    """What /metrics says of the ratings."""
+    rows = store.database.read(lambda one: one.execute(CURRENT_ROWS).all())
+    rated = [row for row in rows if row.kind != "skipped"]
+    return {
+        "ratings": len(rated),
+        "items": len(store.units),
+        "items_rated": len({row.item for row in rated}),
+        "raters": len(store.raters()) - 1,
+    }
+
+
+def application(
+    routes: list[Route],
+    lifespan: Any = None,  # noqa: ANN401 - a context manager
+    ended: Callable[[], None] = lambda: None,
+) -> Starlette:
+    """Routes with limits, headers, and errors that say what is wrong; `ended` is for the server."""
     handlers: dict[Any, Any] = {
         HTTPException: _refused,
         RefLessError: _fault,
         Refused: _fault,
     }
-    return Starlette(
+    app = Starlette(
         routes=routes,
         lifespan=lifespan,
         middleware=[Middleware(Guarded, most=MOST_BYTES)],
         exception_handlers=handlers,
     )
+    app.state.ended = ended
+    return app
 
 
 async def _refused(request: Request, error: HTTPException) -> Response:
@@ -83,6 +153,19 @@ def run(result: Result) -> None:
     """Serves what was prepared until it is interrupted."""
     if isinstance(result, RateResult):
         run_rating(result)
+    elif isinstance(result, ServeResult):
+        token, told = api_token()
+        where = result.where
+        serve(serving_app(result.estimator, token), where, [_address(where), *told])
+
+
+def api_token() -> tuple[str, list[str]]:
+    """The token of the API, and what to say of it: nothing of one that was given."""
+    given = os.environ.get("REFLESS_TOKEN", "")
+    if given:
+        return given, []
+    made = secrets.token_urlsafe(24)
+    return made, [f"API token: {made}"]
 
 
 def run_rating(result: RateResult) -> None:
@@ -92,8 +175,14 @@ def run_rating(result: RateResult) -> None:
         say(f"wrote {result.backup}")
         return
     store = Store(result.where.database, result.outputs, result.items, result.asked)
+    token, told = api_token()
     try:
-        serve(rating_app(store), result.where.host, result.where.port, links(store, result))
+        with tempfile.TemporaryDirectory(prefix="refless-") as folder:
+            model = Path(folder) / "model"
+            app = rating_app(
+                store, estimator=result.estimator, rated=result.rated, token=token, model=model
+            )
+            serve(app, result.where, [*links(store, result), *told])
     finally:
         store.close()
 
@@ -107,24 +196,35 @@ def links(store: Store, result: RateResult) -> list[str]:
     while len(others) < result.raters:
         others.append(store.add_rater(""))
     shown = [("owner", owner), *((f"rater {one.name}", one) for one in others)]
-    base = f"http://{_host(result.where.host)}:{result.where.port}"
+    base = _address(result.where)
     return [f"{name}: {base}/join/{access.link(one)}" for name, one in shown]
 
 
-def _host(host: str) -> str:
-    return {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)  # noqa: S104
+def _address(where: Where) -> str:
+    """Where a browser on this machine finds it."""
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(where.host, where.host)  # noqa: S104
+    return f"http://{f'[{host}]' if ':' in host else host}:{where.port}"
 
 
-def serve(app: Starlette, host: str, port: int, lines: list[str]) -> None:
+class Server(uvicorn.Server):
+    """Lets pages that wait for news go before it waits for requests to end."""
+
+    async def shutdown(self, sockets: Any = None) -> None:  # noqa: ANN401 - as its base has it
+        """As its base."""
+        self.config.app.state.ended()  # type: ignore[union-attr]
+        await super().shutdown(sockets)
+
+
+def serve(app: Starlette, where: Where, lines: list[str]) -> None:
     """Runs until it is interrupted; requests that are under way are finished."""
     config = uvicorn.Config(
-        app, host=host, port=port, log_level="warning", access_log=False, server_header=False,
-        timeout_graceful_shutdown=10, timeout_keep_alive=30, limit_concurrency=2_000,
+        app, host=where.host, port=where.port, log_level="warning", access_log=False,
+        server_header=False, timeout_graceful_shutdown=10, timeout_keep_alive=30,
+        limit_concurrency=2_000,
     )  # fmt: skip
-    server = uvicorn.Server(config)
     socket = config.bind_socket()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit())  # once uvicorn has ended by it
     for line in lines:
         say(line)
     with suppress(KeyboardInterrupt):
-        server.run(sockets=[socket])
+        Server(config).run(sockets=[socket])

@@ -150,10 +150,10 @@ def engine_of(url: str) -> sa.Engine:
     """An engine that begins each transaction of SQLite as a writer or reader of its own."""
     if file_of(url) is None:
         try:
-            return sa.create_engine(url, pool_pre_ping=True)
+            return sa.create_engine(url, pool_pre_ping=True, hide_parameters=True)
         except ModuleNotFoundError as fault:
             raise MissingExtraError("PostgreSQL", "postgresql") from fault
-    engine = sa.create_engine(url)
+    engine = sa.create_engine(url, hide_parameters=True)
 
     @sa.event.listens_for(engine, "connect")
     def _connect(connection: sqlite3.Connection, _: object) -> None:

@@ -48,6 +48,20 @@ def ratings_of(store: Store, *, audit: bool = False) -> list[Row]:
     return found
 
 
+def repeats_of(store: Store, dimension: str) -> list[tuple[float, float]]:
+    """Both ratings of each item that a rater was shown twice."""
+    found: dict[tuple[int, int], dict[int, float]] = {}
+    for one in store.database.read(lambda c: c.execute(CURRENT_ROWS).all()):
+        if one.kind != "skipped" and one.dimension == dimension:
+            found.setdefault((one.rater, one.item), {})[one.round] = one.value
+    return [(both[0], both[1]) for both in found.values() if len(both) > 1]
+
+
+def texted(store: Store, i: int) -> Row:
+    """An output as a row."""
+    return {**_about(store, i), "text": store.outputs.texts[i]}
+
+
 def _time(at: float) -> str:
     return datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds")
 
@@ -55,21 +69,25 @@ def _time(at: float) -> str:
 def _rated(store: Store, place: int, value: float) -> Row:
     """The item, with its rating or with the text that was chosen."""
     unit, outputs = store.units[place], store.outputs
-    about = _about(store, unit[0])
     if store.asked.ask == "rating":
-        return {**about, "text": outputs.texts[unit[0]], "rating": value}
+        return {**texted(store, unit[0]), "rating": value}
+    about = {**_about(store, unit[0]), "id": store.names[place]}
     tie = value == TIE
     best = 0 if tie else int(value)
     others = [i for k, i in enumerate(unit) if k != best]
     systems = outputs.systems or ("",) * len(outputs)
     about.pop("system", None)
     if store.asked.ask == "best":
-        texts = [outputs.texts[i] for i in others]
-        return {**about, "chosen": outputs.texts[unit[best]], "chosen_id": outputs.ids[unit[best]],
-                "rejected": texts}  # fmt: skip
+        return {
+            **about,
+            "chosen": outputs.texts[unit[best]],
+            "rejected": [outputs.texts[i] for i in others],
+            "chosen_system": systems[unit[best]],
+            "rejected_system": [systems[i] for i in others],
+            "tie": False,
+        }
     return {
         **about,
-        "id": store.names[place],
         "chosen": outputs.texts[unit[best]],
         "rejected": outputs.texts[others[0]],
         "chosen_system": systems[unit[best]],

@@ -25,7 +25,7 @@ from starlette.routing import Route
 
 from refless.service.access import COOKIE, MONTH, Access, Pace, caller
 from refless.service.exports import EXPORTS, exported
-from refless.service.live import Live
+from refless.service.live import Live, until
 from refless.service.store import OWNER, RATER, Event, Rater, Store
 
 TEMPLATES = Environment(
@@ -144,10 +144,11 @@ class Pages:
         async def told() -> AsyncIterator[str]:
             last = ""
             while not self.live.ended:
+                change = self.live.change
                 found = json.dumps(await run_in_threadpool(self.live.found))
                 yield f"data: {found}\n\n" if found != last else ": \n\n"
                 last = found
-                await self.live.changed(PULSE)
+                await until(change, PULSE)
 
         return StreamingResponse(told(), media_type="text/event-stream")
 

@@ -159,6 +159,15 @@ class Store:
         query = sa.select(fits.c.found).order_by(fits.c.id)
         return self.database.read(lambda one: [json.loads(row[0]) for row in one.execute(query)])
 
+    def set_active(self, ids: Sequence[str]) -> Future[None]:
+        """Which items teach the estimator most, by their names."""
+        place = {name: i for i, name in enumerate(self.names)}
+
+        def job(_: sa.Connection) -> None:
+            self.assignment.active = tuple(place[name] for name in ids if name in place)
+
+        return self.database.write(job)
+
     def _guarded(self, one: sa.Connection, run: Any) -> dict[str, Any]:  # noqa: ANN401 - a function
         """Runs; where it fails half-way, what is known of the items is read anew."""
         try:
@@ -207,7 +216,8 @@ class Store:
         return [" / ".join(self.outputs.ids[i] for i in unit) for unit in self.units]
 
     def _assignment(self, one: sa.Connection) -> Assignment:
-        found = Assignment(self.asked, [*map(len, self.units)])
+        active = self.assignment.active if hasattr(self, "assignment") else ()
+        found = Assignment(self.asked, [*map(len, self.units)], active)
         for row in one.execute(sa.select(assigned).order_by(assigned.c.id)):
             found.note(row.rater, row.item - 1, row.round, row.state, row.until)
         return found

@@ -1,0 +1,68 @@
+"""serve: estimates and comparisons over HTTP, from rated texts or a saved estimator."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from refless.application.estimating import DEFAULT, chosen, fitted
+from refless.application.parameters import (
+    Argument,
+    Chosen,
+    Seed,
+    Threads,
+    check_drawing,
+    command,
+)
+from refless.application.rate import Host, Port, check_served
+from refless.application.rows import ScoredRows
+
+if TYPE_CHECKING:
+    from refless.estimators import Estimator
+    from refless.report.rate import ServeResult
+
+
+@command
+def serve(
+    rated: Argument,
+    *,
+    estimator: Chosen = DEFAULT,
+    host: Host = "127.0.0.1",
+    port: Port = 8000,
+    threads: Threads = None,
+    seed: Seed = 0,
+    rows: ScoredRows,
+) -> ServeResult:
+    """Serve estimates over HTTP: POST /estimate, POST /compare.
+
+    Learns once at the start, and answers until Ctrl-C. Estimates are those of 'refless score', to
+    the last digit. Callers need the token of the environment variable REFLESS_TOKEN, or the one
+    that is printed. /openapi.json describes the API; /healthz and /metrics are for machines.
+
+    Args:
+        rated: Files of rated texts, a folder made by 'refless index', or one made by 'refless fit'.
+        host: Address to listen on; 0.0.0.0 for all, behind a proxy with TLS.
+        port: Port to listen on.
+    """
+    from refless.report.rate import ServeResult, Where
+
+    check_drawing(seed)
+    check_served(host, port)
+    one = _made(rated, chosen(estimator, threads, seed), rows)
+    where = Where(host=host, port=port)
+    return ServeResult(estimator=one, where=where, signature=one.signature())
+
+
+def _made(rated: Argument, estimator: Estimator, rows: ScoredRows) -> Estimator:
+    """The fitted estimator: out of a folder of `refless fit`, else fitted here."""
+    from refless.application.estimating import saved_in
+    from refless.application.rows import note_unread, rated_of
+    from refless.estimators.saved import is_saved
+    from refless.index import rated_in
+
+    folder = rated[0] if isinstance(rated, list | tuple) and len(rated) == 1 else rated
+    if is_saved(folder):
+        threads = estimator.get_params()["threads"]
+        return saved_in(folder, rated=None, estimator=DEFAULT, rows=rows, threads=threads).estimator
+    pool, _ = rated_of(rated, rows)
+    note_unread([estimator], rated_in(pool))
+    return fitted(estimator, pool)

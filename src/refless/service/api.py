@@ -1,0 +1,264 @@
+"""The HTTP API for programs: estimates of texts, comparisons of systems, health and counts."""
+
+from __future__ import annotations
+
+import hmac
+import json
+import math
+import time
+from collections import Counter, defaultdict
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+import anyio
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
+
+from refless.application.compare import compare
+from refless.errors import RefLessError
+from refless.estimators import Estimator
+from refless.report.export import as_jsonl
+from refless.service.access import Pace, caller
+from refless.service.openapi import described
+from refless.tables import Columns, Reading, read_outputs
+from refless.version import __version__
+
+MOST_TEXTS = 20_000  # of one request that is no stream
+PIECE = 500  # lines of a stream that are estimated together
+LONGEST = 1 << 20  # bytes of such a line
+STREAM = "application/x-ndjson"
+NO_ESTIMATOR = "there is no estimator yet: it takes 20 ratings"
+Rows = list[dict[str, Any]]
+
+
+@dataclass(slots=True)
+class Api:
+    """The handlers; `estimator` gives what is served now, or None; `counts` more of /metrics."""
+
+    token: str
+    estimator: Callable[[], Estimator | None]
+    counts: Callable[[], dict[str, float]] = dict
+    pace: Pace = field(default_factory=lambda: Pace(200, 50.0))
+    requests: Counter[tuple[str, int]] = field(default_factory=Counter)
+    seconds: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    texts: int = 0
+    turn: anyio.CapacityLimiter = field(default_factory=lambda: anyio.CapacityLimiter(1))
+
+    def routes(self) -> list[Route]:
+        """Where each one is."""
+        return [
+            Route("/estimate", self._counted(self.estimate), methods=["POST"]),
+            Route("/compare", self._counted(self.compare), methods=["POST"]),
+            Route("/metrics", self._counted(self.metrics)),
+            Route("/healthz", healthy),
+            Route("/openapi.json", openapi),
+        ]
+
+    def _counted(
+        self, handler: Callable[[Request], Awaitable[Response]]
+    ) -> Callable[[Request], Awaitable[Response]]:
+        """With the token, within the pace, and counted."""
+
+        async def run(request: Request) -> Response:
+            began, status = time.perf_counter(), 500
+            path = request.url.path
+            try:
+                self._let_in(request)
+                answer = await handler(request)
+                status = answer.status_code
+            except HTTPException as refused:
+                status = refused.status_code
+                raise
+            except RefLessError:
+                status = 422
+                raise
+            finally:
+                self.requests[path, status] += 1
+                self.seconds[path] += time.perf_counter() - began
+            return answer
+
+        return run
+
+    def _let_in(self, request: Request) -> None:
+        said = request.headers.get("authorization", "").encode()
+        if not hmac.compare_digest(said, f"Bearer {self.token}".encode()):
+            if not self.pace.takes(caller(request)):
+                raise HTTPException(429, "too many requests")
+            raise HTTPException(401, "send the header Authorization: Bearer TOKEN")
+        if not self.pace.takes(f"token {caller(request)}"):
+            raise HTTPException(429, "too many requests", {"retry-after": "1"})
+
+    async def estimate(self, request: Request) -> Response:
+        """An estimate for each text: of a JSON object or array, or line by line."""
+        one = await run_in_threadpool(self.estimator)
+        if one is None:
+            raise HTTPException(503, NO_ESTIMATOR)
+        if request.headers.get("content-type", "").startswith(STREAM):
+            return Both(self._streamed(request, one), media_type=STREAM)
+        rows = rows_in(await request.body())
+        if len(rows) > MOST_TEXTS:
+            raise HTTPException(
+                413, f"at most {MOST_TEXTS} texts; send a stream of lines ({STREAM})"
+            )
+        found = await self._ran(estimates_of, one, rows)
+        told = {**about(one), "estimates": found}
+        return Response(_encoded(told), media_type="application/json")
+
+    async def _streamed(self, request: Request, one: Estimator) -> AsyncIterator[str]:
+        """An answer a line, in order, as they are ready; the last one tells of an error."""
+        rows: Rows = []
+        number = 0
+        try:
+            async for line in _lines(request):
+                number += 1
+                if line.strip():
+                    rows.append(row_of(_decoded(line)))
+                if len(rows) == PIECE:
+                    yield as_jsonl(await self._ran(estimates_of, one, rows))
+                    rows = []
+            if rows:
+                yield as_jsonl(await self._ran(estimates_of, one, rows))
+        except HTTPException as fault:
+            yield json.dumps({"error": fault.detail, "line": number}) + "\n"
+        except RefLessError as fault:
+            yield json.dumps({"error": str(fault), "line": number}) + "\n"
+        except ClientDisconnect:
+            return
+
+    async def compare(self, request: Request) -> Response:
+        """Which system is better, as `refless compare --format json` says it."""
+        said = _decoded(await request.body())
+        if not isinstance(said, dict) or not isinstance(said.get("outputs"), list):
+            raise HTTPException(400, 'send {"outputs": [...]}, a row for each output')
+        rows = [row_of(one) for one in said["outputs"]]
+        if len(rows) > MOST_TEXTS:
+            raise HTTPException(413, f"at most {MOST_TEXTS} outputs")
+        options = {name: said[name] for name in OPTIONS if name in said}
+        if options.get("baseline", "") not in {"", *(str(row.get("system")) for row in rows)}:
+            raise HTTPException(400, "baseline names none of the systems")  # and never a file
+        one = await run_in_threadpool(self.estimator)
+        if one is not None and not any(row.get("rating") is not None for row in rows):
+            options["rated"] = one.rated
+
+        def run() -> dict[str, Any]:
+            try:
+                return compare(rows, **options).to_dict()
+            except (TypeError, ValueError) as fault:
+                raise HTTPException(400, "an option has a value of the wrong kind") from fault
+
+        return JSONResponse(await self._ran(run))
+
+    async def _ran(self, function: Callable[..., Any], *args: Any) -> Any:  # noqa: ANN401
+        """Runs in a thread, one at a time; counts texts."""
+        self.texts += len(args[1]) if len(args) > 1 else 0
+        return await anyio.to_thread.run_sync(function, *args, limiter=self.turn)
+
+    async def metrics(self, request: Request) -> Response:  # noqa: ARG002
+        """Counts as Prometheus reads them."""
+        lines = ["# TYPE refless_requests_total counter"]
+        for (path, status), n in sorted(self.requests.items()):
+            lines.append(f'refless_requests_total{{path="{path}",status="{status}"}} {n}')
+        lines.append("# TYPE refless_request_seconds_total counter")
+        for path, seconds in sorted(self.seconds.items()):
+            lines.append(f'refless_request_seconds_total{{path="{path}"}} {seconds:.6f}')
+        lines += ["# TYPE refless_texts_total counter", f"refless_texts_total {self.texts}"]
+        for name, value in (await run_in_threadpool(self.counts)).items():
+            lines += [f"# TYPE refless_{name} gauge", f"refless_{name} {value:g}"]
+        text = "\n".join([*lines, ""])
+        return PlainTextResponse(text, media_type="text/plain; version=0.0.4")
+
+
+class Both(StreamingResponse):
+    """Answers while the request is still coming: its base would take what comes for itself."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002
+        """As ASGI has it."""
+        with suppress(OSError):
+            await self.stream_response(send)
+
+
+OPTIONS = ("system", "scale", "selection", "seed", "baseline")
+
+
+def about(one: Estimator) -> dict[str, Any]:
+    """What made the estimates, and their units."""
+    return {"signature": str(one.signature()), "scale": one.rated.scale}
+
+
+def estimates_of(one: Estimator, rows: Rows) -> list[dict[str, Any]]:
+    """An estimate a row, as `score` has them: in the units of the rated texts' human rating."""
+    if not rows:
+        return []
+    scores = one.rated.score_names if one.without_scores() is not None else ()
+    outputs = read_outputs(rows, Reading(columns=Columns(score=tuple(scores)))).outputs
+    found = one.estimate(outputs)
+    columns = zip(
+        found.ids, found.values.tolist(), found.low.tolist(), found.high.tolist(), found.reasons,
+        found.support.tolist(), strict=True,
+    )  # fmt: skip
+    names = ("id", "estimate", "low", "high", "reason", "support")
+    return [dict(zip(names, map(_plain, row), strict=True)) for row in columns]
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401 - a cell
+    return None if isinstance(value, float) and math.isnan(value) else value
+
+
+def rows_in(body: bytes) -> Rows:
+    """The rows of a request: `{"texts": [...]}`, `{"outputs": [...]}` or an array of either."""
+    said = _decoded(body)
+    if isinstance(said, dict):
+        said = said.get("outputs", said.get("texts"))
+    if not isinstance(said, list):
+        raise HTTPException(400, 'send {"texts": [...]} or {"outputs": [{"text": ...}, ...]}')
+    return [row_of(one) for one in said]
+
+
+def row_of(one: object) -> dict[str, Any]:
+    """A text, or an object with a text, as a row."""
+    if isinstance(one, str):
+        return {"text": one}
+    if not isinstance(one, dict):
+        raise HTTPException(400, "each output is a text, or an object with a text")
+    return one
+
+
+def _decoded(body: bytes) -> Any:  # noqa: ANN401 - any JSON
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        raise HTTPException(400, "this is not JSON in UTF-8") from None
+
+
+def _encoded(value: object) -> bytes:
+    import msgspec
+
+    return msgspec.json.encode(value)
+
+
+async def _lines(request: Request) -> AsyncIterator[bytes]:
+    """The lines of a body of any size, as they come."""
+    left = b""
+    async for piece in request.stream():
+        *whole, left = (left + piece).split(b"\n")
+        for line in whole:
+            yield line
+        if len(left) > LONGEST:
+            raise HTTPException(413, f"a line may hold {LONGEST} bytes")
+    yield left
+
+
+async def healthy(_: Request) -> Response:
+    """That the service answers."""
+    return JSONResponse({"status": "ok", "version": __version__})
+
+
+async def openapi(_: Request) -> Response:
+    """What this API takes and gives."""
+    return JSONResponse(described())

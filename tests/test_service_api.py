@@ -1,0 +1,216 @@
+"""The HTTP API: what `score` says, to the last digit, for whoever has the token."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from command_line import headlines, jsonl, output_rows, rated_rows, run
+from refless.application.fit import fit
+from refless.application.score import score
+from refless.application.serve import serve
+from refless.service.api import MOST_TEXTS, PIECE
+from refless.service.app import application, serving_app
+from serving import HOSTILE
+
+TOKEN = "secret-token"
+AUTH = {"authorization": f"Bearer {TOKEN}"}
+LINES = {**AUTH, "content-type": "application/x-ndjson"}
+
+
+@pytest.fixture(scope="module")
+def rated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    rows = [{**row, "source": None} for row in rated_rows()]
+    return jsonl(tmp_path_factory.mktemp("api") / "rated.jsonl", rows)
+
+
+@pytest.fixture(scope="module")
+def web(rated: Path) -> Iterator[Any]:
+    from starlette.testclient import TestClient
+
+    result = serve(str(rated), scale=(1, 5))
+    with TestClient(serving_app(result.estimator, TOKEN)) as found:
+        yield found
+
+
+def rows_of_score(rated: Path, rows: Any) -> list[dict[str, Any]]:
+    """The same rows by `score`."""
+    found = score(rows, str(rated), scale=(1, 5)).to_dict()["items"]
+    return [
+        {"id": one["id"], "estimate": one["estimate"], "low": one["interval"][0],
+         "high": one["interval"][1], "reason": one["reason"], "support": one["support"]}
+        for one in found
+    ]  # fmt: skip
+
+
+def test_estimates_are_those_of_score(web: Any, rated: Path) -> None:
+    """Bit for bit, abstentions too; JSON has shortest digits that read back as they were."""
+    rows = output_rows(60)
+    said = web.post("/estimate", json={"outputs": rows}, headers=AUTH).json()
+    assert said["estimates"] == rows_of_score(rated, rows)
+    assert said["scale"] == [1, 5]
+    assert "estimate" in said["estimates"][0]
+    assert "|scale:1,5|" in said["signature"]
+
+
+def test_saved_estimator_serves_the_same(web: Any, rated: Path, tmp_path: Path) -> None:
+    from starlette.testclient import TestClient
+
+    fit(str(rated), out_dir=tmp_path / "model", scale=(1, 5))
+    result = serve(str(tmp_path / "model"))
+    rows = output_rows(20)
+    with TestClient(serving_app(result.estimator, TOKEN)) as other:
+        answers = [
+            one.post("/estimate", json={"outputs": rows}, headers=AUTH).json()
+            for one in (web, other)
+        ]
+    assert answers[0] == answers[1]
+
+
+@pytest.mark.parametrize("body", [{"texts": headlines(3)}, headlines(3), {"outputs": headlines(3)}])
+def test_texts_alone_are_enough(web: Any, body: Any) -> None:
+    found = web.post("/estimate", json=body, headers=AUTH).json()["estimates"]
+    assert [one["id"] for one in found] == ["1", "2", "3"]
+
+
+def test_stream_is_answered_line_by_line(web: Any, rated: Path) -> None:
+    """In order, blank lines left out, across pieces; each piece is what `score` says of it."""
+    rows = [{"id": f"n{i}", "text": text} for i, text in enumerate(headlines(PIECE + 7))]
+    body = "\n".join(map(json.dumps, rows)) + "\n\n"
+    answer = web.post("/estimate", content=body, headers=LINES)
+    found = [json.loads(line) for line in answer.text.splitlines()]
+    expected = rows_of_score(rated, rows[:PIECE]) + rows_of_score(rated, rows[PIECE:])
+    assert found == expected
+
+
+def test_stream_tells_of_a_bad_line_and_ends(web: Any) -> None:
+    body = '{"text": "a b c d e"}\n{"text": \n{"text": "never"}\n'
+    (last,) = web.post("/estimate", content=body, headers=LINES).text.splitlines()
+    assert json.loads(last) == {"error": "this is not JSON in UTF-8", "line": 2}
+
+
+@pytest.mark.parametrize("path", ["/estimate", "/compare", "/metrics"])
+@pytest.mark.parametrize("sent", [None, "", "Bearer", "Bearer wrong", f"bearer {TOKEN}", TOKEN])
+def test_nobody_gets_in_without_the_token(web: Any, path: str, sent: str | None) -> None:
+    headers = {} if sent is None else {"authorization": sent}
+    method = "GET" if path == "/metrics" else "POST"
+    assert web.request(method, path, headers=headers).status_code == 401
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        (b"", 400), (b"{", 400), (b"1", 400), (b'"text"', 400), (b"\xff", 400), (b"{}", 400),
+        (b"[" * 100_000, 400), (b'{"texts": [1]}', 400), (b'{"texts": [null]}', 400),
+        (b'{"outputs": [{}]}', 422), (b'{"outputs": [{"text": {"a": 1}}]}', 422),
+        (b'{"texts": [' + b'"a",' * MOST_TEXTS + b'"a"]}', 413),
+    ],
+)  # fmt: skip
+def test_bad_requests_are_refused(web: Any, body: bytes, status: int) -> None:
+    for path in ("/estimate", "/compare"):
+        answer = web.post(path, content=body, headers=AUTH)
+        assert answer.status_code in ({status} if path == "/estimate" else {400, 413, 422})
+        assert "Traceback" not in answer.text
+
+
+def test_nothing_to_estimate_is_nothing(web: Any) -> None:
+    assert web.post("/estimate", json=[], headers=AUTH).json()["estimates"] == []
+
+
+def test_compare_is_that_of_the_command(web: Any, tmp_path: Path) -> None:
+    """The same object as `refless compare --format json`."""
+    rows = [
+        {"id": f"o{i}", "system": "ab"[i % 2], "item": f"i{i // 2}", "text": text,
+         **({"rating": 1 + (i + i % 2) % 5} if i < 40 else {})}
+        for i, text in enumerate(headlines(60))
+    ]  # fmt: skip
+    path = jsonl(tmp_path / "outputs.jsonl", rows)
+    asked = {"outputs": rows, "scale": [1, 5], "seed": 3}
+    said = web.post("/compare", json=asked, headers=AUTH).json()
+    assert said == run("compare", path, "--scale", 1, 5, "--seed", 3, "--format", "json").json
+
+
+def test_compare_without_ratings_takes_those_that_are_served(web: Any) -> None:
+    rows = [{"system": "ab"[i % 2], "item": f"{i // 2}", "text": t}
+            for i, t in enumerate(headlines(30))]  # fmt: skip
+    (pair,) = web.post("/compare", json={"outputs": rows}, headers=AUTH).json()["pairs"]
+    assert pair["method"] == "estimates"
+
+
+@pytest.mark.parametrize(
+    "more", [{"scale": 3}, {"scale": ["a", "b"]}, {"seed": -1}, {"seed": "x"}, {"system": 7},
+             {"selection": "guess"}, {"baseline": "/etc/passwd"}]
+)  # fmt: skip
+def test_bad_options_of_compare_are_refused(web: Any, more: dict[str, Any]) -> None:
+    """Also those that name a file of this machine."""
+    rows = [{"system": "ab"[i % 2], "item": str(i // 2), "text": t, "rating": i % 5}
+            for i, t in enumerate(headlines(8))]  # fmt: skip
+    answer = web.post("/compare", json={"outputs": rows, **more}, headers=AUTH)
+    assert answer.status_code in {400, 422}
+    assert "root:" not in answer.text
+
+
+def test_metrics_count(web: Any) -> None:
+    """Texts and requests, in Prometheus' format; no text is among them."""
+    before = web.get("/metrics", headers=AUTH).text
+    web.post("/estimate", json=[HOSTILE, "b", "c"], headers=AUTH)
+    after = web.get("/metrics", headers=AUTH).text
+
+    def count(text: str) -> float:
+        return float(text.split("\nrefless_texts_total ")[1].split("\n", maxsplit=1)[0])
+
+    assert count(after) - count(before) == 3
+    for line in after.strip().split("\n"):
+        name, _, value = line.rpartition(" ")
+        assert line.startswith("# TYPE refless_") or (
+            name.startswith("refless_") and float(value) >= 0
+        )
+    assert "script" not in after
+
+
+def test_health_and_description_are_open(web: Any) -> None:
+    assert web.get("/healthz").json()["status"] == "ok"
+    said = web.get("/openapi.json").json()
+    assert said["openapi"] == "3.1.0"
+    assert {*said["paths"]} == {"/estimate", "/compare", "/healthz", "/metrics"}
+
+
+def test_answers_fit_their_description(web: Any) -> None:
+    """Every schema of the document is one, and what comes fits it."""
+    said = web.get("/openapi.json").json()
+    kinds = said["components"]["schemas"]
+    for one in kinds.values():
+        Draft202012Validator.check_schema(one)
+    answer = web.post("/estimate", json=["", "a", *headlines(5)], headers=AUTH).json()
+    whole = {**kinds["Estimates"], "components": said["components"]}
+    Draft202012Validator(whole).validate(answer)
+    with pytest.raises(Exception, match="is a required property"):
+        Draft202012Validator(whole).validate({"estimates": []})
+
+
+def test_too_many_requests(rated: Path) -> None:
+    """Also of somebody who tries tokens."""
+    from starlette.testclient import TestClient
+
+    from refless.service.access import Pace
+    from refless.service.api import Api
+
+    api = Api(TOKEN, lambda: None, pace=Pace(3, 0.0))
+    with TestClient(application(api.routes())) as web:
+        tried = [web.get("/metrics", headers={"authorization": "x"}).status_code for _ in range(5)]
+        mine = [web.get("/metrics", headers=AUTH).status_code for _ in range(5)]
+    assert tried == [401, 401, 401, 429, 429]
+    assert mine == [200, 200, 200, 429, 429]
+
+
+def test_no_estimator_yet() -> None:
+    from starlette.testclient import TestClient
+
+    from refless.service.api import Api
+
+    with TestClient(application(Api(TOKEN, lambda: None).routes())) as web:
+        answer = web.post("/estimate", json=["a"], headers=AUTH)
+    assert (answer.status_code, "no estimator yet" in answer.text) == (503, True)

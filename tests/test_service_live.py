@@ -1,0 +1,172 @@
+"""What the owner sees: a look at the ratings in a process of its own, told as it comes."""
+
+import asyncio
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from refless.records import Outputs
+from refless.report.rate import Asked
+from refless.service.app import Latest
+from refless.service.live import Live
+from refless.service.looking import looked
+from refless.simulate import simulate
+from refless.stats.anytime import always_interval
+from serving import client, event, joined, opened, owner_of, rate_all
+
+JOB: dict[str, Any] = {
+    "ask": "rating", "scale": [1, 5], "estimator": "gp", "seed": 0, "ratings": [], "audit": [],
+    "rated": [], "outputs": [], "repeats": [], "odd": None, "model": "",
+}  # fmt: skip
+
+
+def sample(n: int = 60) -> tuple[Outputs, dict[str, float]]:
+    """Simulated outputs, and what people say of each by its text."""
+    pool = simulate(n, seed=3).pool
+    columns = {"ids": pool.ids, "texts": pool.texts, "sources": pool.sources}
+    found = Outputs(**columns, systems=pool.systems, items=pool.items)
+    values = np.clip(np.rint(1 + 4 * pool.human), 1, 5).tolist()
+    return found, dict(zip(pool.texts, values, strict=True))
+
+
+def test_look_after_ratings(tmp_path: Path) -> None:
+    """The ratings of a person become agreement, systems, a fitted estimator and the next items."""
+    outputs, values = sample()
+    store = opened(f"sqlite:///{tmp_path / 'a.sqlite'}", Asked(repeat=0.1), outputs)
+    live = Live(store, "gp", (), tmp_path / "model")
+    rater = store.add_rater("").id
+    unit = store.next_unit(rater).result()["unit"]
+    for _ in range(40):
+        sent = event("rated", unit, value=values[unit["texts"][0]], latency=1500)
+        unit = store.save(rater, sent).result()["next"]
+    asyncio.run(live._look())
+    found = live.found()
+    facts = {name: value for name, value, _ in found["facts"]}
+    assert -1 <= float(facts["held-out agreement"]) <= 1
+    assert {"with an estimate", "items rated", "drawn by lot", "same again"} <= {
+        name.removeprefix("the ") for name in facts
+    }
+    (point,) = found["curve"]
+    assert point[2] <= point[1] <= point[3]
+    names = {*outputs.systems}
+    assert {name for one in found["systems"] for name in (one["first"], one["second"])} == names
+    for one in found["systems"]:
+        (low, high), (least, most) = one["interval"], one["always"]
+        assert least is None or least < low < high < most
+    rated = {row.item - 1 for row in _rows(store)}
+    assert store.assignment.active
+    assert not rated & {*store.assignment.active}
+    assert Latest(tmp_path / "model").estimator() is not None
+    assert store.fits() == live.looks
+    (row,) = found["raters"]
+    assert row["pace"] == 1.5
+    store.close()
+
+
+def _rows(store: Any) -> list[Any]:
+    from refless.service.schema import CURRENT_ROWS
+
+    return store.database.read(lambda one: [*one.execute(CURRENT_ROWS)])
+
+
+def test_owner_hears_at_once(tmp_path: Path) -> None:
+    """The first event of the stream has what is known; the page's token is not in it."""
+    store = opened(f"sqlite:///{tmp_path / 'a.sqlite'}")
+    rate_all(store, store.add_rater("Ann"))
+    with client(store) as web:
+        web.app.state.ended()  # so that the stream ends after what it has to say
+        joined(web, store, owner_of(store))
+        assert web.get("/owner/live").headers["content-type"].startswith("text/event-stream")
+    found = Live(store, "gp").found()
+    assert json.loads(json.dumps(found)) == found
+    assert found["raters"][0]["done"] >= 12
+    store.close()
+
+
+def test_failed_look_tells_no_text() -> None:
+    """What a process says when it fails may quote a text; only the kind of fault is told."""
+    from refless.service.live import _run
+
+    job = {**JOB, "ratings": [{"text": "secret text", "rating": "bad"}] * 30, "scale": "secret"}
+    with pytest.raises(LookupError) as caught:
+        asyncio.run(_run(job))
+    assert "secret" not in str(caught.value)
+
+
+def test_few_ratings_say_so() -> None:
+    assert looked(JOB)["said"] == ["Estimates are looked at from 20 ratings on."]
+
+
+def test_preferences_by_system() -> None:
+    """Twelve items, B chosen nine times, A twice, one tie: 7/12, by hand."""
+    audit = [
+        {"id": f"i{k}", "tie": k == 11, "chosen_system": "B" if k < 9 else "A",
+         "rejected_system": "A" if k < 9 else "B"}
+        for k in range(12)
+    ]  # fmt: skip
+    (found,) = looked({**JOB, "ask": "pair", "audit": audit})["systems"]
+    assert (found["first"], found["second"]) == ("A", "B")
+    assert found["difference"] == pytest.approx(7 / 12)
+    error = math.sqrt((11 / 12 - (7 / 12) ** 2) * 12 / 11 / 12)  # of the mean, unbiased
+    assert found["interval"][1] - found["difference"] == pytest.approx(1.96 * error)
+
+
+def test_interval_that_always_holds_is_the_papers() -> None:
+    """Waudby-Smith et al. (2021), theorem 2.2.
+
+    Their rho for n = 60 by hand: rho^2 = (2 log 20 + log(2 log 20 + 1)) / 60 = 7.936 / 60.
+    """
+    low, high = always_interval(0.0, 1.0, 60, 1e9)
+    spread = 7.9370 + 1
+    expected = math.sqrt(2 * spread / 7.9370 * math.log(math.sqrt(spread) / 0.05))
+    assert high == pytest.approx(expected, abs=1e-3)
+    assert low == -high
+    assert math.isnan(always_interval(0.0, 1.0, 9, 8)[0])
+    assert always_interval(0.0, 1.0, 60, 1e9, 3)[1] > high
+
+
+@pytest.mark.parametrize("steps", [False, True], ids=["normal", "steps"])
+def test_settled_is_said_of_nothing_in_at_most_5_percent(steps: bool) -> None:
+    """Looks after each of 10 to 300 differences of equal systems; 400 runs, standard error .011."""
+    rng = np.random.default_rng(5)
+    values = rng.integers(-2, 3, (400, 300)) if steps else rng.normal(size=(400, 300))
+    n = np.arange(1, 301)
+    means = np.cumsum(values, axis=1) / n
+    squares = np.cumsum(np.square(values), axis=1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        errors = np.sqrt((squares / n - means**2) * n / (n - 1) / n)
+    wide = np.array([always_interval(0.0, 1.0, k, max(1, k - 1))[1] for k in n])
+    shown = (np.abs(means) > wide * errors)[:, 9:].any(axis=1)
+    assert shown.mean() <= 0.05
+    once = (np.abs(means) > 1.96 * errors)[:, 9:].any(axis=1)
+    assert once.mean() > 0.2  # what looking again and again does to an interval of one look
+
+
+def test_alike_raters_are_seldom_called_odd() -> None:
+    """Four raters alike, looked at after 20, 40 ... 320 ratings: any sentence in at most 5 %."""
+    from refless.report.validate.drift import drifted
+    from refless.service.looking import corrected
+    from refless.studies.drift import drift
+    from refless.tables import Reading, read_pool
+
+    called, runs = 0, 60
+    for seed in range(runs):
+        rng = np.random.default_rng(seed)
+        quality = rng.normal(size=80)
+        rows = [
+            {"id": str(i), "text": f"t{i}", "annotator": f"r{k}", "timestamp": 4 * j + k,
+             "rating": int(np.clip(round(3 + quality[i] + rng.normal()), 1, 5))}
+            for j, i in enumerate(rng.permutation(80).tolist()) for k in range(4)
+        ]  # fmt: skip
+        said: list[str] = []
+        for n in (20, 40, 80, 160, 320):
+            pool = read_pool(rows[:n], Reading(scale=(1, 5))).pool
+            nothing = np.full(len(pool), 0.5)
+            told = drift(pool, nothing, np.arange(len(pool)))
+            said += drifted(corrected(told), pool.scale)
+        called += bool(said)
+    assert called <= 0.05 * runs
