@@ -42,6 +42,7 @@ ON_ROWS: dict[str, Line] = {  # each command with IT where a file of rows goes
     "tune": ("tune", "IT", "--estimator", FAST),
     "explain": ("explain", "a text", "--rated", "IT", "--estimator", FAST),
     "index": ("index", "IT", "--out-dir", "index-of-it"),
+    "stream": ("stream", "IT", "--model", "fit-of-it", "--to", "streamed.jsonl"),
     "fit": ("fit", "IT", "--out-dir", "fit-of-it", "--estimator", FAST),
     "metric": ("metric", "IT", "-m", "bleu"),
     "meta": ("meta", "IT", "-m", "bleu"),

@@ -100,6 +100,8 @@ def lines(at: Path) -> Iterator[tuple[str, tuple[object, ...]]]:
         yield "validate", (pool, "--estimator", spec, "--group", "system")
         yield "score", (outputs, "--rated", pool, "--estimator", spec, "--scale", 1, 5)
     yield "score", (outputs, "--rated", pool, "--scale", 1, 5, "--best-of", "source")
+    yield "fit", (pool, "--out-dir", at / "fitted")
+    yield "stream", (outputs, "--model", at / "fitted", "--to", at / "e.jsonl", "--batch", 9)
     yield "explain", ("the ferry sings", "--source", "what of 3", "--rated", pool)
     yield "explain", ("--id", "t004", "--rated", pool)
     yield "compare", (pool, "--scale", 1, 5, *judge)

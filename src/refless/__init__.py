@@ -27,6 +27,7 @@ if TYPE_CHECKING:  # for type checkers and editors; a test holds the two lists t
     from refless.application.mine import mine as mine
     from refless.application.next import next as next  # noqa: A004
     from refless.application.score import score as score
+    from refless.application.stream import stream as stream
     from refless.application.stress import stress as stress
     from refless.application.train import train as train
     from refless.application.tune import tune as tune
@@ -72,6 +73,7 @@ if TYPE_CHECKING:  # for type checkers and editors; a test holds the two lists t
     from refless.report.next import NextResult as NextResult
     from refless.report.score.dimensions import ScoreByDimension as ScoreByDimension
     from refless.report.score.result import ScoreResult as ScoreResult
+    from refless.report.score.streamed import StreamResult as StreamResult
     from refless.report.short import FitResult as FitResult
     from refless.report.short import MineResult as MineResult
     from refless.report.stress import StressResult as StressResult
@@ -104,6 +106,7 @@ _NAMES = {  # the public names of each module; loaded when one is first used
     "application.mine": "mine",
     "application.next": "next",
     "application.score": "score",
+    "application.stream": "stream",
     "application.stress": "stress",
     "application.train": "train",
     "application.tune": "tune",
@@ -127,6 +130,7 @@ _NAMES = {  # the public names of each module; loaded when one is first used
     "report.next": "NextResult",
     "report.score.dimensions": "ScoreByDimension",
     "report.score.result": "ScoreResult",
+    "report.score.streamed": "StreamResult",
     "report.short": "FitResult MineResult",
     "report.stress": "StressResult",
     "report.train.result": "TrainResult",

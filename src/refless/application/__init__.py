@@ -3,6 +3,7 @@
 COMMANDS = {
     "validate": "validate",
     "score": "score",
+    "stream": "stream",
     "explain": "explain",
     "compare": "compare",
     "next": "next",

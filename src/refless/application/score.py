@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
@@ -92,7 +93,7 @@ def score(
     from refless.studies.guards import guards
 
     check_drawing(seed)
-    _check_gates(min_mean, min_coverage)
+    check_gates(min_mean, min_coverage)
     _check_choice(best_of, fallback_below)
     if model is None:
         one = chosen(estimator, threads, seed)
@@ -109,8 +110,8 @@ def score(
         labels(found, best_of)
     note_unread([one], rated_in(pool))
     scored = _scored(one if model else fitted(one, pool, given.labels), given, seed)
-    _note_groups(given, one, group)
-    _note_systems(found, one)
+    note_groups({*(given.groups or found.sources)}, one, group)
+    note_systems({*found.systems}, one)
     learned = None if trained_on is None else trained_rows(trained_on, rows)
     guarded = guards(scored, one.rated, one.residuals(), learned, groups=given.groups, seed=seed)
     return _result(one, scored, guarded, least, min_coverage, best_of, below, seed, group)
@@ -172,8 +173,8 @@ def _read_for(saved: Saved, outputs: Rows, rows: ScoredRows) -> _Given:
     one, group = saved.estimator, saved.group
     reading = with_scores_of(one, rows)
     found, groups = grouped_outputs_of(outputs, reading, group=column_of(group or "id"))
-    together = () if group is None else _together(found, groups, group)
-    return _Given(one.rated, found, (), together)
+    own = () if group is None else together(found, groups, group)
+    return _Given(one.rated, found, (), own)
 
 
 def _grouped(
@@ -188,10 +189,10 @@ def _grouped(
     from refless.studies.validation import group_labels
 
     known = group_labels(rated_in(rated), group, labels)
-    return _Given(rated, outputs, known, _together(outputs, groups, group))
+    return _Given(rated, outputs, known, together(outputs, groups, group))
 
 
-def _together(outputs: Outputs, groups: Sequence[str], group: str) -> Sequence[str]:
+def together(outputs: Outputs, groups: Sequence[str], group: str) -> Sequence[str]:
     """[n] what each output belongs to; raises UsageError where that is not said."""
     from refless.studies.validation import GROUPS
 
@@ -252,7 +253,7 @@ def _result(
     )
 
 
-def _note_groups(given: _Given, estimator: Estimator, group: str | None) -> None:
+def note_groups(judged: AbstractSet[str], estimator: Estimator, group: str | None) -> None:
     """Says so where too few rated sources tell how far estimates for others lie off."""
     from refless.estimators.reach import FEWEST_SOURCES
 
@@ -264,8 +265,7 @@ def _note_groups(given: _Given, estimator: Estimator, group: str | None) -> None
             f"'refless validate --group {group}' holds whole groups out"
         )
     rated = {*errors.sources}
-    judged = {*(given.groups or given.outputs.sources)} - rated
-    if not rated or not judged:
+    if not rated or judged <= rated:
         return
     if len(rated) == 1:
         note(
@@ -280,10 +280,10 @@ def _note_groups(given: _Given, estimator: Estimator, group: str | None) -> None
         )
 
 
-def _note_systems(outputs: Outputs, estimator: Estimator) -> None:
+def note_systems(systems: AbstractSet[str], estimator: Estimator) -> None:
     """Says so where few or no rated texts can tell how far whole systems are misjudged."""
     rated = {*estimator.residuals().systems} - {""}
-    new = sorted({*outputs.systems} - rated - {""})
+    new = sorted(systems - rated - {""})
     if not rated and new:
         note(
             "intervals of systems do not know how far a whole system is estimated too high or "
@@ -298,12 +298,20 @@ def _note_systems(outputs: Outputs, estimator: Estimator) -> None:
         )
 
 
-def _check_gates(min_mean: float | None, min_coverage: float | None) -> None:
+def check_gates(min_mean: float | None, min_coverage: float | None) -> None:
     """Raises UsageError for a gate that nothing could pass."""
     if min_mean is not None and not math.isfinite(min_mean):
         raise UsageError(f"--min-mean must be a number, got {min_mean}")
     if min_coverage is not None and not 0 <= min_coverage <= 1:
         raise UsageError(f"--min-coverage must lie in [0, 1], got {min_coverage:g}")
+
+
+def checked_gates(
+    min_mean: float | None, min_coverage: float | None, scale: Scale | None
+) -> float | None:
+    """The least mean in the units of estimates; UsageError for a gate that nothing could pass."""
+    check_gates(min_mean, min_coverage)
+    return _in_unit(min_mean, scale, "--min-mean")
 
 
 def _check_choice(by: str | None, fallback_below: float | None) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
+from array import array
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -131,44 +133,120 @@ def scored(
         seed: of the bootstrap behind the intervals.
         resamples: its size.
     """
-    errors = residuals_of(residuals)
     labels = groups or outputs.sources
-    apart, near = _held_out(errors), _held_out(errors, errors.alone)
-    rated, outside = {*errors.sources}, unseen(errors.afar, errors.values, errors.systems)
-
-    def mean_of(rows: IntArray) -> Mean:
-        defined = rows[~np.isnan(estimates.values[rows])]
-        values = estimates.values[defined]
-        rng = np.random.default_rng(seed)
-        sources = [labels[i] for i in defined] if labels else []
-        held = near if len(near.values) and rated.issuperset(sources) and sources else apart
-        counts = Counter(outputs.systems[i] for i in defined) if outputs.systems else Counter()
-        shares = {name: n / len(defined) for name, n in counts.items()}
-        effects = [(held.systems[name], shares[name]) for name in shares if name in held.systems]
-        other = [shares[name] for name in shares if name and name not in errors.systems]
-        known = math.fsum((share * effect.error) ** 2 for effect, share in effects)
-        together = Together(
-            estimates=design_effect(sources, len(values), intraclass(values, sources)),
-            residuals=design_effect(sources, len(values), held.alike),
-            held_out=held.design,
-            shift=math.fsum(share * effect.shift for effect, share in effects),
-            error=math.hypot(math.sqrt(known), outside.error(other)),
-            wide=held.wide,
-        )
-        found = mean_interval(values, held.values, rng, resamples, together=together)
-        low, high = np.clip(found, *errors.ends).tolist()
-        return Mean(
-            mean=float(np.sort(values).mean()) if len(values) else float("nan"),
-            mean_interval=(low, high),
-            n=len(rows),
-            n_scored=len(values),
-        )
-
-    systems = np.array(outputs.systems, dtype=object)
+    means = Means.of(
+        estimates.values, labels, outputs.systems, residuals, seed=seed, resamples=resamples
+    )
     return Scored(
         outputs=outputs,
         estimates=estimates,
-        overall=mean_of(np.arange(len(outputs))),
-        systems={name: mean_of(np.flatnonzero(systems == name)) for name in sorted({*systems})},
+        overall=means.overall,
+        systems=means.systems,
         reasons=dict(sorted(Counter(reason for reason in estimates.reasons if reason).items())),
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Means:
+    """The mean of all outputs, and of each system by name."""
+
+    overall: Mean
+    systems: dict[str, Mean]
+
+    @classmethod
+    def of(
+        cls,
+        values: FloatArray,
+        labels: Sequence[str],
+        names: Sequence[str],
+        residuals: Residuals | FloatArray,
+        *,
+        seed: int = 0,
+        resamples: int = 1_000,
+    ) -> Means:
+        """What estimates add up to: see `scored`.
+
+        Args:
+            values: [n] estimates, NaN where there is none.
+            labels: [n] what errs together, called as in the residuals, or empty.
+            names: [n] systems, or empty.
+            residuals, seed, resamples: as of `scored`.
+        """
+        errors = residuals_of(residuals)
+        apart, near = _held_out(errors), _held_out(errors, errors.alone)
+        rated, outside = {*errors.sources}, unseen(errors.afar, errors.values, errors.systems)
+
+        def mean_of(rows: IntArray) -> Mean:
+            defined = rows[~np.isnan(values[rows])]
+            found = values[defined]
+            rng = np.random.default_rng(seed)
+            sources = [labels[i] for i in defined] if labels else []
+            held = near if len(near.values) and rated.issuperset(sources) and sources else apart
+            counts = Counter(names[i] for i in defined) if names else Counter()
+            shares = {name: n / len(defined) for name, n in counts.items()}
+            effects = [
+                (held.systems[name], shares[name]) for name in shares if name in held.systems
+            ]
+            other = [shares[name] for name in shares if name and name not in errors.systems]
+            known = math.fsum((share * effect.error) ** 2 for effect, share in effects)
+            together = Together(
+                estimates=design_effect(sources, len(found), intraclass(found, sources)),
+                residuals=design_effect(sources, len(found), held.alike),
+                held_out=held.design,
+                shift=math.fsum(share * effect.shift for effect, share in effects),
+                error=math.hypot(math.sqrt(known), outside.error(other)),
+                wide=held.wide,
+            )
+            ends = mean_interval(found, held.values, rng, resamples, together=together)
+            low, high = np.clip(ends, *errors.ends).tolist()
+            return Mean(
+                mean=float(np.sort(found).mean()) if len(found) else float("nan"),
+                mean_interval=(low, high),
+                n=len(rows),
+                n_scored=len(found),
+            )
+
+        systems = np.array(names, dtype=object)
+        return cls(
+            overall=mean_of(np.arange(len(values))),
+            systems={name: mean_of(np.flatnonzero(systems == name)) for name in sorted({*names})},
+        )
+
+
+@dataclass(slots=True, eq=False)
+class Tally:
+    """What is kept of outputs that come in batches: some 20 bytes of each, and no text.
+
+    What errs together is known by a number, in the order in which it was first met.
+    """
+
+    values: array[float] = field(default_factory=lambda: array("d"))
+    labels: list[str] = field(default_factory=list)
+    systems: list[str] = field(default_factory=list)
+    reasons: Counter[str] = field(default_factory=Counter)
+    _numbers: dict[bytes, str] = field(default_factory=dict)
+    _names: dict[str, str] = field(default_factory=dict)
+
+    def add(self, outputs: Outputs, labels: Sequence[str], estimates: Estimates) -> None:
+        """Another batch; `labels` [n] as of `Means.of`, or empty."""
+        self.values.extend(estimates.values.tolist())
+        self.labels += map(self._number, labels)
+        self.systems += (self._names.setdefault(name, name) for name in outputs.systems)
+        self.reasons.update(reason for reason in estimates.reasons if reason)
+
+    def means(self, residuals: Residuals, *, seed: int = 0) -> Means:
+        """What they add up to, equal to that of all outputs at once."""
+        known = replace(residuals, sources=tuple(map(self._number, residuals.sources)))
+        values = np.frombuffer(self.values, dtype=np.float64)
+        return Means.of(values, self.labels, self.systems, known, seed=seed)
+
+    def groups(self, residuals: Residuals) -> set[str]:
+        """What the outputs belong to, by the names in the residuals where it is one of these."""
+        names = {self._number(name): name for name in residuals.sources}
+        return {names.get(label, f"other {label}") for label in {*self.labels}}
+
+    def _number(self, label: str) -> str:
+        if not label:
+            return ""
+        digest = hashlib.blake2b(label.encode("utf-8", "surrogatepass"), digest_size=12).digest()
+        return self._numbers.setdefault(digest, str(len(self._numbers)))

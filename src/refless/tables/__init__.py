@@ -6,8 +6,8 @@ from refless.tables.dimensions import SeveralDimensionsError, dimension_of, one_
 from refless.tables.formats import holds_rows
 from refless.tables.gathering import strings_in
 from refless.tables.join import Joined, joined
-from refless.tables.memory import Rows
-from refless.tables.outputs import OutputsRead, read_outputs
+from refless.tables.memory import Rows, named
+from refless.tables.outputs import OutputsRead, read_batches, read_outputs
 from refless.tables.partly import PartlyRated, read_partly
 from refless.tables.pools import PoolRead, check_made_with, read_pool, with_scores
 from refless.tables.ratings import parse_rating_map
@@ -29,8 +29,10 @@ __all__ = [
     "dimension_of",
     "holds_rows",
     "joined",
+    "named",
     "one_of",
     "parse_rating_map",
+    "read_batches",
     "read_both",
     "read_outputs",
     "read_partly",

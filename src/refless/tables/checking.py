@@ -83,7 +83,11 @@ def checked(
         remedy = "; ".join([fault.remedy, *left])
         raise InputError(fault.found, path=fault.path, remedy=remedy) from fault
     said = [line for path, told in table.told for line in told.lines(path)]
-    taken = with_places(table, replace(taken, notes=(*said, *taken.notes)))
+    return checked_as(table, with_places(table, replace(taken, notes=(*said, *taken.notes))))
+
+
+def checked_as(table: Gathered, taken: Roles) -> Checked:
+    """What was gathered, checked by the roles of its columns."""
     names = {
         role: _cells(table, column, source_of_cell if role == "source" else name_of_cell)
         for role in NAME_ROLES

@@ -145,6 +145,34 @@ def gather(rows: object, keep: Keep, reading: Reading, dimensions: Sequence[str]
     return table
 
 
+def gather_batches(rows: object, keep: Keep, reading: Reading, size: int) -> Iterator[Gathered]:
+    """The same, at most so many rows at a time, each batch of one file; earlier ones are forgotten.
+
+    A batch has every column that was seen before it. What exports say is with each batch of theirs.
+
+    Raises:
+        InputError, UsageError: as of `gather`, when the batch is asked for.
+    """
+    columns: dict[str, None] = {}
+    with long_cells():
+        for name, opened in _tables(rows, keep, reading):
+            with opened as source:
+                part = Part(0, name, source.lines, {*source.columns})
+                columns.update(dict.fromkeys(source.columns))
+                found, first = _nested(source, outer(reading.columns)), True
+                while chunk := list(islice(found, size)):
+                    first, table = False, Gathered(skip_bad=reading.skip_bad)
+                    table.parts.append(part)
+                    table.seen.update(columns)
+                    table.columns.update({column: [] for column in filter(keep, columns)})
+                    _extend(table, iter(chunk), keep, {})
+                    _hear(table, source, name)
+                    columns.update(table.seen)
+                    yield table
+            if first:
+                raise InputError("there are no rows", path=name, remedy="at least one is needed")
+
+
 def _nested(source: Table, within: Sequence[str]) -> Iterator[Numbered]:
     """The rows with the dotted names that flags need."""
     if not within:

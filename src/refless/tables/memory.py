@@ -58,6 +58,11 @@ def paths_of(rows: object) -> list[str] | None:
     return paths
 
 
+def named(rows: object) -> list[str]:
+    """The files, or what rows in memory are called."""
+    return paths_of(rows) or [type(rows).__name__]
+
+
 def table_in_memory(rows: object, keep: Keep) -> tuple[str, Table]:
     """What rows in memory are called in messages, and the rows.
 

@@ -1,6 +1,6 @@
 """Rows -> outputs."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,10 +14,12 @@ from refless.tables.checking import (
     about,
     agree,
     checked,
+    checked_as,
     merged_note,
     said,
 )
-from refless.tables.columns import OUTPUT_ROLES
+from refless.tables.columns import OUTPUT_ROLES, Roles, check_columns, roles_of, wanted
+from refless.tables.gathering import gather_batches
 from refless.tables.memory import Rows
 from refless.tables.merging import Merged, merged
 from refless.tables.pools import with_scores
@@ -51,13 +53,42 @@ def read_outputs(rows: Rows, reading: Reading = PLAIN) -> OutputsRead:
     return outputs_of_rows(table, range(len(table.table)), table.roles.notes)
 
 
-def outputs_of_rows(rows: Checked, chosen: Sequence[int], notes: Sequence[str]) -> OutputsRead:
-    """The outputs on the chosen rows; raises as `read_outputs`."""
+def read_batches(rows: Rows, reading: Reading, size: int) -> Iterator[OutputsRead]:
+    """The outputs, at most so many at a time; nothing is kept from one batch to the next.
+
+    Each row is an output of its own, also where two have one id; without ids rows are counted
+    through all files. Which column is what is decided by the first batch, which has all notes.
+
+    Raises:
+        InputError, UsageError, MissingExtraError: as `read_outputs`, when the batch is asked for.
+    """
+    keep, done = wanted(reading.columns, OUTPUT_ROLES), 0
+    roles: Roles | None = None
+    check_columns(reading.columns, OUTPUT_ROLES)
+    for table in gather_batches(rows, keep, reading, size):
+        notes: tuple[str, ...] = ()
+        if roles is None:
+            roles = roles_of(
+                reading.columns, OUTPUT_ROLES, tuple(table.seen), table.name, known=table.known
+            )
+            notes = roles.notes
+        found = outputs_of_rows(checked_as(table, roles), range(len(table)), notes, apart=True)
+        if "id" not in roles.columns:
+            ids = tuple(str(done + i) for i in range(1, len(table) + 1))
+            found = replace(found, outputs=replace(found.outputs, ids=ids))
+        done += len(table)
+        yield found
+
+
+def outputs_of_rows(
+    rows: Checked, chosen: Sequence[int], notes: Sequence[str], *, apart: bool = False
+) -> OutputsRead:
+    """The outputs on the chosen rows, `apart` also those of one id; raises as `read_outputs`."""
     own = own_columns(rows, chosen)
     bad = [row for row in chosen if row in rows.table.bad]
     if bad:
         rows = _with_place_holders(rows, bad)
-    groups = merged(chosen, rows.names.get("id"))
+    groups = merged(chosen, None if apart else rows.names.get("id"))
     agree(rows, groups, own)
     outputs = Outputs(
         **about(rows, groups),

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from refless.records import Reason, Scale
+from refless.records import Estimates, Outputs, Reason, Scale
 from refless.report.advice import Advice
 from refless.report.export import Cell, Rows
 from refless.report.record import Count, Record, Signed, record
@@ -151,9 +151,9 @@ def score_record(
         scored,
         scored.overall,
         signature=str(signature),
-        in_scale=_in_scale(scored.overall, scale),
+        in_scale=in_scale(scored.overall, scale),
         advice=advice,
-        items=tuple(_item(scored, i) for i in range(len(scored.outputs))),
+        items=tuple(_item(scored.estimates, i) for i in range(len(scored.outputs))),
         best_of=None if best is None else record(BestOfRecord, best, caution=CAUTION, items=items),
         gate=gate,
         guards=record(GuardsRecord, guards, said=said(guards, scored.overall)),
@@ -164,18 +164,22 @@ def score_rows(scored: Scored, best: BestOf | None = None) -> Rows:
     """One row an output; with `best` one row an item, with the output that was chosen."""
     if best is not None:
         return [_best_row(scored, choice) for choice in best.choices]
-    return [_row(scored, i) for i in range(len(scored.outputs))]
+    return estimate_rows(scored.outputs, scored.estimates)
 
 
-def _in_scale(mean: Mean, scale: Scale | None) -> MeanInScale | None:
+def estimate_rows(outputs: Outputs, estimates: Estimates) -> Rows:
+    """One row an output."""
+    return [_row(outputs, estimates, i) for i in range(len(outputs))]
+
+
+def in_scale(mean: Mean, scale: Scale | None) -> MeanInScale | None:
     if scale is None:
         return None
     value, (low, high) = in_units(mean.mean, mean.mean_interval, scale)
     return MeanInScale(scale=scale, mean=value, mean_interval=(low, high))
 
 
-def _item(scored: Scored, i: int) -> EstimateRecord:
-    estimates = scored.estimates
+def _item(estimates: Estimates, i: int) -> EstimateRecord:
     return EstimateRecord(
         id=estimates.ids[i],
         estimate=float(estimates.values[i]),
@@ -186,9 +190,9 @@ def _item(scored: Scored, i: int) -> EstimateRecord:
     )
 
 
-def _row(scored: Scored, i: int) -> dict[str, Cell]:
+def _row(outputs: Outputs, estimates: Estimates, i: int) -> dict[str, Cell]:
     """An output as CSV and JSONL have it."""
-    found, systems = _item(scored, i), scored.outputs.systems
+    found, systems = _item(estimates, i), outputs.systems
     low, high = found.interval
     return {
         "id": found.id,
@@ -196,10 +200,10 @@ def _row(scored: Scored, i: int) -> dict[str, Cell]:
         "estimate": found.estimate,
         "low": low,
         "high": high,
-        **({"sd": found.sd} if len(scored.estimates.sd) else {}),
+        **({"sd": found.sd} if len(estimates.sd) else {}),
         "support": found.support,
         "reason": found.reason,
-        "text": scored.outputs.texts[i],
+        "text": outputs.texts[i],
     }
 
 
@@ -208,7 +212,7 @@ def _choice(scored: Scored, choice: Choice) -> ChoiceRecord:
     return record(
         ChoiceRecord,
         choice,
-        *(() if i is None else (_item(scored, i),)),
+        *(() if i is None else (_item(scored.estimates, i),)),
         **(nothing if i is None else {}),
         text=None if i is None else scored.outputs.texts[i],
         candidates=len(choice.rows),
@@ -219,9 +223,12 @@ def _best_row(scored: Scored, choice: Choice) -> dict[str, Cell]:
     """The chosen output as `refless score` has it, and its item; empty where there is none."""
     cells: Mapping[str, Cell]
     if choice.best is None:
-        cells = {**dict.fromkeys(_row(scored, choice.rows[0])), "reason": ", ".join(choice.reasons)}
+        cells = {
+            **dict.fromkeys(_row(scored.outputs, scored.estimates, choice.rows[0])),
+            "reason": ", ".join(choice.reasons),
+        }
     else:
-        cells = _row(scored, choice.best)
+        cells = _row(scored.outputs, scored.estimates, choice.best)
     return {
         "item": choice.item,
         **cells,

@@ -1,7 +1,7 @@
 """The report of `refless score`, for the terminal and for HTML."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -74,12 +74,12 @@ def score_document(
     brief = Document(
         title=f"{sentence(name)} on {counted(len(outputs), 'output')}",
         verdict=verdict(name, scored.overall, scale),
-        notes=(_mean_sentence(scored.overall, scale), WHETHER),
+        notes=(mean_sentence(scored.overall, scale), WHETHER),
         facts=_facts(scored, best),
         sections=(
             *advice_sections(advice),
             *(() if best is None else best_of_sections(scored, best, scale)),
-            *_systems(scored),
+            *systems_sections(scored.systems),
         ),
         signatures=(str(signature),),
     )
@@ -136,7 +136,7 @@ def _facts(scored: Scored, best: BestOf | None) -> tuple[tuple[str, str, str], .
     return tuple(facts)
 
 
-def _mean_sentence(mean: Mean, scale: Scale | None) -> str:
+def mean_sentence(mean: Mean, scale: Scale | None) -> str:
     share = f"{mean.n_scored} of {counted(mean.n, 'output')} (coverage {number(mean.coverage)})"
     if not mean.n_scored:
         return f"No output has an estimate: {share}."
@@ -144,12 +144,12 @@ def _mean_sentence(mean: Mean, scale: Scale | None) -> str:
     return f"Mean estimate {value} over {share}.{on_scale(mean.mean, mean.mean_interval, scale)}"
 
 
-def _systems(scored: Scored) -> tuple[Section, ...]:
+def systems_sections(systems: Mapping[str, Mean]) -> tuple[Section, ...]:
     """Each system's mean estimate; the best one first."""
-    if len(scored.systems) < 2:
+    if len(systems) < 2:
         return ()
     ranked = sorted(
-        scored.systems.items(), key=lambda pair: (math.isnan(pair[1].mean), -pair[1].mean, pair[0])
+        systems.items(), key=lambda pair: (math.isnan(pair[1].mean), -pair[1].mean, pair[0])
     )
     names = labels([name for name, _ in ranked], 30)
     table = Table(

@@ -1,0 +1,188 @@
+"""stream: estimates of any number of outputs, written as they are made."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from os import fspath
+from typing import TYPE_CHECKING, Annotated, Any
+
+from refless.application.estimating import DEFAULT, estimated, saved_in, with_scores_of
+from refless.application.notes import note
+from refless.application.parameters import (
+    Argument,
+    Flag,
+    Folder,
+    Rows,
+    Seed,
+    Threads,
+    check_drawing,
+    command,
+)
+from refless.application.rows import ScoredRows
+from refless.errors import InputError, UsageError
+
+if TYPE_CHECKING:
+    from refless.estimators import Estimator
+    from refless.parts import Parts
+    from refless.records import Estimates, Outputs
+    from refless.report.score.streamed import StreamResult
+    from refless.studies.scoring import Tally
+
+BATCH = 20_000
+
+
+@command
+def stream(
+    outputs: Argument,
+    *,
+    model: Annotated[Folder, Flag(metavar="DIR", kind=str)],
+    to: Annotated[Folder, Flag(metavar="FILE", kind=str)],
+    batch: int = BATCH,
+    min_mean: float | None = None,
+    min_coverage: float | None = None,
+    threads: Threads = None,
+    seed: Seed = 0,
+    rows: ScoredRows,
+) -> StreamResult:
+    """Estimate the quality of any number of outputs in little memory.
+
+    Estimates, means and gates are those of 'refless score --model'. Outputs are read and estimates
+    written batch by batch; a run that was stopped goes on where it ended, when it is started again
+    in the same way. Each row is an output, also where ids come twice.
+
+    Args:
+        outputs: Files of outputs; - is standard input.
+        model: Folder of 'refless fit'.
+        to: File of the estimates, .jsonl or .parquet.
+        batch: Outputs that are in memory at once. No number depends on it.
+        min_mean: Gate: exit 3 if the mean lies below, 4 if that cannot be told. In the raters'
+            units.
+        min_coverage: Gate: exit 3 below this coverage.
+    """
+    from refless.application.score import checked_gates, gate, note_groups, note_systems
+    from refless.parts import parts_of
+    from refless.report.score.streamed import StreamResult
+    from refless.studies.scoring import Tally
+
+    check_drawing(seed)
+    if batch < 1:
+        raise UsageError(f"--batch must be 1 or more, got {batch}")
+    saved = saved_in(model, rated=None, estimator=DEFAULT, rows=rows, threads=threads)
+    one, group = saved.estimator, saved.group
+    _check_apart(one)
+    least = checked_gates(min_mean, min_coverage, one.rated.scale)
+    signature = one.signature() if group is None else one.signature().plus(heldout=group)
+    settings = {"outputs": _names(outputs), "estimator": str(signature), "batch": batch}
+    tally = Tally()
+    with parts_of(to, settings) as parts:
+        count = _all(outputs, one, group, rows, batch, parts, tally)
+        parts.done(count)
+    note(f"wrote {fspath(to)}")
+    means = tally.means(one.residuals(), seed=seed)
+    note_groups(tally.groups(one.residuals()), one, group)
+    note_systems({*tally.systems}, one)
+    found = gate(means.overall, least, min_coverage, one.rated.scale)
+    if found.reason:
+        note(found.reason)
+    return StreamResult(
+        means=means,
+        reasons=dict(sorted(tally.reasons.items())),
+        path=fspath(to),
+        scale=one.rated.scale,
+        gate=found,
+        signature=signature.plus(ci="boot-1000", seed=seed),
+    )
+
+
+def _check_apart(estimator: Estimator) -> None:
+    """Raises UsageError for an estimator by which an output's answer depends on the others."""
+    if estimator.get_params().get("target_coverage") is not None:
+        raise UsageError(
+            "which outputs target_coverage leaves out depends on all of them; fit the model with "
+            "max_sd instead"
+        )
+
+
+def _names(outputs: Rows) -> list[str]:
+    """The files, or what else is read, by which a stopped run is known."""
+    from refless.tables import named
+
+    return named(outputs)
+
+
+def _all(
+    outputs: Rows,
+    estimator: Estimator,
+    group: str | None,
+    rows: ScoredRows,
+    batch: int,
+    parts: Parts,
+    tally: Tally,
+) -> int:
+    """Estimates every batch that no run before has estimated; how many batches there are."""
+    from refless.application.rows import column_of, tell
+    from refless.application.score import together
+    from refless.tables import read_batches
+
+    options = with_scores_of(estimator, rows)
+    number = done = 0
+    for number, read in enumerate(
+        read_batches(outputs, options.reading(group=column_of(group or "id")), batch), 1
+    ):
+        tell(read)
+        found = _before(parts, number - 1, read.outputs)
+        done += found is not None
+        if found is None:
+            found = estimated(estimator, read.outputs)
+            _put(parts, number - 1, read.outputs, found)
+        labels = (
+            read.outputs.sources if group is None else together(read.outputs, read.group, group)
+        )
+        tally.add(read.outputs, labels, found)
+    if done:
+        note(f"{done} of {number} batches were there from a run before")
+    return number
+
+
+def _put(parts: Parts, number: int, outputs: Outputs, estimates: Estimates) -> None:
+    from refless.report.score.data import estimate_rows
+
+    parts.put(number, estimate_rows(outputs, estimates))
+
+
+def _before(parts: Parts, number: int, outputs: Outputs) -> Estimates | None:
+    """The estimates that a run before wrote for these outputs.
+
+    Raises:
+        InputError: it wrote them for other outputs.
+    """
+    import numpy as np
+
+    from refless.records import Estimates
+
+    known = parts.rows(number)
+    if known is None:
+        return None
+    told = [(row.get("id"), row.get("text")) for row in known]
+    if told != [*zip(outputs.ids, outputs.texts, strict=True)]:
+        remedy = f"give it the same outputs, or remove {parts.folder}"
+        found = f"a stopped run read other outputs (batch {number + 1})"
+        raise InputError(found, path=str(parts.folder), remedy=remedy)
+
+    def numbers(name: str) -> Any:
+        return np.array([_number(row, name) for row in known], dtype=np.float64)
+
+    return Estimates(
+        ids=outputs.ids,
+        values=numbers("estimate"),
+        reasons=tuple(row["reason"] for row in known),
+        support=numbers("support").astype(np.int64),
+        low=numbers("low"),
+        high=numbers("high"),
+    )
+
+
+def _number(row: Mapping[str, Any], name: str) -> float:
+    value = row.get(name)
+    return math.nan if value is None else float(value)

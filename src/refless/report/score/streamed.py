@@ -1,0 +1,76 @@
+"""Means of outputs whose estimates were written as they were made: the result of `stream`."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from refless.nouns import counted
+from refless.records import Scale
+from refless.report.advice import reasons_table
+from refless.report.document import Document, Section
+from refless.report.record import Record, Signed
+from refless.report.result import Result
+from refless.report.score.data import GateRecord, MeanInScale, in_scale
+from refless.report.score.document import WHETHER, mean_sentence, systems_sections, verdict
+from refless.report.score.result import EXIT
+from refless.report.wording import estimator_name, sentence
+from refless.studies.scoring import Mean, Means
+
+
+@dataclass(frozen=True, kw_only=True)
+class StreamRecord(Mean, Record):
+    """Means of outputs, and the file of their estimates.
+
+    Attributes:
+        path: the file; reasons: how often each reason of having no estimate occurs.
+        systems: the mean of each system; empty without a system column.
+        in_scale: null without a scale.
+    """
+
+    command: Literal["stream"] = "stream"
+    signature: Signed
+    path: str
+    reasons: dict[str, int]
+    systems: dict[str, Mean]
+    in_scale: MeanInScale | None
+    gate: GateRecord
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class StreamResult(Result):
+    """Means of outputs whose estimates are in a file."""
+
+    record = StreamRecord
+    means: Means
+    reasons: dict[str, int]
+    path: str
+    scale: Scale | None
+    gate: GateRecord
+
+    @property
+    def exit_status(self) -> int:
+        """As of `score`."""
+        return EXIT[self.gate.verdict]
+
+    def document(self) -> Document:
+        """What the terminal shows."""
+        name, mean = estimator_name(self.signature), self.means.overall
+        table = reasons_table(self.reasons, mean.n)
+        reasons = () if table is None else (Section(title="Without an estimate", table=table),)
+        return Document(
+            title=f"{sentence(name)} on {counted(mean.n, 'output')}",
+            verdict=verdict(name, mean, self.scale),
+            notes=(mean_sentence(mean, self.scale), WHETHER),
+            sections=(
+                *systems_sections(self.means.systems),
+                *reasons,
+                Section(lines=(f"Estimates of all outputs: {self.path}",)),
+            ),
+            signatures=(str(self.signature),),
+            command=self.command,
+        )
+
+    def json(self) -> Record:
+        """What `--format json` prints."""
+        overall = self.means.overall
+        scaled = in_scale(overall, self.scale)
+        return self._record(overall, in_scale=scaled, systems=self.means.systems)
