@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from absent import absent
 from bleu_neighbors_essays import TASK_NOTE, essay_notes, essay_rows, essays_of, task_rows
 from bleu_neighbors_figures import Figure, all_sections, figures, hanging
 
+from refless.datasets import absent
 from refless.errors import RefLessError
 from refless.estimators import BLEUNeighbors
 from refless.human import canonical_order, fingerprint

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from absent import absent
 
+from refless.datasets import absent
 from refless.estimators import BLEUNeighbors
 from refless.human import canonical_order, fingerprint, pool_of
 from refless.metrics import METRICS, Movers

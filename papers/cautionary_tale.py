@@ -19,8 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from absent import absent
-
+from refless.datasets import absent
 from refless.errors import InputError, RefLessError
 from refless.metrics import BLEU, METRICS, CIDErD, Meteor, Metric, RougeL
 from refless.metrics.bertscore import BERTScore

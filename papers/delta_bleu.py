@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from absent import absent
 
+from refless.datasets import absent
 from refless.errors import RefLessError
 from refless.metrics import BLEU, DeltaBLEU, Metric, SentenceBLEU
 from refless.metrics.protocol import Scores

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from absent import absent
 
+from refless.datasets import absent
 from refless.errors import RefLessError
 from refless.estimators import ESTIMATORS
 from refless.human import human_ratings, unscaled

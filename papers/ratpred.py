@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from absent import absent
 from ratpred_data import Rated, Split, prepared, rated_of
 from ratpred_rivals import RIVALS, rival_results
 from ratpred_runs import CROSSED, PARTS, How, Result, Run, changed, kept, make, split_of
@@ -41,6 +40,7 @@ from ratpred_tables import (
     sections,
 )
 
+from refless.datasets import absent
 from refless.estimators.ratpred.settings import Settings
 from refless.records import FloatArray
 from refless.report.document import Document, Section, Table

@@ -63,7 +63,7 @@ def test_weights_help_where_bad_references_are_many(found) -> None:
 
 
 def test_absent_data_is_exit_2(tmp_path) -> None:
-    """Without the data it says so."""
+    """Without the data it says so, and how to get it."""
     done = run("--data", str(tmp_path))
     assert done.returncode == 2
-    assert "lacks nlg-ratings" in done.stderr
+    assert "refless datasets get nlg-ratings --out-dir data, then --data data" in done.stderr

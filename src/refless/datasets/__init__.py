@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib.resources import files
+from pathlib import Path
 
 from refless.datasets import convert
 from refless.datasets.convert import Converter
-from refless.errors import UsageError
+from refless.errors import InputError, UsageError
 
 RAW = "https://raw.githubusercontent.com"
 
@@ -91,6 +92,18 @@ def dataset_of(name: str) -> Dataset:
     if name not in DATASETS:
         raise UsageError(f"no data set '{name}'; there are {', '.join(DATASETS)}")
     return DATASETS[name]
+
+
+def absent(path: Path, data: str = "data") -> InputError:
+    """The error for a file of a data set that is not there: what to call to have it.
+
+    Args:
+        path: the file, in a folder of the data set's name.
+        data: what a script is to be told with --data.
+    """
+    fetch = f"refless datasets get {path.parent.name} --out-dir data, then --data {data}"
+    remedy = f"name its folder, or fetch it: {fetch}"
+    return InputError("no such file", path=str(path), remedy=remedy)
 
 
 _ALL = (

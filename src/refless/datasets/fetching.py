@@ -13,7 +13,7 @@ from refless.outside import is_file, is_folder, reading
 from refless.writing import make_folder, write_atomic
 
 PIECE, PATIENCE = 1 << 16, 30.0  # bytes read at once; seconds without an answer
-UNREACHED = "check the network, or name a copy of the files: --mirror URL|FOLDER"
+UNREACHED = "check the network and try again, or name a copy: --mirror URL|FOLDER"
 OTHER = "what was published is another version, or was cut off; try again, or another --mirror"
 Told = Callable[[int], None]  # takes the bytes that have come so far
 
@@ -94,21 +94,27 @@ def downloaded(url: str, source: Source, told: Told) -> Path:
             path=cache(),
             downloader=_downloader(source.size, told),
         )
-    except requests.HTTPError as fault:
-        answer: Any = fault.response
-        found = f"the server answered {answer.status_code} {answer.reason}"
-        raise InputError(found, path=url, remedy=UNREACHED) from fault
-    except requests.Timeout as fault:
-        found = f"the server did not answer for {PATIENCE:g} seconds"
-        raise InputError(found, path=url, remedy=UNREACHED) from fault
-    except requests.ConnectionError as fault:
-        raise InputError("the server cannot be reached", path=url, remedy=UNREACHED) from fault
     except requests.RequestException as fault:
-        found = f"the file cannot be fetched ({type(fault).__name__})"
-        raise InputError(found, path=url, remedy=UNREACHED) from fault
+        raise InputError(_why(fault), path=url, remedy=UNREACHED) from fault
     except ValueError as fault:  # pooch's word for another digest
         raise _other(url) from fault
     return Path(path)
+
+
+def _why(fault: Any) -> str:  # noqa: ANN401 - whatever requests raises
+    """What went wrong on the way to a file, in a few words."""
+    import requests
+
+    if isinstance(fault, requests.HTTPError):
+        answer: Any = fault.response
+        return f"the server answered {answer.status_code} {answer.reason}"
+    if isinstance(fault, requests.Timeout):
+        return f"the server did not answer for {PATIENCE:g} seconds"
+    if isinstance(fault, requests.exceptions.ChunkedEncodingError):
+        return "the download was cut off"
+    if isinstance(fault, requests.ConnectionError):
+        return "the server cannot be reached"
+    return f"the file cannot be fetched ({type(fault).__name__})"
 
 
 def _downloader(most: int, told: Told) -> Callable[..., None]:
