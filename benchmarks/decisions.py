@@ -26,7 +26,7 @@ import numpy as np
 
 from refless.records import FloatArray, Outputs, Residuals
 from refless.stats.prediction_powered import Answer
-from refless.studies.comparing import Field, compared
+from refless.studies.comparing import Field, Pair, compared
 
 OTHERS = 300  # rated texts of other systems
 REPLAYED = (20, 60)  # rated items
@@ -277,8 +277,6 @@ def _medians(path: Path) -> Iterator[tuple[str, list[dict[str, Any]]]]:
 
 def replayed(data: Path, runs: int, seed: int, judge: bool) -> None:
     """Pairs of systems on real pools: n items rated, the answer beside that of all of them."""
-    from refless import compare
-
     every = {n: Tally() for n in REPLAYED}
     for pool, rows in pools(data):
         if judge and "judge" not in rows[0]:
@@ -292,7 +290,7 @@ def replayed(data: Path, runs: int, seed: int, judge: bool) -> None:
                     continue
                 given, true = _kept(rng, mine, items, n)
                 scores = ["judge"] if judge and "judge" in mine[0] else None
-                (pair,) = compare(given, score_column=scores).comparison.pairs
+                pair = _compared(given, score_column=scores)
                 alone, both = pair.powered.alone, pair.powered.both
                 for one in (tally, every[n]) if not math.isnan(alone.error) else ():
                     one.add("ratings alone", alone.value, alone.interval, true)
@@ -305,10 +303,18 @@ def replayed(data: Path, runs: int, seed: int, judge: bool) -> None:
         print("\n".join(tally.lines()), flush=True)
 
 
+def _compared(given: Any, **more: Any) -> Pair:
+    """What `refless compare` says of two systems."""
+    from refless import CompareResult, compare
+
+    found = compare(given, **more)
+    if not isinstance(found, CompareResult):
+        raise TypeError("ratings were given, and read as pairs")
+    return found.comparison.pairs[0]
+
+
 def alone(data: Path, runs: int, seed: int) -> None:
     """Pairs of systems that nobody rated, by estimates alone; other systems' texts are rated."""
-    from refless import compare
-
     for pool, rows in pools(data):
         pairs = _pairs(rows)
         rng, tally = np.random.default_rng(seed), Tally()
@@ -321,7 +327,7 @@ def alone(data: Path, runs: int, seed: int) -> None:
             kept = rng.permutation(len(others))[:OTHERS]
             given, true = _kept(rng, mine, items, 0)
             rated = [{**others[i], "judge": None} for i in kept.tolist()]
-            (pair,) = compare(given, rated=rated).comparison.pairs
+            pair = _compared(given, rated=rated)
             tally.add("estimates alone", pair.answer.value, pair.answer.interval, true)
         if tally.rows:
             print(f"{pool}, {len(tally.rows['estimates alone'])} pairs")

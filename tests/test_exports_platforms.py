@@ -196,7 +196,7 @@ def test_round_trip(tmp_path_factory: pytest.TempPathFactory, texts: list[dict[i
 @pytest.mark.parametrize(
     ("row", "found"),
     [
-        ({"prompt": "p", "chosen": "a", "rejected": "b"}, "preference pairs .* rate none"),
+        ({"prompt": "p", "chosen": "a", "rejected": "b"}, "preference pairs .* rate neither"),
         ({"run_id": 1, "key": "q", "feedback_source": {}}, "LangSmith without .*refless join"),
         ({"traceId": 1, "dataType": "NUMERIC", "source": "API", "name": "q"}, "scores of Langfuse"),
         ({"span_id": 1, "annotator_kind": "HUMAN"}, "annotations of Phoenix without their texts"),

@@ -16,17 +16,20 @@ from refless.report.result import Result
 SMALL = "--embedding 8 --hidden 8 --epochs 3 --synthetic-epochs 1 --threads 1"
 
 
-def schema(command: str) -> Any:
-    """The schema of the result that a command's function returns."""
+def schemas(command: str) -> list[Any]:
+    """The schemas of the results that a command's function returns: of ratings, of pairs."""
     module = import_module(f"refless.application.{COMMANDS[command]}")
-    result = getattr(module, command).__annotations__["return"]
+    results = getattr(module, command).__annotations__["return"].split(" | ")
     for one in walk_packages(report.__path__, "refless.report."):
         import_module(one.name)
-    return next(kind for kind in Result.__subclasses__() if kind.__name__ == result).schema()
+    known = {kind.__name__: kind for kind in Result.__subclasses__()}
+    return [known[name].schema() for name in results]
 
 
 def fits(found: Any) -> None:
-    Draft202012Validator(schema(found["command"])).validate(found)
+    of_ratings, *of_pairs = schemas(found["command"])
+    schema = of_pairs[0] if found.get("of") == "pairs" else of_ratings
+    Draft202012Validator(schema).validate(found)
 
 
 @pytest.fixture(scope="module")
@@ -67,6 +70,15 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     jsonl(where / "annotated.jsonl", [{**row, "rating": i % 5} for i, row in enumerate(many)])
     triples = [{"id": t, "context": t, "message": t, "response": t[::-1]} for t in texts]
     jsonl(where / "corpus.jsonl", triples)
+    sides = [{"model_a": "a", "model_b": "b", "rater": who} for who in "pq"]
+    judged = [{"prompt": f"q{i}", "output_a": t, "output_b": t[::-1]} for i, t in enumerate(texts)]
+    pairs = [
+        {**one, **side, "winner": "ab"[i % 3 % 2], "good_a": i % 5, "good_b": 2}
+        for i, one in enumerate(judged)
+        for side in sides
+    ]
+    jsonl(where / "pairs.jsonl", pairs)
+    jsonl(where / "two-pairs.jsonl", pairs[1:4])
     jsonl(where / "seeds.jsonl", [{**row, "rating": 5} for row in triples[:3]])
     (where / "mined").mkdir()
     return where
@@ -82,10 +94,11 @@ def strict(part: Any) -> list[Any]:
     return here + strict(list(part.values()))
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_schemas_are_strict(command: str) -> None:
+@pytest.mark.parametrize(
+    "found", [one for command in COMMANDS for one in schemas(command)], ids=lambda one: one["$ref"]
+)
+def test_schemas_are_strict(found: Any) -> None:
     """Valid schemas of the 2020-12 draft, without room for names that they do not list."""
-    found = schema(command)
     Draft202012Validator.check_schema(found)
     assert found["$schema"] == "https://json-schema.org/draft/2020-12/schema"
     objects = strict(found)
@@ -156,6 +169,14 @@ def test_outputs_fit(folder: Path, words: str) -> None:
         "validate systems.jsonl --estimator bleu-neighbors --score-column good",
         "explain --rated rated.jsonl --id t001",
         "explain --rated one.jsonl --id 1",
+        "validate pairs.jsonl --score-column good",
+        "validate two-pairs.jsonl",
+        "score sourced.jsonl --rated pairs.jsonl",
+        "score sourced.jsonl --rated two-pairs.jsonl",
+        "compare pairs.jsonl",
+        "compare two-pairs.jsonl --baseline b --fail-if-worse --margin 0.5",
+        "meta pairs.jsonl --score-column good --resamples 40",
+        "meta two-pairs.jsonl --score-column good --resamples 40",
     ],
 )
 def test_outputs_of_the_default_fit(folder: Path, words: str) -> None:

@@ -58,6 +58,7 @@ if TYPE_CHECKING:  # for type checkers and editors; a test holds the two lists t
     from refless.kernels.bleu import bleu_star as bleu_star
     from refless.metrics import METRICS as METRICS
     from refless.metrics import metric_of as metric_of
+    from refless.pairs import Pairs as Pairs
     from refless.records import Estimates as Estimates
     from refless.records import Neighbor as Neighbor
     from refless.records import Outputs as Outputs
@@ -71,6 +72,9 @@ if TYPE_CHECKING:  # for type checkers and editors; a test holds the two lists t
     from refless.report.meta import MetaResult as MetaResult
     from refless.report.metric import MetricResult as MetricResult
     from refless.report.next import NextResult as NextResult
+    from refless.report.pairs.chances import ChancesResult as ChancesResult
+    from refless.report.pairs.judged import JudgedResult as JudgedResult
+    from refless.report.pairs.wins import WinsResult as WinsResult
     from refless.report.score.dimensions import ScoreByDimension as ScoreByDimension
     from refless.report.score.result import ScoreResult as ScoreResult
     from refless.report.score.streamed import StreamResult as StreamResult
@@ -91,6 +95,7 @@ if TYPE_CHECKING:  # for type checkers and editors; a test holds the two lists t
     from refless.tables import Rows as Rows
     from refless.tables import read_both as read_both
     from refless.tables import read_outputs as read_outputs
+    from refless.tables import read_pairs as read_pairs
     from refless.tables import read_pool as read_pool
 
 _NAMES = {  # the public names of each module; loaded when one is first used
@@ -120,6 +125,7 @@ _NAMES = {  # the public names of each module; loaded when one is first used
     "kernels": "BertScore BleuStar KERNELS Meteor RougeL kernel_of",
     "kernels.bleu": "bleu_star",
     "metrics": "METRICS metric_of",
+    "pairs": "Pairs",
     "records": "Estimates Neighbor Outputs Predictions RatedPool Ratings",
     "report.compare.result": "CompareResult",
     "report.explain": "ExplainResult",
@@ -129,6 +135,9 @@ _NAMES = {  # the public names of each module; loaded when one is first used
     "report.metric": "MetricResult",
     "report.next": "NextResult",
     "report.score.dimensions": "ScoreByDimension",
+    "report.pairs.chances": "ChancesResult",
+    "report.pairs.judged": "JudgedResult",
+    "report.pairs.wins": "WinsResult",
     "report.score.result": "ScoreResult",
     "report.score.streamed": "StreamResult",
     "report.short": "FitResult MineResult",
@@ -142,7 +151,7 @@ _NAMES = {  # the public names of each module; loaded when one is first used
     "studies.best_of": "best_of",
     "studies.held_out": "agreement",
     "studies.scoring": "scored",
-    "tables": "Columns Reading Rows read_both read_outputs read_pool",
+    "tables": "Columns Reading Rows read_both read_outputs read_pairs read_pool",
 }
 _HOME = {name: f"refless.{module}" for module, names in _NAMES.items() for name in names.split()}
 

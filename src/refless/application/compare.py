@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from refless.application.estimating import DEFAULT, chosen, estimated, fitted, shown
 from refless.application.notes import note
+from refless.application.pairs import check_plain, given_pairs
+from refless.application.pairs import compared as compared_pairs
 from refless.application.parameters import (
     Argument,
     Chosen,
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from refless.records import FloatArray, RatedPool, Residuals
     from refless.report.compare.data import GateRecord
     from refless.report.compare.result import CompareResult
+    from refless.report.pairs.wins import WinsResult
     from refless.signature import Signature
     from refless.studies.comparing import Field, Pair
     from refless.tables import PartlyRated, Reading
@@ -76,14 +79,14 @@ def compare(
     threads: Threads = None,
     seed: Seed = 0,
     rows: ComparedRows,
-) -> CompareResult:
+) -> CompareResult | WinsResult:
     """Which system is better, how sure that is, and how many ratings would settle it.
 
     Systems are compared on the items (or sources) that both answered. Some of their outputs are
     rated: their ratings tell the difference, and estimates of all outputs make it more exact
     (prediction-powered inference). An output's estimate knows no rating of its item. What ratings
     say alone stands beside it. Systems without ratings are compared by estimates alone, which is
-    then said.
+    then said. Of preference pairs the win rate of one system over another is told.
 
     Args:
         outputs: Files of outputs with a column of systems, or one file for each system; rows with a
@@ -110,6 +113,15 @@ def compare(
 
     check_drawing(seed)
     _check(selection, margin, fail_if_worse=fail_if_worse)
+    if given_pairs(outputs, rows):
+        check_plain({"selection": selection, "group": group, "rated": rated}, {})
+        names = names_in(system)
+        return compared_pairs(outputs, baseline, names, margin, rows, gated=fail_if_worse)
+    if given_pairs(rated, rows):
+        raise UsageError(
+            "--rated holds pairs: to compare the systems in them give them alone (refless compare "
+            "PAIRS); for estimates of outputs use 'refless score OUTPUTS --rated PAIRS'"
+        )
     one = chosen(estimator, threads, seed)
     given, base = _read(outputs, rated, baseline, rows, group)
     order = _order(given, outputs, base, names_in(system), told=fail_if_worse)

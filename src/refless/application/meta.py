@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from refless.application.estimating import metrics_of
-from refless.application.notes import note, progress
+from refless.application.notes import note, note_few, progress
+from refless.application.pairs import check_plain, given_pairs, judges
 from refless.application.parameters import (
     Argument,
     LogprobsColumn,
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from refless.metrics import Metric, Scores
     from refless.records import Predictions, RatedPool
     from refless.report.meta import MetaResult
+    from refless.report.pairs.judged import JudgedResult
     from refless.signature import Signature
     from refless.tables import ScoredRead
 
@@ -62,12 +64,13 @@ def meta(
     resamples: Resamples = 1000,
     seed: Seed = 0,
     rows: ScoredRows,
-) -> MetaResult:
+) -> MetaResult | JudgedResult:
     """Test metrics against human ratings: which agree with people, and which do so better.
 
     Shows Pearson, Spearman and Kendall with 95 % intervals for single texts and for systems, which
     metric is significantly better than which (Williams' test and a permutation test, corrected for
-    the number of pairs), and the metrics that no other beats.
+    the number of pairs), and the metrics that no other beats. Of preference pairs it shows
+    how often the higher score is that of the text which people preferred.
 
     Args:
         rated: Files of rated texts with scores.
@@ -78,7 +81,6 @@ def meta(
         unit: Items a unit, for differences between pairs of systems.
     """
     from refless.application.rows import column_of, tell
-    from refless.application.validate import note_few
     from refless.studies.meta import together_of
     from refless.tables import read_scored
 
@@ -90,6 +92,10 @@ def meta(
     columns, lower = names_in(rows.score_column), names_in(lower_is_better)
     if not columns and not names_in(metrics):
         raise UsageError("at least one --score-column or -m METRIC is needed")
+    if given_pairs(rated, rows):
+        plain = {"reference_column": reference_column, "weight_column": weight_column}
+        check_plain(plain | {"group": group}, {"group": "id"})
+        return judges(rated, lower, names_in(metrics), seed, resamples, rows)
     chosen = metrics_of(metrics)
     own = rows.reading(
         reference=names_in(reference_column),

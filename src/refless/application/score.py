@@ -17,6 +17,7 @@ from refless.application.estimating import (
     with_scores_of,
 )
 from refless.application.notes import note
+from refless.application.pairs import chances, check_plain, given_pairs, learner
 from refless.application.parameters import (
     Argument,
     Chosen,
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from refless.estimators.saved import Saved
     from refless.index import RatedIndex
     from refless.records import Outputs, RatedPool, Scale
+    from refless.report.pairs.chances import ChancesResult
     from refless.report.score.data import GateRecord
     from refless.report.score.result import ScoreResult
     from refless.studies.guards import Guards
@@ -62,17 +64,19 @@ def score(
     threads: Threads = None,
     seed: Seed = 0,
     rows: ScoredRows,
-) -> ScoreResult:
+) -> ScoreResult | ChancesResult:
     """Estimate the quality of each output from the rated texts: no reference is needed.
 
     Shows the mean with its interval, the coverage, and each output's estimate, interval, support
     (how many rated texts it rests on) or the reason why there is none. With --scale estimates are
-    in [0, 1], and the mean in the raters' units too; without it all are in the raters' units.
+    in [0, 1], and the mean in the raters' units too; without it all are in the raters' units. From
+    preference pairs it tells the chance of each output to be preferred to an average one of them.
 
     Args:
         outputs: Files of outputs; - is standard input. Without --rated: rows with a rating are
             rated texts, rows without one are outputs.
-        rated: Files of rated texts, or a folder made by 'refless index'.
+        rated: Files of rated texts, or a folder made by 'refless index', or files of preference
+            pairs.
         best_of: Keep the output with the highest estimate of each item or source; of equal ones the
             earliest row.
         fallback_below: With --best-of: mark items whose best estimate lies below, or that have
@@ -95,6 +99,11 @@ def score(
     check_drawing(seed)
     check_gates(min_mean, min_coverage)
     _check_choice(best_of, fallback_below)
+    if model is None and given_pairs(rated, rows):
+        more = {"best_of": best_of, "fallback_below": fallback_below, "trained_on": trained_on}
+        gates = {"min_mean": min_mean, "min_coverage": min_coverage}
+        check_plain({**more, **gates, "group": group}, {})
+        return chances(outputs, rated, learner(estimator, threads, seed), rows)
     if model is None:
         one = chosen(estimator, threads, seed)
         given = _read(outputs, rated, one, rows, group)

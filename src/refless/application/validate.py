@@ -9,7 +9,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 from refless.application.estimating import chosen, tried_of
-from refless.application.notes import note, progress
+from refless.application.notes import note, note_few, progress
+from refless.application.pairs import check_plain, given_pairs, validated
 from refless.application.parameters import (
     Argument,
     Call,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from refless.estimators import Estimator
     from refless.index import RatedIndex
     from refless.records import Estimates, RatedPool
+    from refless.report.pairs.judged import JudgedResult
     from refless.report.validate.document import Studies
     from refless.report.validate.result import HeldOut, ValidateResult
     from refless.studies.side_by_side import SideBySide
@@ -44,7 +46,6 @@ CANDIDATES = (
 FEWEST_STUDIED, MOST_STUDIED = 20, 3_000  # rated texts; similarities of all pairs are held
 AT_MOST = 20_000  # rated texts; of more, so many are drawn
 MANY_COPIES = 0.05  # of the rated texts
-FEWEST_GROUPS = 20  # with 10, a 95 % interval holds the truth about 9 times in 10
 
 
 @command
@@ -57,16 +58,17 @@ def validate(
     threads: Threads = None,
     seed: Seed = 0,
     rows: ScoredRows,
-) -> ValidateResult:
+) -> ValidateResult | JudgedResult:
     """Compare held-out estimates of rated texts with their own ratings: is it worth using?
 
     Each text is estimated from the other rated texts. Shows errors and correlations with 95 %
     intervals and coverage, beside what a constant, the length alone and a ridge on TF-IDF achieve,
     and beside single annotators where the ratings name them. Says which estimator to use and, with
-    --score-column, what the texts add to those scores.
+    --score-column, what the texts add to those scores. Of preference pairs (chosen and rejected,
+    or who won) it shows how often the text that people preferred is picked.
 
     Args:
-        rated: Files of rated texts, or one index folder.
+        rated: Files of rated texts, or one index folder, or files of preference pairs.
         estimator: An estimator, with parameters if any: gp:max_sd=0.2. Repeatable. Without it: gp,
             bleu-neighbors and a kernel-weighted mean.
         group: What is held out together: id (each text alone), text (equal texts), source, system,
@@ -82,6 +84,10 @@ def validate(
     if at_most < FEWEST_STUDIED:
         raise UsageError(f"--at-most must be {FEWEST_STUDIED} or more, got {at_most}")
     given = [estimator] if isinstance(estimator, str) or hasattr(estimator, "fit") else estimator
+    if given_pairs(rated, rows):
+        check_plain({"group": group}, {"group": "id"})
+        told = partial(scoring, group=None)
+        return validated(rated, given or (), at_most, threads, seed, rows, told)
     asked = [chosen(one, threads, seed) for one in given or CANDIDATES]
     found, column = rated_of(rated, rows, group, alone=True)
     pool = rated_in(found)
@@ -162,7 +168,7 @@ def _result(
         estimator=best,
         side_by_side=replace(table, signatures=_signatures(names, pool, how)),
         beside_scores=beside,
-        next_command=_scoring(best),
+        next_command=scoring(best),
         advice=advice_on(best, as_outputs(pool), values, others),
         how=how,
         studies=partial(_studies, best, pool, how),
@@ -240,7 +246,7 @@ def _side_by_side(
     return found
 
 
-def _scoring(estimator: Estimator) -> str:
+def scoring(estimator: Estimator, **changes: Any) -> str:
     """The command line that estimates outputs with an estimator, from the same rated texts."""
     from refless.application.score import score
     from refless.estimators import ESTIMATORS
@@ -254,7 +260,7 @@ def _scoring(estimator: Estimator) -> str:
     values = {**call.values, "outputs": ["OUTPUTS"], "estimator": spec}
     if estimator.without_scores() is None:
         values["score_column"] = None
-    return Call("score", parameters_of(score), values).line()
+    return Call("score", parameters_of(score), values).line(**changes)
 
 
 def _check_apart(deal: Deal, group: str) -> None:
@@ -281,15 +287,6 @@ def _note_repeated(pool: RatedPool, group: str) -> None:
             f"{copies} of {len(pool)} rated texts occur more than once. Each is estimated from "
             "its own copies too, so errors look smaller than they are. --group text holds "
             f"equal texts out together{more}"
-        )
-
-
-def note_few(count: int, group: str) -> None:
-    """Says so where intervals, which draw whole groups, rest on too few to be trusted."""
-    if 1 < count < FEWEST_GROUPS:
-        note(
-            f"intervals are drawn over {count} {group}s; with fewer than {FEWEST_GROUPS} they are "
-            "too narrow"
         )
 
 

@@ -8,6 +8,7 @@ from refless.tables.gathering import strings_in
 from refless.tables.join import Joined, joined
 from refless.tables.memory import Rows, named
 from refless.tables.outputs import OutputsRead, read_batches, read_outputs
+from refless.tables.pairs import PairsRead, holds_pairs, read_pairs
 from refless.tables.partly import PartlyRated, read_partly
 from refless.tables.pools import PoolRead, check_made_with, read_pool, with_scores
 from refless.tables.ratings import parse_rating_map
@@ -19,6 +20,7 @@ __all__ = [
     "Columns",
     "Joined",
     "OutputsRead",
+    "PairsRead",
     "PartlyRated",
     "PoolRead",
     "Reading",
@@ -27,6 +29,7 @@ __all__ = [
     "SeveralDimensionsError",
     "check_made_with",
     "dimension_of",
+    "holds_pairs",
     "holds_rows",
     "joined",
     "named",
@@ -35,6 +38,7 @@ __all__ = [
     "read_batches",
     "read_both",
     "read_outputs",
+    "read_pairs",
     "read_partly",
     "read_pool",
     "read_scored",

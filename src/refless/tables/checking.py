@@ -14,6 +14,7 @@ from refless.tables.cells import counted, name_of_cell, source_of_cell, text_of_
 from refless.tables.columns import NEEDED as NEEDED_COLUMNS
 from refless.tables.columns import Roles, check_columns, roles_of, wanted
 from refless.tables.dimensions import columns_for, with_dimension
+from refless.tables.exports.preferences import check_rates
 from refless.tables.gathering import Gathered, gather
 from refless.tables.merging import Merged, check_agreement
 from refless.tables.ratings import BLANKS, MOST_PLACES, places_of, spelled
@@ -79,6 +80,7 @@ def checked(
     try:
         taken = roles_of(columns, roles, tuple(table.seen), table.name, needed, table.known)
     except InputError as fault:
+        check_rates(dict.fromkeys(table.seen), table.name)
         left = [line for _, told in table.told for line in told.left()]
         remedy = "; ".join([fault.remedy, *left])
         raise InputError(fault.found, path=fault.path, remedy=remedy) from fault

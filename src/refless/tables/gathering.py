@@ -16,9 +16,12 @@ from refless.records import Scale
 from refless.tables.columns import Keep, outer, with_nested
 from refless.tables.delimited import long_cells
 from refless.tables.dimensions import of_dimension
+from refless.tables.exports.preferences import PAIRS
+from refless.tables.exports.shape import exported
 from refless.tables.formats import table_of
 from refless.tables.memory import paths_of, table_in_memory
 from refless.tables.reading import Reading
+from refless.tables.streams import Place
 from refless.tables.table import Numbered, Row, Table, Told
 
 _CHUNK = 8192
@@ -224,7 +227,9 @@ def _tables(
     """The name of each file, or of what lies in memory, and its rows."""
     paths = paths_of(rows)
     if paths is None:
-        name, table = table_in_memory(rows, keep)
+        name, table = table_in_memory(rows, (lambda _: True) if reading.pairs else keep)
+        if reading.pairs:
+            table = exported(table, PAIRS, Place(path=name, raw=b"", reading=reading, keep=keep))
         yield name, nullcontext(table)
     for path in paths or ():
         yield path, table_of(path, reading, keep)

@@ -29,6 +29,7 @@ class Reading:
             the name of its column of ratings.
         label_config: of Label Studio: an XML file that says what can be rated, and on which scale.
         apart: whether ratings without their texts are read, to be joined with them.
+        pairs: whether rows are choices between two texts.
         max_bytes: most bytes that one file may hold, unpacked.
     """
 
@@ -43,6 +44,7 @@ class Reading:
     dimension: str | None = None
     label_config: str | None = None
     apart: bool = False
+    pairs: bool = False
     max_bytes: int = MOST_BYTES
 
     def __post_init__(self) -> None:

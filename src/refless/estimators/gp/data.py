@@ -162,6 +162,16 @@ def data_of(*, rated: RatedPool, **known: Any) -> Data:  # noqa: ANN401 - the ot
     )
 
 
+def check_sources(data: Data, outputs: Outputs) -> None:
+    """Raises UsageError for outputs without sources, where rated texts have them."""
+    if data.inputs.sources and not outputs.sources:
+        raise UsageError(
+            "the rated texts have sources and the outputs have none: give the outputs' sources "
+            "too (a column, or explain's --source), or leave the sources unread "
+            "(gp:use_source=no)"
+        )
+
+
 def kernels_of(
     rated: RatedPool, *, use_source: bool, use_scores: bool, encoder: Encoder | None
 ) -> tuple[str, ...]:

@@ -12,7 +12,8 @@ from refless.embed import Encoder
 from refless.errors import UsageError
 from refless.estimators.explanation import Explanation
 from refless.estimators.given import outputs_in
-from refless.estimators.gp.data import FEWEST, Data, folds_in, kernels_of, read
+from refless.estimators.gp.abstaining import reasons_of
+from refless.estimators.gp.data import FEWEST, Data, check_sources, folds_in, kernels_of, read
 from refless.estimators.gp.exact import Left
 from refless.estimators.gp.model import (
     Method,
@@ -26,6 +27,7 @@ from refless.estimators.gp.model import (
     tuned,
 )
 from refless.estimators.gp.nested import Nested, nested
+from refless.estimators.gp.preferences import Preferences, preferences
 from refless.estimators.gp.stored import restored, stored
 from refless.estimators.gp.threads import calm
 from refless.estimators.protocol import (
@@ -43,13 +45,13 @@ from refless.estimators.reach import half_widths, held_out_ways
 from refless.estimators.scorer import Held, Together, Tried
 from refless.index import RatedIndex, rated_in
 from refless.ngrams import Shape
+from refless.pairs import Pairs, digest, pool_in
 from refless.records import (
     Estimates,
     FloatArray,
     IntArray,
     Outputs,
     RatedPool,
-    Reason,
     Residuals,
     as_outputs,
     ends_of,
@@ -62,7 +64,6 @@ from refless.stored import Array, Arrays, hold
 from refless.tokenize import TOKENS
 from refless.version import __version__
 
-ROUNDING = 1e-9  # a share of 0.57 of 100 outputs is 57 of them
 READING = 0.5  # share of the work that is an encoder's, as progress is told
 SIZE = 10  # the least that sizes can be set to
 
@@ -244,12 +245,7 @@ class GaussianProcess(Estimator):
     def _estimated(self, outputs: Outputs, share: float | None) -> Estimates:
         state: _Learned = self._state()
         data, model = state.data, state.model
-        if data.inputs.sources and not outputs.sources:
-            raise UsageError(
-                "the rated texts have sources and the outputs have none: give the outputs' sources "
-                "too (a column, or explain's --source), or leave the sources unread "
-                "(gp:use_source=no)"
-            )
+        check_sources(data, outputs)
         y, variances = np.full(len(outputs), np.nan), np.full(len(outputs), np.nan)
         if model is not None:
             inputs = data.inputs_of(outputs, self._told(0.0, READING))
@@ -323,7 +319,7 @@ class GaussianProcess(Estimator):
         """The estimates with reasons and with intervals that stay on the scale."""
         ends = ends_of(data.rated.scale)
         values = np.clip(values, *ends)
-        reasons = self._reasons(outputs, values, sd, share)
+        reasons = reasons_of(outputs, values, sd, self.max_sd, share)
         undefined = np.array([reason != "" for reason in reasons], dtype=np.bool_)
         values = np.where(undefined, np.nan, values)
         return Estimates(
@@ -336,27 +332,50 @@ class GaussianProcess(Estimator):
             sd=np.where(undefined, np.nan, sd),
         )
 
-    def _reasons(
-        self, outputs: Outputs, values: FloatArray, sd: FloatArray, share: float | None
-    ) -> tuple[Reason, ...]:
-        reasons: list[Reason] = []
-        for i, text in enumerate(outputs.texts):
-            if outputs.bad and outputs.bad[i]:
-                reasons.append("bad-row")
-            elif not text.strip():
-                reasons.append("empty")
-            elif np.isnan(values[i]):
-                reasons.append("too-few")
-            elif self.max_sd is not None and sd[i] > self.max_sd:
-                reasons.append("too-uncertain")
-            else:
-                reasons.append("")
-        if share is not None:
-            known = [i for i, reason in enumerate(reasons) if not reason]
-            known.sort(key=lambda i: (sd[i], outputs.texts[i], outputs.ids[i]))
-            for i in known[int(np.ceil(share * len(reasons) - ROUNDING)) :]:
-                reasons[i] = "too-uncertain"
-        return tuple(reasons)
+    def of_pairs(self) -> Self:
+        """It learns from them: see `preferences`."""
+        return self
+
+    def preferences(self, pairs: Pairs) -> Preferences | None:
+        """What choices between texts teach of quality; None of fewer than five pairs.
+
+        `tune_on` and `exact_up_to` count texts, of which a pair has two.
+
+        Raises:
+            UsageError: with a `subsample`, as choices are not drawn.
+        """
+        if self.subsample != 1.0:
+            raise UsageError("subsample is about rated texts: of pairs all are read")
+        return preferences(self._read(pool_in(pairs)), pairs, self._method())
+
+    def signed(self, pairs: Pairs) -> Signature:
+        """Everything that can change what pairs teach."""
+        signed = self.signature(pool_in(pairs))
+        return signed.plus(likelihood="bradley-terry", choices=len(pairs), pairs=digest(pairs))
+
+    def preferred(self, known: Preferences | None, outputs: Outputs) -> Estimates:
+        """The chance of each output to be preferred to an average text of those compared.
+
+        The interval is the model's own, 95 %, and `sd` that of quality on the logit scale, which
+        `max_sd` is about.
+        """
+        values, low, high, sd = np.full((4, len(outputs)), np.nan)
+        if known is not None:
+            values, low, high, sd = known.chances(outputs)
+        reasons = reasons_of(outputs, values, sd, self.max_sd, self.target_coverage)
+        undefined = np.array([reason != "" for reason in reasons], dtype=np.bool_)
+        columns = (np.where(undefined, np.nan, column) for column in (values, low, high, sd))
+        values, low, high, sd = columns
+        support = np.where(undefined, 0, 0 if known is None else len(known.data.rated))
+        return Estimates(
+            ids=outputs.ids,
+            values=values,
+            reasons=reasons,
+            support=support,
+            low=low,
+            high=high,
+            sd=sd,
+        )
 
     def residuals(self) -> Residuals:
         """Human rating minus estimate of the rated texts, each held out with its source."""

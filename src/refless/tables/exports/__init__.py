@@ -10,6 +10,7 @@ from refless.tables.exports import (
     mlflow,
     mt_metrics,
     phoenix,
+    preferences,
     promptfoo,
     refused,
 )
@@ -30,7 +31,8 @@ EXPORTS: dict[str, Export] = {
     "phoenix-annotations": phoenix.ANNOTATIONS,
     "phoenix-spans": phoenix.SPANS,
     "mt-metrics-eval": mt_metrics.TEST_SET,
-    "preference-pairs": refused.PAIRS,
+    "pairs-of-scores": preferences.MADE_OF_SCORES,
+    preferences.NAME: preferences.PAIRS,
     "ultrafeedback": refused.BY_GPT4,
 }
 

@@ -1,0 +1,152 @@
+"""Commands on preference pairs, as people call them."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import refless
+from command_line import jsonl, run
+from refless.report.pairs.judged import JudgedResult
+from refless.simulate import simulate
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Choices of two raters between simulated systems, by true quality, and new outputs."""
+    where, found = tmp_path_factory.mktemp("pairs"), simulate(120)
+    pool, rng, rows = found.pool, np.random.default_rng(0), []
+    for a in range(len(pool)):
+        for b in range(a + 1, len(pool)):
+            if pool.sources[a] != pool.sources[b]:
+                continue
+            for rater in "pq":
+                ahead = 8 * (found.quality[a] - found.quality[b])
+                won = rng.random() < 1 / (1 + np.exp(-ahead))
+                rows.append({
+                    "prompt": pool.sources[a], "response_a": pool.texts[a],
+                    "response_b": pool.texts[b], "winner": "model_a" if won else "model_b",
+                    "model_a": pool.systems[a], "model_b": pool.systems[b], "rater": rater,
+                    "words_a": len(pool.texts[a].split()), "words_b": len(pool.texts[b].split()),
+                    "truth_a": found.quality[a], "truth_b": found.quality[b],
+                })  # fmt: skip
+    jsonl(where / "pairs.jsonl", rows)
+    new = simulate(12, seed=9).pool
+    columns = zip(new.texts, new.sources, new.systems, strict=True)
+    jsonl(where / "new.jsonl", [{"text": t, "source": s, "system": m} for t, s, m in columns])
+    return where
+
+
+def test_validate(folder: Path) -> None:
+    """Held out by source the estimator is of use; length, words, a coin and people stand beside."""
+    ran = run("validate", folder / "pairs.jsonl", "-o", folder / "page.html")
+    assert ran.code == 0, ran.err
+    assert "Use the Gaussian process: it picks the text that people preferred in" in ran.out
+    assert f"  refless score OUTPUTS --rated {folder / 'pairs.jsonl'}\n" in ran.out
+    for name in ("length", "TF-IDF", "a coin", "Beside one person", "Are the chances right"):
+        assert name in ran.out
+    lines = [line for line in ran.out.splitlines() if "signature" not in line]
+    assert max(len(line) for line in lines if "refless score" not in line) <= 80
+    assert "<svg" in (folder / "page.html").read_text()
+    found = run("validate", folder / "pairs.jsonl", "--format", "json").json
+    names = [line["name"] for line in found["lines"]]
+    assert names == ["the Gaussian process", "length", "TF-IDF", "a coin"]
+    assert found["use"] is True
+    assert found["lines"][-1]["log_loss"] == pytest.approx(np.log(2))
+
+
+def test_scores_beside_the_texts(folder: Path) -> None:
+    """A judge's scores are read, judged alone, and left out of the texts' own line."""
+    words = ("validate", folder / "pairs.jsonl", "--score-column", "words")
+    found = run(*words, "--format", "json").json
+    names = [line["name"] for line in found["lines"]]
+    assert names[:3] == ["the Gaussian process + scores", "the Gaussian process", "words"]
+
+
+def test_score(folder: Path) -> None:
+    """Careful systems are preferred to broken ones; every output has a chance with an interval."""
+    words = ("score", folder / "new.jsonl", "--rated", folder / "pairs.jsonl")
+    ran = run(*words)
+    assert "Against an average text of those compared, the mean chance of these 12" in ran.out
+    found = run(*words, "--format", "json").json
+    assert found["systems"]["careful"] > found["systems"]["broken"]
+    assert all(one["interval"][0] < one["chance"] < one["interval"][1] for one in found["items"])
+    assert len(run(*words, "--format", "jsonl").out.splitlines()) == 12
+
+
+def test_compare(folder: Path) -> None:
+    """The win rate of the second system, by item and by rater; a gate on it."""
+    two = ("compare", folder / "pairs.jsonl", "--system", "careful", "--system", "broken")
+    ran = run(*two)
+    assert ran.out.startswith("People prefer careful to broken: broken wins 0.")
+    assert "rater by rater" in ran.out
+    failed = run(*two, "--fail-if-worse")
+    assert (failed.code, "gate failed: broken is worse" in failed.err) == (3, True)
+    other = ("compare", folder / "pairs.jsonl", "--system", "broken", "--system", "careful")
+    assert run(*other, "--fail-if-worse").code == 0
+    one, back = (run(*words, "--format", "json").json["wins"][0] for words in (two, other))
+    assert one["by_item"]["rate"] == pytest.approx(1 - back["by_item"]["rate"])
+    assert run("compare", folder / "pairs.jsonl", "--baseline", "broken").code == 0
+
+
+def test_meta(folder: Path) -> None:
+    """The score that the choices were made by is right most often; words may be turned."""
+    words = ("meta", folder / "pairs.jsonl", "--score-column", "words", "--score-column", "truth")
+    ran = run(*words)
+    assert "truth picks the text that people preferred most often" in " ".join(ran.out.split())
+    turned = run(*words, "--lower-is-better", "truth", "--format", "json").json
+    assert [line["name"] for line in turned["lines"]] == ["words", "truth"]
+    assert turned["use"] is None
+
+
+def test_from_python(folder: Path) -> None:
+    """Rows in memory, and the same numbers."""
+    rows = [
+        {"prompt": f"q{i}", "chosen": f"a good text {i}", "rejected": f"bad {i}"} for i in range(30)
+    ]
+    found = refless.validate(rows)
+    assert isinstance(found, JudgedResult)
+    assert found.judged.pairs == 30
+    assert len(found.rows()) == 30
+    assert found.notes == (
+        "the rows: read as preference pairs (--input-format names another format)",
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("validate pairs.jsonl --scale 1 5", "--scale is about ratings, and these are pairs"),
+        ("validate pairs.jsonl --group system", "--group is about ratings, and these are pairs"),
+        ("validate pairs.jsonl --estimator bleu-neighbors", "learns from ratings, and these are"),
+        ("score new.jsonl --rated pairs.jsonl --min-mean 1", "--min-mean is about ratings"),
+        ("compare new.jsonl --rated pairs.jsonl", "--rated holds pairs: to compare the systems"),
+        ("compare pairs.jsonl --system nobody", "'nobody' is none of the systems: broken"),
+        ("compare pairs.jsonl --fail-if-worse", "--fail-if-worse is about two systems"),
+        ("meta pairs.jsonl", "at least one --score-column"),
+        ("meta pairs.jsonl -m bleu", "-m is about outputs with references"),
+        ("index pairs.jsonl --out-dir x", "read them (from a pipe with --input-format"),
+        ("huse pairs.jsonl", "rate neither"),
+        ("tune pairs.jsonl", "rate neither"),
+        ("next pairs.jsonl --goal learn", "rate neither"),
+        ("train pairs.jsonl --out-dir x", "rate neither"),
+        ("score pairs.jsonl", "rate neither"),
+        ("explain --rated pairs.jsonl x", "rate neither"),
+        ("mine pairs.jsonl --seeds pairs.jsonl --out-dir x", "rate neither"),
+    ],
+)
+def test_what_makes_no_sense_of_pairs(folder: Path, words: str, said: str) -> None:
+    """One line that names the remedy."""
+    asked = [folder / word if word == "x" or ".jsonl" in word else word for word in words.split()]
+    if "--out-dir" in asked:
+        (folder / "x").mkdir(exist_ok=True)
+    ran = run(*asked)
+    assert ran.code == 2, ran.out
+    assert said in ran.err
+
+
+def test_a_pipe(folder: Path) -> None:
+    """Standard input is read as pairs where that is said."""
+    text = (folder / "pairs.jsonl").read_text()
+    ran = run("validate", "-", "--input-format", "preference-pairs", stdin=text)
+    assert ran.code == 0, ran.err

@@ -1,0 +1,60 @@
+"""Win rates by hand, and how often their intervals hold."""
+
+import numpy as np
+import pytest
+
+from refless.pairs import Pairs, pairs_of
+from refless.studies.wins import rate, wins
+
+
+def arena() -> Pairs:
+    """Of three sources: n beats m twice, ties once; sides change; one choice is between others."""
+    sides = [((f"s{i}", "x"), (f"s{i}", "y")) for i in (0, 1, 2, 2)]
+    systems = [("m", "n"), ("n", "m"), ("m", "n"), ("m", "o")]
+    return pairs_of(sides, [0, 1, 0.5, 1], annotators=["p", "p", "q", "q"], systems=systems)
+
+
+def test_rates_by_hand() -> None:
+    """n wins 2.5 of 3; the variance of three clusters is 3 / 2 * (1/36 + 1/36 + 1/9) / 9."""
+    found = wins(arena(), ["m", "n", "o"])
+    assert [(one.first, one.second) for one in found] == [("m", "n"), ("m", "o")]
+    one = found[0].by_item
+    assert (one.rate, one.choices, one.clusters) == (pytest.approx(2.5 / 3), 3, 3)
+    assert found[0].ties == 1
+    assert {name: rater.rate for name, rater in found[0].raters.items()} == {"p": 1, "q": 0.5}
+    variance = 3 / 2 * (1 / 36 + 1 / 36 + 1 / 9) / 9
+    p, t = 2.5 / 3, 4.302652729911275  # of Student's t with 2 degrees of freedom
+    alone = p * (1 - p) / variance
+    # Wilson's ends solve (p - x)^2 = t^2 x (1 - x) / alone
+    for end in one.interval:
+        if 0 < end < 1:
+            assert (p - end) ** 2 == pytest.approx(t**2 * end * (1 - end) / alone)
+    assert found[1].by_item.interval != found[1].by_item.interval or found[1].by_item.clusters == 1
+
+
+def test_a_system_that_always_wins() -> None:
+    """All of ten clusters agree: Wilson's interval of ten, with Student's t."""
+    found = rate(np.ones(20), np.repeat(np.arange(10).astype(str), 2))
+    t = 2.262157162740992
+    assert found.interval == (pytest.approx(10 / (10 + t**2)), 1.0)
+    assert found.p < 0.05
+
+
+@pytest.mark.parametrize("chance", [0.5, 0.8])
+def test_intervals_hold(chance: float) -> None:
+    """Items differ, three raters a pair: about 95 % of intervals hold the true rate."""
+    rng, held, shown = np.random.default_rng(3), 0, 0
+    for _ in range(400):
+        ahead = rng.normal(np.log(chance / (1 - chance)), 1.0, 30)
+        p = 1 / (1 + np.exp(-ahead))
+        won = (rng.random((30, 3)) < p[:, None]).astype(float).ravel()
+        found = rate(won, np.repeat(np.arange(30).astype(str), 3))
+        drawn = 1 / (
+            1
+            + np.exp(-np.random.default_rng(0).normal(np.log(chance / (1 - chance)), 1.0, 100_000))
+        )
+        held += found.interval[0] <= drawn.mean() <= found.interval[1]
+        shown += found.p < 0.05
+    assert held >= 0.92 * 400
+    if chance == 0.5:
+        assert shown <= 0.07 * 400
