@@ -35,6 +35,7 @@ from refless.tables import (
     ratings,
     read_both,
     read_outputs,
+    read_pairs,
     read_pool,
     read_scored,
     scale_of,
@@ -77,6 +78,27 @@ EXAMPLES: dict[str, Any] = {
         ],
     },
 }
+_CHAT = [{"role": "user", "content": "q"}, {"role": "assistant", "content": "a"}]
+PAIRS: tuple[Any, ...] = (
+    {"prompt": "p", "chosen": "x", "rejected": "y", "judge_chosen": 1, "judge_rejected": 2},
+    {"chosen": _CHAT, "rejected": [*_CHAT, *_CHAT]},
+    {
+        "prompt": "p",
+        "response_1": "x",
+        "response_2": "y",
+        "preference_strength": -2,
+        "all_preferences_unprocessed": [{"strength": -100}, "{'strength': 1}"],
+    },
+    {
+        "question_id": 7,
+        "conversation_a": _CHAT,
+        "conversation_b": _CHAT[:1],
+        "winner": "tie (bothbad)",
+        "model_a": "m",
+        "model_b": "n",
+        "judge": "a@b.c",
+    },
+)
 READINGS = (
     Reading(),
     Reading(skip_bad=True),
@@ -226,14 +248,19 @@ def _reader(format_: str | None) -> Callable[[bytes], None]:
     return lambda data: call(data) if len(data) > 2 else None
 
 
+def check_texts(record: Any) -> None:
+    """Texts and names that UTF-8 can hold."""
+    for text in (*record.texts, *record.ids, *record.sources, *record.systems):
+        assert type(text) is str
+        text.encode()
+
+
 def check(read: Any) -> None:
     """What holds of whatever has been read: texts that UTF-8 can hold, numbers that are finite."""
     for one in read if isinstance(read, tuple) else (read,):
         records = [getattr(one, name) for name in ("pool", "outputs") if hasattr(one, name)]
         for record in records:
-            for text in (*record.texts, *record.ids, *record.sources, *record.systems):
-                assert type(text) is str
-                text.encode()
+            check_texts(record)
             human = getattr(record, "human", None)
             assert human is None or bool(((human == human) & (abs(human) < 1e308)).all())
         for note in one.notes:
@@ -270,6 +297,27 @@ def _test_set(data: bytes) -> None:
         for dimension in (None, "mqm"):
             reading = Reading(dimension=dimension, skip_bad=dimension is None)
             check(READERS[data[0] % len(READERS)](folder, reading))
+
+
+def _pairs(data: bytes) -> None:
+    """Preference pairs; with `judge` as a score where the first byte is odd."""
+    odd = bool(data) and data[0] % 2 == 1
+    columns = Columns(score=("judge",)) if odd else Columns()
+    with _piped(data[1:]):
+        found = read_pairs("-", Reading(columns=columns, skip_bad=True))
+    pairs = found.pairs
+    check_texts(pairs.texts)
+    assert set(pairs.outcomes.tolist()) <= {0.0, 0.5, 1.0}
+    assert len(pairs.groups) == len(pairs) > 0
+    assert (pairs.first != pairs.second).all()
+    assert all(type(name) is str for both in pairs.systems for name in both)
+    for note in found.notes:
+        note.encode("utf-8", "surrogatepass")
+
+
+def _any_pair(rng: random.Random) -> bytes:
+    """Rows of one of the shapes, mutated."""
+    return rng.choice((b"0", b"1")) + making.tool(rng.choice(PAIRS))(rng)
 
 
 def _two(rng: random.Random) -> bytes:
@@ -441,6 +489,7 @@ TARGETS: dict[str, Target] = {
         call=lambda data: _test_set(data) if data else None,
         make=lambda rng: rng.randbytes(1) + b"\0".join(SET.values()),
     ),
+    "pairs": Target(call=_pairs, make=_any_pair),
     "join": Target(call=_join, make=_two),
     "frames": Target(call=_frames, make=_seed),
     "vectors": Target(call=_vectors(".txt"), make=making.vectors),

@@ -13,7 +13,16 @@ from typing import NamedTuple
 
 from refless.errors import InputError
 from refless.tables.columns import ALIASES, Columns
-from refless.tables.exports.shape import About, Export, Found, Reader, at, items, text_in
+from refless.tables.exports.shape import (
+    About,
+    Export,
+    Found,
+    Reader,
+    at,
+    items,
+    name_in,
+    text_in,
+)
 from refless.tables.table import Row
 
 TITLE, NAME = "preference pairs", "preference-pairs"
@@ -173,14 +182,11 @@ def _winner(said: object, sides: Sides, record: Row) -> object:
     """1, 0.5 or 0 of the first; `NEITHER`; what is not understood stays as it is."""
     if sides.winner == STRENGTH and isinstance(said, int | float) and said == said:
         return NEITHER if said == NEITHER else 0.5 if said == 0 else float(said < 0)
-    if said is None or isinstance(said, bool | list | dict):
-        return said
-    word = str(said).strip().casefold()
-    if isinstance(said, float) and said == int(said):
-        word = str(int(said))
+    whole = int(said) if isinstance(said, float) and said.is_integer() else said
+    word = (name_in(whole) or "").strip().casefold()
     if word in {"1", "2"} and sides.ends != ("_1", "_2"):
         return said  # of a and b, is 1 the first, or true?
-    names = [str(record.get(name) or "").casefold() for name in ("system_a", "system_b")]
+    names = [(name_in(record.get(name)) or "").casefold() for name in ("system_a", "system_b")]
     for value, known, name in ((1.0, FIRST, names[0]), (0.0, SECOND, names[1])):
         if word in known or (word and word == name and names[0] != names[1]):
             return value
