@@ -61,7 +61,7 @@ def _held_out(job: Job, found: dict[str, Any]) -> None:
         return
     sources = {row.get("source") for row in rows}
     group = "source" if len(sources) > FEWEST // 4 and None not in sources else "id"
-    result = validate(
+    result: Any = validate(  # of ratings, never of pairs
         rows, estimator=job["estimator"], group=group, at_most=AT_MOST, scale=tuple(job["scale"]),
         seed=job["seed"],
     )  # fmt: skip
@@ -124,7 +124,7 @@ def _compared(job: Job, found: dict[str, Any]) -> None:
         for row in job["outputs"]
         for one in ratings.get(row["id"], [{}])
     ]
-    result = compare(
+    result: Any = compare(
         rows, rated=job["rated"] or None, estimator=job["estimator"], selection="random",
         scale=tuple(job["scale"]), seed=job["seed"],
     )  # fmt: skip
