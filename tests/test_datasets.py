@@ -136,9 +136,11 @@ def test_python_gives_a_file_that_is_read(talk: Dataset, published: Path) -> Non
 
 
 def test_python_keeps_it_in_the_cache(talk: Dataset, published: Path, tmp_path: Path) -> None:
+    """It is fetched once: then neither network nor mirror is needed."""
     path = refless.dataset("talk", mirror=str(published))
     assert path.is_relative_to(tmp_path / "cache")
     assert path.read_text() == ROWS
+    assert refless.dataset("talk", mirror="http://127.0.0.1:9") == path
 
 
 @pytest.mark.parametrize(

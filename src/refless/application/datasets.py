@@ -68,11 +68,13 @@ def dataset(name: str, *, folder: Folder | None = None, mirror: Folder | None = 
         MissingExtraError: pooch is not installed.
     """
     from refless.datasets import dataset_of
-    from refless.datasets.fetching import cache
+    from refless.datasets.fetching import cache, is_written
 
     chosen = dataset_of(name)
-    made = fetch(chosen, cache() if folder is None else Path(folder), mirror)[0].parent
-    return made / chosen.validate[0] if chosen.validate else made
+    above = cache() / __version__ if folder is None else Path(folder)
+    if not is_written(chosen, above):
+        fetch(chosen, above, mirror)
+    return above / name / chosen.validate[0] if chosen.validate else above / name
 
 
 def fetch(chosen: Dataset, folder: Path, mirror: Folder | None) -> tuple[Path, ...]:

@@ -190,6 +190,12 @@ def written(dataset: Dataset, sources: dict[str, bytes], folder: Path) -> list[P
     return list(paths)
 
 
+def is_written(dataset: Dataset, folder: Path) -> bool:
+    """Whether FOLDER/NAME holds it: SOURCE.txt is written last."""
+    told = folder / dataset.name / "SOURCE.txt"
+    return is_file(told) and told.read_bytes() == told_of(dataset).encode()
+
+
 def told_of(dataset: Dataset) -> str:
     """What the file beside the data says: what it is, its terms, and where it is from."""
     lines = [
