@@ -16,16 +16,26 @@ from refless.application.parameters import parameters_of
 ROOT = Path(__file__).parents[1]
 DATA = Path(os.environ.get("REFLESS_DATA", ROOT.parent / "shared" / "data"))
 HUSE = DATA / "huse-summarization" / "judgements.tsv"
-NAMES = ("command-line", "decisions", "estimating", "estimators", "metrics", "studies")
+NAMES = ("command-line", "decisions", "estimating", "estimators", "hosts", "metrics", "studies")
+SKILL = ROOT / "docs" / "skills" / "refless" / "SKILL.md"
+FOR_AGENTS = (SKILL, ROOT / "docs" / "llms.txt")
 PAGES = [
     ROOT / "README.md",
     *(ROOT / "docs" / f"{name}.md" for name in NAMES),
+    SKILL,
     pytest.param(
         ROOT / "docs" / "ratpred.md",
         marks=pytest.mark.skipif(not find_spec("torch"), reason="torch is not installed"),
     ),
 ]
-ELSEWHERE = ("papers/", "benchmarks/", "pip install", "scripts/")  # lines with others' flags
+ELSEWHERE = (
+    "papers/",
+    "benchmarks/",
+    "pip install",
+    "scripts/",
+    "inspect score",
+    "lm-eval",
+)  # lines with others' flags
 
 
 def blocks(page: Path, language: str) -> list[str]:
@@ -99,7 +109,7 @@ def test_readme_shows_real_ratings(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_links_lead_somewhere() -> None:
     """Files that a page links to are there, and so are headings that it links to."""
-    for page in [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]:
+    for page in [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *FOR_AGENTS]:
         for link in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
             if link.startswith(("https://", "http://")):
                 continue
@@ -107,8 +117,10 @@ def test_links_lead_somewhere() -> None:
             target = page.parent / name if name else page
             assert target.exists(), f"{page.name}: {link}"
             if heading:
-                text = target.read_text(encoding="utf-8").lower().replace(",", "")  # as GitHub does
-                assert f"# {heading.replace('-', ' ')}\n" in text, f"{page.name}: {link}"
+                text = target.read_text(encoding="utf-8").lower()
+                named = text.replace(",", "").replace(" ", "-")  # as GitHub does
+                assert f"#-{heading}
+" in named, f"{page.name}: {link}"
 
 
 def test_commands_are_documented() -> None:
@@ -134,7 +146,7 @@ def test_pages_name_flags_that_there_are() -> None:
         function = getattr(import_module(f"refless.application.{module}"), name)
         flags = {flag for one in parameters_of(function) for flag in one.flags}
         own |= flags | {f"--no-{flag.removeprefix('--')}" for flag in flags}
-    for page in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]:
+    for page in [ROOT / "README.md", *(ROOT / "docs").glob("*.md"), *FOR_AGENTS]:
         for line in page.read_text(encoding="utf-8").splitlines():
             if not any(word in line for word in ELSEWHERE):
                 named = set(re.findall(r"(?<![\w-])--[a-z][a-z0-9-]+", line))

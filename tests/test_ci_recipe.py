@@ -1,0 +1,68 @@
+"""The workflow in docs/ci.md: its gate's script, run as it is printed."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from command_line import jsonl, output_rows, rated_rows, run
+
+ROOT = Path(__file__).parents[1]
+
+
+def script() -> str:
+    """What the step `Gate` runs."""
+    text = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
+    found = re.search(r"- name: Gate\n.*?run: \|\n(.*?)\n {6}- uses", text, flags=re.DOTALL)
+    assert found
+    return textwrap.dedent(found[1])
+
+
+@pytest.mark.parametrize(
+    ("least", "status", "checks"), [("1.01", 0, False), ("4.9", 3, False), ("2.9", 0, True)]
+)
+def test_undecided_is_neutral(tmp_path: Path, least: str, status: int, checks: bool) -> None:
+    """Passed and failed are the step's status; undecided passes, and is told by a neutral check."""
+    rows = output_rows()
+    jsonl(tmp_path / "outputs.jsonl", rows[:-1])
+    jsonl(tmp_path / "rated.jsonl", rated_rows())
+    model = ("--out-dir", tmp_path / "model", "--estimator", "gp:use_source=no")
+    assert run("fit", tmp_path / "rated.jsonl", "--scale", 1, 5, *model).code == 0
+    for name, line in {
+        "refless": f'exec "{sys.executable}" -m refless "$@"',
+        "python": f'exec "{sys.executable}" "$@"',
+        "gh": f'printf "%s\\n" "$@" > "{tmp_path}/asked"',
+    }.items():
+        (tmp_path / name).write_text(f"#!/bin/sh\n{line}\n")
+        (tmp_path / name).chmod(0o755)
+    own = {
+        "PATH": f"{tmp_path}:{os.environ['PATH']}",
+        "LEAST": least,
+        "SHA": "abc",
+        "GITHUB_STEP_SUMMARY": str(tmp_path / "summary.md"),
+        "GITHUB_REPOSITORY": "some/one",
+    }
+    done = subprocess.run(
+        ["bash", "-e", "-c", script()],
+        cwd=tmp_path,
+        env={**os.environ, **own},
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == status, done.stderr
+    assert (tmp_path / "asked").exists() is checks
+    gate = json.loads((tmp_path / "quality.json").read_text())["gate"]
+    assert (gate["verdict"] == "undecided") is checks
+    if checks:
+        asked = (tmp_path / "asked").read_text().splitlines()
+        assert "conclusion=neutral" in asked
+        assert f"output[summary]={gate['reason']}" in asked
+        assert f"::warning title=refless::{gate['reason']}" in done.stdout
+    assert "mean" in (tmp_path / "summary.md").read_text()
+    assert {"quality.html", "quality.xml"} <= {path.name for path in tmp_path.iterdir()}
