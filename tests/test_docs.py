@@ -119,8 +119,7 @@ def test_links_lead_somewhere() -> None:
             if heading:
                 text = target.read_text(encoding="utf-8").lower()
                 named = text.replace(",", "").replace(" ", "-")  # as GitHub does
-                assert f"#-{heading}
-" in named, f"{page.name}: {link}"
+                assert f"#-{heading}\n" in named, f"{page.name}: {link}"
 
 
 def test_commands_are_documented() -> None:
