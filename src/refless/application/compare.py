@@ -28,7 +28,7 @@ from refless.application.parameters import (
     command,
     names_in,
 )
-from refless.application.rows import ScoredRows
+from refless.application.rows import ScoredRows, note_scale
 from refless.errors import InputError, UsageError
 from refless.nouns import counted
 
@@ -124,6 +124,7 @@ def compare(
         )
     one = chosen(estimator, threads, seed)
     given, base = _read(outputs, rated, baseline, rows, group)
+    note_scale(given.pool)
     order = _order(given, outputs, base, names_in(system), told=fail_if_worse)
     if fail_if_worse and len(order) != 2:
         raise UsageError(

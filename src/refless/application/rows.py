@@ -24,6 +24,12 @@ if TYPE_CHECKING:
     from refless.records import Outputs, RatedPool, Texts
     from refless.tables import OutputsRead, PoolRead, Reading
 
+LIKELY_SCALES = {  # lowest and highest rating
+    *((0.0, float(high)) for high in (1, 2, 3, 4, 5, 6, 10, 20, 100)),
+    *((1.0, float(high)) for high in (2, 3, 4, 5, 6, 7, 8, 9, 10, 20, 100)),
+    *((-float(end), float(end)) for end in (1, 2, 3)),
+}
+FEWEST_RATINGS = 20  # that tell where a scale ends
 TOLD = 3  # bad rows that are told in full
 NAMED_GROUPS = ("id", "text", "source", "system", "item", "task")
 
@@ -97,6 +103,7 @@ def told_pool(rows: Rows, options: RatedRows, group: str = "id") -> PoolRead:
     tell(read)
     note_missing(read.pool)
     note_equal(read.pool)
+    note_scale(read.pool)
     return read
 
 
@@ -112,6 +119,26 @@ def note_equal(pool: RatedPool) -> None:
     for name, column in zip(pool.score_names, pool.scores.T, strict=True):
         if len(found := {*column[column == column].tolist()}) == 1 < len(pool):
             note(f"{name}: all scores of the rated texts are {found.pop():g}, which tells nothing")
+
+
+def note_scale(pool: RatedPool) -> None:
+    """Says what follows where nobody said the scale, and which one the ratings look like.
+
+    No number depends on it: units do not change with the ratings that happen to be in a file.
+    """
+    n = len(pool.ratings.values)
+    if pool.scale is not None or not n:
+        return
+    low, high = float(pool.ratings.values.min()), float(pool.ratings.values.max())
+    ends = f"{low:g} to {high:g}"
+    likely = f"go from {ends}; if they can go no further, --scale {low:g} {high:g} says so"
+    if n < FEWEST_RATINGS:
+        likely = f"({n}, from {ends}) are too few to tell it; --scale MIN MAX says it"
+    elif (low, high) not in LIKELY_SCALES:
+        likely = (
+            f"go from {ends}, the ends of no usual scale; --scale MIN MAX says it, if there is one"
+        )
+    note(f"no scale is known, so numbers are in the raters' units. The ratings {likely}")
 
 
 def note_unread(estimators: Sequence[Estimator], pool: RatedPool) -> None:
@@ -148,6 +175,7 @@ def both_of(rows: Rows, options: RatedRows, group: str) -> tuple[PoolRead, Outpu
     note_missing(pool.pool)
     note_missing(outputs.outputs)
     note_equal(pool.pool)
+    note_scale(pool.pool)
     return pool, outputs
 
 
