@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from refless.errors import InputError
-from refless.outside import is_folder
+from refless.outside import is_file, workbook_of
 from refless.pairs import Pairs, pairs_of
 from refless.records import Texts
 from refless.tables.cells import counted, name_of_cell, source_of_cell, text_of_cell
@@ -42,7 +42,7 @@ class PairsRead(Read):
 def holds_pairs(rows: Rows, reading: Reading = PLAIN) -> bool:
     """Whether rows say which of two texts is better, by the first file's or row's columns.
 
-    Standard input can be read only once: there the reading's format has to say so.
+    Standard input and pipes can be read only once: there the reading's format has to say so.
 
     Raises:
         InputError: a file that cannot be read.
@@ -54,9 +54,10 @@ def holds_pairs(rows: Rows, reading: Reading = PLAIN) -> bool:
     paths = paths_of(rows)
     if paths is None:
         return is_pairs(_first_of(rows))
-    if not paths or paths[0] == STDIN or is_folder(paths[0]):
+    file = workbook_of(paths[0])[0] if paths else STDIN
+    if not is_file(file):
         return False
-    raw = raw_of(paths[0], reading.max_bytes)
+    raw = raw_of(file, reading.max_bytes)
     return format_of(Place(path=paths[0], raw=raw, reading=reading, keep=lambda _: True)) == NAME
 
 
