@@ -19,8 +19,8 @@ from refless.stats.anytime import always_interval
 from serving import client, event, joined, opened, owner_of, rate_all
 
 JOB: dict[str, Any] = {
-    "ask": "rating", "scale": [1, 5], "estimator": "gp", "seed": 0, "ratings": [], "audit": [],
-    "rated": [], "outputs": [], "repeats": [], "odd": None, "model": "",
+    "ask": "rating", "items": 50, "scale": [1, 5], "estimator": "gp", "seed": 0,
+    "ratings": [], "audit": [], "rated": [], "outputs": [], "repeats": [], "odd": None, "model": "",
 }  # fmt: skip
 
 
@@ -112,7 +112,24 @@ def test_preferences_by_system() -> None:
     assert (found["first"], found["second"]) == ("A", "B")
     assert found["difference"] == pytest.approx(7 / 12)
     error = math.sqrt((11 / 12 - (7 / 12) ** 2) * 12 / 11 / 12)  # of the mean, unbiased
-    assert found["interval"][1] - found["difference"] == pytest.approx(1.96 * error)
+    student = 2.2010  # of 11 degrees of freedom, from a table
+    assert found["interval"][1] - found["difference"] == pytest.approx(student * error, rel=1e-4)
+
+
+def test_so_many_more_settle_it() -> None:
+    """Told numbers of ratings do it four times out of five: 300 runs, standard error .023."""
+    from refless.service.looking import more_to_settle
+    from refless.stats.prediction_powered import Answer
+
+    rng, n, true = np.random.default_rng(1), 20, 0.5
+    answer = Answer(value=true, error=1 / math.sqrt(n), freedom=n - 1)
+    more = more_to_settle(answer, n, 500, 1)
+    assert more is not None
+    values = rng.normal(true, 1, (300, n + more))
+    error = values.std(axis=1, ddof=1) / math.sqrt(n + more)
+    half = always_interval(0.0, 1.0, n + more, n + more - 1)[1]
+    assert abs((values.mean(axis=1) > half * error).mean() - 0.8) < 0.08
+    assert more_to_settle(answer, n, n + more - 1, 1) is None
 
 
 def test_interval_that_always_holds_is_the_papers() -> None:

@@ -6,6 +6,7 @@ import asyncio
 import os
 import secrets
 import signal
+import socket
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
@@ -23,7 +24,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
-from refless.errors import RefLessError
+from refless.errors import RefLessError, UsageError
 from refless.estimators import Estimator
 from refless.estimators.saved import FITTED, opened
 from refless.report.rate import RateResult, ServeResult, Where
@@ -215,6 +216,21 @@ class Server(uvicorn.Server):
         await super().shutdown(sockets)
 
 
+def _bound(where: Where) -> socket.socket:
+    """A socket that listens there; raises UsageError where it cannot."""
+    family = socket.AF_INET6 if ":" in where.host else socket.AF_INET
+    found = socket.socket(family)
+    found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        found.bind((where.host, where.port))
+    except OSError as fault:
+        found.close()
+        why = fault.strerror or str(fault)
+        said = f"cannot listen on {where.host}, port {where.port} ({why}); name others with --host "
+        raise UsageError(f"{said}and --port") from fault
+    return found
+
+
 def serve(app: Starlette, where: Where, lines: list[str]) -> None:
     """Runs until it is interrupted; requests that are under way are finished."""
     config = uvicorn.Config(
@@ -222,9 +238,9 @@ def serve(app: Starlette, where: Where, lines: list[str]) -> None:
         server_header=False, timeout_graceful_shutdown=10, timeout_keep_alive=30,
         limit_concurrency=2_000,
     )  # fmt: skip
-    socket = config.bind_socket()
+    bound = _bound(where)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit())  # once uvicorn has ended by it
     for line in lines:
         say(line)
     with suppress(KeyboardInterrupt):
-        Server(config).run(sockets=[socket])
+        Server(config).run(sockets=[bound])

@@ -93,6 +93,7 @@ class Live:
         outputs = [texted(store, i) for unit in store.units for i in unit]
         return {
             "ask": asked.ask,
+            "items": len(store.units),
             "scale": asked.scale,
             "estimator": self.estimator,
             "seed": asked.seed,

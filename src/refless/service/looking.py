@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from statistics import fmean, stdev
 from typing import Any
@@ -23,10 +23,12 @@ from refless.nouns import counted
 from refless.report.validate.drift import drifted
 from refless.report.validate.result import ValidateResult
 from refless.stats.anytime import always_interval
+from refless.stats.prediction_powered import UNKNOWN, Answer
 from refless.studies.drift import Drift, drift
 from refless.studies.rater_agreement import rater_agreement
 from refless.studies.validation import codes
 
+POWER = 0.84  # standard errors more, for four times out of five
 AT_MOST = 1_000  # rated texts that are held out
 AHEAD = 60  # items that are chosen ahead of their being rated
 LOOKS = 10  # at raters, of twice as many ratings each
@@ -39,9 +41,10 @@ def looked(job: Job) -> dict[str, Any]:
     """What the ratings are worth now.
 
     Args:
-        job: `ask`; `scale`, `estimator`, `seed`; `ratings`, `audit`, `rated`, `outputs`: rows as
-            exports have them; `repeats`: pairs of ratings of one item by one rater; `odd`: what the
-            look before said of odd raters; `model`: a folder for the fitted estimator.
+        job: `ask`; `items`: how many there are; `scale`, `estimator`, `seed`; `ratings`, `audit`,
+            `rated`, `outputs`: rows as exports have them; `repeats`: pairs of ratings of one item
+            by one rater; `odd`: what the look before said of odd raters; `model`: a folder for the
+            fitted estimator.
     """
     found: dict[str, Any] = {"n": len(job["ratings"]), "said": [], "systems": [], "active": []}
     parts = RATING if job["ask"] == "rating" else CHOICE
@@ -131,33 +134,50 @@ def _compared(job: Job, found: dict[str, Any]) -> None:
     pairs = result.comparison.pairs
     for pair in pairs:
         n, it = pair.both_rated + pair.one_rated, pair.answer
-        always = always_interval(it.value, it.error, n, it.freedom, len(pairs))
         known = pair.method.startswith("ratings")
-        found["systems"].append(
-            {
-                "first": pair.first,
-                "second": pair.second,
-                "difference": pair.answer.value,
-                "interval": pair.answer.interval,
-                "always": always if known else (math.nan, math.nan),
-            }
-        )
-        found["said"].append(_settled(pair.first, pair.second, always, n, pair.needed, pair.items))
+        told = _told(pair.first, pair.second, it if known else UNKNOWN, n, len(pairs))
+        told |= {"difference": it.value, "interval": it.interval}
+        found["systems"].append(told)
+        more = more_to_settle(it, n, pair.items, len(pairs)) if known else None
+        found["said"].append(_settled(told, more))
 
 
-def _settled(
-    first: str, second: str, always: Sequence[float], n: int, needed: int | None, items: int
-) -> str:
+def _told(first: str, second: str, answer: Answer, n: int, questions: int) -> dict[str, Any]:
+    """A difference of two systems, by one look and by any number of them."""
+    always = always_interval(answer.value, answer.error, n, answer.freedom, questions)
+    return {
+        "first": first,
+        "second": second,
+        "difference": answer.value,
+        "interval": answer.interval,
+        "always": always,
+    }
+
+
+def _settled(pair: Mapping[str, Any], more: int | None) -> str:
     """Whether enough is rated, or how much more it takes; true however often one looks."""
-    if always[0] > 0 or always[1] < 0:
-        higher, lower = (second, first) if always[0] > 0 else (first, second)
+    first, second, (low, high) = pair["first"], pair["second"], pair["always"]
+    if low > 0 or high < 0:
+        higher, lower = (second, first) if low > 0 else (first, second)
         return f"{higher} is rated higher than {lower}: for this question, enough is rated."
-    if n < items and needed is not None and needed > n:
-        more = counted(needed - n, "more rated item")
-        return f"{first} and {second}: about {more} should settle it, if they differ as it looks."
-    if n < items and needed is None:
-        return f"{first} and {second}: all {items:,} items may not settle it, they look so alike."
-    return f"{first} and {second}: not settled yet."
+    if more is None:
+        return f"{first} and {second}: rating all items may not settle it."
+    told = counted(more, "more rated item")
+    return f"{first} and {second}: about {told} should settle it, if they differ as it looks."
+
+
+def more_to_settle(answer: Answer, n: int, items: int, questions: int) -> int | None:
+    """Rated items beyond n after which the interval should leave 0 four times out of five.
+
+    If the difference is what it looks like and errors fall with the root of what is rated; None
+    where all items would not do.
+    """
+    for m in range(n + 1, items + 1):
+        error = answer.error * math.sqrt(n / m)
+        low, high = always_interval(0.0, error, m, answer.freedom + m - n, questions)
+        if (high - low) / 2 + POWER * error <= abs(answer.value):
+            return m - n
+    return None
 
 
 def _chosen(job: Job, found: dict[str, Any]) -> None:
@@ -190,14 +210,11 @@ def _preferred(job: Job, found: dict[str, Any]) -> None:
     for (first, second), items in sorted(wins.items()):
         values = [fmean(one) for one in items.values()]
         n = len(values)
-        mean, error = fmean(values), stdev(values) / math.sqrt(n) if n > 1 else math.nan
-        once = (mean - 1.96 * error, mean + 1.96 * error)
-        always = always_interval(mean, error, n, max(1, n - 1), len(wins))
-        found["systems"].append(
-            {"first": first, "second": second, "difference": mean, "interval": once,
-             "always": always}
-        )  # fmt: skip
-        found["said"].append(_settled(first, second, always, n, n, n + 1))
+        error = stdev(values) / math.sqrt(n) if n > 1 else math.nan
+        answer = Answer(value=fmean(values), error=error, freedom=max(1, n - 1))
+        told = _told(first, second, answer, n, len(wins))
+        found["systems"].append(told)
+        found["said"].append(_settled(told, more_to_settle(answer, n, job["items"], len(wins))))
 
 
 Part = Callable[[Job, dict[str, Any]], None]

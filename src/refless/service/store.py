@@ -76,6 +76,7 @@ class Store:
         order = [*range(len(units))]
         random.Random(asked.seed).shuffle(order)  # noqa: S311 - a sample, no secret
         self.units = [units[i] for i in order]  # by the audit's order
+        self.names = [" / ".join(outputs.ids[i] for i in unit) for unit in self.units]
         self.database = Database(url)
         try:
             self.secret = self.database.write(self._prepared).result()
@@ -209,11 +210,6 @@ class Store:
         about = {name: getattr(outputs, f"{name}s") for name in ("source", "item", "task")}
         told = {name: column[unit[0]] if column else None for name, column in about.items()}
         return {"id": place + 1, "name": self.names[place], "texts": json.dumps(texts), **told}
-
-    @property
-    def names(self) -> list[str]:
-        """Of each item, by the audit's order."""
-        return [" / ".join(self.outputs.ids[i] for i in unit) for unit in self.units]
 
     def _assignment(self, one: sa.Connection) -> Assignment:
         active = self.assignment.active if hasattr(self, "assignment") else ()

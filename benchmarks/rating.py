@@ -1,0 +1,239 @@
+"""What `refless rate` keeps when it is killed, and how fast it saves, by raters made of threads.
+
+python benchmarks/rating.py kills --kills 200 --raters 20
+python benchmarks/rating.py load --raters 100 --pace 2 --minutes 5
+"""
+
+from __future__ import annotations
+
+import argparse
+import http.client
+import json
+import random
+import re
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import uuid
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+FAULTS = (OSError, http.client.HTTPException, ValueError)
+
+
+def outputs(folder: Path, n: int) -> Path:
+    """Simulated outputs, as many as raters need."""
+    from refless.simulate import simulate
+
+    pool = simulate(n, seed=1).pool
+    names = ("id", "source", "system", "text")
+    columns = zip(pool.ids, pool.sources, pool.systems, pool.texts, strict=True)
+    path = folder / "outputs.jsonl"
+    lines = (json.dumps(dict(zip(names, row, strict=True))) + "\n" for row in columns)
+    path.write_text("".join(lines), encoding="utf-8")
+    return path
+
+
+@dataclass
+class Service:
+    """`refless rate` as a process that can be killed and started again."""
+
+    words: list[str]
+    port: int
+    links: dict[str, str] = field(default_factory=dict)
+    process: subprocess.Popen[str] | None = None
+
+    def start(self) -> None:
+        """Returns when it listens."""
+        command = [sys.executable, "-m", "refless", "rate", *self.words, "--port", str(self.port)]
+        self.process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        )
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            if match := re.fullmatch(r"(owner|rater r\d+): http://[^/]+(\S+)\n", line):
+                self.links[match[1]] = match[2]
+            if line.startswith("API token"):
+                return
+        raise RuntimeError("the service has ended")
+
+    def kill(self) -> None:
+        """As a power cut does it to a process."""
+        assert self.process is not None
+        self.process.kill()
+        self.process.wait()
+
+    def end(self) -> None:
+        """As Ctrl-C does it."""
+        assert self.process is not None
+        self.process.send_signal(signal.SIGINT)
+        self.process.wait(30)
+
+
+@dataclass
+class Rater(threading.Thread):
+    """Rates until told to stop; sends what was not acknowledged again, with its id."""
+
+    port: int
+    link: str
+    stop: threading.Event
+    pace: float = 0.0  # ratings a second; 0 is as fast as it goes
+    acknowledged: dict[str, tuple[int, int]] = field(default_factory=dict)
+    seconds: list[float] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        super().__init__(daemon=True)
+        self.headers: dict[str, str] = {}
+        self.connection: http.client.HTTPConnection | None = None
+        self.random = random.Random(self.link)
+
+    __hash__ = threading.Thread.__hash__
+
+    def run(self) -> None:
+        """Joins, and rates whatever comes."""
+        unit: Any = None
+        while not self.stop.is_set():
+            if not self.headers:
+                self._join()
+            unit = unit or self._ask("GET", "/rate/next")["unit"]
+            if unit is None:
+                return
+            sent = {"uuid": uuid.uuid4().hex, "kind": "rated", "assigned": unit["assigned"],
+                    "dimension": "quality", "value": self.random.randint(1, 5)}  # fmt: skip
+            began = time.perf_counter()
+            found = self._ask("POST", "/rate/events", json.dumps(sent))
+            took = time.perf_counter() - began
+            if found.get("saved") == sent["uuid"]:
+                self.acknowledged[sent["uuid"]] = (unit["assigned"], sent["value"])
+                self.seconds.append(took)
+            unit = found.get("next")
+            if self.pace:
+                self.stop.wait(max(0.0, self.random.uniform(0.5, 1.5) / self.pace - took))
+
+    def _join(self) -> None:
+        """A session, and the page's token."""
+        answer = self._sent("GET", self.link, None)
+        cookie = answer[1].get("set-cookie", "").partition(";")[0]
+        self.headers = {"cookie": cookie}
+        page = self._sent("GET", "/", None)[2].decode()
+        token = re.search('name="csrf" content="([0-9a-f]+)"', page)
+        self.headers["x-csrf"] = token[1] if token else ""
+
+    def _ask(self, method: str, path: str, body: str | None = None) -> dict[str, Any]:
+        status, _, text = self._sent(method, path, body)
+        if status != 200:
+            self.refused.append(f"{status} {text[:200]!r}")
+            return {"unit": None}
+        found: dict[str, Any] = json.loads(text)
+        return found
+
+    def _sent(self, method: str, path: str, body: str | None) -> tuple[int, Any, bytes]:
+        """Again until there is an answer."""
+        while True:
+            try:
+                if self.connection is None:
+                    self.connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+                self.connection.request(method, path, body, self.headers)
+                answer = self.connection.getresponse()
+                return answer.status, answer.headers, answer.read()
+            except FAULTS:
+                self.connection = None
+                if self.stop.is_set():
+                    return 0, {}, b"stopped"
+                time.sleep(0.05)
+
+
+def kills(args: argparse.Namespace, folder: Path) -> int:
+    """Kills the service at drawn moments; what was acknowledged must be there, once."""
+    path = outputs(folder, args.items)
+    service = Service([str(path), "--raters", str(args.raters)], _free_port())
+    service.start()
+    stop, drawn = threading.Event(), random.Random(args.seed)
+    raters = [Rater(service.port, link, stop) for name, link in service.links.items()
+              if name != "owner"]  # fmt: skip
+    for one in raters:
+        one.start()
+    for done in range(args.kills):
+        time.sleep(drawn.uniform(0.0, args.apart))
+        service.kill()
+        service.start()
+        if (done + 1) % 20 == 0:
+            print(done + 1, "kills", sum(len(one.acknowledged) for one in raters), "acknowledged")
+    stop.set()
+    for one in raters:
+        one.join(30)
+    service.end()
+    return told(raters, Path(f"{path}.ratings.sqlite"))
+
+
+def told(raters: list[Rater], database: Path) -> int:
+    """What was acknowledged against what is there: exit status 1 where they differ."""
+    with closing(sqlite3.connect(database)) as one:
+        rows = one.execute("SELECT uuid, assigned, value FROM events").fetchall()
+        whole = one.execute("PRAGMA integrity_check").fetchone()[0]
+    there = {name: (assigned, value) for name, assigned, value in rows}
+    sent = {name: said for one in raters for name, said in one.acknowledged.items()}
+    lost = [name for name, said in sent.items() if there.get(name) != said]
+    doubled = len(rows) - len({assigned for _, assigned, _ in rows})
+    refused = [line for one in raters for line in one.refused if not line.startswith("0 ")]
+    print(f"{len(sent)} acknowledged, {len(rows)} there, {len(lost)} lost, {doubled} doubled, "
+          f"{len(refused)} refused, integrity {whole}")  # fmt: skip
+    print(*refused[:5], sep="\n")
+    return int(bool(lost or doubled or refused or whole != "ok"))
+
+
+def load(args: argparse.Namespace, folder: Path) -> int:
+    """Many raters at their pace, while the estimator looks; how long saving takes."""
+    path = outputs(folder, args.items)
+    service = Service([str(path), "--raters", str(args.raters)], _free_port())
+    service.start()
+    stop = threading.Event()
+    raters = [Rater(service.port, link, stop, args.pace) for name, link in service.links.items()
+              if name != "owner"]  # fmt: skip
+    for one in raters:
+        one.start()
+    time.sleep(60 * args.minutes)
+    stop.set()
+    for one in raters:
+        one.join(30)
+    service.end()
+    took = sorted(1000 * t for one in raters for t in one.seconds)
+    parts = [f"{name} {took[int(share * (len(took) - 1))]:.1f} ms"
+             for name, share in (("median", 0.5), ("p99", 0.99), ("most", 1.0))]  # fmt: skip
+    print(f"{len(took) / 60 / args.minutes:.0f} ratings a second;", ", ".join(parts))
+    return told(raters, Path(f"{path}.ratings.sqlite"))
+
+
+def _free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port: int = free.getsockname()[1]
+    return port
+
+
+def main() -> int:
+    """Runs one of them."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("what", choices=("kills", "load"))
+    parser.add_argument("--kills", type=int, default=200)
+    parser.add_argument("--apart", type=float, default=1.5, help="most seconds between kills")
+    parser.add_argument("--raters", type=int, default=20)
+    parser.add_argument("--pace", type=float, default=2.0, help="ratings a second of each")
+    parser.add_argument("--minutes", type=float, default=5.0)
+    parser.add_argument("--items", type=int, default=60_000)
+    parser.add_argument("--seed", type=int, default=0)
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        return {"kills": kills, "load": load}[args.what](args, Path(folder))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

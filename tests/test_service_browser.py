@@ -1,0 +1,216 @@
+"""Rated in headless Chromium by keyboard alone, at two widths, and read back equal."""
+
+import json
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from command_line import jsonl, run
+from refless.simulate import simulate
+from serving import HOSTILE
+
+CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
+FLAGS = ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage")
+ITEMS = 60
+
+pytestmark = pytest.mark.skipif(
+    not (CHROMIUM and DRIVER),
+    reason="needs chromium and chromedriver (Debian: chromium, chromium-driver)",
+)
+
+
+@pytest.fixture(scope="module")
+def outputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    pool = simulate(ITEMS, seed=2).pool
+    columns = zip(pool.ids, pool.sources, pool.items, pool.systems, pool.texts, strict=True)
+    names = ("id", "source", "item", "system", "text")
+    rows: list[dict[str, object]] = [dict(zip(names, row, strict=True)) for row in columns]
+    rows[0]["text"] = f"{rows[0]['text']} {HOSTILE}"
+    return jsonl(tmp_path_factory.mktemp("rate") / "outputs.jsonl", rows)
+
+
+@pytest.fixture(scope="module")
+def links(outputs: Path) -> Iterator[dict[str, str]]:
+    """The links that `refless rate` prints, while it serves."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    words = ("rate", str(outputs), "--raters", "3", "--port", str(port), "--repeat", "0")
+    command = [sys.executable, "-m", "refless", *words]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as served:
+        assert served.stdout is not None
+        found: dict[str, str] = {}
+        while len(found) < 4:
+            line = served.stdout.readline()
+            assert line, "the service has ended"
+            if match := re.fullmatch(r"(owner|rater r\d+): (http\S+)\n", line):
+                found[match[1].removeprefix("rater ")] = match[2]
+        yield found
+        served.terminate()
+        assert served.wait(20) == 0
+
+
+@pytest.fixture(scope="module")
+def browsers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[int], Any]]:
+    """Makes a browser of its own, with a window of so many pixels."""
+    from selenium import webdriver
+    from selenium.webdriver.chrome.service import Service
+
+    made: list[Any] = []
+
+    def make(width: int) -> Any:
+        options = webdriver.ChromeOptions()
+        options.binary_location = str(CHROMIUM)
+        for flag in (*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
+            options.add_argument(flag)
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+        driver = webdriver.Chrome(options=options, service=Service(str(DRIVER)))
+        made.append(driver)
+        size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
+        driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        return driver
+
+    yield make
+    for one in made:
+        one.quit()
+
+
+def until(browser: Any, script: str, wanted: Callable[[Any], bool] = bool) -> Any:
+    """What a script returns, as soon as that is what is wanted."""
+    for _ in range(400):
+        found = browser.execute_script(f"return {script}")
+        if wanted(found):
+            return found
+        time.sleep(0.05)
+    raise AssertionError(f"{script} stayed {found!r}")
+
+
+DONE = "Number(document.getElementById('done').value)"
+SAVED = "document.getElementById('saved').textContent"
+
+
+def press(browser: Any, *keys: str) -> None:
+    from selenium.webdriver import ActionChains
+
+    ActionChains(browser).send_keys(*keys).perform()
+
+
+OVER = "!document.getElementById('over').classList.contains('hidden')"
+TEXT = "document.querySelector('#texts .text')?.textContent"
+
+
+def rate(browser: Any, most: int) -> dict[str, int]:
+    """Rates so many items by keyboard, or all there are: what was pressed for each text."""
+    found: dict[str, int] = {}
+    while len(found) < most and until(browser, f"{OVER} ? 'over' : {TEXT}") != "over":
+        before = browser.execute_script(f"return {DONE}")
+        text = browser.execute_script(f"return {TEXT}")
+        key = 1 + len(text) % 5
+        press(browser, str(key))
+        until(browser, DONE, lambda value, old=before: value == old + 1)
+        found[text] = key
+    return found
+
+
+def test_sixty_items_by_three_raters(
+    links: dict[str, str], browsers: Callable[[int], Any], outputs: Path
+) -> None:
+    """Keyboard alone, wide and narrow; exported, `validate` reads the same ratings."""
+    owner, wide, narrow = browsers(1200), browsers(1200), browsers(390)
+    owner.get(links["owner"])
+    given: dict[str, dict[str, int]] = {}
+    for name, browser, n in (("r01", wide, 25), ("r02", narrow, 25)):
+        browser.get(links[name])
+        given[name] = rate(browser, n)
+        assert browser.execute_script("return document.documentElement.scrollWidth") <= (
+            390 if browser is narrow else 1200
+        )
+    wide.delete_all_cookies()
+    wide.get(links["r03"])
+    given["r03"] = rate(wide, ITEMS)
+    given["r02"] |= rate(narrow, ITEMS)  # what was kept for them
+    wide.delete_all_cookies()
+    wide.get(links["r01"])
+    given["r01"] |= rate(wide, ITEMS)
+    assert "That is all" in wide.execute_script("return document.getElementById('main').innerText")
+    until(owner, "document.getElementById('state').textContent", lambda s: "60 of 60 items" in s)
+    until(owner, "document.querySelectorAll('#facts dt').length", lambda n: n > 4)  # a look
+    for browser in (owner, wide, narrow):
+        assert browser.get_log("browser") == []
+        assert "taken" not in browser.title
+    rows = owner.execute_async_script(
+        "const done = arguments[0];"
+        "fetch('/owner/export/ratings.jsonl').then((a) => a.text()).then(done)"
+    )
+    path = outputs.with_name("ratings.jsonl")
+    path.write_text(rows, encoding="utf-8")
+    parsed = [json.loads(line) for line in rows.splitlines()]
+    told = {(row["annotator"], row["text"]): row["rating"] for row in parsed}
+    assert told == {(who, text): key for who, all_ in given.items() for text, key in all_.items()}
+    validated = run("validate", path, "--scale", 1, 5, "--estimator", "bleu-neighbors",
+                    "--format", "jsonl")  # fmt: skip
+    assert validated.code == 0
+    means: dict[str, list[float]] = {}
+    for row in parsed:
+        means.setdefault(row["id"], []).append((row["rating"] - 1) / 4)
+    found = [json.loads(line) for line in validated.out.splitlines()]
+    human = {one["id"]: one["human"] for one in found}
+    assert human == pytest.approx({k: sum(v) / len(v) for k, v in means.items()})
+
+
+def test_undo_skip_help_and_back(links: dict[str, str], browsers: Callable[[int], Any]) -> None:
+    """Each by its key; what was said before is shown again, and can be changed."""
+    from selenium.webdriver.common.keys import Keys
+
+    browser = browsers(390)
+    browser.get(links["r01"])
+    now = int(until(browser, DONE))
+    pressed = "document.querySelector('[aria-pressed=true]')?.textContent"
+    press(browser, Keys.ARROW_LEFT)
+    first = until(browser, pressed)
+    press(browser, "1" if first != "1" else "2")
+    until(browser, SAVED, lambda text: "Saved" in text)
+    press(browser, "z")
+    until(browser, SAVED, lambda text: text.startswith("Undone"))
+    assert until(browser, pressed) == first
+    press(browser, "s")
+    assert browser.execute_script("return document.activeElement.id") == "reason"
+    press(browser, "I cannot tell", Keys.ENTER)
+    until(browser, SAVED, lambda text: text.startswith("Skipped"))
+    press(browser, "z")
+    until(browser, SAVED, lambda text: text.startswith("Undone"))
+    press(browser, "?")
+    assert browser.execute_script("return document.getElementById('keys').open")
+    press(browser, "3")  # rates nothing behind the help
+    press(browser, Keys.ESCAPE)
+    assert until(browser, DONE) == now
+    assert browser.get_log("browser") == []
+
+
+def test_everything_has_a_name_and_a_role(
+    links: dict[str, str], browsers: Callable[[int], Any]
+) -> None:
+    """What can be pressed says what it does; headings, status lines and groups are there."""
+    browser = browsers(1200)
+    for link, roles in (
+        (links["r02"], {"main", "status", "alert", "heading", "banner"}),
+        (links["owner"], {"main", "status", "alert", "heading", "region", "table"}),
+    ):
+        browser.delete_all_cookies()
+        browser.get(link)
+        until(browser, "document.readyState === 'complete'")
+        tree = browser.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"]
+        seen = [node for node in tree if not node["ignored"]]
+        there = {node["role"]["value"] for node in seen}
+        assert roles <= there, roles - there
+        for node in seen:
+            if node["role"]["value"] in {"button", "link", "textbox", "progressbar", "combobox"}:
+                assert node["name"]["value"].strip(), node
