@@ -155,6 +155,11 @@ def test_the_table_of_validate(folder: Path) -> None:
         ["fit", "30"],
     ]
     assert "of 2 dimensions" in ran.out
+    page = run("validate", folder / "long.jsonl", *ALONE, "-o", folder / "page.html")
+    assert page.code == 0
+    html = (folder / "page.html").read_text(encoding="utf-8")
+    assert html.count("<a href=") == html.count("</a>")  # a list of sections, each with a title
+    assert ">Each dimension by itself</a>" in html
     assert ran.err.count("rating from 'rating'") == 1
     assert f"refless validate {folder / 'long.jsonl'}" in ran.out
     assert "--dimension ok" in ran.out

@@ -43,12 +43,15 @@ class ScoreByDimension(ByDimension):
             header=("dimension", "mean estimate [95 %]", "scale", "covered", "outputs", "rated"),
             rows=tuple((names[name], *_row(one)) for name, one in self.results.items()),
         )
+        outputs = [one.scored.overall.n for one in self.results.values()]
         known = [section for one in self.results.values() for section in one.document().sections]
         return Document(
             title=f"Estimates of {counted(len(self.results), 'dimension')}",
+            verdict=f"{counted(max(outputs), 'output')}, estimated in "
+            f"{counted(len(self.results), 'dimension')}.",
             sections=(
                 *dict.fromkeys(section for section in known if section.warning),
-                Section(table=table),
+                Section(title="Each dimension by itself", table=table),
                 Section(lines=(LEGEND, ALL)),
                 *self._in_detail(),
             ),

@@ -62,7 +62,11 @@ class ValidateByDimension(ByDimension):
             title=f"Validation of {counted(len(self.results), 'dimension')}",
             verdict=f"Estimates are shown to agree with people in {worth} of "
             f"{counted(len(self.results), 'dimension')}, and no baseline to do better.",
-            sections=(Section(table=table), Section(lines=(LEGEND,)), *self._in_detail()),
+            sections=(
+                Section(title="Each dimension by itself", table=table),
+                Section(lines=(LEGEND,)),
+                *self._in_detail(),
+            ),
             signatures=tuple(str(one.signature) for one in self.results.values()),
             command=self.command,
         )
