@@ -154,7 +154,8 @@ class Rater(threading.Thread):
 def kills(args: argparse.Namespace, folder: Path) -> int:
     """Kills the service at drawn moments; what was acknowledged must be there, once."""
     path = outputs(folder, args.items)
-    service = Service([str(path), "--raters", str(args.raters)], _free_port())
+    words = [str(path), "--raters", str(args.raters), "--overlap", "0.001"]
+    service = Service(words, _free_port())
     service.start()
     stop, drawn = threading.Event(), random.Random(args.seed)
     raters = [Rater(service.port, link, stop) for name, link in service.links.items()
@@ -193,7 +194,8 @@ def told(raters: list[Rater], database: Path) -> int:
 def load(args: argparse.Namespace, folder: Path) -> int:
     """Many raters at their pace, while the estimator looks; how long saving takes."""
     path = outputs(folder, args.items)
-    service = Service([str(path), "--raters", str(args.raters)], _free_port())
+    words = [str(path), "--raters", str(args.raters), "--overlap", "0.001"]
+    service = Service(words, _free_port())
     service.start()
     stop = threading.Event()
     raters = [Rater(service.port, link, stop, args.pace) for name, link in service.links.items()

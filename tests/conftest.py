@@ -2,10 +2,14 @@
 
 import os
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+if find_spec("starlette") is None or find_spec("sqlalchemy") is None:
+    collect_ignore_glob = ["test_service_*.py"]  # they need the extra `serve`
 
 settings.register_profile(
     "refless",

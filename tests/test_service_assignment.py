@@ -1,9 +1,12 @@
 """Who is asked what next."""
 
+import math
 from collections import Counter
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from refless.report.rate import Asked
 from refless.service.assignment import ACTIVE, AUDIT, DONE, OPEN, REPEAT, SKIPPED, Assignment
@@ -133,3 +136,25 @@ def test_shared_items_are_for_everybody() -> None:
     for rater in range(1, 6):
         assert {*range(4)} <= {*everything(one, rater)}
     assert one.left(6) == 4
+
+
+ACTS = st.lists(
+    st.tuples(st.integers(1, 3), st.integers(0, 9), st.sampled_from([OPEN, DONE, SKIPPED])),
+    max_size=60,
+)
+
+
+@given(acts=ACTS, per_item=st.integers(1, 2))
+def test_what_is_left_is_a_sum_over_items(acts: list[tuple[int, int, str]], per_item: int) -> None:
+    """Kept along the way, it is what counting all items anew gives."""
+    one = Assignment(replace(ASKED, overlap=0.3, per_item=per_item), [1] * 10)
+    state: dict[tuple[int, int], str] = {}
+    for rater, item, what in acts:
+        one.note(rater, item, 0, what, 0.0)
+        state[rater, item] = what
+    done = [sum(state.get((who, item)) == DONE for who in (1, 2, 3)) for item in range(10)]
+    missing = sum(max(0, per_item - n) for n in done[3:])
+    raters = max(1, len({who for who, _ in state}))
+    for who in (1, 2, 3):
+        unseen = sum((who, item) not in state for item in range(3))
+        assert one.left(who) == unseen + math.ceil(missing / raters)

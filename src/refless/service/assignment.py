@@ -54,11 +54,14 @@ class Assignment:
     _skipped: list[int] = field(default_factory=list)
     _leases: dict[int, dict[int, float]] = field(default_factory=dict)
     _closed: int = 0  # all before it have their ratings
+    _missing: int = 0  # ratings that items which are not for everybody still lack
+    _common: dict[int, int] = field(default_factory=dict)  # items for everybody that each has seen
 
     def __post_init__(self) -> None:
         self._done = [0] * len(self.sizes)
         self._skipped = [0] * len(self.sizes)
         self._closed = self.shared
+        self._missing = self.asked.per_item * (len(self.sizes) - self.shared)
 
     @property
     def shared(self) -> int:
@@ -72,7 +75,13 @@ class Assignment:
         mine[item, turn] = state
         if turn:
             return
+        if item < self.shared:
+            self._common[rater] = self._common.get(rater, 0) + (before is None)
+        else:
+            self._missing -= self._lacks(item)
         self._done[item] += (state == DONE) - (before == DONE)
+        if item >= self.shared:
+            self._missing += self._lacks(item)
         self._skipped[item] += (state == SKIPPED) - (before == SKIPPED)
         leases = self._leases.setdefault(item, {})
         leases.pop(rater, None)
@@ -110,10 +119,11 @@ class Assignment:
 
     def left(self, rater: int) -> int:
         """Items that this rater may still be shown, shared with as many others as there are."""
-        mine, raters = self._seen.get(rater, {}), max(1, len(self._seen))
-        shared = sum((item, 0) not in mine for item in range(self.shared))
-        missing = sum(max(0, self.asked.per_item - n) for n in self._done[self.shared :])
-        return shared + -(-missing // raters)
+        raters = max(1, len(self._seen))
+        return self.shared - self._common.get(rater, 0) + -(-self._missing // raters)
+
+    def _lacks(self, item: int) -> int:
+        return max(0, self.asked.per_item - self._done[item])
 
     def audited(self) -> int:
         """How many items of the audit's order, from its beginning, were rated or skipped."""

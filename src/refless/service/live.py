@@ -160,9 +160,9 @@ class Live:
         }
 
 
-async def until(change: asyncio.Event, patience: float) -> None:
-    """Returns after a change, or so many seconds, and not at once."""
-    await asyncio.sleep(BREATH)
+async def until(change: asyncio.Event, patience: float, breath: float = BREATH) -> None:
+    """Returns after a change, or so many seconds, and not before it has taken breath."""
+    await asyncio.sleep(breath)
     with suppress(TimeoutError):
         await asyncio.wait_for(change.wait(), patience)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from importlib.resources import files
@@ -25,7 +26,7 @@ from starlette.routing import Route
 
 from refless.service.access import COOKIE, MONTH, Access, Pace, caller
 from refless.service.exports import EXPORTS, exported
-from refless.service.live import Live, until
+from refless.service.live import BREATH, Live, until
 from refless.service.store import OWNER, RATER, Event, Rater, Store
 
 TEMPLATES = Environment(
@@ -34,6 +35,7 @@ TEMPLATES = Environment(
 STATIC = {"rate.js": "text/javascript", "owner.js": "text/javascript", "service.css": "text/css"}
 NO_LINK = "Open the personal link that you were given."
 BAD_LINK = "This link is not valid, or no longer. Ask for a new one."
+SHARE = 10  # times as long as looking took, nothing is looked at
 PULSE = 15.0  # seconds between signs of life
 Handler = Callable[[Request], Awaitable[Response]]
 
@@ -144,11 +146,11 @@ class Pages:
         async def told() -> AsyncIterator[str]:
             last = ""
             while not self.live.ended:
-                change = self.live.change
+                change, began = self.live.change, time.monotonic()
                 found = json.dumps(await run_in_threadpool(self.live.found))
                 yield f"data: {found}\n\n" if found != last else ": \n\n"
                 last = found
-                await until(change, PULSE)
+                await until(change, PULSE, max(BREATH, SHARE * (time.monotonic() - began)))
 
         return StreamingResponse(told(), media_type="text/event-stream")
 

@@ -1,0 +1,127 @@
+"""`refless rate` and `refless serve` as commands: what they prepare, and what they refuse."""
+
+import socket
+from importlib import util
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from command_line import jsonl, output_rows, rated_rows, run
+
+pytest.importorskip("starlette")
+pytest.importorskip("sqlalchemy")
+
+
+@pytest.fixture
+def outputs(tmp_path: Path) -> Path:
+    return jsonl(tmp_path / "outputs.jsonl", output_rows())
+
+
+@pytest.fixture
+def served(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """What would have been served: (address, lines)."""
+    from refless.service import app
+
+    found: list[Any] = []
+    monkeypatch.setattr(app, "serve", lambda _, where, lines: found.append((where, lines)))
+    return found
+
+
+def test_links_are_printed(outputs: Path, served: list[Any]) -> None:
+    """The owner's is new each time, raters' stay."""
+    for _ in range(2):
+        ran = run("rate", outputs, "--raters", 2, "--port", 8111)
+        assert ran.code == 0, ran.err
+        assert "12 items to rate, from 1 to 5." in ran.out
+    (_, first), (where, second) = served
+    assert (where.host, where.port) == ("127.0.0.1", 8111)
+    assert [line.split(":")[0] for line in first] == [
+        "owner",
+        "rater r01",
+        "rater r02",
+        "API token",
+    ]
+    assert all(line.split(": ")[1].startswith("http://127.0.0.1:8111/join/") for line in first[:3])
+    assert first[0] != second[0]
+    assert first[1:3] == second[1:3]
+    assert outputs.with_name("outputs.jsonl.ratings.sqlite").exists()
+
+
+def test_token_of_the_environment_is_not_printed(
+    outputs: Path, served: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("REFLESS_TOKEN", "mine")
+    run("rate", outputs)
+    assert "mine" not in str(served[0][1])
+
+
+def test_pairs_are_of_two_systems(outputs: Path, served: list[Any]) -> None:
+    ran = run("rate", outputs, "--ask", "pair", "--format", "json")
+    assert (ran.code, ran.json["n_items"], ran.json["ask"]) == (0, 6, "pair")
+
+
+def test_serve_says_what_it_serves(tmp_path: Path, served: list[Any]) -> None:
+    ran = run("serve", jsonl(tmp_path / "rated.jsonl", rated_rows()), "--scale", 1, 5)
+    assert ran.code == 0, ran.err
+    assert "from 48 rated texts" in ran.out
+    assert served[0][1][0] == "http://127.0.0.1:8000"
+
+
+def test_backup(outputs: Path, served: list[Any]) -> None:
+    """A copy, and nothing is served."""
+    run("rate", outputs)
+    copy = outputs.with_name("copy.sqlite")
+    ran = run("rate", outputs, "--backup", copy)
+    assert (ran.code, len(served), copy.exists()) == (0, 1, True)
+    again = run("rate", outputs, "--backup", copy)
+    assert again.code == 2
+    assert "is there already" in again.err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("--scale 5 1", "--scale needs two whole numbers, the lower one first"),
+        ("--scale 0.5 3", "--scale needs two whole numbers"),
+        ("--scale 0 100", "for at most 11 buttons; got 0 100"),
+        ("--ask stars", "--ask must be rating, pair or best"),
+        ("--overlap 2", "--overlap is a share, from 0 to 1; got 2"),
+        ("--per-item 0", "--per-item and --lease must be 1 or more"),
+        ("--port 0", "--port must lie between 1 and 65535"),
+        ("--database mysql://x", "--database is a file (SQLite) or postgresql://"),
+        ("--database postgresql://nobody@127.0.0.1:1/x", "the database cannot be opened"),
+    ],
+)
+def test_what_cannot_be(outputs: Path, served: list[Any], words: str, said: str) -> None:
+    ran = run("rate", outputs, *words.split())
+    assert ran.code == 2
+    assert said in ran.err
+    assert not served
+
+
+def test_port_that_is_taken(outputs: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        ran = run("rate", outputs, "--port", port)
+    assert ran.code == 2
+    assert f"cannot listen on 127.0.0.1, port {port}" in ran.err
+
+
+def test_another_address_is_said(outputs: Path, served: list[Any]) -> None:
+    assert "others can reach it" in run("rate", outputs, "--host", "0.0.0.0").err
+
+
+def test_missing_extra_names_its_install_line(
+    outputs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = util.find_spec
+    lacking = {"starlette"}
+    monkeypatch.setattr(
+        util, "find_spec", lambda name, *rest: None if name in lacking else real(name, *rest)
+    )
+    ran = run("rate", outputs)
+    assert ran.code == 2
+    assert "pip install 'refless[serve]'" in ran.err
