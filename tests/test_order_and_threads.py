@@ -160,9 +160,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_every_command_is_asked(folder: Path) -> None:
-    """All that read rows; a new command is a new line here."""
+    """All that read rows and end; a new command is a new line here."""
     asked = {command for command, _ in lines(folder)} | {"train"}
-    assert asked == {*COMMANDS} - {"estimators", "metrics", "datasets", "demo"}
+    assert asked == {*COMMANDS} - {"estimators", "metrics", "datasets", "demo", "rate", "serve"}
 
 
 @settings(
