@@ -1,0 +1,175 @@
+"""Record batches of Arrow with an estimate beside each row, as every machine of a cluster does it.
+
+A fitted estimator travels as one file of bytes, is unpacked once a machine and opened once a
+process, which maps it into memory.
+"""
+
+from __future__ import annotations
+
+import getpass
+import io
+import math
+import os
+import shutil
+import tempfile
+import zipfile
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from refless.errors import InputError, UsageError
+from refless.outside import json_in
+
+if TYPE_CHECKING:
+    from refless.estimators import Estimator
+    from refless.records import Outputs
+
+MANIFESTS = ("fitted.json", "model.json")
+ADDED = {  # columns, and the types that Spark and Arrow call them by
+    "estimate": "double",
+    "low": "double",
+    "high": "double",
+    "support": "long",
+    "reason": "string",
+    "signature": "string",
+}
+Folder = str | os.PathLike[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Columns:
+    """What the columns of outputs are called; None where there is no such column.
+
+    Attributes:
+        text: strings. source: strings, or what becomes JSON. system: strings.
+    """
+
+    text: str = "text"
+    source: str | None = None
+    system: str | None = None
+
+    def named(self) -> dict[str, str]:
+        """Role -> column."""
+        roles = {"text": self.text, "source": self.source, "system": self.system}
+        return {role: name for role, name in roles.items() if name is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """A fitted estimator as bytes, and the digest by which each machine knows it again."""
+
+    digest: str
+    content: bytes
+
+    @classmethod
+    def of(cls, model: Folder) -> Packed:
+        """The folder of `refless fit`.
+
+        Raises:
+            InputError: no fitted estimator there.
+        """
+        digest, folder, out = digest_of(model), Path(model), io.BytesIO()
+        with zipfile.ZipFile(out, "w") as packed:
+            for path in sorted(folder.rglob("*")):
+                if path.is_file() and path.name != ".lock":
+                    name = zipfile.ZipInfo(str(path.relative_to(folder)))
+                    packed.writestr(name, path.read_bytes())
+        return cls(digest, out.getvalue())
+
+
+def digest_of(model: Folder) -> str:
+    """The digest of a fitted estimator, which its folder's manifest says."""
+    for name in MANIFESTS:
+        if (Path(model) / name).exists():
+            return str(json_in(Path(model) / name, dict).get("sha256", ""))
+    remedy = "name a folder made by 'refless fit'"
+    raise InputError("no fitted estimator is there", path=str(model), remedy=remedy)
+
+
+def unpacked(content: bytes | Path, digest: str) -> Path:
+    """The folder of a packed estimator on this machine, made where it is not there yet.
+
+    Raises:
+        InputError: other bytes than those that were packed.
+    """
+    folder = Path(tempfile.gettempdir()) / f"refless-{getpass.getuser()}-{digest[:16]}"
+    if not folder.exists():
+        fresh = Path(tempfile.mkdtemp(prefix=".refless-"))
+        source = io.BytesIO(content) if isinstance(content, bytes) else content
+        with zipfile.ZipFile(source) as packed:
+            packed.extractall(fresh)  # names that lead elsewhere are made to stay within
+        try:
+            fresh.rename(folder)
+        except OSError:  # another process of this machine was first
+            shutil.rmtree(fresh)
+    if digest_of(folder) != digest:
+        found, remedy = "another estimator than the one that was sent", "remove that folder"
+        raise InputError(found, path=str(folder), remedy=remedy)
+    return folder
+
+
+@lru_cache(maxsize=2)
+def opened(folder: Path, digest: str) -> Estimator:  # noqa: ARG001 - another one is opened anew
+    """The estimator, once a process; one thread, as clusters run a process for each core."""
+    from refless.estimators.saved import load
+
+    return load(folder, threads=1)
+
+
+def estimated(estimator: Estimator, batch: Any, columns: Columns) -> Any:  # noqa: ANN401 - Arrow
+    """The rows of a record batch or table, and of each `ADDED`: see there.
+
+    A row that cannot be read has the reason `bad-row`. Numbers are null where there is none.
+    No number depends on how rows are dealt to batches.
+
+    Args:
+        estimator: fitted.
+        batch: of pyarrow.
+        columns: what its columns are called; see `check`.
+    """
+    import pyarrow as pa
+
+    rows = len(batch)
+    found = estimator.estimate(_outputs(estimator, batch, columns)) if rows else None
+    added: dict[str, list[Any]] = {name: [] for name in ADDED}
+    if found is not None:
+        numbers = {"estimate": found.values, "low": found.low, "high": found.high}
+        added |= {name: [*map(_or_null, column.tolist())] for name, column in numbers.items()}
+        added["support"], added["reason"] = found.support.tolist(), [*found.reasons]
+        added["signature"] = [str(estimator.signature())] * rows
+    kinds = {"double": pa.float64(), "long": pa.int64(), "string": pa.string()}
+    for name, kind in ADDED.items():
+        batch = batch.append_column(name, pa.array(added[name], type=kinds[kind]))
+    return batch
+
+
+def check(columns: Columns, estimator: Estimator, there: list[str]) -> None:
+    """Raises UsageError for columns that are not there or would come twice, or lost sources."""
+    wanted = {*columns.named().values(), *estimator.rated.score_names}
+    if lost := sorted(wanted - {*there}):
+        raise UsageError(f"there is no column '{lost[0]}'; the columns are {', '.join(there)}")
+    if twice := sorted({*ADDED} & {*there}):
+        raise UsageError(f"there is a column '{twice[0]}' already; rename or drop it")
+    import pyarrow as pa
+
+    cells: dict[str, list[Any]] = {name: ["a"] for name in columns.named().values()}
+    cells |= {name: [0.0] for name in estimator.rated.score_names}
+    estimator.estimate(_outputs(estimator, pa.table(cells), columns))  # it may miss the sources
+
+
+def _outputs(estimator: Estimator, batch: Any, columns: Columns) -> Outputs:  # noqa: ANN401
+    """The outputs in a batch; rows that cannot be read keep their place."""
+    from refless.tables import Columns as Named
+    from refless.tables import Reading, read_outputs
+
+    scores = estimator.rated.score_names
+    names = dict.fromkeys([*columns.named().values(), *scores])
+    cells = {name: batch.column(name).to_pylist() for name in names}
+    roles: dict[str, Any] = {**columns.named(), "score": tuple(scores)}
+    named = Named(**roles)
+    return read_outputs(cells, Reading(columns=named, skip_bad=True)).outputs
+
+
+def _or_null(value: float) -> float | None:
+    return None if math.isnan(value) else value

@@ -1,0 +1,140 @@
+"""Batches of Arrow, and the clusters that call them: the same numbers as on one machine."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import refless
+from command_line import jsonl, output_rows, rated_rows, run
+from refless import arrow
+from refless.errors import InputError, UsageError
+
+pa = pytest.importorskip("pyarrow")
+COLUMNS = arrow.Columns(source="source", system="system")
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A fitted estimator."""
+    where = tmp_path_factory.mktemp("model")
+    rated = jsonl(where / "rated.jsonl", rated_rows())
+    assert run("fit", rated, "--scale", 1, 5, "--out-dir", where / "m").code == 0
+    return where / "m"
+
+
+def rows(n: int = 17) -> list[dict[str, Any]]:
+    """Outputs, one of them without a text."""
+    return [
+        {**row, "text": None if i == 3 else row["text"]} for i, row in enumerate(output_rows(n))
+    ]
+
+
+def wanted(model: Path, given: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """What `score` says of them, as batches say it."""
+    found = refless.score(given, model=model, skip_bad=True).rows()
+    signature = str(refless.load(model).signature())
+    names = ("estimate", "low", "high", "support", "reason")
+    told = [
+        {name: None if row[name] != row[name] else row[name] for name in names} for row in found
+    ]
+    return [{**row, **one, "signature": signature} for row, one in zip(given, told, strict=True)]
+
+
+@pytest.mark.parametrize("size", [1, 5, 100])
+def test_as_score_says(model: Path, size: int) -> None:
+    """To the last digit, however rows are dealt; a row without a text is `bad-row`."""
+    estimator, given = refless.load(model), rows()
+    found = [
+        row
+        for begin in range(0, len(given), size)
+        for row in arrow.estimated(
+            estimator, pa.RecordBatch.from_pylist(given[begin : begin + size]), COLUMNS
+        ).to_pylist()
+    ]
+    assert found == wanted(model, given)
+    assert (found[3]["reason"], found[3]["estimate"]) == ("bad-row", None)
+
+
+def test_an_empty_batch(model: Path) -> None:
+    """Has the columns, of their types."""
+    schema = pa.schema([("text", pa.string()), ("source", pa.string()), ("system", pa.string())])
+    found = arrow.estimated(
+        refless.load(model), pa.RecordBatch.from_pylist([], schema=schema), COLUMNS
+    )
+    assert found.schema.names == [*schema.names, *arrow.ADDED]
+    assert (len(found), str(found.schema.field("estimate").type)) == (0, "double")
+
+
+def test_columns_are_checked(model: Path) -> None:
+    """Before a cluster is asked."""
+    estimator = refless.load(model)
+    with pytest.raises(UsageError, match="no column 'source'; the columns are text, system"):
+        arrow.check(COLUMNS, estimator, ["text", "system"])
+    with pytest.raises(UsageError, match="a column 'low' already"):
+        arrow.check(COLUMNS, estimator, ["text", "source", "system", "low"])
+    with pytest.raises(UsageError, match="have sources and the outputs have none"):
+        arrow.check(arrow.Columns(), estimator, ["text"])
+
+
+def test_sent_and_unpacked(model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once a machine; another estimator in its place is refused."""
+    monkeypatch.setattr(arrow.tempfile, "gettempdir", lambda: str(tmp_path))
+    packed = arrow.Packed.of(model)
+    folder = arrow.unpacked(packed.content, packed.digest)
+    assert folder.parent == tmp_path
+    assert arrow.unpacked(b"not looked at again", packed.digest) == folder
+    found = arrow.opened(folder, packed.digest).signature()
+    assert found == refless.load(model).signature()
+    (folder / "fitted.json").write_text('{"sha256": "x"}')
+    with pytest.raises(InputError, match="another estimator than the one that was sent"):
+        arrow.unpacked(packed.content, packed.digest)
+    with pytest.raises(InputError, match="no fitted estimator is there"):
+        arrow.Packed.of(tmp_path)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_spark(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A real local Spark with two workers; where it is installed."""
+    sql = pytest.importorskip("pyspark.sql", reason="pyspark is not installed")
+    import refless.spark
+
+    source = str(Path(refless.__file__).parents[1])
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([source, os.environ.get("PYTHONPATH", "")]))
+    session = (
+        sql.SparkSession.builder.master("local[2]")
+        .config("spark.ui.enabled", "false")
+        .getOrCreate()
+    )
+    try:
+        given = rows()
+        schema = "id string, source string, system string, text string"
+        frame = session.createDataFrame(
+            [{k: row[k] for k in ("id", "source", "system", "text")} for row in given], schema
+        )
+        out = refless.spark.score(
+            frame.repartition(3), model, source_column="source", system_column="system"
+        )
+        found = sorted((row.asDict() for row in out.collect()), key=lambda row: row["id"])
+        assert found == sorted(wanted(model, given), key=lambda row: row["id"])
+    finally:
+        session.stop()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_ray(model: Path) -> None:
+    """A real local Ray with two actors; where it is installed."""
+    ray = pytest.importorskip("ray", reason="ray is not installed")
+    import refless.ray
+
+    source = str(Path(refless.__file__).parents[1])
+    ray.init(num_cpus=4, include_dashboard=False, runtime_env={"env_vars": {"PYTHONPATH": source}})
+    try:
+        given = rows()
+        data = ray.data.from_items(given, override_num_blocks=4)
+        out = refless.ray.score(data, model, source_column="source", system_column="system")
+        found = sorted(out.take_all(), key=lambda row: row["id"])
+        assert found == sorted(wanted(model, given), key=lambda row: row["id"])
+    finally:
+        ray.shutdown()
