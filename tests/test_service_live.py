@@ -93,7 +93,7 @@ def test_failed_look_tells_no_text() -> None:
 
     job = {**JOB, "ratings": [{"text": "secret text", "rating": "bad"}] * 30, "scale": "secret"}
     with pytest.raises(LookupError) as caught:
-        asyncio.run(_run(job))
+        asyncio.run(_run(json.dumps(job).encode()))
     assert "secret" not in str(caught.value)
 
 

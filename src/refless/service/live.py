@@ -74,16 +74,15 @@ class Live:
         """One look at each dimension; what it finds is kept, and what teaches most comes next."""
         found = {}
         for name in self.store.asked.dimensions:
-            job = await asyncio.to_thread(self._job, name)
-            found[name] = await _run(job)
+            found[name] = await _run(await asyncio.to_thread(self._job, name))
         look = {"n": max(one["n"] for one in found.values()), "dimensions": found}
         await asyncio.to_thread(self.store.keep_fit, look)
         self.looks.append(look)
         active = next(iter(found.values()))["active"]
         await asyncio.wrap_future(self.store.set_active(active))
 
-    def _job(self, dimension: str) -> dict[str, Any]:
-        """What a look needs to know."""
+    def _job(self, dimension: str) -> bytes:
+        """What a look needs to know, as JSON."""
         store, asked = self.store, self.store.asked
         first = dimension == asked.dimensions[0]
 
@@ -91,7 +90,7 @@ class Live:
             return [row for row in rows if row.get("dimension", dimension) == dimension]
 
         outputs = [texted(store, i) for unit in store.units for i in unit]
-        return {
+        job = {
             "ask": asked.ask,
             "items": len(store.units),
             "scale": asked.scale,
@@ -105,6 +104,7 @@ class Live:
             "outputs": outputs if asked.ask == "rating" else [],
             "model": str(self.model) if self.model is not None and first else "",
         }
+        return json.dumps(job).encode()
 
     def found(self) -> dict[str, Any]:
         """What the page shows."""
@@ -194,7 +194,7 @@ def _point(look: Mapping[str, Any]) -> list[list[float]]:
     return [[look["n"], one["spearman"], *one["spearman_interval"]]]
 
 
-async def _run(job: Mapping[str, Any]) -> dict[str, Any]:
+async def _run(job: bytes) -> dict[str, Any]:
     """A look in a process of its own, which yields to people's requests.
 
     Raises:
@@ -207,7 +207,7 @@ async def _run(job: Mapping[str, Any]) -> dict[str, Any]:
         stderr=asyncio.subprocess.PIPE,
     )  # fmt: skip
     try:
-        out, err = await process.communicate(json.dumps(job).encode())
+        out, err = await process.communicate(job)
     except asyncio.CancelledError:
         process.kill()
         await process.wait()

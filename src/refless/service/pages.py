@@ -36,6 +36,7 @@ STATIC = {"rate.js": "text/javascript", "owner.js": "text/javascript", "service.
 NO_LINK = "Open the personal link that you were given."
 BAD_LINK = "This link is not valid, or no longer. Ask for a new one."
 SHARE = 10  # times as long as looking took, nothing is looked at
+MANY_TRIES = "Too many tries; wait a minute."
 PULSE = 15.0  # seconds between signs of life
 Handler = Callable[[Request], Awaitable[Response]]
 
@@ -86,11 +87,10 @@ class Pages:
 
     async def join(self, request: Request) -> Response:
         """A personal link begins a session, and leaves the address bar."""
-        if not self.logins.takes(caller(request)):
-            raise HTTPException(429, "Too many tries; wait a minute.")
         who = await run_in_threadpool(self.access.by_link, request.path_params["token"])
-        if who is None:
-            raise HTTPException(403, BAD_LINK)
+        if who is None:  # a whole office may share an address, so that good links are not counted
+            tries = self.logins.takes(caller(request))
+            raise HTTPException(403, BAD_LINK) if tries else HTTPException(429, MANY_TRIES)
         answer = RedirectResponse("/", 303)
         secure = request.url.scheme == "https"
         answer.set_cookie(

@@ -240,8 +240,7 @@ class Store:
                 "until": until,
                 "state": OPEN,
             }
-            key = _inserted(one, assigned, new)
-            row = one.execute(sa.select(assigned).where(assigned.c.id == key)).one()
+            row = one.execute(sa.insert(assigned).returning(assigned), new).one()
             self.assignment.note(rater, pick.item, pick.round, OPEN, until)
         return self._told(one, row)
 
@@ -310,9 +309,9 @@ class Store:
         state = SKIPPED if skipped else DONE if whole else OPEN
         until = time.time() + self.asked.lease
         change = {"state": state, "until": until}
-        one.execute(sa.update(assigned).where(assigned.c.id == row.id).values(**change))
+        update = sa.update(assigned).where(assigned.c.id == row.id).values(**change)
         self.assignment.note(row.rater, row.item - 1, row.round, state, until)
-        return one.execute(sa.select(assigned).where(assigned.c.id == row.id)).one()
+        return one.execute(update.returning(assigned)).one()
 
     def _values(self, one: sa.Connection, row: Any) -> tuple[dict[str, float], bool]:  # noqa: ANN401
         """What now holds of an item: ratings by dimension as stored, and whether it was skipped."""
