@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -200,6 +201,33 @@ def test_damaged_folders_are_refused(tmp_path: Path, how: str) -> None:
     with pytest.raises(InputError, match=told) as error:
         refless.load(tmp_path)
     assert "make it again" in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "told"),
+    [
+        ("posterior.d", 0.0, "posterior.d is of no covariance"),
+        ("posterior.root", 0.0, "posterior.root is of no covariance"),
+        ("posterior.ones", np.nan, "posterior.ones has no such number"),
+        ("weights", -1.0, "an amplitude is below 0"),
+        ("words.columns", 2**31 - 1, "words.columns has a number outside"),
+        ("words.columns", -1, "words.columns has a number outside"),
+        ("words.rows", 7, "words.rows do not rise"),
+        ("values.variances", 1e300, "values.variances has no such number"),
+    ],
+)
+def test_damaged_numbers_are_refused(tmp_path: Path, name: str, value: float, told: str) -> None:
+    """Whatever the digests say: one that stands first."""
+    model = GaussianProcess(exact_up_to=10, inducing=10)
+    refless.save(model.fit(simulate(20, seed=2).pool), tmp_path)
+    (path,) = tmp_path.glob(f"data-*/{name}.npy")
+    array = np.load(path)
+    array[0] = value
+    np.save(path, array)
+    facts = {"bytes": path.stat().st_size, "sha256": sha256(path.read_bytes()).hexdigest()}
+    resealed(tmp_path / "fitted.json", put("files", name, value=facts))
+    with pytest.raises(InputError, match=told):
+        refless.load(tmp_path)
 
 
 def test_another_folder_is_no_model(tmp_path: Path) -> None:

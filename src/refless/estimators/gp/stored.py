@@ -49,6 +49,9 @@ PARTS = {  # of the process given the ratings, and which of them are lower trian
 }  # fmt: skip
 
 
+LARGEST, SMALLEST = 1e12, 1e-9  # beyond what there is: ratings are standardised
+
+
 class Facts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The constant mean, and what belongs to single texts."""
 
@@ -113,8 +116,8 @@ def restored(
     exact = not method.many(len(rated))
     _check_names(names, exact, ways, arrays)
     for name, array in arrays.items():
-        known = name.endswith((".means", ".variances")) or array.dtype.kind != "f"
-        hold(known or bool(np.isfinite(array).all()), f"{name} has a number that is none")
+        undefined = name.endswith((".means", ".variances"))  # where nothing is left to judge by
+        hold(array.dtype.kind != "f" or _within(array, undefined), f"{name} has no such number")
     inputs = _inputs(rated, names, arrays, use_scores=use_scores)
     bags = {name: _bag(name, len(rated), arrays) for name in _bags(names)}
     learned = components_of(
@@ -143,6 +146,11 @@ def restored(
         for way in ways
     }
     return data, model, left
+
+
+def _within(array: Array, undefined: bool) -> bool:
+    known = np.nan_to_num(array, posinf=np.inf, neginf=-np.inf) if undefined else array
+    return bool((np.abs(known) <= LARGEST).all())
 
 
 def _bags(names: Sequence[str] | Mapping[str, object]) -> list[str]:
@@ -215,8 +223,8 @@ def _bag(name: str, n: int, arrays: Mapping[str, Array]) -> tuple[Bag, Points]:
 
 def _model(data: Data, facts: Facts, method: Method, arrays: Mapping[str, Array]) -> Model:
     n, weights = len(data.y), _table("weights", arrays, len(data.components))
-    hold(bool((weights >= 0).all()) and facts.nugget > 0, "an amplitude is below 0")
-    hold(bool(np.isfinite([facts.nugget, facts.mean]).all()), "a fact is no number")
+    hold(bool((weights >= 0).all()) and facts.nugget >= SMALLEST, "an amplitude is below 0")
+    hold(_within(np.array([facts.nugget, facts.mean]), undefined=False), "a fact is no number")
     amplitudes = Amplitudes(weights, facts.nugget)
     rows, covariance = anchored(data, amplitudes, method)
     m, exact = len(rows), not method.many(n)
@@ -224,7 +232,8 @@ def _model(data: Data, facts: Facts, method: Method, arrays: Mapping[str, Array]
     found: dict[str, Any] = {"y": data.y, "mean": facts.mean}
     for name, lower in PARTS[exact].items():
         part = _table(f"posterior.{name}", arrays, *shapes.get(name, (n,)))
-        hold(not lower or bool((np.diag(part) > 0).all()), f"posterior.{name} is no factor")
+        positive = np.diag(part) if lower else part[: len(part) * (name == "d")]
+        hold(bool((positive >= SMALLEST).all()), f"posterior.{name} is of no covariance")
         found[name] = part.T if lower else part
     hold(found["ones"].sum() > 0, "posterior.ones sum to nothing")
     for name in {"factor", "inner"} & found.keys():
