@@ -52,7 +52,8 @@ def half_widths(
     if len(scores.alone):
         rated, alone = {*scores.sources}, scores.alone[~np.isnan(scores.alone)]
         radius[[source in rated for source in outputs.sources]] = conformal_radius(alone)
-    new = [bool(name) and name not in {*errors.systems} for name in outputs.systems]
+    known = {"", *errors.systems}
+    new = [name not in known for name in outputs.systems]
     if errors.systems and any(new):
         spread = unseen(errors.afar, errors.values, errors.systems).spread
         return np.hypot(radius * sd, np.where(new, quantile(LEVEL) * spread, 0.0))

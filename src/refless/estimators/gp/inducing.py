@@ -6,7 +6,7 @@ what the m inducing points leave of each text's variance, with nugget and noise.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from refless.estimators.gp.exact import Factor, Left, leave_out
 from refless.records import FloatArray, IntArray
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Inducing:
     """A Gaussian process with an unknown constant mean, given n ratings, through m points.
 
@@ -33,6 +33,16 @@ class Inducing:
     ones: FloatArray
     mean: float
 
+    @cached_property
+    def _answers(self) -> FloatArray:
+        """[m] phi' sigma^-1 (y - mean): of each feature in any mean."""
+        return np.asarray(self.phi.T @ self._solve(self.y - self.mean))
+
+    @cached_property
+    def _known(self) -> FloatArray:
+        """[m] phi' sigma^-1 1: how much of the constant each feature tells."""
+        return np.asarray(self.phi.T @ self.ones)
+
     def _solve(self, columns: FloatArray) -> FloatArray:
         """sigma^-1 times columns."""
         return _woodbury(self.phi, self.d, self.inner, columns)
@@ -47,8 +57,7 @@ class Inducing:
         """[m] of the inducing points in any mean: it is `mean` + cross @ `weights`."""
         from scipy.linalg import solve_triangular
 
-        among = self.phi.T @ self._solve(self.y - self.mean)
-        return np.asarray(solve_triangular(self.root, among, lower=True, trans="T"))
+        return np.asarray(solve_triangular(self.root, self._answers, lower=True, trans="T"))
 
     def predict(self, cross: FloatArray, prior: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean and variance of the process at new texts; `cross` is [new, m]."""
@@ -60,8 +69,8 @@ class Inducing:
         """Means, and variances of what the inducing points explain."""
         from scipy.linalg import cho_solve
 
-        values = self.mean + features @ (self.phi.T @ self._solve(self.y - self.mean))
-        lack = 1.0 - features @ (self.phi.T @ self.ones)
+        values = self.mean + features @ self._answers
+        lack = 1.0 - features @ self._known
         inner = cho_solve(self.inner, features.T).T
         return values, (features * inner).sum(axis=1) + lack**2 / self.ones.sum()
 
@@ -70,7 +79,7 @@ class Inducing:
         from scipy.linalg import cho_solve
 
         features = self._features(cross)
-        lack = 1.0 - features @ (self.phi.T @ self.ones)
+        lack = 1.0 - features @ self._known
         prior -= features @ (features - cho_solve(self.inner, features.T).T).T
         prior += np.outer(lack, lack / self.ones.sum())
         return prior
@@ -79,7 +88,7 @@ class Inducing:
         """[new, n] weight of each rating in each mean; every row sums to 1."""
         features = self._features(cross)
         solved = self._solve(self.phi @ features.T).T
-        lack = 1.0 - features @ (self.phi.T @ self.ones)
+        lack = 1.0 - features @ self._known
         return np.asarray(solved + np.outer(lack / self.ones.sum(), self.ones))
 
     def held_out(self, groups: IntArray) -> Left:
