@@ -13,6 +13,8 @@ import numpy as np
 from refless.estimators.gp.exact import Factor, Left, leave_out
 from refless.records import FloatArray, IntArray
 
+ROWS = 4_096  # rated texts at a time, where products would take as much memory as all of them
+
 
 @dataclass(frozen=True, eq=False)
 class Inducing:
@@ -100,13 +102,18 @@ class Inducing:
         from scipy.linalg import cho_solve
 
         total = self.ones.sum()
-        scaled = self.phi / self.d[:, None]
-        inner = cho_solve(self.inner, scaled.T).T
-        diagonal = 1.0 / self.d - (scaled * inner).sum(axis=1) - self.ones**2 / total
+        inner, explained = np.empty_like(self.phi), np.empty(len(self.d))
+        for begin in range(0, len(self.d), ROWS):
+            some = slice(begin, begin + ROWS)
+            scaled = _over(self.phi[some], self.d[some])
+            inner[some] = cho_solve(self.inner, scaled.T, check_finite=False).T
+            explained[some] = (scaled * inner[some]).sum(axis=1)
+        diagonal = 1.0 / self.d - explained - self.ones**2 / total
         qy = self._solve(self.y) - self.ones * (self.ones @ self.y) / total
 
         def block(rows: IntArray) -> FloatArray:
-            part = np.diag(1.0 / self.d[rows]) - scaled[rows] @ inner[rows].T
+            scaled = _over(self.phi[rows], self.d[rows])
+            part = np.diag(1.0 / self.d[rows]) - scaled @ inner[rows].T
             return np.asarray(part - np.outer(self.ones[rows], self.ones[rows]) / total)
 
         return partial(leave_out, self.y, qy, block, diagonal=diagonal, without=self._without)
@@ -140,7 +147,7 @@ def inducing(
 
     Args:
         among: [m, m] covariance of the inducing points.
-        cross: [n, m] covariance of the rated texts with them.
+        cross: [n, m] covariance of the rated texts with them, overwritten.
         prior: [n] prior variance of the rated texts.
         noise: [n] nugget and the ratings' own noise.
         y: [n] ratings.
@@ -148,7 +155,8 @@ def inducing(
     from scipy.linalg import solve_triangular
 
     root = np.asfortranarray(positive_root(among))  # as a saved one is read again
-    phi = np.ascontiguousarray(solve_triangular(root, cross.T, lower=True, check_finite=False).T)
+    solved = solve_triangular(root, cross.T, lower=True, check_finite=False, overwrite_b=True)
+    phi = np.ascontiguousarray(solved.T)
     d = np.maximum(prior - (phi**2).sum(axis=1), 0.0) + noise
     return _conditioned(root, phi, d, y)
 
