@@ -268,3 +268,35 @@ def test_job_that_fails_leaves_the_others_of_its_batch(store: Store) -> None:
     assert [one.result() for one in fine] == [1, 2]
     with pytest.raises(sa.exc.DBAPIError):
         bad.result()
+
+
+def test_caller_that_is_gone_does_not_end_the_writing(store: Store) -> None:
+    """A page that closes, or a server that ends, cancels its future; others are still told."""
+    gone = store.database.write(lambda c: c.execute(sa.text("SELECT 1")).scalar())
+    gone.cancel()
+    there = store.database.write(lambda c: c.execute(sa.text("SELECT 2")).scalar())
+    assert there.result(timeout=10) == 2
+
+
+def test_what_was_not_kept_is_asked_again(store: Store) -> None:
+    """A commit that fails, as on a full disk: nothing is taken for shown or rated after it."""
+    rater = store.add_rater("").id
+    broken = [True]
+
+    def full(_: object) -> None:
+        if broken[0]:
+            raise sa.exc.OperationalError("COMMIT", {}, Exception("disk is full"))
+
+    sa.event.listen(store.database.engine, "commit", full)
+    with pytest.raises(sa.exc.OperationalError):
+        store.next_unit(rater).result()
+    broken[0] = False
+    assert shown(store, rater)["position"] == 0
+    unit = shown(store, rater)
+    broken[0] = True
+    with pytest.raises(sa.exc.OperationalError):
+        store.save(rater, event("rated", unit, value=3.0)).result()
+    broken[0] = False
+    assert shown(store, rater) == unit
+    assert store.assignment.done(rater) == 0
+    assert rate_all(store, store.raters()[0]) == 12

@@ -33,16 +33,19 @@ class Database:
     """Reads from any thread; writes from one, which commits what waits for it together.
 
     A write is done, whatever happens to the machine, when its future is.
+
+    Attributes:
+        lost: commits that failed, with all that waited for them.
     """
 
     def __init__(self, url: str) -> None:
-        self.url = url
+        self.url, self.lost = url, 0
         self.engine = engine_of(url)
         self._jobs: queue.SimpleQueue[tuple[Job[Any], Future[Any]] | None] = queue.SimpleQueue()
         self._lock: BinaryIO | sa.Connection | None = None
         try:
             self._lock = self._sole()
-            with self.engine.begin() as connection:
+            with connected(url), self.engine.begin() as connection:
                 migrate(connection, url)
         except BaseException:
             self._unlock()
@@ -53,6 +56,7 @@ class Database:
     def write(self, job: Job[T]) -> Future[T]:
         """What the job returns, once that is on disk; a job that raises leaves nothing behind."""
         future: Future[T] = Future()
+        future.set_running_or_notify_cancel()  # a caller that is gone cancels nothing
         self._jobs.put((job, future))
         return future
 
@@ -116,6 +120,7 @@ class Database:
                         done.append((future, None, fault))
         except Exception as fault:  # noqa: BLE001 - nothing of it was kept
             done = [(future, None, fault) for _, future in batch]
+            self.lost += 1
         for future, value, error in done:
             if error is None:
                 future.set_result(value)
@@ -136,7 +141,7 @@ def connected(url: str) -> Any:  # noqa: ANN401 - a context manager
     def guard() -> Any:  # noqa: ANN401 - as above
         try:
             yield
-        except (sa.exc.OperationalError, OSError) as fault:
+        except (sa.exc.DatabaseError, sqlite3.Error, OSError) as fault:
             said = str(getattr(fault, "orig", None) or fault).strip().split("\n")[0]
             hidden = sa.make_url(url).render_as_string(hide_password=True)
             found = f"the database cannot be opened ({said})"
@@ -153,6 +158,8 @@ def engine_of(url: str) -> sa.Engine:
             return sa.create_engine(url, pool_pre_ping=True, hide_parameters=True)
         except ModuleNotFoundError as fault:
             raise MissingExtraError("PostgreSQL", "postgresql") from fault
+        except (sa.exc.ArgumentError, ValueError) as fault:  # which may quote a password
+            raise UsageError("--database is no address of PostgreSQL; see --help") from fault
     engine = sa.create_engine(url, hide_parameters=True)
 
     @sa.event.listens_for(engine, "connect")
@@ -203,8 +210,12 @@ def back_up(url: str, target: Path) -> None:
         raise InputError("no such database", path=str(path), remedy="check --database")
     if target.exists():
         raise UsageError(f"--backup {target} is there already; name another file")
-    with (
-        closing(sqlite3.connect(path)) as source,
-        closing(sqlite3.connect(target)) as copy,
-    ):
-        source.backup(copy)
+    with connected(url), closing(sqlite3.connect(path)) as source:
+        source.execute("PRAGMA schema_version")  # reads it, so that what fails below is the copy's
+        try:
+            with closing(sqlite3.connect(target)) as copy:
+                source.backup(copy)
+        except sqlite3.Error as fault:
+            remedy = "name another file with --backup"
+            found = f"the copy cannot be written ({fault})"
+            raise InputError(found, path=str(target), remedy=remedy) from fault

@@ -78,6 +78,7 @@ class Store:
         self.units = [units[i] for i in order]  # by the audit's order
         self.names = [" / ".join(outputs.ids[i] for i in unit) for unit in self.units]
         self.database = Database(url)
+        self._sound = 0  # commits that had failed when the items were read
         try:
             self.secret = self.database.write(self._prepared).result()
             self.assignment = self.database.read(self._assignment)
@@ -170,13 +171,16 @@ class Store:
         return self.database.write(job)
 
     def _guarded(self, one: sa.Connection, run: Any) -> dict[str, Any]:  # noqa: ANN401 - a function
-        """Runs; where it fails half-way, what is known of the items is read anew."""
+        """Runs; after what failed half-way or was not kept, items are first read anew."""
+        if self._sound != self.database.lost:
+            self.assignment = self._assignment(one)
+            self._sound = self.database.lost
         try:
             found: dict[str, Any] = run()
         except Refused:
             raise
         except BaseException:
-            self.assignment = self._assignment(one)
+            self._sound = -1
             raise
         return found
 
