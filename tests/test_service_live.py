@@ -12,7 +12,7 @@ import pytest
 from refless.records import Outputs
 from refless.report.rate import Asked
 from refless.service.app import Latest
-from refless.service.live import Live
+from refless.service.live import Live, LookFailedError
 from refless.service.looking import looked
 from refless.simulate import simulate
 from refless.stats.anytime import always_interval
@@ -92,9 +92,35 @@ def test_failed_look_tells_no_text() -> None:
     from refless.service.live import _run
 
     job = {**JOB, "ratings": [{"text": "secret text", "rating": "bad"}] * 30, "scale": "secret"}
-    with pytest.raises(LookupError) as caught:
+    with pytest.raises(LookFailedError) as caught:
         asyncio.run(_run(json.dumps(job).encode()))
     assert "secret" not in str(caught.value)
+
+
+def test_fault_of_the_system_does_not_end_the_looks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second look comes, though the first could not start its process."""
+    store = opened(f"sqlite:///{tmp_path / 'a.sqlite'}", Asked(repeat=0.0))
+    live, looks = Live(store, "gp"), 0
+    rate_all(store, store.add_rater(""))
+
+    async def look() -> None:
+        nonlocal looks
+        looks += 1
+        live._seen = 0
+        if looks == 1:
+            raise OSError("no process")
+        live.end()
+
+    async def soon(*_: object) -> None:
+        await asyncio.sleep(0)
+
+    monkeypatch.setattr(live, "_look", look)
+    monkeypatch.setattr("refless.service.live.until", soon)
+    asyncio.run(live.watch())
+    assert looks == 2
+    store.close()
 
 
 def test_few_ratings_say_so() -> None:

@@ -27,6 +27,10 @@ PATIENCE = 60.0  # seconds between two looks at most, where something changed
 BREATH = 1.0  # seconds between two looks at least
 
 
+class LookFailedError(Exception):
+    """A look's process failed; says by what, and quotes no text."""
+
+
 class Live:
     """Tells the owner's pages when something changed, and what there is.
 
@@ -57,14 +61,15 @@ class Live:
         """Looks at the ratings again whenever a tenth more of them are there, until the end."""
         while not self.ended:
             await until(self.change, PATIENCE)
-            count = await asyncio.to_thread(self._count)
-            if self.ended or count < FEWEST or count < self._seen * 1.1 + 1:
-                continue
-            self._seen = count
             try:
+                count = await asyncio.to_thread(self._count)
+                if self.ended or count < FEWEST or count < self._seen * 1.1 + 1:
+                    continue
+                self._seen = count
                 await self._look()
-            except LookupError as fault:  # a look that failed is no reason to stop
-                log.warning("the estimator could not look at the ratings: %s", fault)
+            except Exception as fault:  # noqa: BLE001 - a look that failed is no reason to stop
+                why = fault if isinstance(fault, LookFailedError) else type(fault).__name__
+                log.warning("the estimator could not look at the ratings: %s", why)
             self.touch()
 
     def _count(self) -> int:
@@ -198,7 +203,7 @@ async def _run(job: bytes) -> dict[str, Any]:
     """A look in a process of its own, which yields to people's requests.
 
     Raises:
-        LookupError: it failed.
+        LookFailedError: it failed.
     """
     nice = () if sys.platform == "win32" else ("nice", "-n", "10")
     process = await asyncio.create_subprocess_exec(
@@ -214,6 +219,6 @@ async def _run(job: bytes) -> dict[str, Any]:
         raise
     if process.returncode:
         last = (err.decode("utf-8", "replace").strip().split("\n") or [""])[-1]
-        raise LookupError(last.partition(":")[0])  # what follows may quote a text
+        raise LookFailedError(last.partition(":")[0])  # what follows may quote a text
     found: dict[str, Any] = json.loads(out)
     return found
