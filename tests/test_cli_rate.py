@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from command_line import jsonl, output_rows, rated_rows, run
+from refless.application.rate import apart
+from refless.tables import Reading, read_outputs, read_pool
 
 pytest.importorskip("starlette")
 pytest.importorskip("sqlalchemy")
@@ -77,6 +79,14 @@ def test_backup(outputs: Path, served: list[Any]) -> None:
     again = run("rate", outputs, "--backup", copy)
     assert again.code == 2
     assert "is there already" in again.err
+    nowhere = run("rate", outputs, "--backup", outputs / "copy.sqlite")
+    assert nowhere.code == 2
+    assert "the copy cannot be written" in nowhere.err
+    other = ("--database", outputs)
+    for words in (other, (*other, "--backup", outputs.with_name("b"))):
+        ran = run("rate", outputs, *words)
+        assert ran.code == 2
+        assert "the database cannot be opened (file is not a database)" in ran.err
 
 
 @pytest.mark.parametrize(
@@ -91,13 +101,27 @@ def test_backup(outputs: Path, served: list[Any]) -> None:
         ("--port 0", "--port must lie between 1 and 65535"),
         ("--database mysql://x", "--database is a file (SQLite) or postgresql://"),
         ("--database postgresql://nobody@127.0.0.1:1/x", "the database cannot be opened"),
+        ("--database postgresql://me:secret@host:port/x", "--database is no address of PostgreSQL"),
     ],
 )
 def test_what_cannot_be(outputs: Path, served: list[Any], words: str, said: str) -> None:
     ran = run("rate", outputs, *words.split())
     assert ran.code == 2
     assert said in ran.err
+    assert "secret" not in ran.err
     assert not served
+
+
+def test_rated_texts_without_ids_are_not_the_outputs(tmp_path: Path) -> None:
+    """Both are called by their rows; a text that is the same keeps its name."""
+    rows = [{"text": "a b c"}, {"text": "d e f"}]
+    outputs = read_outputs(rows, Reading()).outputs
+    rated = [{"id": "1", "text": "x y z", "rating": 1.0}, {"id": "2", "text": "d e f"}]
+    found = apart(rated, outputs)
+    assert [one["id"] for one in found] == ["rated 1", "2"]
+    ratings = [{"id": "1", "text": "a b c", "rating": 2.0}, {**rated[1], "rating": 3.0}]
+    pool = read_pool([found[0], *ratings], Reading(scale=(1.0, 5.0))).pool
+    assert pool.ids == ("rated 1", "1", "2")
 
 
 def test_port_that_is_taken(outputs: Path) -> None:

@@ -106,7 +106,7 @@ def rate(
     return RateResult(
         outputs=found,
         items=_items(found, ask),
-        rated=() if rated is None else _rated(rated, rows, asked),
+        rated=() if rated is None else apart(_rated(rated, rows, asked), found),
         asked=asked,
         where=Where(host=host, port=port, database=_database(database, outputs)),
         estimator=spec,
@@ -205,6 +205,17 @@ def _rated(rated: Rows, rows: OutputRows, asked: Asked) -> tuple[Mapping[str, An
 
     same = {one.name: getattr(rows, one.name) for one in fields(rows)}
     return rows_of(told_pool(rated, RatedRows(**same, scale=asked.scale)).pool)
+
+
+def apart(rated: Sequence[Mapping[str, Any]], outputs: Outputs) -> tuple[Mapping[str, Any], ...]:
+    """Rows of rated texts, none with the id of an output that has another text."""
+    there = dict(zip(outputs.ids, outputs.texts, strict=True))
+    return tuple(
+        {**row, "id": f"rated {row['id']}"}
+        if there.get(row["id"], row["text"]) != row["text"]
+        else row
+        for row in rated
+    )
 
 
 def rows_of(pool: RatedPool) -> tuple[Mapping[str, Any], ...]:
