@@ -92,6 +92,14 @@ def test_stream_tells_of_a_bad_line_and_ends(web: Any) -> None:
     assert json.loads(last) == {"error": "this is not JSON in UTF-8", "line": 2}
 
 
+def test_stream_has_any_length(web: Any) -> None:
+    """More than a body may hold otherwise, in blank lines; the text after them is estimated."""
+    blank = (b" " * ((1 << 20) - 1) + b"\n" for _ in range(33))
+    body = (part for part in (*blank, b'{"text": "a b c d e"}\n'))
+    (found,) = web.post("/estimate", content=body, headers=LINES).text.splitlines()
+    assert json.loads(found)["id"] == "1"
+
+
 @pytest.mark.parametrize("path", ["/estimate", "/compare", "/metrics"])
 @pytest.mark.parametrize("sent", [None, "", "Bearer", "Bearer wrong", f"bearer {TOKEN}", TOKEN])
 def test_nobody_gets_in_without_the_token(web: Any, path: str, sent: str | None) -> None:

@@ -133,12 +133,22 @@ def test_malformed_events_are_refused(web: Any, store: Store, body: bytes) -> No
     assert "Traceback" not in answer.text
 
 
+def test_refusal_is_a_sentence(web: Any, store: Store) -> None:
+    """The page shows it as it comes."""
+    headers = joined(web, store, store.add_rater(""))
+    answer = web.post(
+        "/rate/events", content=b'{"uuid": "12345678", "kind": "undone"}', headers=headers
+    )
+    assert (answer.status_code, answer.text) == (422, "there is nothing to undo")
+
+
 def test_oversized_bodies_are_refused(web: Any, store: Store) -> None:
     """By what they say, and by what they hold."""
     headers = joined(web, store, store.add_rater(""))
     told = {**headers, "content-length": str(1 << 40)}
     assert web.post("/rate/events", content=b"{}", headers=told).status_code == 413
     whole = (b"a" * (1 << 20) for _ in range(33))
+    headers["content-type"] = "application/x-ndjson"  # what has no limit elsewhere
     assert web.post("/rate/events", content=whole, headers=headers).status_code == 413
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from itsdangerous import BadData, URLSafeSerializer
@@ -113,23 +114,26 @@ class TooLarge(Exception):  # noqa: N818 - what it says
 
 
 class Guarded:
-    """Headers of every answer, and a limit to what a request's body may hold."""
+    """Headers of every answer, and a limit to what a request's body may hold.
 
-    def __init__(self, app: ASGIApp, most: int) -> None:
-        self.app, self.most = app, most
+    `endless` tells the requests whose bodies have no such limit: whoever reads these keeps a part.
+    """
+
+    def __init__(self, app: ASGIApp, most: int, endless: Callable[[Scope], bool]) -> None:
+        self.app, self.most, self.endless = app, most, endless
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """As ASGI has it."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        read = 0
+        read, free = 0, self.endless(scope)
 
         async def limited() -> Message:
             nonlocal read
             message = await receive()
             read += len(message.get("body", b""))
-            if read > self.most:
+            if read > self.most and not free:
                 raise TooLarge
             return message
 
@@ -141,7 +145,7 @@ class Guarded:
             await send(message)
 
         told = Headers(scope=scope).get("content-length", "0")
-        whole = told.isdigit() and int(told[:20]) <= self.most
+        whole = free or (told.isdigit() and int(told[:20]) <= self.most)
         try:
             if not whole:
                 read = self.most + 1

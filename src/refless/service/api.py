@@ -14,6 +14,7 @@ from typing import Any
 
 import anyio
 from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
@@ -99,7 +100,7 @@ class Api:
         one = await run_in_threadpool(self.estimator)
         if one is None:
             raise HTTPException(503, NO_ESTIMATOR)
-        if request.headers.get("content-type", "").startswith(STREAM):
+        if is_stream(request.scope):
             return Both(self._streamed(request, one), media_type=STREAM)
         rows = rows_in(await request.body())
         if len(rows) > MOST_TEXTS:
@@ -172,6 +173,12 @@ class Api:
             lines += [f"# TYPE refless_{name} gauge", f"refless_{name} {value:g}"]
         text = "\n".join([*lines, ""])
         return PlainTextResponse(text, media_type="text/plain; version=0.0.4")
+
+
+def is_stream(scope: Scope) -> bool:
+    """Whether a request sends texts line by line, of any number."""
+    kind = Headers(scope=scope).get("content-type", "")
+    return bool(scope["path"] == "/estimate" and kind.startswith(STREAM))
 
 
 class Both(StreamingResponse):

@@ -30,7 +30,7 @@ from refless.estimators.saved import FITTED, opened
 from refless.report.rate import RateResult, ServeResult, Where
 from refless.report.result import Result
 from refless.service.access import Access, Guarded, Pace
-from refless.service.api import Api
+from refless.service.api import Api, is_stream
 from refless.service.database import back_up
 from refless.service.live import Live
 from refless.service.pages import Pages, told_of
@@ -121,12 +121,12 @@ def application(
     handlers: dict[Any, Any] = {
         HTTPException: _refused,
         RefLessError: _fault,
-        Refused: _fault,
+        Refused: _denied,
     }
     app = Starlette(
         routes=routes,
         lifespan=lifespan,
-        middleware=[Middleware(Guarded, most=MOST_BYTES)],
+        middleware=[Middleware(Guarded, most=MOST_BYTES, endless=is_stream)],
         exception_handlers=handlers,
     )
     app.state.ended = ended
@@ -138,6 +138,11 @@ async def _refused(request: Request, error: HTTPException) -> Response:
     if "text/html" in request.headers.get("accept", ""):
         return HTMLResponse(told_of(error), error.status_code)
     return Response(error.detail, error.status_code, media_type="text/plain")
+
+
+async def _denied(_: Request, error: Refused) -> Response:
+    """What the page shows as it is."""
+    return Response(str(error), 422, media_type="text/plain")
 
 
 async def _fault(_: Request, error: RefLessError) -> Response:
