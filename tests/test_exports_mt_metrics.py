@@ -103,6 +103,15 @@ def test_damaged_folders(copy: Path, file: str, content: Any, found: str) -> Non
     assert told.value.remedy
 
 
+def test_json_without_a_translation_is_no_text(copy: Path) -> None:
+    """A field that is null or missing."""
+    (copy / "system-outputs/en-de/sys.b.txt").unlink()
+    lines = '{"hypothesis": null}\n{}\n{"hypothesis": "Drei Mäuse."}\n'
+    (copy / "system-outputs/en-de/sys.b.jsonl").write_text(lines, encoding="utf-8")
+    pool = read_pool(copy, Reading(dimension="mqm")).pool
+    assert [text for text in pool.texts if text in {"None", "Drei Mäuse."}] == ["Drei Mäuse."]
+
+
 def test_other_folders_and_files(tmp_path: Path) -> None:
     """A folder that is none, one that is too large, and a file that is named a folder."""
     with pytest.raises(InputError, match="this is a directory"):

@@ -102,14 +102,13 @@ def _rows(place: Place, folder: Path, pair: str) -> Iterator[Numbered]:
 
 def _texts(place: Place, file: Path, field: str, n: int | None = None) -> list[str | None]:
     """The segments of a file: its lines, or a field of each object of JSONL; None for none."""
-    lines = [line for _, line in _lines(place, file)]
+    lines: list[str | None] = [line for _, line in _lines(place, file)]
     if file.suffix == ".jsonl":
-        lines = [
-            str(_object(line, file, number).get(field)) for number, line in enumerate(lines, 1)
-        ]
+        found = [_object(line, file, number).get(field) for number, line in _lines(place, file)]
+        lines = [None if one is None else str(one) for one in found]
     if n is not None and len(lines) != n:
-        found = f"{len(lines)} segments where the source has {n}"
-        raise InputError(found, path=str(file), remedy=_REMEDY)
+        said = f"{len(lines)} segments where the source has {n}"
+        raise InputError(said, path=str(file), remedy=_REMEDY)
     return [None if line == NO_TRANSLATION else line for line in lines]
 
 
