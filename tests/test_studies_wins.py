@@ -1,9 +1,11 @@
 """Win rates by hand, and how often their intervals hold."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
-from refless.pairs import Pairs, pairs_of
+from refless.pairs import Pairs, digest, pairs_of
 from refless.studies.wins import rate, wins
 
 
@@ -58,3 +60,20 @@ def test_intervals_hold(chance: float) -> None:
     assert held >= 0.92 * 400
     if chance == 0.5:
         assert shown <= 0.07 * 400
+
+
+def test_digest_is_of_all_that_changes_a_number() -> None:
+    """Systems and scores too; not which text stood first."""
+    sides = [(("s", "x"), ("s", "y"))]
+    given: dict[str, Any] = {"systems": [("A", "B")], "score_names": ("judge",)}
+
+    def told(a: float, b: float, **more: Any) -> str:
+        return digest(pairs_of(sides, [1.0], scores=[((a,), (b,))], **{**given, **more}))
+
+    turned = pairs_of(
+        [(both[1], both[0]) for both in sides], [0.0], scores=[((2.0,), (1.0,))],
+        systems=[("B", "A")], score_names=("judge",),
+    )  # fmt: skip
+    assert digest(turned) == told(1.0, 2.0)
+    assert told(1.0, 2.0) != told(1.0, 0.0)
+    assert told(1.0, 2.0) != told(1.0, 2.0, systems=[("B", "A")])

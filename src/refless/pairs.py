@@ -200,13 +200,18 @@ def pool_in(pairs: Pairs) -> RatedPool:
 
 
 def digest(pairs: Pairs) -> str:
-    """Twelve hexadecimal digits of what was chosen, whatever the order."""
+    """Twelve hexadecimal digits of choices, scores and systems, whatever the order."""
     texts, sources = pairs.texts.texts, pairs.texts.sources or ("",) * len(pairs.texts)
+    scores = pairs.texts.scores.tolist() if pairs.texts.score_names else [()] * len(texts)
     turned = pairs.first > pairs.second
     sides = np.where(turned, pairs.second, pairs.first), np.where(turned, pairs.first, pairs.second)
     won = np.where(turned, 1.0 - pairs.outcomes, pairs.outcomes)
-    columns = [[(sources[i], texts[i]) for i in side.tolist()] for side in sides]
-    return digest_of([*columns, won.tolist(), pairs.annotators or [""] * len(pairs)])
+    columns = [[(sources[i], texts[i], *scores[i]) for i in side.tolist()] for side in sides]
+    systems = [
+        both[::-1] if turn else both
+        for both, turn in zip(pairs.systems or [("", "")] * len(pairs), turned, strict=True)
+    ]
+    return digest_of([*columns, won.tolist(), pairs.annotators or [""] * len(pairs), systems])
 
 
 def _connected(first: IntArray, second: IntArray, n: int) -> IntArray:
