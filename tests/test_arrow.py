@@ -94,6 +94,18 @@ def test_sent_and_unpacked(model: Path, tmp_path: Path, monkeypatch: pytest.Monk
         arrow.Packed.of(tmp_path)
 
 
+def test_user_without_a_name(model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in containers that run under a number."""
+    monkeypatch.setattr(arrow.tempfile, "gettempdir", lambda: str(tmp_path))
+
+    def nobody() -> str:
+        raise KeyError("getpwuid(): uid not found")
+
+    monkeypatch.setattr(arrow.getpass, "getuser", nobody)
+    packed = arrow.Packed.of(model)
+    assert arrow.unpacked(packed.content, packed.digest).parent == tmp_path
+
+
 @pytest.mark.filterwarnings("ignore")
 def test_spark(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A real local Spark with two workers; where it is installed."""

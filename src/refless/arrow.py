@@ -93,7 +93,7 @@ def unpacked(content: bytes | Path, digest: str) -> Path:
     Raises:
         InputError: other bytes than those that were packed.
     """
-    folder = Path(tempfile.gettempdir()) / f"refless-{getpass.getuser()}-{digest[:16]}"
+    folder = Path(tempfile.gettempdir()) / f"refless-{_user()}-{digest[:16]}"
     if not folder.exists():
         fresh = Path(tempfile.mkdtemp(prefix=".refless-"))
         source = io.BytesIO(content) if isinstance(content, bytes) else content
@@ -107,6 +107,14 @@ def unpacked(content: bytes | Path, digest: str) -> Path:
         found, remedy = "another estimator than the one that was sent", "remove that folder"
         raise InputError(found, path=str(folder), remedy=remedy)
     return folder
+
+
+def _user() -> str:
+    """Whose process this is; in a container, users may have no name."""
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):
+        return str(os.getuid())
 
 
 @lru_cache(maxsize=2)
