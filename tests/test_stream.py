@@ -127,7 +127,8 @@ def test_a_stopped_run_goes_on(
 def test_a_stopped_run_that_was_another(folder: Path, tmp_path: Path) -> None:
     """Other settings, other outputs: what to do is said, and nothing is mixed."""
     to = tmp_path / "e.jsonl"
-    settings = {"outputs": [str(folder / "outputs.jsonl")], "estimator": "x", "batch": 4}
+    files = [str(folder / "outputs.jsonl")]
+    settings = {"outputs": files, "estimator": "x", "batch": 4, "reading": {}}
     with parts_of(to, settings) as parts:
         parts.put(0, [{"id": "o0", "text": "elsewhere", "estimate": None, "reason": ""}])
     ran = streamed(folder, to, "--batch", 4)
@@ -140,6 +141,8 @@ def test_a_stopped_run_that_was_another(folder: Path, tmp_path: Path) -> None:
     run_file.write_text(json.dumps({**settings, "estimator": str(found)}))
     ran = streamed(folder, to, "--batch", 4)
     assert (ran.code, "read other outputs (batch 1)" in ran.err) == (2, True)
+    ran = streamed(folder, to, "--batch", 4, "--source-column", "system")
+    assert (ran.code, "made with another reading: {}" in ran.err) == (2, True)
     assert not to.exists()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import fields
 from os import fspath
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -74,6 +75,7 @@ def stream(
     least = checked_gates(min_mean, min_coverage, one.rated.scale)
     signature = one.signature() if group is None else one.signature().plus(heldout=group)
     settings = {"outputs": _names(outputs), "estimator": str(signature), "batch": batch}
+    settings["reading"] = _options(rows)
     tally = Tally()
     with parts_of(to, settings) as parts:
         count = _all(outputs, one, group, rows, batch, parts, tally)
@@ -109,6 +111,13 @@ def _names(outputs: Rows) -> list[str]:
     from refless.tables import named
 
     return named(outputs)
+
+
+def _options(rows: ScoredRows) -> dict[str, str]:
+    """How outputs are read, where that is not as usual: by another column, estimates are others."""
+    given = {one.name: getattr(rows, one.name) for one in fields(rows)}
+    usual = ScoredRows()
+    return {name: str(value) for name, value in given.items() if value != getattr(usual, name)}
 
 
 def _all(
