@@ -55,6 +55,18 @@ def test_a_column_is_a_dimension(name: str) -> None:
         read_pool(rows, Reading(dimension="grammar"))
 
 
+@pytest.mark.parametrize("score", ["ratings.fluency", "ratings.f*", "ratings.fluency.0"])
+def test_ratings_of_a_dimension_are_no_scores(score: str) -> None:
+    """An estimate would know what is held out; another dimension may be a score."""
+    rows = [{**row, "ratings": {**row["ratings"], "fluency": [4, 5]}} for row in WIDE]
+    columns = Columns(score=(score,))
+    with pytest.raises(UsageError, match="it would tell what is held out"):
+        read_pool(rows, Reading(columns=columns, dimension="ratings.fluency"))
+    pool = read_pool(rows, Reading(columns=columns, dimension="ratings.adequacy")).pool if (
+        score == "ratings.fluency.0") else None  # fmt: skip
+    assert pool is None or pool.scores.tolist() == [[4], [4]]
+
+
 def test_a_pattern_of_dimensions() -> None:
     """All columns that match, without the places of their lists; values of a column likewise."""
     with pytest.raises(SeveralDimensionsError) as found:

@@ -77,6 +77,7 @@ def checked(
     if more:
         told, seen = bool(table.told), tuple(table.seen)
         columns = with_dimension(reading, table.dimensions, seen, table.name, told=told)
+        check_columns(columns, roles)
     try:
         taken = roles_of(columns, roles, tuple(table.seen), table.name, needed, table.known)
     except InputError as fault:

@@ -109,8 +109,9 @@ def check_columns(columns: Columns, roles: Sequence[str]) -> None:
         names = flagged(columns, role)
         if len(set(names)) != len(names):
             raise UsageError(f"--{role}-column names a column twice: {', '.join(names)}")
-    if both := {*columns.score}.intersection(columns.rating):
-        raise UsageError(TELLS.format(min(both)))
+    for score in columns.score:
+        if any(score == rating or score.startswith(f"{rating}.") for rating in columns.rating):
+            raise UsageError(TELLS.format(score))
     if "annotator" in roles and len(columns.rating) > 1 and columns.annotator is not None:
         raise UsageError(
             "with several --rating-column each column is an annotator; drop --annotator-column"
