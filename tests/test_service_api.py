@@ -161,6 +161,15 @@ def test_bad_options_of_compare_are_refused(web: Any, more: dict[str, Any]) -> N
     assert "root:" not in answer.text
 
 
+def test_compare_says_what_rows_lack(web: Any) -> None:
+    """As the command does."""
+    for row, said in (({"text": "a"}, "no column for the system"),
+                      ({"text": "a", "system": "x"}, "there is one system, 'x'")):  # fmt: skip
+        answer = web.post("/compare", json={"outputs": [row]}, headers=AUTH)
+        assert answer.status_code == 422
+        assert said in answer.json()["error"]
+
+
 def test_metrics_count(web: Any) -> None:
     """Texts and requests, in Prometheus' format; no text is among them."""
     before = web.get("/metrics", headers=AUTH).text

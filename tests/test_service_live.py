@@ -67,6 +67,16 @@ def test_look_after_ratings(tmp_path: Path) -> None:
     store.close()
 
 
+def test_ratings_given_before_are_told(tmp_path: Path) -> None:
+    """What is estimated rests on them too."""
+    store = opened(f"sqlite:///{tmp_path / 'a.sqlite'}", Asked(), sample()[0])
+    live = Live(store, "gp", ({"text": "a", "rating": 1}, {"text": "b", "rating": 2}))
+    assert live.found()["state"].endswith("estimates from 0 ratings.")
+    live.looks.append({"n": 24, "dimensions": {"quality": {**looked(JOB), "said": []}}})
+    assert live.found()["state"].endswith("estimates from 24 ratings, and 2 given before.")
+    store.close()
+
+
 def _rows(store: Any) -> list[Any]:
     from refless.service.schema import CURRENT_ROWS
 

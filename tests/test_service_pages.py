@@ -205,6 +205,13 @@ def test_hostile_dimension(tmp_path: Path) -> None:
     found.close()
 
 
+def test_owner_reads_which_command_reads_the_export(web: Any, store: Store) -> None:
+    """With the scale that was asked for, as docs/rating.md has it."""
+    joined(web, store, owner_of(store))
+    low, high = store.asked.scale
+    assert f"refless validate ratings.jsonl --scale {low:g} {high:g}<" in web.get("/").text
+
+
 def test_owner_invites_and_revokes(web: Any, store: Store) -> None:
     headers = joined(web, store, owner_of(store))
     made = web.post("/owner/raters", content="Ann of Torby", headers=headers).json()

@@ -150,6 +150,8 @@ class Api:
         def run() -> dict[str, Any]:
             try:
                 return compare(rows, **options).to_dict()
+            except RefLessError:
+                raise
             except (TypeError, ValueError) as fault:
                 raise HTTPException(400, "an option has a value of the wrong kind") from fault
 

@@ -119,9 +119,10 @@ class Live:
         raters = [self._rater(one, rows) for one in self.store.raters() if one.role == RATER]
         look: dict[str, Any] = self.looks[-1] if self.looks else {"n": 0, "dimensions": {}}
         many = len(self.store.asked.dimensions) > 1
+        before = f", and {len(self.rated):,} given before" if look["n"] and self.rated else ""
         return {
             "state": f"{counted(len(rated), 'rating')} of {items:,} of {of:,} items; estimates "
-            f"from {look['n']:,} ratings.",
+            f"from {look['n']:,} ratings{before}.",
             "facts": [
                 ["items rated", f"{items:,}", f"of {of:,}"],
                 ["drawn by lot", f"{self.store.assignment.audited():,}", "rated or skipped"],
