@@ -146,6 +146,15 @@ def test_a_stopped_run_that_was_another(folder: Path, tmp_path: Path) -> None:
     assert not to.exists()
 
 
+def test_a_run_that_left_no_part_binds_nobody(folder: Path, tmp_path: Path) -> None:
+    """A file that is not there, and then the right one."""
+    to = tmp_path / "e.jsonl"
+    wrong = run("stream", folder / "output.jsonl", "--model", folder / "m0", "--to", to)
+    assert (wrong.code, "no such file" in wrong.err) == (2, True)
+    assert streamed(folder, to).code == 0
+    assert to.exists()
+
+
 def test_two_runs_at_once(tmp_path: Path) -> None:
     """The second is refused."""
     to = tmp_path / "e.jsonl"

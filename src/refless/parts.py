@@ -117,8 +117,8 @@ def _alone(folder: Path) -> Iterator[None]:
 
 
 def _check(run: Path, settings: Mapping[str, object]) -> None:
-    """Raises InputError where a stopped run was another one."""
-    if not run.exists():
+    """Raises InputError where a stopped run was another one, and has left a part."""
+    if not run.exists() or not any(run.parent.glob("[0-9]*")):
         write_atomic(str(run), json.dumps(settings, indent=1))
         return
     with reading(run):
