@@ -82,7 +82,7 @@ def test_nested_keys() -> None:
         (TEXTS, RATINGS, "doc=id", r"'doc' is '1', '2', '3' there, and id is 'r1', 'r2', 'r3' in"),
         ([*TEXTS, TEXTS[0]], RATINGS, "doc=of", "row 4, .*'1' is that of two texts: .* row 1"),
         (TEXTS, [*RATINGS, RATINGS[0]], "doc=of", "row 5, .*'ann' rated a text twice: .* row 1"),
-        (TEXTS, RATINGS, "doc=nope", r"no column 'nope' \(--id-column\)"),
+        (TEXTS, RATINGS, "doc=nope", r"no column 'nope' \(--on\)"),
         (TEXTS, RATINGS, None, "Say so with --on NAME, .*; both have 'system'"),
         (TEXTS, RATINGS, "doc=", "--on needs a column"),
     ],

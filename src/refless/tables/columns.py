@@ -262,7 +262,7 @@ def scores_among(names: Sequence[str], seen: Sequence[str], path: str) -> Sequen
 
 
 def _flag(role: str) -> str:
-    return "--group" if role == "group" else f"--{role}-column"
+    return f"--{role}" if role in {"group", "on"} else f"--{role}-column"
 
 
 def _found(

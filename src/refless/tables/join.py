@@ -97,7 +97,7 @@ def _keys(
     """The column of the texts' keys, and those of the ratings that are looked up there."""
     if left is not None and right is not None:
         for name, side in ((left, first), (right, second)):
-            check_seen([name], "id", [*side.seen], side.name)
+            check_seen([name], "on", [*side.seen], side.name)
         return left, [right]
     known = {told.keys for _, told in second.told}
     keys = known.pop() if len(known) == 1 and len(second.told) == len(second.parts) else ()
