@@ -78,7 +78,7 @@ def test_compare(folder: Path) -> None:
     """The win rate of the second system, by item and by rater; a gate on it."""
     two = ("compare", folder / "pairs.jsonl", "--system", "careful", "--system", "broken")
     ran = run(*two)
-    assert ran.out.startswith("People prefer careful to broken: broken wins 0.")
+    assert ran.out.startswith("People prefer careful to broken: broken wins only 0.")
     assert "rater by rater" in ran.out
     failed = run(*two, "--fail-if-worse")
     assert (failed.code, "gate failed: broken is worse" in failed.err) == (3, True)

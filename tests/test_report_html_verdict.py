@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from refless.report.score.document import mean_sentence
 from refless.report.score.document import verdict as worth
 from refless.report.validate.verdict import Grounds, grounds_of, notes, standing, verdict
 from refless.simulate import simulate
@@ -219,6 +220,8 @@ def test_worth_of_outputs() -> None:
         "on a scale of 1 to 5; it abstains on 10 %."
     )
     assert "0.500 [0.400, 0.600] on average;" in worth("The Gaussian process", mean, None)
+    many = Mean(mean=0.5, mean_interval=(0.4, 0.6), n=60_000, n_scored=54_000)
+    assert "over 54,000 of 60,000 outputs" in mean_sentence(many, None)
     nothing = Mean(mean=math.nan, mean_interval=(math.nan, math.nan), n=40, n_scored=0)
     assert worth("The Gaussian process", nothing, None) == (
         "The Gaussian process has no estimate for these 40 outputs."

@@ -138,7 +138,8 @@ def verdict(one: Wins) -> str:
         both = f"{one.first} and {one.second}"
         return f"No preference between {both} is shown: {one.second} wins {rate}."
     better, worse = (one.second, one.first) if one.by_item.rate > 0.5 else (one.first, one.second)
-    return f"People prefer {better} to {worse}: {one.second} wins {rate}."
+    wins = "wins" if better == one.second else "wins only"
+    return f"People prefer {better} to {worse}: {one.second} {wins} {rate}."
 
 
 def _raters(one: Wins) -> Section:

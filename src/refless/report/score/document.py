@@ -137,7 +137,7 @@ def _facts(scored: Scored, best: BestOf | None) -> tuple[tuple[str, str, str], .
 
 
 def mean_sentence(mean: Mean, scale: Scale | None) -> str:
-    share = f"{mean.n_scored} of {counted(mean.n, 'output')} (coverage {number(mean.coverage)})"
+    share = f"{mean.n_scored:,} of {counted(mean.n, 'output')} (coverage {number(mean.coverage)})"
     if not mean.n_scored:
         return f"No output has an estimate: {share}."
     value = with_interval(mean.mean, mean.mean_interval)
