@@ -194,3 +194,17 @@ def test_batches_of_rows(tmp_path: Path) -> None:
         list(read_batches(file, Reading(), 2))
     twice = jsonl(tmp_path / "t.jsonl", [{"id": "1", "text": "a"}, {"id": "1", "text": "b"}])
     assert [len(read.outputs) for read in read_batches(twice, Reading(), 5)] == [2]
+
+
+def test_a_column_that_begins_late(tmp_path: Path) -> None:
+    """Larger batches would read it, and no number may depend on them; others may come."""
+    rows: list[dict[str, Any]] = [{"text": f"a b {i}"} for i in range(6)]
+    rows[4]["source"] = "s"
+    path = jsonl(tmp_path / "late.jsonl", rows)
+    with pytest.raises(InputError, match="column 'source' begins after 4 rows"):
+        [*read_batches(path, Reading(), 2)]
+    (whole,) = read_batches(path, Reading(), 6)
+    assert whole.outputs.sources == ("", "", "", "", "s", "")
+    rows[4] = {"text": "a", "elsewhere": 1}
+    other = jsonl(tmp_path / "other.jsonl", rows)
+    assert [len(one.outputs) for one in read_batches(other, Reading(), 2)] == [2, 2, 2]

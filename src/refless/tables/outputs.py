@@ -57,7 +57,8 @@ def read_batches(rows: Rows, reading: Reading, size: int) -> Iterator[OutputsRea
     """The outputs, at most so many at a time; nothing is kept from one batch to the next.
 
     Each row is an output of its own, also where two have one id; without ids rows are counted
-    through all files. Which column is what is decided by the first batch, which has all notes.
+    through all files. Which column is what is decided by the first batch, which has all notes; a
+    column that begins later is refused, as other sizes of batches would read it.
 
     Raises:
         InputError, UsageError, MissingExtraError: as `read_outputs`, when the batch is asked for.
@@ -67,17 +68,27 @@ def read_batches(rows: Rows, reading: Reading, size: int) -> Iterator[OutputsRea
     check_columns(reading.columns, OUTPUT_ROLES)
     for table in gather_batches(rows, keep, reading, size):
         notes: tuple[str, ...] = ()
+        seen = tuple(table.seen)
+        now = roles_of(reading.columns, OUTPUT_ROLES, seen, table.name, known=table.known)
         if roles is None:
-            roles = roles_of(
-                reading.columns, OUTPUT_ROLES, tuple(table.seen), table.name, known=table.known
-            )
-            notes = roles.notes
+            roles, notes = now, now.notes
+        _check_late(now, roles, done, table.name)
         found = outputs_of_rows(checked_as(table, roles), range(len(table)), notes, apart=True)
         if "id" not in roles.columns:
             ids = tuple(str(done + i) for i in range(1, len(table) + 1))
             found = replace(found, outputs=replace(found.outputs, ids=ids))
         done += len(table)
         yield found
+
+
+def _check_late(now: Roles, first: Roles, done: int, path: str) -> None:
+    """Raises InputError for a column with a role that the first batch did not have."""
+    for role in now.columns:
+        for name in now.all(role):
+            if name not in first.all(role):
+                found = f"column '{name}' begins after {done:,} rows, which were read without it"
+                remedy = "name it in the first row too, as null, or take a larger --batch"
+                raise InputError(found, path=path, remedy=remedy)
 
 
 def outputs_of_rows(
