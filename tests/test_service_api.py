@@ -86,6 +86,13 @@ def test_stream_is_answered_line_by_line(web: Any, rated: Path) -> None:
     assert found == expected
 
 
+@pytest.mark.parametrize("texts", [("a b c", "a b c"), ("a b c", "d e f")])
+def test_each_line_has_an_answer_also_where_ids_come_twice(web: Any, texts: Any) -> None:
+    body = "".join(json.dumps({"id": "1", "text": text}) + "\n" for text in texts)
+    found = web.post("/estimate", content=body, headers=LINES).text.splitlines()
+    assert [json.loads(line)["id"] for line in found] == ["1", "1"]
+
+
 def test_stream_tells_of_a_bad_line_and_ends(web: Any) -> None:
     body = '{"text": "a b c d e"}\n{"text": \n{"text": "never"}\n'
     (last,) = web.post("/estimate", content=body, headers=LINES).text.splitlines()
@@ -150,7 +157,8 @@ def test_compare_without_ratings_takes_those_that_are_served(web: Any) -> None:
 
 @pytest.mark.parametrize(
     "more", [{"scale": 3}, {"scale": ["a", "b"]}, {"seed": -1}, {"seed": "x"}, {"system": 7},
-             {"selection": "guess"}, {"baseline": "/etc/passwd"}]
+             {"selection": "guess"}, {"baseline": "/etc/passwd"}, {"baseline": ["a"]},
+             {"baseline": {}}]
 )  # fmt: skip
 def test_bad_options_of_compare_are_refused(web: Any, more: dict[str, Any]) -> None:
     """Also those that name a file of this machine."""

@@ -27,7 +27,7 @@ from refless.estimators import Estimator
 from refless.report.export import as_jsonl
 from refless.service.access import Pace, caller
 from refless.service.openapi import described
-from refless.tables import Columns, Reading, read_outputs
+from refless.tables import Columns, Reading, read_batches
 from refless.version import __version__
 
 MOST_TEXTS = 20_000  # of one request that is no stream
@@ -141,7 +141,7 @@ class Api:
         if len(rows) > MOST_TEXTS:
             raise HTTPException(413, f"at most {MOST_TEXTS} outputs")
         options = {name: said[name] for name in OPTIONS if name in said}
-        if options.get("baseline", "") not in {"", *(str(row.get("system")) for row in rows)}:
+        if "baseline" in options and options["baseline"] not in [row.get("system") for row in rows]:
             raise HTTPException(400, "baseline names none of the systems")  # and never a file
         one = await run_in_threadpool(self.estimator)
         if one is not None and not any(row.get("rating") is not None for row in rows):
@@ -201,12 +201,16 @@ def about(one: Estimator) -> dict[str, Any]:
 
 
 def estimates_of(one: Estimator, rows: Rows) -> list[dict[str, Any]]:
-    """An estimate a row, as `score` has them: in the units of the rated texts' human rating."""
+    """An estimate a row, as `score` has them: in the units of the rated texts' human rating.
+
+    Each row has its own, also where ids come twice.
+    """
     if not rows:
         return []
     scores = one.rated.score_names if one.without_scores() is not None else ()
-    outputs = read_outputs(rows, Reading(columns=Columns(score=tuple(scores)))).outputs
-    found = one.estimate(outputs)
+    reading = Reading(columns=Columns(score=tuple(scores)))
+    (read,) = read_batches(rows, reading, len(rows))
+    found = one.estimate(read.outputs)
     columns = zip(
         found.ids, found.values.tolist(), found.low.tolist(), found.high.tolist(), found.reasons,
         found.support.tolist(), strict=True,
