@@ -1,5 +1,6 @@
 """Ratings as events, on SQLite and on PostgreSQL."""
 
+import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +16,7 @@ from refless.report.rate import Asked
 from refless.service.database import Database, back_up, file_of
 from refless.service.exports import ratings_of
 from refless.service.schema import CURRENT_ROWS, metadata
-from refless.service.store import Refused, Store
+from refless.service.store import Rater, Refused, Store
 from serving import event, opened, outputs, rate_all
 
 BOTH = Asked(dimensions=("fluency", "sense"), repeat=0.0)
@@ -300,3 +301,24 @@ def test_what_was_not_kept_is_asked_again(store: Store) -> None:
     assert shown(store, rater) == unit
     assert store.assignment.done(rater) == 0
     assert rate_all(store, store.raters()[0]) == 12
+
+
+def test_link_that_is_revoked_while_it_is_read_is_not_kept(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rater, usual = store.add_rater(""), store.raters
+    revoking = threading.Thread(target=store.revoke, args=(rater,))
+
+    def slow() -> list[Rater]:
+        found = usual()
+        revoking.start()
+        revoking.join(0.3)
+        return found
+
+    monkeypatch.setattr(store, "raters", slow)
+    store.rater(rater.id)
+    monkeypatch.undo()
+    revoking.join()
+    again = store.rater(rater.id)
+    assert again is not None
+    assert again.link < 0

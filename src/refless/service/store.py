@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import secrets
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
@@ -73,6 +74,7 @@ class Store:
     ) -> None:
         self.asked, self.outputs = asked, outputs
         self._raters: dict[int, Rater] = {}  # what was read of them; empty to read anew
+        self._reading = threading.Lock()  # so that what was read before a change is not kept
         order = [*range(len(units))]
         random.Random(asked.seed).shuffle(order)  # noqa: S311 - a sample, no secret
         self.units = [units[i] for i in order]  # by the audit's order
@@ -98,9 +100,10 @@ class Store:
 
     def rater(self, key: int) -> Rater | None:
         """The rater of a number."""
-        if key not in self._raters:
-            self._raters = {one.id: one for one in self.raters()}
-        return self._raters.get(key)
+        with self._reading:
+            if key not in self._raters:
+                self._raters = {one.id: one for one in self.raters()}
+            return self._raters.get(key)
 
     def add_rater(self, note: str, role: str = RATER) -> Rater:
         """A rater with a pseudonym and a link of their own."""
@@ -124,7 +127,8 @@ class Store:
     def _relinked(self, rater: Rater, link: int) -> Rater:
         change = sa.update(raters).where(raters.c.id == rater.id).values(link=link)
         self.database.write(lambda one: one.execute(change) and None).result()
-        self._raters = {}
+        with self._reading:
+            self._raters = {}
         return replace(rater, link=link)
 
     def next_unit(self, rater: int) -> Future[dict[str, Any]]:
