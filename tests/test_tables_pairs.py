@@ -32,6 +32,15 @@ def chat(*turns: str) -> list[Row]:
     return [{"role": role, "content": turn} for role, turn in zip(roles, turns, strict=False)]
 
 
+@pytest.mark.parametrize(
+    ("tie", "won"), [(True, 0.5), ("True", 0.5), ("true", 0.5), (False, 1), ("False", 1), (None, 1)]
+)
+def test_chosen_and_rejected_that_tie(tie: object, won: float) -> None:
+    """As `rate` exports "neither better", in JSONL and in CSV: half a choice for each."""
+    rows = [{"chosen": "a", "rejected": "b", "tie": tie}]
+    assert told(read(rows).pairs) == [("", "a", "b", won)]
+
+
 def test_chosen_and_rejected() -> None:
     """TRL: with a prompt, as strings; equal texts are no choice."""
     rows = [

@@ -160,7 +160,7 @@ def _cut(a: str, b: str) -> tuple[int, int]:
 def _said(row: Row, sides: Sides) -> Iterator[object]:
     """What each person said; of HelpSteer 2 one by one where that is there."""
     if sides.winner is None:
-        yield "a"
+        yield "tie" if str(row.get("tie")).strip().casefold() == "true" else "a"
         return
     each = row.get("all_preferences_unprocessed")
     strengths = [at(_written(one), "strength") for one in items(_written(each))]
