@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -39,11 +40,18 @@ def outputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def links(outputs: Path) -> Iterator[dict[str, str]]:
+    """Of the owner and three raters, while their page is served."""
+    with serving(outputs, "--repeat", "0") as found:
+        yield found
+
+
+@contextmanager
+def serving(outputs: Path, *more: str) -> Iterator[dict[str, str]]:
     """The links that `refless rate` prints, while it serves."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    words = ("rate", str(outputs), "--raters", "3", "--port", str(port), "--repeat", "0")
+    words = ("rate", str(outputs), "--raters", "3", "--port", str(port), *more)
     command = [sys.executable, "-m", "refless", *words]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as served:
         assert served.stdout is not None
@@ -193,6 +201,18 @@ def test_undo_skip_help_and_back(links: dict[str, str], browsers: Callable[[int]
     press(browser, Keys.ESCAPE)
     assert until(browser, DONE) == now
     assert browser.get_log("browser") == []
+
+
+def test_neither_is_said_in_words(
+    outputs: Path, tmp_path: Path, browsers: Callable[[int], Any]
+) -> None:
+    """What was saved is told as its button is called."""
+    browser = browsers(390)
+    with serving(outputs, "--ask", "pair", "--database", str(tmp_path / "p.sqlite")) as links:
+        browser.get(links["r01"])
+        until(browser, TEXT)
+        press(browser, "0")
+        assert until(browser, SAVED) == "quality: Neither is better. Saved."
 
 
 def test_everything_has_a_name_and_a_role(

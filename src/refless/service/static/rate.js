@@ -112,7 +112,8 @@ async function send(event, said) {
 function rate(at, value) {
   if (!unit) return;
   const dimension = setting.dimensions[at];
-  send({ kind: "rated", assigned: unit.assigned, dimension, value }, `${dimension}: ${value}.`);
+  const label = choices().find(([one]) => one === value)[2];
+  send({ kind: "rated", assigned: unit.assigned, dimension, value }, `${dimension}: ${label}.`);
 }
 
 async function because(kind, said) {
