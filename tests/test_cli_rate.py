@@ -149,3 +149,10 @@ def test_missing_extra_names_its_install_line(
     ran = run("rate", outputs)
     assert ran.code == 2
     assert "pip install 'refless[serve]'" in ran.err
+
+
+def test_old_ratings_teach_one_dimension(tmp_path: Path) -> None:
+    """They do not say which one they are of."""
+    outputs, rated = (jsonl(tmp_path / f"{name}.jsonl", rated_rows()) for name in ("o", "r"))
+    ran = run("rate", outputs, "--rated", rated, "--dimension", "fluency", "--dimension", "style")
+    assert (ran.code, "name one --dimension" in " ".join(ran.err.split())) == (2, True)

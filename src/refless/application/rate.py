@@ -99,6 +99,11 @@ def rate(
     check_drawing(seed)
     asked = _asked(ask, scale, dimension, per_item, overlap, repeat, audit, lease, seed)
     check_served(host, port)
+    if rated is not None and len(asked.dimensions) > 1:
+        raise UsageError(
+            "--rated has ratings of one thing, so it would teach every dimension the same; "
+            "name one --dimension, or leave --rated out"
+        )
     found = outputs_of(outputs, rows)
     if not any(text.strip() for text in found.texts):
         raise InputError("there is nothing to rate", remedy="give outputs with texts")
