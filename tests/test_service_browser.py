@@ -61,8 +61,10 @@ def serving(outputs: Path, *more: str) -> Iterator[dict[str, str]]:
             assert line, "the service has ended"
             if match := re.fullmatch(r"(owner|rater r\d+): (http\S+)\n", line):
                 found[match[1].removeprefix("rater ")] = match[2]
-        yield found
-        served.terminate()
+        try:
+            yield found
+        finally:
+            served.terminate()
         assert served.wait(20) == 0
 
 

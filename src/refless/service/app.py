@@ -245,6 +245,7 @@ def serve(app: Starlette, where: Where, lines: list[str]) -> None:
     )  # fmt: skip
     bound = _bound(where)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit())  # once uvicorn has ended by it
+    bound.listen(2_048)  # a link that is printed is answered, if not yet
     for line in lines:
         say(line)
     with suppress(KeyboardInterrupt):
