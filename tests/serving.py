@@ -44,8 +44,8 @@ def opened(url: str, asked: Asked | None = None, found: Outputs | None = None) -
     """A store of these outputs, each asked about alone, or in pairs."""
     asked, found = asked or Asked(), found or outputs()
     n = len(found)
-    units = [(i,) for i in range(n)] if asked.ask == "rating" else [
-        (i, i + 1) for i in range(0, n, 2)]  # fmt: skip
+    size = {"rating": 1, "pair": 2, "best": 3}[asked.ask]
+    units = [tuple(range(i, i + size)) for i in range(0, n, size)]
     return Store(url, found, units, asked)
 
 

@@ -44,7 +44,7 @@ def required() -> dict[str, str]:
     """What the package itself requires with bounds, the extras that read files among it."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     lines, extras = [*project["dependencies"]], project["optional-dependencies"]
-    lines += [line for name in ("parquet", "excel", "inspect") for line in extras[name]]
+    lines += [line for name in ("parquet", "excel", "inspect", "datasets") for line in extras[name]]
     return dict(re.match(r"([\w-]+)([^;]*)", line).groups() for line in lines)  # type: ignore[union-attr]
 
 

@@ -17,6 +17,7 @@ from refless.service.database import Database, back_up, file_of
 from refless.service.exports import ratings_of
 from refless.service.schema import CURRENT_ROWS, metadata
 from refless.service.store import Rater, Refused, Store
+from refless.tables.pairs import read_pairs
 from serving import event, opened, outputs, rate_all
 
 BOTH = Asked(dimensions=("fluency", "sense"), repeat=0.0)
@@ -203,6 +204,23 @@ def test_pair_is_stored_by_text_whatever_side_it_stood_on(database: str) -> None
     rows = ratings_of(found)
     assert [(row["chosen"], row["rejected"]) for row in rows] == sides
     assert {row["chosen_system"] for row in rows} == {"SYS-0", "SYS-1"}  # sides were shuffled
+    found.close()
+
+
+def test_the_best_of_several_is_a_pair_with_each_of_the_others(database: str) -> None:
+    """So that what reads pairs reads it."""
+    found = opened(database, replace(PLAIN, ask="best"), outputs(12, systems=3))
+    rater = found.add_rater("").id
+    unit = shown(found, rater)
+    seen = []
+    while unit is not None:
+        seen.append(unit["texts"])
+        unit = found.save(rater, event("rated", unit, value=1.0)).result()["next"]
+    rows = ratings_of(found)
+    assert len(rows) == len({row["id"] for row in rows}) == 8
+    told = {(row["chosen"], row["rejected"]) for row in rows}
+    assert told == {(one[1], other) for one in seen for other in (one[0], one[2])}
+    assert len(read_pairs(rows).pairs) == 8
     found.close()
 
 

@@ -44,7 +44,7 @@ def ratings_of(store: Store, *, audit: bool = False) -> list[Row]:
         about = {"annotator": one.rater_name, "timestamp": _time(one.at), "stream": one.stream}
         many = {"dimension": one.dimension} if len(store.asked.dimensions) > 1 else {}
         given = {**about, **many, "probability": chance if lot else None}
-        found.append({**_rated(store, one.item - 1, one.value), **given})
+        found += [{**row, **given} for row in _rated(store, one.item - 1, one.value)]
     return found
 
 
@@ -66,34 +66,29 @@ def _time(at: float) -> str:
     return datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds")
 
 
-def _rated(store: Store, place: int, value: float) -> Row:
-    """The item, with its rating or with the text that was chosen."""
+def _rated(store: Store, place: int, value: float) -> list[Row]:
+    """The item with its rating; or the text that was chosen, beside each that was not."""
     unit, outputs = store.units[place], store.outputs
     if store.asked.ask == "rating":
-        return {**texted(store, unit[0]), "rating": value}
+        return [{**texted(store, unit[0]), "rating": value}]
     about = {**_about(store, unit[0]), "id": store.names[place]}
     tie = value == TIE
     best = 0 if tie else int(value)
     others = [i for k, i in enumerate(unit) if k != best]
     systems = outputs.systems or ("",) * len(outputs)
     about.pop("system", None)
-    if store.asked.ask == "best":
-        return {
+    return [
+        {
             **about,
+            **({"id": f"{about['id']} {k}"} if len(others) > 1 else {}),
             "chosen": outputs.texts[unit[best]],
-            "rejected": [outputs.texts[i] for i in others],
+            "rejected": outputs.texts[other],
             "chosen_system": systems[unit[best]],
-            "rejected_system": [systems[i] for i in others],
-            "tie": False,
+            "rejected_system": systems[other],
+            "tie": tie,
         }
-    return {
-        **about,
-        "chosen": outputs.texts[unit[best]],
-        "rejected": outputs.texts[others[0]],
-        "chosen_system": systems[unit[best]],
-        "rejected_system": systems[others[0]],
-        "tie": tie,
-    }
+        for k, other in enumerate(others, 1)
+    ]
 
 
 def _about(store: Store, i: int) -> Row:

@@ -201,12 +201,11 @@ def _preferred(job: Job, found: dict[str, Any]) -> None:
     """How often one system's texts were preferred to another's; a tie is half of both."""
     wins: dict[tuple[str, str], dict[str, list[float]]] = {}
     for row in job["audit"]:
-        best, others = row["chosen_system"], row["rejected_system"]
-        for other in others if isinstance(others, list) else [others]:
-            first, second = sorted((best, other))
-            value = 0.0 if row["tie"] else 1.0 if best == second else -1.0
-            if first != second:
-                wins.setdefault((first, second), {}).setdefault(row["id"], []).append(value)
+        best, other = row["chosen_system"], row["rejected_system"]
+        first, second = sorted((best, other))
+        value, item = 0.0 if row["tie"] else 1.0 if best == second else -1.0, row.get("item")
+        if first != second:
+            wins.setdefault((first, second), {}).setdefault(item or row["id"], []).append(value)
     for (first, second), items in sorted(wins.items()):
         values = [fmean(one) for one in items.values()]
         n = len(values)
