@@ -82,7 +82,13 @@ def files() -> dict[str, Rows]:
     ]
     partly = [row if row["item"] < "i3" else {**row, "rating": None} for row in rated()]
     found = {"rated": rated(), "outputs": outputs, "pairs": pairs, "two": two, "mined": mined}
-    return {**found, "partly": partly}
+    apart = {
+        "bare": [
+            {"id": row["id"], "text": row["text"]} for row in rated() if row["annotator"] == "ann"
+        ],
+        "given": [{name: row[name] for name in ("id", "annotator", "rating")} for row in rated()],
+    }
+    return {**found, **apart, "partly": partly}
 
 
 def lines(at: Path) -> Iterator[tuple[str, tuple[object, ...]]]:
@@ -112,7 +118,7 @@ def lines(at: Path) -> Iterator[tuple[str, tuple[object, ...]]]:
         yield "next", (outputs, "--rated", pool, "--goal", goal, "-n", 9, *pair)
     yield "tune", (pool, "--estimator", f"{NEAR}|0.1", "--scale", 1, 5, "--group", "id")
     yield "index", (pool, "--out-dir", at / "index")
-    yield "join", (at / "mined.jsonl", pool, "--on", "response=text")
+    yield "join", (at / "bare.jsonl", at / "given.jsonl", "--on", "id")
     for name in ("bleu", "sbleu", "rouge-l", "cider-d", "cider", "delta-bleu"):
         yield "metric", (outputs, "-m", name, "--weight-column", "weights", *few)
     yield "meta", (pool, "-m", "bleu", "-m", "cider-d", "--score-column", "good", *few)

@@ -18,7 +18,7 @@ from refless.tables.formats import format_of
 from refless.tables.gathering import Gathered, gather
 from refless.tables.memory import Rows, paths_of, table_in_memory
 from refless.tables.reading import PLAIN, Reading
-from refless.tables.streams import STDIN, Place, raw_of
+from refless.tables.streams import STDIN, Place, check_encoding, raw_of
 
 UNKNOWN = "write a or b (1 or 2 where the columns end so), tie, or the name of the system"
 CELLS: dict[str, Callable[[object], str]] = {
@@ -57,6 +57,7 @@ def holds_pairs(rows: Rows, reading: Reading = PLAIN) -> bool:
     file = workbook_of(paths[0])[0] if paths else STDIN
     if not is_file(file):
         return False
+    check_encoding(reading.encoding)
     raw = raw_of(file, reading.max_bytes)
     return format_of(Place(path=paths[0], raw=raw, reading=reading, keep=lambda _: True)) == NAME
 
