@@ -219,7 +219,7 @@ def test_owner_invites_and_revokes(web: Any, store: Store) -> None:
     assert web.post(f"/owner/raters/{key}/link", headers=headers).json() == made
     path = made["link"].removeprefix("http://testserver")
     assert web.get(path).status_code == 303
-    joined(web, store, owner_of(store))
+    headers = joined(web, store, owner_of(store))
     assert web.post(f"/owner/raters/{key}/revoke", headers=headers).status_code == 200
     assert web.get(path).status_code == 403
     mine = owner_of(store).id
