@@ -18,10 +18,12 @@ import msgspec
 
 from refless.errors import InputError, MissingExtraError, UsageError
 from refless.outside import json_of, reading
+from refless.report.export import as_jsonl, as_parquet
 from refless.writing import check_writable, lock, make_folder, unwritable, write_atomic
 
 ENDINGS = (".jsonl", ".parquet")
 RUN = "run.json"
+KINDS = {"support": "int64", **dict.fromkeys(("estimate", "low", "high", "sd"), "double")}
 
 Rows = Sequence[Mapping[str, Any]]
 
@@ -51,16 +53,9 @@ class Parts:
     def put(self, number: int, rows: Rows) -> None:
         """Writes a part, whole or not at all; it lasts when this returns."""
         part = self._part(number)
-        if part.suffix == ".jsonl":
-            from refless.report.export import as_jsonl
-
-            write_atomic(str(part), as_jsonl(rows))
-            return
-        import pyarrow as pa
-
-        sink = pa.BufferOutputStream()
-        _parquet().write_table(_table(rows), sink)
-        write_atomic(str(part), sink.getvalue().to_pybytes())
+        write_atomic(
+            str(part), as_jsonl(rows) if part.suffix == ".jsonl" else as_parquet(rows, _kinds(rows))
+        )
 
     def done(self, number: int) -> None:
         """Makes the first so many parts the file, and removes them."""
@@ -153,17 +148,9 @@ def _through(stream: IO[bytes]) -> None:
     os.fsync(stream.fileno())
 
 
-def _table(rows: Rows) -> Any:  # noqa: ANN401 - an Arrow table
-    """The same columns and types, whatever is missing in these rows."""
-    import pyarrow as pa
-
-    kinds = {
-        "support": pa.int64(),
-        **dict.fromkeys(("estimate", "low", "high", "sd"), pa.float64()),
-    }
-    columns = [*rows[0]]
-    schema = pa.schema([(name, kinds.get(name, pa.string())) for name in columns])
-    return pa.Table.from_pylist([*rows], schema=schema)
+def _kinds(rows: Rows) -> dict[str, str]:
+    """The same types, whatever is missing in these rows."""
+    return {name: KINDS.get(name, "string") for name in rows[0]}
 
 
 def _parquet() -> Any:  # noqa: ANN401 - a module without types

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
@@ -10,8 +9,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from refless.errors import MissingExtraError
-from refless.report.export import as_csv, as_jsonl
+from refless.report.export import as_csv, as_jsonl, as_parquet
 from refless.service.assignment import REPEAT
 from refless.service.schema import CURRENT_ROWS, assigned, events, raters
 from refless.service.store import TIE, Store
@@ -108,20 +106,11 @@ def _audit(store: Store) -> bytes:
 
 
 def _csv(store: Store) -> bytes:
-    rows = [{name: json.dumps(cell) if isinstance(cell, list) else cell
-             for name, cell in row.items()} for row in ratings_of(store)]  # fmt: skip
-    return as_csv(rows).encode()
+    return as_csv(ratings_of(store)).encode()
 
 
 def _parquet(store: Store) -> bytes:
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-    except ImportError as fault:
-        raise MissingExtraError("Parquet", "parquet") from fault
-    sink = io.BytesIO()
-    pq.write_table(pa.Table.from_pylist(ratings_of(store)), sink)
-    return sink.getvalue()
+    return as_parquet(ratings_of(store))
 
 
 def _label_studio(store: Store) -> bytes:
