@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import getpass
 import io
-import math
 import os
 import shutil
 import tempfile
@@ -19,13 +18,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from refless.errors import InputError, UsageError
+from refless.estimators.saved import load, manifest_of
+from refless.folders import LOCK
 from refless.outside import json_in
 
 if TYPE_CHECKING:
     from refless.estimators import Estimator
     from refless.records import Outputs
 
-MANIFESTS = ("fitted.json", "model.json")
 ADDED = {  # columns, and the types that Spark and Arrow call them by
     "estimate": "double",
     "low": "double",
@@ -72,7 +72,7 @@ class Packed:
         digest, folder, out = digest_of(model), Path(model), io.BytesIO()
         with zipfile.ZipFile(out, "w") as packed:
             for path in sorted(folder.rglob("*")):
-                if path.is_file() and path.name != ".lock":
+                if path.is_file() and path.name != LOCK:
                     name = zipfile.ZipInfo(str(path.relative_to(folder)))
                     packed.writestr(name, path.read_bytes())
         return cls(digest, out.getvalue())
@@ -80,11 +80,11 @@ class Packed:
 
 def digest_of(model: Folder) -> str:
     """The digest of a fitted estimator, which its folder's manifest says."""
-    for name in MANIFESTS:
-        if (Path(model) / name).exists():
-            return str(json_in(Path(model) / name, dict).get("sha256", ""))
-    remedy = "name a folder made by 'refless fit'"
-    raise InputError("no fitted estimator is there", path=str(model), remedy=remedy)
+    manifest = manifest_of(model)
+    if manifest is None:
+        remedy = "name a folder made by 'refless fit'"
+        raise InputError("no fitted estimator is there", path=str(model), remedy=remedy)
+    return str(json_in(manifest, dict).get("sha256", ""))
 
 
 def unpacked(content: bytes | Path, digest: str) -> Path:
@@ -120,8 +120,6 @@ def _user() -> str:
 @lru_cache(maxsize=2)
 def opened(folder: Path, digest: str) -> Estimator:  # noqa: ARG001 - another one is opened anew
     """The estimator, once a process; one thread, as clusters run a process for each core."""
-    from refless.estimators.saved import load
-
     return load(folder, threads=1)
 
 
@@ -140,16 +138,28 @@ def estimated(estimator: Estimator, batch: Any, columns: Columns) -> Any:  # noq
 
     rows = len(batch)
     found = estimator.estimate(_outputs(estimator, batch, columns)) if rows else None
-    added: dict[str, list[Any]] = {name: [] for name in ADDED}
+    added: dict[str, Any] = {name: [] for name in ADDED}
     if found is not None:
-        numbers = {"estimate": found.values, "low": found.low, "high": found.high}
-        added |= {name: [*map(_or_null, column.tolist())] for name, column in numbers.items()}
-        added["support"], added["reason"] = found.support.tolist(), [*found.reasons]
+        added = {"estimate": found.values, "low": found.low, "high": found.high}
+        added |= {"support": found.support, "reason": found.reasons}
         added["signature"] = [str(estimator.signature())] * rows
     kinds = {"double": pa.float64(), "long": pa.int64(), "string": pa.string()}
     for name, kind in ADDED.items():
-        batch = batch.append_column(name, pa.array(added[name], type=kinds[kind]))
+        # as pandas has them: NaN is null
+        column = pa.array(added[name], type=kinds[kind], from_pandas=True)
+        batch = batch.append_column(name, column)
     return batch
+
+
+def packed_for(model: Folder, columns: Columns, there: list[str]) -> Packed:
+    """The estimator to be sent, once it is sure that it can read columns of these names.
+
+    Raises:
+        InputError: no fitted estimator there.
+        UsageError: as of `check`.
+    """
+    check(columns, load(model), there)
+    return Packed.of(model)
 
 
 def check(columns: Columns, estimator: Estimator, there: list[str]) -> None:
@@ -177,7 +187,3 @@ def _outputs(estimator: Estimator, batch: Any, columns: Columns) -> Outputs:  # 
     roles: dict[str, Any] = {**columns.named(), "score": tuple(scores)}
     named = Named(**roles)
     return read_outputs(cells, Reading(columns=named, skip_bad=True)).outputs
-
-
-def _or_null(value: float) -> float | None:
-    return None if math.isnan(value) else value

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from refless.arrow import Columns, Folder, Packed, check, estimated, opened, unpacked
+from refless.arrow import Columns, Folder, estimated, opened, packed_for, unpacked
 from refless.errors import MissingExtraError
-from refless.estimators.saved import load
 
 BATCH = 4_096  # rows an actor is given at once
 
@@ -34,8 +33,7 @@ def score(
     except ImportError as missing:
         raise MissingExtraError("Ray", "ray") from missing
     columns = Columns(text=text_column, source=source_column, system=system_column)
-    check(columns, load(model), [*data.schema().names])
-    packed = Packed.of(model)
+    packed = packed_for(model, columns, [*data.schema().names])
     return data.map_batches(
         Actor,
         fn_constructor_args=(ray.put(packed.content), packed.digest, columns),

@@ -9,9 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from refless.arrow import ADDED, Columns, Folder, Packed, check, estimated, opened, unpacked
+from refless.arrow import ADDED, Columns, Folder, Packed, estimated, opened, packed_for, unpacked
 from refless.errors import MissingExtraError
-from refless.estimators.saved import load
 
 
 def score(
@@ -46,8 +45,7 @@ def score(
     except ImportError as missing:
         raise MissingExtraError("Spark", "spark") from missing
     columns = Columns(text=text_column, source=source_column, system=system_column)
-    check(columns, load(model), frame.columns)
-    packed = Packed.of(model)
+    packed = packed_for(model, columns, frame.columns)
     name = _sent(frame.sparkSession, packed)
     schema = StructType.fromJson(frame.schema.jsonValue())
     for added, kind in ADDED.items():

@@ -45,7 +45,7 @@ def fit(
         group: What belongs together where errors are measured, as of 'refless score'.
     """
     from refless.application.rows import note_unread, rated_of
-    from refless.estimators.saved import FITTED, put
+    from refless.estimators.saved import FITTED, Saved, put
     from refless.folders import claimed
     from refless.index import rated_in
     from refless.report.short import FitResult
@@ -59,5 +59,5 @@ def fit(
         note_unread([one], rated_in(pool))
         fitted(one, pool, labels)
         put(claim, one, group)
-    signed = one.signature() if group is None else one.signature().plus(heldout=group)
-    return FitResult(estimator=one, folder=fspath(out_dir), signature=signed)
+    signature = Saved(one, group).signature
+    return FitResult(estimator=one, folder=fspath(out_dir), signature=signature)

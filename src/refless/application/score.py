@@ -231,6 +231,7 @@ def _result(
     group: str | None,
 ) -> ScoreResult:
     from refless.application.advice import advice_on
+    from refless.estimators.saved import Saved
     from refless.report.score.result import ScoreResult
     from refless.studies.best_of import best_of, signed
 
@@ -241,9 +242,7 @@ def _result(
     found = gate(scored.overall, min_mean, min_coverage, estimator.rated.scale)
     if found.reason:
         note(found.reason)
-    signature = estimator.signature()
-    signature = signature if group is None else signature.plus(heldout=group)
-    signature = signature.plus(ci="boot-1000", seed=seed)
+    signature = Saved(estimator, group).signature.plus(ci="boot-1000", seed=seed)
     if guarded.trained_on is not None:
         signature = signature.plus(trainedon=guarded.trained_on.digest)
     return ScoreResult(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
 from dataclasses import fields
 from os import fspath
 from typing import TYPE_CHECKING, Annotated, Any
@@ -65,6 +63,7 @@ def stream(
     from refless.parts import parts_of
     from refless.report.score.streamed import StreamResult
     from refless.studies.scoring import Tally
+    from refless.tables import named
 
     check_drawing(seed)
     if batch < 1:
@@ -73,8 +72,7 @@ def stream(
     one, group = saved.estimator, saved.group
     _check_apart(one)
     least = checked_gates(min_mean, min_coverage, one.rated.scale)
-    signature = one.signature() if group is None else one.signature().plus(heldout=group)
-    settings = {"outputs": _names(outputs), "estimator": str(signature), "batch": batch}
+    settings = {"outputs": named(outputs), "estimator": str(saved.signature), "batch": batch}
     settings["reading"] = _options(rows)
     tally = Tally()
     with parts_of(to, settings) as parts:
@@ -93,7 +91,7 @@ def stream(
         path=fspath(to),
         scale=one.rated.scale,
         gate=found,
-        signature=signature.plus(ci="boot-1000", seed=seed),
+        signature=saved.signature.plus(ci="boot-1000", seed=seed),
     )
 
 
@@ -104,13 +102,6 @@ def _check_apart(estimator: Estimator) -> None:
             "which outputs target_coverage leaves out depends on all of them; fit the model with "
             "max_sd instead"
         )
-
-
-def _names(outputs: Rows) -> list[str]:
-    """The files, or what else is read, by which a stopped run is known."""
-    from refless.tables import named
-
-    return named(outputs)
 
 
 def _options(rows: ScoredRows) -> dict[str, str]:
@@ -132,6 +123,7 @@ def _all(
     """Estimates every batch that no run before has estimated; how many batches there are."""
     from refless.application.rows import column_of, tell
     from refless.application.score import together
+    from refless.report.score.data import estimate_rows
     from refless.tables import read_batches
 
     options = with_scores_of(estimator, rows)
@@ -144,7 +136,7 @@ def _all(
         done += found is not None
         if found is None:
             found = estimated(estimator, read.outputs)
-            _put(parts, number - 1, read.outputs, found)
+            parts.put(number - 1, estimate_rows(read.outputs, found))
         labels = (
             read.outputs.sources if group is None else together(read.outputs, read.group, group)
         )
@@ -152,12 +144,6 @@ def _all(
     if done:
         note(f"{done} of {number} batches were there from a run before")
     return number
-
-
-def _put(parts: Parts, number: int, outputs: Outputs, estimates: Estimates) -> None:
-    from refless.report.score.data import estimate_rows
-
-    parts.put(number, estimate_rows(outputs, estimates))
 
 
 def _before(parts: Parts, number: int, outputs: Outputs) -> Estimates | None:
@@ -180,7 +166,7 @@ def _before(parts: Parts, number: int, outputs: Outputs) -> Estimates | None:
         raise InputError(found, path=str(parts.folder), remedy=remedy)
 
     def numbers(name: str) -> Any:
-        return np.array([_number(row, name) for row in known], dtype=np.float64)
+        return np.array([row.get(name) for row in known], dtype=np.float64)  # None is NaN
 
     return Estimates(
         ids=outputs.ids,
@@ -190,8 +176,3 @@ def _before(parts: Parts, number: int, outputs: Outputs) -> Estimates | None:
         low=numbers("low"),
         high=numbers("high"),
     )
-
-
-def _number(row: Mapping[str, Any], name: str) -> float:
-    value = row.get(name)
-    return math.nan if value is None else float(value)

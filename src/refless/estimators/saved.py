@@ -79,6 +79,12 @@ class Saved:
     estimator: Estimator
     group: str | None = None
 
+    @property
+    def signature(self) -> Signature:
+        """The estimator's, with what was held out together where that are not the sources."""
+        own = self.estimator.signature()
+        return own if self.group is None else own.plus(heldout=self.group)
+
 
 def save(estimator: Estimator, folder: str | os.PathLike[str], *, group: str | None = None) -> None:
     """Writes a fitted estimator; one that is there already is replaced in one step.
@@ -135,9 +141,13 @@ def opened(folder: str | os.PathLike[str], threads: int | None = None) -> Saved:
 
 def is_saved(folder: object) -> bool:
     """Whether this names a folder of a fitted estimator, or of a trained network."""
-    if not isinstance(folder, str | os.PathLike):
-        return False
-    return any((Path(folder) / one.manifest).exists() for one in (FITTED, MODEL))
+    return isinstance(folder, str | os.PathLike) and manifest_of(folder) is not None
+
+
+def manifest_of(folder: str | os.PathLike[str]) -> Path | None:
+    """The manifest of the fitted estimator, or of the trained network, in a folder."""
+    paths = (Path(folder) / one.manifest for one in (MODEL, FITTED))
+    return next((path for path in paths if path.exists()), None)
 
 
 def _made(manifest: dict[str, Any], files: Files, threads: int | None) -> Saved:

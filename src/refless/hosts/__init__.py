@@ -116,8 +116,10 @@ def _opened(model: str, changed: float) -> Estimator:  # noqa: ARG001 - opened a
 
 def _changed(model: Folder) -> float:
     """When the folder was last written; 0 where there is none."""
-    times = (Path(model, name) for name in ("fitted.json", "model.json"))
-    return max((path.stat().st_mtime for path in times if path.exists()), default=0.0)
+    from refless.estimators.saved import manifest_of
+
+    manifest = manifest_of(model)
+    return 0.0 if manifest is None else manifest.stat().st_mtime
 
 
 def _check_scores(estimator: Estimator) -> None:
