@@ -155,6 +155,18 @@ def lines_of(path: str) -> Iterator[str]:
             yield line
 
 
+def whole_lines(path: str, remedy: str) -> list[str]:
+    """The lines of a small text file, without their ends.
+
+    Raises:
+        InputError: no such file, with this remedy; bytes that are no UTF-8.
+    """
+    if not is_file(path):
+        raise InputError("no such file", path=path, remedy=remedy)
+    with reading(path):
+        return Path(path).read_bytes().decode("utf-8-sig").splitlines()
+
+
 def _unpacked(path: str) -> BinaryIO:
     packed = path.endswith(".gz")
     return gzip.open(path, "rb") if packed else Path(path).open("rb")  # type: ignore[return-value]

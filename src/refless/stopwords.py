@@ -5,8 +5,7 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-from refless.errors import InputError
-from refless.outside import is_file, reading
+from refless.outside import whole_lines
 
 ENGLISH, NONE = "english", "none"
 
@@ -23,10 +22,7 @@ def stop_words(name: str) -> frozenset[str]:
         from bm25s.stopwords import STOPWORDS_EN_PLUS
 
         return frozenset(STOPWORDS_EN_PLUS)
-    if not is_file(name):
-        raise InputError("no such file", path=name, remedy="name a file, 'english' or 'none'")
-    with reading(name):
-        lines = Path(name).read_bytes().decode("utf-8-sig").splitlines()
+    lines = whole_lines(name, "name a file, 'english' or 'none'")
     return frozenset(line.strip().lower() for line in lines if line.strip())
 
 

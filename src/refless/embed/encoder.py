@@ -12,7 +12,7 @@ import numpy as np
 
 from refless.embed.digests import files_digest, folder_digest
 from refless.embed.embedded import Embedded, VectorArray
-from refless.embed.loading import folder_of, loaded, model_name, plain
+from refless.embed.loading import UNLIMITED, folder_of, loaded, model_name, plain
 from refless.embed.static import static_files, static_table
 from refless.errors import InputError, UsageError
 from refless.matching import Progress
@@ -22,7 +22,6 @@ from refless.tokenize import distinct
 
 MODULES = {"Transformer", "StaticEmbedding", "Pooling", "Normalize"}  # that are known here
 REMEMBERED = 50_000  # most texts whose vectors stay in memory, for estimators that read them again
-UNLIMITED = 1 << 20  # tokens of a text, where a model says no other number
 BATCH_TOKENS = 8_192  # tokens, padding included, that go through an encoder at once
 LAYERS = {  # the layers of BERTScore's own release (Zhang et al. 2020), by the model's name
     "bert-base-uncased": 9,

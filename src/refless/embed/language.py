@@ -10,12 +10,10 @@ from typing import Any
 import numpy as np
 
 from refless.embed.digests import folder_digest
-from refless.embed.loading import folder_of, loaded, model_name, plain
+from refless.embed.loading import UNLIMITED, folder_of, loaded, model_name, plain
 from refless.errors import UsageError
 from refless.records import FloatArray, IntArray
 from refless.tokenize import distinct
-
-UNLIMITED = 1 << 20  # tokens at once, where a model says no other number
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

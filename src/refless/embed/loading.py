@@ -16,6 +16,8 @@ from refless.embed.static import static_files
 from refless.errors import MissingExtraError, UsageError
 from refless.outside import check_foreign, is_folder, json_in
 
+UNLIMITED = 1 << 20  # tokens of a text, where a model says no other number
+
 
 def model_name(model: str) -> str:
     """The last part of a model's path or name."""

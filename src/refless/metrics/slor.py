@@ -14,7 +14,7 @@ import numpy as np
 from refless.embed import LanguageModel, file_digest
 from refless.errors import InputError, MissingExtraError, UsageError
 from refless.metrics.protocol import Scores, averaged
-from refless.outside import is_file, reading
+from refless.outside import whole_lines
 from refless.records import FloatArray, Outputs
 from refless.signature import Signature
 from refless.spec import About, check
@@ -83,7 +83,7 @@ class SLOR:
             total = sum(counts.values())
             return {token: float(np.log(n / total)) for token, n in counts.items()}
         model, elsewhere = LanguageModel(model=self.model), Counter[Hashable]()
-        for line in _lines(self.corpus):
+        for line in whole_lines(self.corpus, "name a file of plain text (corpus=)"):
             elsewhere.update(model.ids(line).tolist())
         total = sum(elsewhere.values()) + model.vocabulary
         return {token: float(np.log((elsewhere[token] + 1) / total)) for token in counts}
@@ -113,10 +113,3 @@ def _slor(
     if not len(tokens):
         return float("nan")
     return float(np.mean(np.asarray(known) - [alone[token] for token in tokens]))
-
-
-def _lines(path: str) -> list[str]:
-    if not is_file(path):
-        raise InputError("no such file", path=path, remedy="name a file of plain text (corpus=)")
-    with reading(path):
-        return Path(path).read_bytes().decode("utf-8-sig").splitlines()
