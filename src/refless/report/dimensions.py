@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from refless.errors import UsageError
-from refless.report.document import Section
+from refless.report.document import Document, Section, Table
 from refless.report.export import Rows
 from refless.report.record import Record
 from refless.report.result import Result
@@ -46,7 +46,25 @@ class ByDimension(Result):
         """What to call each dimension in a table."""
         return labels([*self.results], 24)
 
-    def _in_detail(self) -> tuple[Section, ...]:
-        """The command line of the first one."""
-        first = next(iter(self.results.values()))
-        return (Section(lines=(IN_DETAIL, f"  {first.command}")),)
+    def _page(
+        self,
+        title: str,
+        verdict: str,
+        table: Table,
+        lines: tuple[str, ...],
+        before: tuple[Section, ...] = (),
+    ) -> Document:
+        """What the terminal and the page show: a table, and the command line of the first one."""
+        results = [*self.results.values()]
+        return Document(
+            title=title,
+            verdict=verdict,
+            sections=(
+                *before,
+                Section(title="Each dimension by itself", table=table),
+                Section(lines=lines),
+                Section(lines=(IN_DETAIL, f"  {results[0].command}")),
+            ),
+            signatures=tuple(str(one.signature) for one in results),
+            command=self.command,
+        )

@@ -6,7 +6,7 @@ from typing import Literal
 
 from refless.nouns import counted
 from refless.report.dimensions import ByDimension
-from refless.report.document import Document, Section, Table
+from refless.report.document import Document, Table
 from refless.report.record import Record, Signed
 from refless.report.score.data import ScoreRecord
 from refless.report.score.result import ScoreResult
@@ -45,18 +45,13 @@ class ScoreByDimension(ByDimension):
         )
         outputs = [one.scored.overall.n for one in self.results.values()]
         known = [section for one in self.results.values() for section in one.document().sections]
-        return Document(
-            title=f"Estimates of {counted(len(self.results), 'dimension')}",
-            verdict=f"{counted(max(outputs), 'output')}, estimated in "
-            f"{counted(len(self.results), 'dimension')}.",
-            sections=(
-                *dict.fromkeys(section for section in known if section.warning),
-                Section(title="Each dimension by itself", table=table),
-                Section(lines=(LEGEND, ALL)),
-                *self._in_detail(),
-            ),
-            signatures=tuple(str(one.signature) for one in self.results.values()),
-            command=self.command,
+        several = counted(len(self.results), "dimension")
+        return self._page(
+            f"Estimates of {several}",
+            f"{counted(max(outputs), 'output')}, estimated in {several}.",
+            table,
+            (LEGEND, ALL),
+            tuple(dict.fromkeys(section for section in known if section.warning)),
         )
 
 

@@ -6,7 +6,7 @@ from typing import Literal
 
 from refless.nouns import counted
 from refless.report.dimensions import ByDimension
-from refless.report.document import Document, Section, Table
+from refless.report.document import Document, Table
 from refless.report.record import Record, Signed
 from refless.report.validate.data import ValidateRecord
 from refless.report.validate.result import ValidateResult
@@ -58,17 +58,13 @@ class ValidateByDimension(ByDimension):
             rows=tuple((names[name], *_row(one)) for name, one in self.results.items()),
             numeric=(False, True, True, False, False),
         )
-        return Document(
-            title=f"Validation of {counted(len(self.results), 'dimension')}",
-            verdict=f"Estimates are shown to agree with people in {worth} of "
-            f"{counted(len(self.results), 'dimension')}, and no baseline to do better.",
-            sections=(
-                Section(title="Each dimension by itself", table=table),
-                Section(lines=(LEGEND,)),
-                *self._in_detail(),
-            ),
-            signatures=tuple(str(one.signature) for one in self.results.values()),
-            command=self.command,
+        several = counted(len(self.results), "dimension")
+        return self._page(
+            f"Validation of {several}",
+            f"Estimates are shown to agree with people in {worth} of {several}, and no baseline to "
+            "do better.",
+            table,
+            (LEGEND,),
         )
 
 
