@@ -1,4 +1,4 @@
-"""What `refless rate` keeps when it is killed, and how fast it saves, by raters made of threads.
+"""What `refless rate` keeps when it is killed, and how fast it saves.
 
 python benchmarks/rating.py kills --kills 200 --raters 20
 python benchmarks/rating.py load --raters 100 --pace 2 --minutes 5
@@ -7,8 +7,9 @@ python benchmarks/rating.py load --raters 100 --pace 2 --minutes 5
 from __future__ import annotations
 
 import argparse
-import http.client
+import asyncio
 import json
+import os
 import random
 import re
 import signal
@@ -17,15 +18,15 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 import uuid
+from collections.abc import Awaitable
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-FAULTS = (OSError, http.client.HTTPException, ValueError)
+FAULTS = (OSError, asyncio.IncompleteReadError)
 
 
 def outputs(folder: Path, n: int) -> Path:
@@ -78,77 +79,100 @@ class Service:
 
 
 @dataclass
-class Rater(threading.Thread):
+class Rater:
     """Rates until told to stop; sends what was not acknowledged again, with its id."""
 
     port: int
     link: str
-    stop: threading.Event
     pace: float = 0.0  # ratings a second; 0 is as fast as it goes
+    stopped: bool = False
     acknowledged: dict[str, tuple[int, int]] = field(default_factory=dict)
     seconds: list[float] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        super().__init__(daemon=True)
         self.headers: dict[str, str] = {}
-        self.connection: http.client.HTTPConnection | None = None
+        self.streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
         self.random = random.Random(self.link)
 
-    __hash__ = threading.Thread.__hash__
-
-    def run(self) -> None:
+    async def run(self) -> None:
         """Joins, and rates whatever comes."""
         unit: Any = None
-        while not self.stop.is_set():
+        if self.pace:  # nobody begins at the same moment
+            await asyncio.sleep(self.random.uniform(0, 4) / self.pace)
+        while not self.stopped:
             if not self.headers:
-                self._join()
-            unit = unit or self._ask("GET", "/rate/next")["unit"]
+                await self._join()
+            unit = unit or (await self._ask("GET", "/rate/next"))["unit"]
             if unit is None:
                 return
             sent = {"uuid": uuid.uuid4().hex, "kind": "rated", "assigned": unit["assigned"],
                     "dimension": "quality", "value": self.random.randint(1, 5)}  # fmt: skip
             began = time.perf_counter()
-            found = self._ask("POST", "/rate/events", json.dumps(sent))
+            found = await self._ask("POST", "/rate/events", json.dumps(sent))
             took = time.perf_counter() - began
             if found.get("saved") == sent["uuid"]:
                 self.acknowledged[sent["uuid"]] = (unit["assigned"], sent["value"])
                 self.seconds.append(took)
             unit = found.get("next")
             if self.pace:
-                self.stop.wait(max(0.0, self.random.uniform(0.5, 1.5) / self.pace - took))
+                await asyncio.sleep(max(0.0, self.random.uniform(0.5, 1.5) / self.pace - took))
 
-    def _join(self) -> None:
+    async def watch(self) -> None:
+        """Reads what the owner's page is told, until it is cancelled."""
+        await self._join()
+        reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
+        writer.write(f"GET /owner/live HTTP/1.1\r\nhost: localhost\r\ncookie: "
+                     f"{self.headers['cookie']}\r\n\r\n".encode())  # fmt: skip
+        while await reader.read(1 << 16):
+            pass
+
+    async def _join(self) -> None:
         """A session, and the page's token."""
-        answer = self._sent("GET", self.link, None)
-        cookie = answer[1].get("set-cookie", "").partition(";")[0]
-        self.headers = {"cookie": cookie}
-        page = self._sent("GET", "/", None)[2].decode()
-        token = re.search('name="csrf" content="([0-9a-f]+)"', page)
+        answer = await self._sent("GET", self.link, "")
+        cookie = re.search("set-cookie: ([^;]+)", answer[1])
+        self.headers = {"cookie": cookie[1] if cookie else ""}
+        token = re.search(
+            'name="csrf" content="([0-9a-f]+)"', (await self._sent("GET", "/", ""))[2]
+        )
         self.headers["x-csrf"] = token[1] if token else ""
 
-    def _ask(self, method: str, path: str, body: str | None = None) -> dict[str, Any]:
-        status, _, text = self._sent(method, path, body)
+    async def _ask(self, method: str, path: str, body: str = "") -> dict[str, Any]:
+        status, _, text = await self._sent(method, path, body)
         if status != 200:
             self.refused.append(f"{status} {text[:200]!r}")
             return {"unit": None}
         found: dict[str, Any] = json.loads(text)
         return found
 
-    def _sent(self, method: str, path: str, body: str | None) -> tuple[int, Any, bytes]:
-        """Again until there is an answer."""
-        while True:
+    async def _sent(self, method: str, path: str, body: str) -> tuple[int, str, str]:
+        """Again until there is an answer: its status, head and body."""
+        told = {**self.headers, "host": "localhost", "content-length": str(len(body))}
+        lines = [f"{method} {path} HTTP/1.1", *(f"{k}: {v}" for k, v in told.items())]
+        request = "\r\n".join((*lines, "", body)).encode()
+        while not self.stopped:
             try:
-                if self.connection is None:
-                    self.connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
-                self.connection.request(method, path, body, self.headers)
-                answer = self.connection.getresponse()
-                return answer.status, answer.headers, answer.read()
+                if self.streams is None:
+                    self.streams = await asyncio.open_connection("127.0.0.1", self.port)
+                reader, writer = self.streams
+                writer.write(request)
+                head = (await reader.readuntil(b"\r\n\r\n")).decode()
+                length = re.search("content-length: (\\d+)", head)
+                text = await reader.readexactly(int(length[1]) if length else 0)
+                return int(head.split()[1]), head, text.decode()
             except FAULTS:
-                self.connection = None
-                if self.stop.is_set():
-                    return 0, {}, b"stopped"
-                time.sleep(0.05)
+                self.streams = None
+                await asyncio.sleep(0.05)
+        return 0, "", "stopped"
+
+
+async def gathered(raters: list[Rater], work: Awaitable[None]) -> None:
+    """All rate while the work is done, and end what they were saving."""
+    rating = [asyncio.create_task(one.run()) for one in raters]
+    await work
+    for one in raters:
+        one.stopped = True
+    await asyncio.wait(rating, timeout=30)
 
 
 def kills(args: argparse.Namespace, folder: Path) -> int:
@@ -157,22 +181,27 @@ def kills(args: argparse.Namespace, folder: Path) -> int:
     words = [str(path), "--raters", str(args.raters), "--overlap", "0.001"]
     service = Service(words, _free_port())
     service.start()
-    stop, drawn = threading.Event(), random.Random(args.seed)
-    raters = [Rater(service.port, link, stop) for name, link in service.links.items()
-              if name != "owner"]  # fmt: skip
-    for one in raters:
-        one.start()
-    for done in range(args.kills):
-        time.sleep(drawn.uniform(0.0, args.apart))
-        service.kill()
-        service.start()
-        if (done + 1) % 20 == 0:
-            print(done + 1, "kills", sum(len(one.acknowledged) for one in raters), "acknowledged")
-    stop.set()
-    for one in raters:
-        one.join(30)
+    raters, drawn = raters_of(service), random.Random(args.seed)
+
+    def kill() -> None:
+        for done in range(args.kills):
+            time.sleep(drawn.uniform(0.0, args.apart))
+            service.kill()
+            service.start()
+            if (done + 1) % 20 == 0:
+                print(
+                    done + 1, "kills", sum(len(one.acknowledged) for one in raters), "acknowledged"
+                )
+
+    asyncio.run(gathered(raters, asyncio.to_thread(kill)))
     service.end()
     return told(raters, Path(f"{path}.ratings.sqlite"))
+
+
+def raters_of(service: Service, pace: float = 0.0) -> list[Rater]:
+    """One for each link of a rater."""
+    links = (link for name, link in service.links.items() if name != "owner")
+    return [Rater(service.port, link, pace) for link in links]
 
 
 def told(raters: list[Rater], database: Path) -> int:
@@ -192,25 +221,29 @@ def told(raters: list[Rater], database: Path) -> int:
 
 
 def load(args: argparse.Namespace, folder: Path) -> int:
-    """Many raters at their pace, while the estimator looks; how long saving takes."""
+    """Many raters at their pace, while the estimator and the owner look; how long saving takes."""
     path = outputs(folder, args.items)
     words = [str(path), "--raters", str(args.raters), "--overlap", "0.001"]
     service = Service(words, _free_port())
     service.start()
-    stop = threading.Event()
-    raters = [Rater(service.port, link, stop, args.pace) for name, link in service.links.items()
-              if name != "owner"]  # fmt: skip
-    for one in raters:
-        one.start()
-    time.sleep(60 * args.minutes)
-    stop.set()
-    for one in raters:
-        one.join(30)
+    raters = raters_of(service, args.pace)
+
+    async def watched() -> None:
+        owner = asyncio.create_task(Rater(service.port, service.links["owner"]).watch())
+        await asyncio.sleep(60 * args.minutes)
+        owner.cancel()
+
+    asyncio.run(gathered(raters, watched()))
+    busy = ", ".join(f"{one:.1f}" for one in os.getloadavg())
     service.end()
     took = sorted(1000 * t for one in raters for t in one.seconds)
-    parts = [f"{name} {took[int(share * (len(took) - 1))]:.1f} ms"
-             for name, share in (("median", 0.5), ("p99", 0.99), ("most", 1.0))]  # fmt: skip
-    print(f"{len(took) / 60 / args.minutes:.0f} ratings a second;", ", ".join(parts))
+    shares = {"p50": 0.5, "p95": 0.95, "p99": 0.99, "most": 1.0}
+    parts = [f"{name} {took[int(at * (len(took) - 1))]:.1f} ms" for name, at in shares.items()]
+    spent, wall = os.times(), 60 * args.minutes
+    ours, theirs = spent.user + spent.system, spent.children_user + spent.children_system
+    print(f"{len(took) / wall:.0f} ratings a second;", ", ".join(parts))
+    print(f"of a core: raters {ours / wall:.0%}, service with its looks {theirs / wall:.0%}; "
+          f"load {busy} on {os.cpu_count()} cores")  # fmt: skip
     return told(raters, Path(f"{path}.ratings.sqlite"))
 
 

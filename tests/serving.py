@@ -19,6 +19,7 @@ from refless.application.rate import url_of
 from refless.records import Outputs
 from refless.report.rate import Asked
 from refless.service.access import Access
+from refless.service.exports import EXPORTS, Row, kept, ratings_of
 from refless.service.store import OWNER, Event, Rater, Store
 
 BINARIES = Path("/usr/lib/postgresql/15/bin")
@@ -67,6 +68,16 @@ def rate_all(store: Store, rater: Rater, values: Sequence[float] = (1, 2, 3, 4, 
             n += 1
         unit = found["next"]
     return n
+
+
+def exported(store: Store, name: str) -> bytes:
+    """A file of the owner's page."""
+    return store.database.read(EXPORTS[name][1])
+
+
+def rows_of(store: Store) -> list[Row]:
+    """All ratings as exports have them."""
+    return ratings_of(store.database.read(kept))
 
 
 def client(store: Store) -> Any:

@@ -71,7 +71,7 @@ def test_skipped_items_are_for_others() -> None:
     one = Assignment(ASKED, [1] * 3)
     for _ in range(3):
         answered(one, 1, state=SKIPPED)
-    assert one.audited() == 3
+    assert one.audited == 3
     assert sorted(everything(one, 2)) == [0, 1, 2]
 
 
@@ -125,7 +125,7 @@ def test_audited_items_are_a_random_sample(share: float) -> None:
         random.Random(seed).shuffle(order)
         preferred = tuple(place for place, item in enumerate(order) if item % 2 == 0)
         one = Assignment(replace(ASKED, seed=seed, overlap=share), [1] * 40, active=preferred)
-        while one.audited() < 10:
+        while one.audited < 10:
             assert answered(one, 1) is not None
         even += sum(order[place] % 2 == 0 for place in range(10))
     assert abs(even - 1500) < 4 * 24
@@ -145,8 +145,10 @@ ACTS = st.lists(
 
 
 @given(acts=ACTS, per_item=st.integers(1, 2))
-def test_what_is_left_is_a_sum_over_items(acts: list[tuple[int, int, str]], per_item: int) -> None:
-    """Kept along the way, it is what counting all items anew gives."""
+def test_counts_kept_along_the_way_are_those_of_counting_anew(
+    acts: list[tuple[int, int, str]], per_item: int
+) -> None:
+    """What is left, rated, answered, and how far the random sample reaches."""
     one = Assignment(replace(ASKED, overlap=0.3, per_item=per_item), [1] * 10)
     state: dict[tuple[int, int], str] = {}
     for rater, item, what in acts:
@@ -158,3 +160,10 @@ def test_what_is_left_is_a_sum_over_items(acts: list[tuple[int, int, str]], per_
     for who in (1, 2, 3):
         unseen = sum((who, item) not in state for item in range(3))
         assert one.left(who) == unseen + math.ceil(missing / raters)
+        mine = Counter(what for (rater, _), what in state.items() if rater == who)
+        assert [one.states(who)[what] for what in (OPEN, DONE, SKIPPED)] == [
+            mine[what] for what in (OPEN, DONE, SKIPPED)
+        ]
+    assert (one.ratings, one.rated) == (sum(done), sum(n > 0 for n in done))
+    answered = [any(state.get((who, i), OPEN) != OPEN for who in (1, 2, 3)) for i in range(10)]
+    assert one.audited == [*answered, False].index(False)

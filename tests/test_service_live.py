@@ -71,7 +71,9 @@ def test_ratings_given_before_are_told(tmp_path: Path) -> None:
     """What is estimated rests on them too."""
     store = opened(f"sqlite:///{tmp_path / 'a.sqlite'}", Asked(), sample()[0])
     live = Live(store, "gp", ({"text": "a", "rating": 1}, {"text": "b", "rating": 2}))
-    assert live.found()["state"].endswith("estimates from 0 ratings.")
+    assert live.found()["state"].endswith("estimates come with 20 ratings.")
+    live.looks.append({"n": 19, "dimensions": {"quality": {**looked(JOB), "said": []}}})
+    assert live.found()["state"].endswith("estimates come with 20 ratings.")
     live.looks.append({"n": 24, "dimensions": {"quality": {**looked(JOB), "said": []}}})
     assert live.found()["state"].endswith("estimates from 24 ratings, and 2 given before.")
     store.close()
@@ -97,14 +99,15 @@ def test_owner_hears_at_once(tmp_path: Path) -> None:
     store.close()
 
 
-def test_failed_look_tells_no_text() -> None:
+def test_failed_look_tells_no_text(tmp_path: Path) -> None:
     """What a process says when it fails may quote a text; only the kind of fault is told."""
-    from refless.service.live import _run
-
-    job = {**JOB, "ratings": [{"text": "secret text", "rating": "bad"}] * 30, "scale": "secret"}
+    store = opened(f"sqlite:///{tmp_path / 'a.sqlite'}", Asked(repeat=0.0), sample()[0])
+    rate_all(store, store.add_rater(""))
+    live = Live(store, "gp", ["secret text"])  # type: ignore[list-item]
     with pytest.raises(LookFailedError) as caught:
-        asyncio.run(_run(json.dumps(job).encode()))
+        asyncio.run(live._look())
     assert "secret" not in str(caught.value)
+    store.close()
 
 
 def test_fault_of_the_system_does_not_end_the_looks(

@@ -11,10 +11,10 @@ import pytest
 
 from refless.report.rate import Asked
 from refless.service.access import Access, Pace
-from refless.service.exports import EXPORTS, exported
+from refless.service.exports import EXPORTS, kept
 from refless.service.store import RATER, Store
 from refless.tables import Reading, read_pool
-from serving import HOSTILE, client, event, joined, opened, outputs, owner_of, rate_all
+from serving import HOSTILE, client, event, exported, joined, opened, outputs, owner_of, rate_all
 
 ASKED = Asked(repeat=0.0, per_item=2)
 RATINGS = 2 * 12 + 1  # one item is for all three raters
@@ -315,7 +315,8 @@ def test_audit_export_goes_into_compare(store: Store, tmp_path: Path) -> None:
     for k in range(6):
         sent = event("rated", unit, value=1.0 + k % 5)
         unit = store.save(rater, sent).result()["next"]
-    drawn = store.assignment.audited()
+    drawn = store.assignment.audited
+    assert store.database.read(kept).drawn == drawn > 0
     rows = [json.loads(line) for line in exported(store, "audit.jsonl").splitlines()]
     assert len(rows) == drawn
     assert {row["probability"] for row in rows} <= {drawn / 12}

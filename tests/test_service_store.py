@@ -14,11 +14,10 @@ from hypothesis import strategies as st
 from refless.errors import InputError, UsageError
 from refless.report.rate import Asked
 from refless.service.database import Database, back_up, file_of
-from refless.service.exports import ratings_of
 from refless.service.schema import CURRENT_ROWS, metadata
 from refless.service.store import Rater, Refused, Store
 from refless.tables.pairs import read_pairs
-from serving import event, opened, outputs, rate_all
+from serving import event, opened, outputs, rate_all, rows_of
 
 BOTH = Asked(dimensions=("fluency", "sense"), repeat=0.0)
 PLAIN = Asked(repeat=0.0, overlap=0.0)
@@ -201,7 +200,7 @@ def test_pair_is_stored_by_text_whatever_side_it_stood_on(database: str) -> None
     while unit is not None:
         sides.append(tuple(unit["texts"]))
         unit = found.save(rater, event("rated", unit, value=0.0)).result()["next"]
-    rows = ratings_of(found)
+    rows = rows_of(found)
     assert [(row["chosen"], row["rejected"]) for row in rows] == sides
     assert {row["chosen_system"] for row in rows} == {"SYS-0", "SYS-1"}  # sides were shuffled
     found.close()
@@ -216,7 +215,7 @@ def test_the_best_of_several_is_a_pair_with_each_of_the_others(database: str) ->
     while unit is not None:
         seen.append(unit["texts"])
         unit = found.save(rater, event("rated", unit, value=1.0)).result()["next"]
-    rows = ratings_of(found)
+    rows = rows_of(found)
     assert len(rows) == len({row["id"] for row in rows}) == 8
     told = {(row["chosen"], row["rejected"]) for row in rows}
     assert told == {(one[1], other) for one in seen for other in (one[0], one[2])}
@@ -241,11 +240,11 @@ def test_everything_is_rated_as_often_as_asked(database: str) -> None:
     for one in people:
         rate_all(found, one)
     counts: dict[str, set[str]] = {}
-    for row in ratings_of(found):
+    for row in rows_of(found):
         counts.setdefault(str(row["id"]), set()).add(str(row["annotator"]))
     assert sorted(map(len, counts.values())) == [2] * 9 + [4] * 3
-    assert found.assignment.audited() == 12
-    assert {row["probability"] for row in ratings_of(found)} == {1.0}
+    assert found.assignment.audited == 12
+    assert {row["probability"] for row in rows_of(found)} == {1.0}
     found.close()
 
 
@@ -317,7 +316,7 @@ def test_what_was_not_kept_is_asked_again(store: Store) -> None:
         store.save(rater, event("rated", unit, value=3.0)).result()
     broken[0] = False
     assert shown(store, rater) == unit
-    assert store.assignment.done(rater) == 0
+    assert store.assignment.ratings == 0
     assert rate_all(store, store.raters()[0]) == 12
 
 

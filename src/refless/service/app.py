@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import secrets
 import signal
@@ -34,7 +35,6 @@ from refless.service.api import Api, is_stream
 from refless.service.database import back_up
 from refless.service.live import Live
 from refless.service.pages import Pages, told_of
-from refless.service.schema import CURRENT_ROWS
 from refless.service.store import OWNER, Refused, Store
 
 MOST_BYTES = 1 << 25  # of a request's body: 32 MiB
@@ -102,12 +102,10 @@ class Latest:
 
 def _counts(store: Store) -> dict[str, float]:
     """What /metrics says of the ratings."""
-    rows = store.database.read(lambda one: one.execute(CURRENT_ROWS).all())
-    rated = [row for row in rows if row.kind != "skipped"]
     return {
-        "ratings": len(rated),
+        "ratings": store.assignment.ratings * len(store.asked.dimensions),
         "items": len(store.units),
-        "items_rated": len({row.item for row in rated}),
+        "items_rated": store.assignment.rated,
         "raters": len(store.raters()) - 1,
     }
 
@@ -248,5 +246,6 @@ def serve(app: Starlette, where: Where, lines: list[str]) -> None:
     bound.listen(2_048)  # a link that is printed is answered, if not yet
     for line in lines:
         say(line)
+    gc.freeze()  # what is there now stays, so that no search for garbage goes through it
     with suppress(KeyboardInterrupt):
         Server(config).run(sockets=[bound])

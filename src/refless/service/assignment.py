@@ -8,6 +8,7 @@ item was among them is kept. `active` items are those that teach the estimator m
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -56,6 +57,10 @@ class Assignment:
     _closed: int = 0  # all before it have their ratings
     _missing: int = 0  # ratings that items which are not for everybody still lack
     _common: dict[int, int] = field(default_factory=dict)  # items for everybody that each has seen
+    _states: dict[int, Counter[str]] = field(default_factory=dict)  # of what each rater was shown
+    ratings: int = 0  # answers of all raters, second ones too
+    rated: int = 0  # items with a rating
+    audited: int = 0  # items of the audit's order, from its beginning, that were rated or skipped
 
     def __post_init__(self) -> None:
         self._done = [0] * len(self.sizes)
@@ -71,15 +76,21 @@ class Assignment:
     def note(self, rater: int, item: int, turn: int, state: str, until: float) -> None:
         """Takes in what was assigned, and what became of it."""
         mine = self._seen.setdefault(rater, {})
-        before = mine.get((item, turn))
+        before = mine.get((item, turn), "")
         mine[item, turn] = state
+        states = self._states.setdefault(rater, Counter())
+        states[before] -= 1
+        states[state] += 1
+        self.ratings += (state == DONE) - (before == DONE)
         if turn:
             return
         if item < self.shared:
-            self._common[rater] = self._common.get(rater, 0) + (before is None)
+            self._common[rater] = self._common.get(rater, 0) + (not before)
         else:
             self._missing -= self._lacks(item)
+        self.rated -= self._done[item] > 0
         self._done[item] += (state == DONE) - (before == DONE)
+        self.rated += self._done[item] > 0
         if item >= self.shared:
             self._missing += self._lacks(item)
         self._skipped[item] += (state == SKIPPED) - (before == SKIPPED)
@@ -87,6 +98,9 @@ class Assignment:
         leases.pop(rater, None)
         if state == OPEN:
             leases[rater] = until
+            self.audited = min(self.audited, item)
+        while self.audited < len(self.sizes) and self._is_answered(self.audited):
+            self.audited += 1
         if state != DONE:
             self._closed = min(self._closed, max(item, self.shared))
 
@@ -113,9 +127,9 @@ class Assignment:
         """How often this rater was asked something."""
         return len(self._seen.get(rater, {}))
 
-    def done(self, rater: int) -> int:
-        """How often they answered."""
-        return sum(state != OPEN for state in self._seen.get(rater, {}).values())
+    def states(self, rater: int) -> Counter[str]:
+        """How much of what they were shown is open, done or skipped."""
+        return self._states.get(rater, Counter())
 
     def left(self, rater: int) -> int:
         """Items that this rater may still be shown, shared with as many others as there are."""
@@ -125,10 +139,8 @@ class Assignment:
     def _lacks(self, item: int) -> int:
         return max(0, self.asked.per_item - self._done[item])
 
-    def audited(self) -> int:
-        """How many items of the audit's order, from its beginning, were rated or skipped."""
-        rated = (n > 0 or k > 0 for n, k in zip(self._done, self._skipped, strict=True))
-        return next((i for i, one in enumerate(rated) if not one), len(self.sizes))
+    def _is_answered(self, item: int) -> bool:
+        return self._done[item] > 0 or self._skipped[item] > 0
 
     def _audit(self) -> Iterator[int]:
         yield from range(self.shared)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -11,168 +12,204 @@ import sqlalchemy as sa
 
 from refless.report.export import as_csv, as_jsonl, as_parquet
 from refless.service.assignment import REPEAT
-from refless.service.schema import CURRENT_ROWS, assigned, events, raters
-from refless.service.store import TIE, Store
+from refless.service.schema import (
+    CURRENT_ROWS,
+    FIRST_UNSEEN,
+    TIE,
+    assigned,
+    events,
+    items,
+    raters,
+    settings,
+)
 
 Row = dict[str, Any]
+COLUMNS = ("id", "source", "item", "system", "task", "text")  # of a text, as exports have them
 
 
-def exported(store: Store, name: str) -> bytes:
-    """One of EXPORTS as it is now."""
-    return EXPORTS[name][1](store)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kept:
+    """What a database holds at one moment; any process can read it, also while it is served.
+
+    Attributes:
+        ask, scale, dimensions, seed: how raters are asked.
+        names: of items, by their number less 1; texts: the rows of each one's texts.
+        current: ratings and skips that hold now.
+        drawn: so many items, the first ones, are those that were drawn by lot.
+    """
+
+    ask: str
+    scale: tuple[float, float]
+    dimensions: tuple[str, ...]
+    seed: int
+    names: tuple[str, ...]
+    texts: tuple[tuple[Row, ...], ...]
+    current: Sequence[Any]
+    drawn: int
 
 
-def ratings_of(store: Store, *, audit: bool = False) -> list[Row]:
+def kept(one: sa.Connection) -> Kept:
+    """What there is now."""
+    said = {row.name: row.value for row in one.execute(sa.select(settings))}
+    rows = one.execute(sa.select(items).order_by(items.c.id)).all()
+    texts = [
+        [{"source": row.source, "item": row.item, "task": row.task, **text}
+         for text in json.loads(row.texts)]
+        for row in rows
+    ]  # fmt: skip
+    there = [name for name in COLUMNS if any(one.get(name) for unit in texts for one in unit)]
+    first = one.execute(FIRST_UNSEEN).scalar()
+    return Kept(
+        ask=json.loads(said["ask"]),
+        scale=tuple(json.loads(said["scale"])),
+        dimensions=tuple(json.loads(said["dimensions"])),
+        seed=json.loads(said["seed"]),
+        names=tuple(row.name for row in rows),
+        texts=tuple(tuple({name: one[name] for name in there} for one in unit) for unit in texts),
+        drawn=len(rows) if first is None else first - 1,
+        current=one.execute(CURRENT_ROWS).all(),
+    )
+
+
+def ratings_of(now: Kept, *, audit: bool = False) -> list[Row]:
     """One row a rating: what holds now, without second ratings of one item by one rater.
 
     `probability` is the chance that the item was drawn by lot; items that were only chosen have
     none. What was rated of pairs, or chosen among several, names texts in place of a number.
 
     Args:
-        store: the ratings.
+        now: what there is.
         audit: whether items that were only chosen are left out.
     """
-    drawn = store.assignment.audited()
-    chance = drawn / len(store.units) if store.units else None
+    chance = now.drawn / len(now.texts) if now.texts else None
     found = []
-    for one in store.database.read(lambda c: c.execute(CURRENT_ROWS).all()):
-        lot = one.item <= drawn
+    for one in now.current:
+        lot = one.item <= now.drawn
         if one.kind == "skipped" or one.stream == REPEAT or (audit and not lot):
             continue
         about = {"annotator": one.rater_name, "timestamp": _time(one.at), "stream": one.stream}
-        many = {"dimension": one.dimension} if len(store.asked.dimensions) > 1 else {}
+        many = {"dimension": one.dimension} if len(now.dimensions) > 1 else {}
         given = {**about, **many, "probability": chance if lot else None}
-        found += [{**row, **given} for row in _rated(store, one.item - 1, one.value)]
+        found += [{**row, **given} for row in _rated(now, one.item - 1, one.value)]
     return found
 
 
-def repeats_of(store: Store, dimension: str) -> list[tuple[float, float]]:
+def repeats_of(now: Kept, dimension: str) -> list[tuple[float, float]]:
     """Both ratings of each item that a rater was shown twice."""
     found: dict[tuple[int, int], dict[int, float]] = {}
-    for one in store.database.read(lambda c: c.execute(CURRENT_ROWS).all()):
+    for one in now.current:
         if one.kind != "skipped" and one.dimension == dimension:
             found.setdefault((one.rater, one.item), {})[one.round] = one.value
     return [(both[0], both[1]) for both in found.values() if len(both) > 1]
-
-
-def texted(store: Store, i: int) -> Row:
-    """An output as a row."""
-    return {**_about(store, i), "text": store.outputs.texts[i]}
 
 
 def _time(at: float) -> str:
     return datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds")
 
 
-def _rated(store: Store, place: int, value: float) -> list[Row]:
+def _rated(now: Kept, place: int, value: float) -> list[Row]:
     """The item with its rating; or the text that was chosen, beside each that was not."""
-    unit, outputs = store.units[place], store.outputs
-    if store.asked.ask == "rating":
-        return [{**texted(store, unit[0]), "rating": value}]
-    about = {**_about(store, unit[0]), "id": store.names[place]}
+    texts = now.texts[place]
+    if now.ask == "rating":
+        return [{**texts[0], "rating": value}]
+    about = {**texts[0], "id": now.names[place]}
+    for name in ("text", "system"):
+        about.pop(name, None)
     tie = value == TIE
-    best = 0 if tie else int(value)
-    others = [i for k, i in enumerate(unit) if k != best]
-    systems = outputs.systems or ("",) * len(outputs)
-    about.pop("system", None)
+    best = texts[0 if tie else int(value)]
+    others = [one for one in texts if one is not best]
     return [
         {
             **about,
             **({"id": f"{about['id']} {k}"} if len(others) > 1 else {}),
-            "chosen": outputs.texts[unit[best]],
-            "rejected": outputs.texts[other],
-            "chosen_system": systems[unit[best]],
-            "rejected_system": systems[other],
+            "chosen": best["text"],
+            "rejected": other["text"],
+            "chosen_system": best.get("system", ""),
+            "rejected_system": other.get("system", ""),
             "tie": tie,
         }
         for k, other in enumerate(others, 1)
     ]
 
 
-def _about(store: Store, i: int) -> Row:
-    """What the file said of an output, in its columns."""
-    outputs = store.outputs
-    columns = {"id": outputs.ids, "source": outputs.sources, "item": outputs.items,
-               "system": outputs.systems, "task": outputs.tasks}  # fmt: skip
-    return {name: column[i] for name, column in columns.items() if column}
+def _jsonl(one: sa.Connection) -> bytes:
+    return as_jsonl(ratings_of(kept(one))).encode()
 
 
-def _jsonl(store: Store) -> bytes:
-    return as_jsonl(ratings_of(store)).encode()
+def _audit(one: sa.Connection) -> bytes:
+    return as_jsonl(ratings_of(kept(one), audit=True)).encode()
 
 
-def _audit(store: Store) -> bytes:
-    return as_jsonl(ratings_of(store, audit=True)).encode()
+def _csv(one: sa.Connection) -> bytes:
+    return as_csv(ratings_of(kept(one))).encode()
 
 
-def _csv(store: Store) -> bytes:
-    return as_csv(ratings_of(store)).encode()
+def _parquet(one: sa.Connection) -> bytes:
+    return as_parquet(ratings_of(kept(one)))
 
 
-def _parquet(store: Store) -> bytes:
-    return as_parquet(ratings_of(store))
-
-
-def _label_studio(store: Store) -> bytes:
+def _label_studio(one: sa.Connection) -> bytes:
     """Tasks with annotations, as Label Studio's own full JSON export has them."""
-    low, high = store.asked.scale
+    now = kept(one)
     tasks: dict[int, Row] = {}
-    kinds = {"rating": "number", "pair": "pairwise", "best": "choices"}
-    kind = kinds[store.asked.ask]
     done: dict[tuple[int, int], Row] = {}
-    for one in store.database.read(lambda c: c.execute(CURRENT_ROWS).all()):
-        if one.kind == "skipped" or one.stream == REPEAT:
+    for row in now.current:
+        if row.kind == "skipped" or row.stream == REPEAT:
             continue
-        unit = store.units[one.item - 1]
-        texts = {"text": store.outputs.texts[unit[0]]} if len(unit) == 1 else {
-            f"text{k + 1}": store.outputs.texts[i] for k, i in enumerate(unit)}  # fmt: skip
-        data = {**_about(store, unit[0]), **texts, "scale": [low, high]}
-        task = tasks.setdefault(one.item, {"id": one.item, "data": data, "annotations": []})
-        mine = done.get((one.item, one.rater))
+        texts = now.texts[row.item - 1]
+        data = {**texts[0], "scale": now.scale}
+        if len(texts) > 1:
+            del data["text"]
+            data |= {f"text{k}": text["text"] for k, text in enumerate(texts, 1)}
+        task = tasks.setdefault(row.item, {"id": row.item, "data": data, "annotations": []})
+        mine = done.get((row.item, row.rater))
         if mine is None:
-            mine = done[one.item, one.rater] = {
-                "id": one.assigned,
-                "completed_by": one.rater,
+            mine = done[row.item, row.rater] = {
+                "id": row.assigned,
+                "completed_by": row.rater,
                 "was_cancelled": False,
-                "created_at": _time(one.at),
+                "created_at": _time(row.at),
                 "result": [],
             }
             task["annotations"].append(mine)
-        value = {"number": one.value}
-        if kind != "number":
-            value = {"selected": ("left", "right")[int(one.value)]} if one.value != TIE else {}
-            value = (
-                {"choices": [store.outputs.ids[unit[int(one.value)]]]}
-                if kind == "choices"
-                else value
-            )
+        kind, value = _said(now.ask, row.value, texts)
         mine["result"].append(
-            {"id": one.uuid, "from_name": one.dimension, "to_name": "text", "type": kind,
+            {"id": row.uuid, "from_name": row.dimension, "to_name": "text", "type": kind,
              "value": value}
         )  # fmt: skip
     return json.dumps([tasks[item] for item in sorted(tasks)], ensure_ascii=False).encode()
 
 
-def _events(store: Store) -> bytes:
+def _said(ask: str, value: float, texts: Sequence[Row]) -> tuple[str, Row]:
+    """A rating as Label Studio calls its kind, and as it writes it."""
+    if ask == "rating":
+        return "number", {"number": value}
+    if ask == "best":
+        return "choices", {"choices": [texts[int(value)]["id"]]}
+    return "pairwise", {} if value == TIE else {"selected": ("left", "right")[int(value)]}
+
+
+def _events(one: sa.Connection) -> bytes:
     """Every event as it came, with what was shown."""
-    columns = [assigned.c[name] for name in ("item", "round", "position", "sides", "stream",
+    columns = [assigned.c[name] for name in ("round", "position", "sides", "stream",
                                              "probability")]  # fmt: skip
     query = (
-        sa.select(events, raters.c.name.label("annotator"), *columns)
+        sa.select(events, raters.c.name.label("annotator"), items.c.name.label("item"), *columns)
         .join(assigned, assigned.c.id == events.c.assigned)
         .join(raters, raters.c.id == assigned.c.rater)
+        .join(items, items.c.id == assigned.c.item)
         .order_by(events.c.id)
     )
 
-    def rows(one: sa.Connection) -> Iterator[Row]:
+    def rows() -> Iterator[Row]:
         for row in one.execute(query).mappings():
             shown = {name: json.loads(row[name]) for name in ("sides", "shown")}
-            yield {**row, **shown, "at": _time(row["at"]), "item": store.names[row["item"] - 1]}
+            yield {**row, **shown, "at": _time(row["at"])}
 
-    return as_jsonl(store.database.read(lambda one: [*rows(one)])).encode()
+    return as_jsonl([*rows()]).encode()
 
 
-EXPORTS: dict[str, tuple[str, Callable[[Store], bytes]]] = {
+EXPORTS: dict[str, tuple[str, Callable[[sa.Connection], bytes]]] = {
     "ratings.jsonl": ("all ratings, a row each", _jsonl),
     "ratings.csv": ("the same as CSV", _csv),
     "ratings.parquet": ("the same as Parquet", _parquet),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import sys
 from collections.abc import Mapping, Sequence
@@ -12,17 +11,15 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-import sqlalchemy as sa
+import msgspec
 
 from refless.nouns import counted
-from refless.service.exports import ratings_of, repeats_of, texted
-from refless.service.schema import CURRENT_ROWS
+from refless.service.assignment import DONE, SKIPPED
 from refless.service.store import RATER, Rater, Store
 
 Rows = Sequence[Mapping[str, Any]]
 log = logging.getLogger("refless")
-COUNT = sa.text("SELECT count(*) FROM current_ratings WHERE kind <> 'skipped'")
-FEWEST = 10  # ratings, before which nothing is looked at
+FEWEST, ESTIMATED = 10, 20  # ratings, before which nothing is looked at, or estimated
 PATIENCE = 60.0  # seconds between two looks at most, where something changed
 BREATH = 1.0  # seconds between two looks at least
 
@@ -62,7 +59,7 @@ class Live:
         while not self.ended:
             await until(self.change, PATIENCE)
             try:
-                count = await asyncio.to_thread(self._count)
+                count = self._count()
                 if self.ended or count < FEWEST or count < self._seen * 1.1 + 1:
                     continue
                 self._seen = count
@@ -73,59 +70,43 @@ class Live:
             self.touch()
 
     def _count(self) -> int:
-        return int(self.store.database.read(lambda one: one.execute(COUNT).scalar_one()))
+        """Ratings so far, second ones too."""
+        return self.store.assignment.ratings * len(self.store.asked.dimensions)
 
     async def _look(self) -> None:
         """One look at each dimension; what it finds is kept, and what teaches most comes next."""
-        found = {}
-        for name in self.store.asked.dimensions:
-            found[name] = await _run(await asyncio.to_thread(self._job, name))
+        found = await _run(self._job())
         look = {"n": max(one["n"] for one in found.values()), "dimensions": found}
         await asyncio.to_thread(self.store.keep_fit, look)
         self.looks.append(look)
         active = next(iter(found.values()))["active"]
         await asyncio.wrap_future(self.store.set_active(active))
 
-    def _job(self, dimension: str) -> bytes:
-        """What a look needs to know, as JSON."""
-        store, asked = self.store, self.store.asked
-        first = dimension == asked.dimensions[0]
-
-        def of(rows: Rows) -> Rows:
-            return [row for row in rows if row.get("dimension", dimension) == dimension]
-
-        outputs = [texted(store, i) for unit in store.units for i in unit]
-        job = {
-            "ask": asked.ask,
-            "items": len(store.units),
-            "scale": asked.scale,
-            "estimator": self.estimator,
-            "seed": asked.seed,
-            "ratings": of(ratings_of(store)),
-            "audit": of(ratings_of(store, audit=True)),
-            "repeats": repeats_of(store, dimension),
-            "odd": self.looks[-1]["dimensions"][dimension].get("odd") if self.looks else None,
-            "rated": [*of(self.rated)],
-            "outputs": outputs if asked.ask == "rating" else [],
-            "model": str(self.model) if self.model is not None and first else "",
-        }
-        return json.dumps(job).encode()
+    def _job(self) -> bytes:
+        """What a look needs to know beside the database, as JSON."""
+        last = self.looks[-1]["dimensions"] if self.looks else {}
+        return msgspec.json.encode(
+            {
+                "url": self.store.database.url,
+                "estimator": self.estimator,
+                "rated": self.rated,
+                "odd": {name: one.get("odd") for name, one in last.items()},
+                "model": str(self.model or ""),
+            }
+        )
 
     def found(self) -> dict[str, Any]:
-        """What the page shows."""
-        rows = self.store.database.read(lambda one: one.execute(CURRENT_ROWS).all())
-        rated = [row for row in rows if row.kind != "skipped"]
-        items, of = len({row.item for row in rated}), len(self.store.units)
-        raters = [self._rater(one, rows) for one in self.store.raters() if one.role == RATER]
+        """What the page shows, out of what is known without asking the database for ratings."""
+        assignment, of = self.store.assignment, len(self.store.units)
+        raters = [self._rater(one) for one in self.store.raters() if one.role == RATER]
         look: dict[str, Any] = self.looks[-1] if self.looks else {"n": 0, "dimensions": {}}
         many = len(self.store.asked.dimensions) > 1
-        before = f", and {len(self.rated):,} given before" if look["n"] and self.rated else ""
         return {
-            "state": f"{counted(len(rated), 'rating')} of {items:,} of {of:,} items; estimates "
-            f"from {look['n']:,} ratings{before}.",
+            "state": f"{counted(self._count(), 'rating')} of {assignment.rated:,} of {of:,} items; "
+            f"{self._estimated(look)}.",
             "facts": [
-                ["items rated", f"{items:,}", f"of {of:,}"],
-                ["drawn by lot", f"{self.store.assignment.audited():,}", "rated or skipped"],
+                ["items rated", f"{assignment.rated:,}", f"of {of:,}"],
+                ["drawn by lot", f"{assignment.audited:,}", "rated or skipped"],
                 ["raters", str(sum(one["done"] > 0 for one in raters)), f"of {len(raters)} asked"],
                 *(
                     fact
@@ -147,22 +128,24 @@ class Live:
             "raters": raters,
         }
 
-    def _rater(self, one: Rater, rows: Sequence[Any]) -> dict[str, Any]:
-        """How far a rater is, and how long an item takes them (median)."""
-        mine = [row for row in rows if row.rater == one.id]
-        times: dict[int, float] = {}
-        for row in mine:
-            latency = json.loads(row.shown)["latency"] / 1000
-            times[row.assigned] = max(latency, times.get(row.assigned, 0.0))
-        skipped = sum(row.kind == "skipped" for row in mine)
+    def _estimated(self, look: Mapping[str, Any]) -> str:
+        """What the estimates rest on."""
+        if look["n"] < ESTIMATED or self.store.asked.ask != "rating":
+            return f"estimates come with {ESTIMATED} ratings"
+        before = f", and {len(self.rated):,} given before" if self.rated else ""
+        return f"estimates from {look['n']:,} ratings{before}"
+
+    def _rater(self, one: Rater) -> dict[str, Any]:
+        """How far a rater is, and how long an item takes them (median of the latest)."""
+        states, seconds = self.store.assignment.states(one.id), self.store.seconds.get(one.id)
         return {
             "id": one.id,
             "name": one.name,
             "note": one.note,
             "active": one.link > 0,
-            "done": len(times) - skipped,
-            "skipped": skipped,
-            "pace": round(median(times.values()), 1) if times else None,
+            "done": states[DONE],
+            "skipped": states[SKIPPED],
+            "pace": round(median(seconds), 1) if seconds else None,
         }
 
 
@@ -206,9 +189,8 @@ async def _run(job: bytes) -> dict[str, Any]:
     Raises:
         LookFailedError: it failed.
     """
-    nice = () if sys.platform == "win32" else ("nice", "-n", "10")
     process = await asyncio.create_subprocess_exec(
-        *nice, sys.executable, "-m", "refless.service.looking",
+        sys.executable, "-m", "refless.service.looking",
         stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
     )  # fmt: skip
@@ -221,5 +203,5 @@ async def _run(job: bytes) -> dict[str, Any]:
     if process.returncode:
         last = (err.decode("utf-8", "replace").strip().split("\n") or [""])[-1]
         raise LookFailedError(last.partition(":")[0])  # what follows may quote a text
-    found: dict[str, Any] = json.loads(out)
+    found: dict[str, Any] = msgspec.json.decode(out)
     return found

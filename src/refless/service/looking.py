@@ -1,18 +1,20 @@
 """One look at the ratings, in a process of its own: `python -m refless.service.looking`.
 
-Reads a JSON object from standard input, writes one to standard output. What people wait for is
-never computed in the process that answers them.
+Reads what it is told as JSON from standard input, the ratings from the database, and writes what it
+found as JSON. What takes long is never computed in the process that answers people.
 """
 
 from __future__ import annotations
 
-import json
 import math
+import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from statistics import fmean, stdev
 from typing import Any
+
+import msgspec
 
 from refless.application.compare import compare
 from refless.application.fit import fit
@@ -22,6 +24,8 @@ from refless.errors import RefLessError
 from refless.nouns import counted
 from refless.report.validate.drift import drifted
 from refless.report.validate.result import ValidateResult
+from refless.service.database import engine_of
+from refless.service.exports import Kept, kept, ratings_of, repeats_of
 from refless.stats.anytime import always_interval
 from refless.stats.prediction_powered import UNKNOWN, Answer
 from refless.studies.drift import Drift, drift
@@ -221,11 +225,38 @@ RATING: tuple[Part, ...] = (_held_out, _repeated, _compared, _chosen)
 CHOICE: tuple[Part, ...] = (_repeated, _preferred)
 
 
-def main() -> None:
-    """Looks once."""
-    import msgspec
+def job_of(said: Mapping[str, Any], now: Kept, dimension: str) -> Job:
+    """What one look needs: what it was told, and the ratings of one dimension."""
 
-    found = looked(json.load(sys.stdin))
+    def of(rows: Sequence[dict[str, Any]]) -> Rows:
+        return [row for row in rows if row.get("dimension", dimension) == dimension]
+
+    return {
+        "ask": now.ask,
+        "items": len(now.texts),
+        "scale": now.scale,
+        "estimator": said["estimator"],
+        "seed": now.seed,
+        "ratings": of(ratings_of(now)),
+        "audit": of(ratings_of(now, audit=True)),
+        "repeats": repeats_of(now, dimension),
+        "odd": said["odd"].get(dimension),
+        "rated": of(said["rated"]),
+        "outputs": [row for unit in now.texts for row in unit] if now.ask == "rating" else [],
+        "model": said["model"] if dimension == now.dimensions[0] else "",
+    }
+
+
+def main() -> None:
+    """Looks once at each dimension; people's requests go first."""
+    if hasattr(os, "nice"):
+        os.nice(10)
+    said = msgspec.json.decode(sys.stdin.buffer.read())
+    engine = engine_of(said["url"])
+    with engine.connect() as one:
+        now = kept(one)
+    engine.dispose()
+    found = {name: looked(job_of(said, now, name)) for name in now.dimensions}
     sys.stdout.buffer.write(msgspec.json.encode(found))
 
 

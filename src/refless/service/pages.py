@@ -25,7 +25,7 @@ from starlette.responses import (
 from starlette.routing import Route
 
 from refless.service.access import COOKIE, MONTH, Access, Pace, caller
-from refless.service.exports import EXPORTS, exported
+from refless.service.exports import EXPORTS
 from refless.service.live import BREATH, Live, until
 from refless.service.store import OWNER, RATER, Event, Rater, Store
 
@@ -183,7 +183,7 @@ class Pages:
         name = request.path_params["name"]
         if name not in EXPORTS:
             raise HTTPException(404)
-        content = await run_in_threadpool(exported, self.store, name)
+        content = await run_in_threadpool(self.store.database.read, EXPORTS[name][1])
         headers = {"content-disposition": f'attachment; filename="{name}"'}
         return Response(content, media_type="application/octet-stream", headers=headers)
 

@@ -10,7 +10,11 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    bindparam,
+    insert,
+    select,
     text,
+    update,
 )
 
 metadata = MetaData()
@@ -78,7 +82,23 @@ fits = Table(  # what the ratings were worth, each time they were looked at
     Column("found", Text, nullable=False),
 )
 
+EVENT = select(events.c.assigned, assigned.c.rater).join(assigned)
+EVENT = EVENT.where(events.c.uuid == bindparam("uuid"))
+SHOWN = select(assigned).where(assigned.c.id == bindparam("key"))
+SHOW = insert(assigned).returning(assigned)
+SETTLE = (
+    update(assigned)
+    .where(assigned.c.id == bindparam("key"))
+    .values(state=bindparam("now"), until=bindparam("then"))
+    .returning(assigned)
+)
+HOLDS = text("SELECT kind, dimension, value FROM current_ratings WHERE assigned = :key ORDER BY id")
 CURRENT_ROWS = text(
     "SELECT c.*, r.name AS rater_name, i.name AS item_name FROM current_ratings c "
     "JOIN raters r ON r.id = c.rater JOIN items i ON i.id = c.item ORDER BY c.id"
 )
+FIRST_UNSEEN = text(  # what comes before it was rated or skipped, all of it
+    "SELECT min(id) FROM items WHERE id NOT IN "
+    "(SELECT item FROM assigned WHERE round = 0 AND state <> 'open')"
+)
+TIE = -1  # as the value of a pair: neither is better

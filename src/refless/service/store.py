@@ -7,6 +7,7 @@ import random
 import secrets
 import threading
 import time
+from collections import deque
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
@@ -21,13 +22,26 @@ from refless.records import Outputs
 from refless.report.rate import Asked
 from refless.service.assignment import DONE, OPEN, SKIPPED, Assignment
 from refless.service.database import Database
-from refless.service.schema import assigned, events, fits, items, raters, settings
+from refless.service.schema import (
+    EVENT,
+    HOLDS,
+    SETTLE,
+    SHOW,
+    SHOWN,
+    TIE,
+    assigned,
+    events,
+    fits,
+    items,
+    raters,
+    settings,
+)
 from refless.signature import digest_of
 
 OWNER, RATER = "owner", "rater"
 KEPT = ("ask", "scale", "dimensions", "seed")  # of how raters are asked: no later run changes them
 OTHER = "name another with --database, or give what it was made with"
-TIE = -1
+PACED = 50  # latest items of a rater that tell how long one takes
 Key = Annotated[int, Meta(ge=0, lt=1 << 31)]
 Word = Annotated[str, Meta(max_length=200)]
 
@@ -73,6 +87,7 @@ class Store:
         self, url: str, outputs: Outputs, units: Sequence[tuple[int, ...]], asked: Asked
     ) -> None:
         self.asked, self.outputs = asked, outputs
+        self.seconds: dict[int, deque[float]] = {}  # that each rater took for the latest items
         self._raters: dict[int, Rater] = {}  # what was read of them; empty to read anew
         self._reading = threading.Lock()  # so that what was read before a change is not kept
         order = [*range(len(units))]
@@ -227,11 +242,11 @@ class Store:
         return found
 
     def _next(self, one: sa.Connection, rater: int) -> dict[str, Any]:
-        now = time.time()
-        mine = assigned.c.rater == rater
-        where = mine & (assigned.c.state == OPEN)
-        query = sa.select(assigned).where(where).order_by(assigned.c.position).limit(1)
-        row = one.execute(query).one_or_none()
+        now, row = time.time(), None
+        if self.assignment.states(rater)[OPEN]:
+            where = (assigned.c.rater == rater) & (assigned.c.state == OPEN)
+            query = sa.select(assigned).where(where).order_by(assigned.c.position).limit(1)
+            row = one.execute(query).one_or_none()
         if row is None:
             pick = self.assignment.pick(rater, now)
             if pick is None:
@@ -248,13 +263,12 @@ class Store:
                 "until": until,
                 "state": OPEN,
             }
-            row = one.execute(sa.insert(assigned).returning(assigned), new).one()
+            row = one.execute(SHOW, new).one()
             self.assignment.note(rater, pick.item, pick.round, OPEN, until)
         return self._told(one, row)
 
     def _saved(self, one: sa.Connection, rater: int, event: Event, session: str) -> dict[str, Any]:
-        query = sa.select(events.c.assigned, assigned.c.rater).join(assigned)
-        known = one.execute(query.where(events.c.uuid == event.uuid)).one_or_none()
+        known = one.execute(EVENT, {"uuid": event.uuid}).one_or_none()
         if known is not None and known.rater != rater:
             raise Refused("this event is somebody else's")
         row = self._about(one, rater, event, None if known is None else known.assigned)
@@ -266,7 +280,7 @@ class Store:
                 {"uuid": event.uuid, "assigned": row.id, "at": time.time(),
                  "shown": json.dumps(shown), **values},
             )  # fmt: skip
-            row = self._settled(one, row)
+            row = self._settled(one, row, event)
         found = self._told(one, row)
         found["saved"] = event.uuid
         if row.state != OPEN and event.kind != "undone":
@@ -281,7 +295,7 @@ class Store:
             if last is None:
                 raise Refused("there is nothing to undo")
             key = last.assigned
-        row = one.execute(sa.select(assigned).where(assigned.c.id == key)).one_or_none()
+        row = one.execute(SHOWN, {"key": key}).one_or_none()
         if row is None or row.rater != rater:
             raise Refused("you were not asked this")
         return row
@@ -310,23 +324,21 @@ class Store:
         kind = "changed" if before else "rated"
         return {**plain, "kind": kind, "dimension": event.dimension, "value": value}
 
-    def _settled(self, one: sa.Connection, row: Any) -> Any:  # noqa: ANN401 - a row
+    def _settled(self, one: sa.Connection, row: Any, event: Event) -> Any:  # noqa: ANN401 - a row
         """What became of the item by the events there are now; its lease begins anew."""
         values, skipped = self._values(one, row)
         whole = len(values) == len(self.asked.dimensions)
         state = SKIPPED if skipped else DONE if whole else OPEN
         until = time.time() + self.asked.lease
-        change = {"state": state, "until": until}
-        update = sa.update(assigned).where(assigned.c.id == row.id).values(**change)
         self.assignment.note(row.rater, row.item - 1, row.round, state, until)
-        return one.execute(update.returning(assigned)).one()
+        if state == DONE and row.state == OPEN:
+            took = self.seconds.setdefault(row.rater, deque(maxlen=PACED))
+            took.append(event.latency / 1000)
+        return one.execute(SETTLE, {"key": row.id, "now": state, "then": until}).one()
 
     def _values(self, one: sa.Connection, row: Any) -> tuple[dict[str, float], bool]:  # noqa: ANN401
         """What now holds of an item: ratings by dimension as stored, and whether it was skipped."""
-        query = sa.text(
-            "SELECT kind, dimension, value FROM current_ratings WHERE assigned = :one ORDER BY id"
-        )
-        found = [*one.execute(query, {"one": row.id})]
+        found = one.execute(HOLDS, {"key": row.id}).all()
         values = {r.dimension: r.value for r in found if r.kind != "skipped"}
         return values, any(r.kind == "skipped" for r in found)
 
@@ -349,7 +361,8 @@ class Store:
         return {"unit": unit, "progress": self._progress(row.rater)}
 
     def _progress(self, rater: int) -> dict[str, int]:
-        return {"done": self.assignment.done(rater), "left": self.assignment.left(rater)}
+        states = self.assignment.states(rater)
+        return {"done": states[DONE] + states[SKIPPED], "left": self.assignment.left(rater)}
 
 
 def _latest(rater: int) -> Any:  # noqa: ANN401 - a query
