@@ -37,3 +37,9 @@ def reasons_table(reasons: Mapping[str, int], n: int) -> Table | None:
     header = ("reason", "texts", "share", "meaning")
     numeric = (False, True, True, False)
     return Table(header=header, rows=rows, numeric=numeric) if rows else None
+
+
+def reasons_sections(reasons: Mapping[str, int], n: int) -> tuple[Section, ...]:
+    """The same under a heading; nothing where all have an estimate."""
+    table = reasons_table(reasons, n)
+    return () if table is None else (Section(title="Without an estimate", table=table),)

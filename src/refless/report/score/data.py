@@ -12,12 +12,10 @@ from refless.report.advice import Advice
 from refless.report.export import Cell, Rows
 from refless.report.record import Count, Record, Signed, record
 from refless.report.score.best_of import CAUTION
-from refless.report.score.guards import GuardsRecord, said
+from refless.report.score.guards import GuardsRecord
 from refless.report.wording import in_units
-from refless.signature import Signature
 from refless.stats.intervals import UNDEFINED, Interval
 from refless.studies.best_of import BestOf, Choice
-from refless.studies.guards import Guards
 from refless.studies.scoring import Mean, Scored
 
 
@@ -107,9 +105,6 @@ class GateRecord:
     reason: str = ""
 
 
-NO_GATE = GateRecord()
-
-
 @dataclass(frozen=True, kw_only=True)
 class ScoreRecord(Mean, Record):
     """Outputs with their estimates.
@@ -135,36 +130,15 @@ class ScoreRecord(Mean, Record):
     guards: GuardsRecord
 
 
-def score_record(
-    scored: Scored,
-    guards: Guards,
-    signature: Signature,
-    scale: Scale | None,
-    advice: Advice | None,
-    best: BestOf | None = None,
-    gate: GateRecord = NO_GATE,
-) -> ScoreRecord:
-    """The object of `refless score --format json`."""
-    items = () if best is None else tuple(_choice(scored, choice) for choice in best.choices)
-    return record(
-        ScoreRecord,
-        scored,
-        scored.overall,
-        signature=str(signature),
-        in_scale=in_scale(scored.overall, scale),
-        advice=advice,
-        items=tuple(_item(scored.estimates, i) for i in range(len(scored.outputs))),
-        best_of=None if best is None else record(BestOfRecord, best, caution=CAUTION, items=items),
-        gate=gate,
-        guards=record(GuardsRecord, guards, said=said(guards, scored.overall)),
-    )
+def estimates_of(scored: Scored) -> tuple[EstimateRecord, ...]:
+    """The estimate of each output."""
+    return tuple(_item(scored.estimates, i) for i in range(len(scored.outputs)))
 
 
-def score_rows(scored: Scored, best: BestOf | None = None) -> Rows:
-    """One row an output; with `best` one row an item, with the output that was chosen."""
-    if best is not None:
-        return [_best_row(scored, choice) for choice in best.choices]
-    return estimate_rows(scored.outputs, scored.estimates)
+def chosen(scored: Scored, best: BestOf) -> BestOfRecord:
+    """What `--best-of` chose."""
+    items = tuple(_choice(scored, choice) for choice in best.choices)
+    return record(BestOfRecord, best, caution=CAUTION, items=items)
 
 
 def estimate_rows(outputs: Outputs, estimates: Estimates) -> Rows:
@@ -219,7 +193,7 @@ def _choice(scored: Scored, choice: Choice) -> ChoiceRecord:
     )
 
 
-def _best_row(scored: Scored, choice: Choice) -> dict[str, Cell]:
+def best_row(scored: Scored, choice: Choice) -> dict[str, Cell]:
     """The chosen output as `refless score` has it, and its item; empty where there is none."""
     cells: Mapping[str, Cell]
     if choice.best is None:

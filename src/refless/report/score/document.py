@@ -1,26 +1,20 @@
-"""The report of `refless score`, for the terminal and for HTML."""
+"""The parts of the report of `refless score`, for the terminal and for HTML."""
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 
 import numpy as np
 
 from refless.estimators import Estimator
 from refless.nouns import counted, these
 from refless.records import IntArray, Scale
-from refless.report.advice import Advice, advice_sections, reasons_table
 from refless.report.charts import Dot, Line, Mark, histogram, row_chart, scatter
-from refless.report.coverage import coverage_section
-from refless.report.document import Document, Figure, Key, Section, Store, Stored, Table, caveats
+from refless.report.document import Figure, Key, Section, Store, Stored, Table
 from refless.report.plot import axis_over
-from refless.report.score.best_of import best_of_sections
-from refless.report.score.guards import guard_sections
 from refless.report.texts import HEADER, drawn, estimate_cells, estimate_or_reason, nearest
 from refless.report.wording import (
     abstains,
     clipped,
-    estimator_name,
     in_units,
     interval,
     labels,
@@ -29,9 +23,7 @@ from refless.report.wording import (
     sentence,
     with_interval,
 )
-from refless.signature import Signature
 from refless.studies.best_of import BestOf
-from refless.studies.guards import Guards
 from refless.studies.scoring import Mean, Scored
 
 ALL_ITEMS = 20  # up to so many outputs are all shown
@@ -40,72 +32,6 @@ WHETHER = (
     "Whether to trust these estimates is another question: 'refless validate' on the rated texts, "
     "with the same settings, answers it."
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Evidence:
-    """What the HTML report needs beyond the numbers: the fitted estimator, command, seed."""
-
-    estimator: Estimator
-    command: str
-    seed: int
-
-
-def score_document(
-    scored: Scored,
-    guards: Guards,
-    signature: Signature,
-    scale: Scale | None,
-    advice: Advice | None,
-    evidence: Evidence | None = None,
-    best: BestOf | None = None,
-) -> Document:
-    """The report of `refless score`; with evidence it holds the charts and the texts too.
-
-    Args:
-        scored: the estimates; guards: what else there is to know of the outputs.
-        signature: what made them.
-        scale: of the ratings.
-        advice: what to do where too many outputs have no estimate.
-        evidence: what charts and texts are made from.
-        best: what `--best-of` chose.
-    """
-    name, outputs = estimator_name(signature), scored.outputs
-    brief = Document(
-        title=f"{sentence(name)} on {counted(len(outputs), 'output')}",
-        verdict=verdict(name, scored.overall, scale),
-        notes=(mean_sentence(scored.overall, scale), WHETHER),
-        facts=_facts(scored, best),
-        sections=(
-            *advice_sections(advice),
-            *(() if best is None else best_of_sections(scored, best, scale)),
-            *systems_sections(scored.systems),
-        ),
-        signatures=(str(signature),),
-    )
-    items = () if best is not None else _items(scored)
-    if evidence is None:
-        guarded = guard_sections(guards, scored, whole=False)
-        table = reasons_table(scored.reasons, len(outputs))
-        reasons = () if table is None else (Section(title="Without an estimate", table=table),)
-        return replace(brief, sections=(*brief.sections, *guarded, *reasons, *items))
-    shown = _shown(scored, evidence.seed)
-    sections = (
-        *brief.sections,
-        *guard_sections(guards, scored, whole=True),
-        _estimates(scored, shown),
-        coverage_section(outputs.texts, outputs.tasks, scored.estimates),
-        *items,
-        caveats(),
-    )
-    rated = ("Rated texts", f"{len(evidence.estimator.rated):,}", "that estimates rest on")
-    return replace(
-        brief,
-        facts=(*brief.facts, rated),
-        sections=sections,
-        store=_store(scored, evidence.estimator, shown),
-        command=evidence.command,
-    )
 
 
 def verdict(name: str, mean: Mean, scale: Scale | None) -> str:
@@ -122,18 +48,19 @@ def verdict(name: str, mean: Mean, scale: Scale | None) -> str:
     )
 
 
-def _facts(scored: Scored, best: BestOf | None) -> tuple[tuple[str, str, str], ...]:
+def facts(scored: Scored, best: BestOf | None) -> tuple[tuple[str, str, str], ...]:
+    """Numbers that stand out."""
     mean = scored.overall
-    facts = [
+    found = [
         ("Mean estimate", number(mean.mean), interval(mean.mean_interval)),
         ("Coverage", number(mean.coverage), f"{mean.n_scored:,} of {counted(mean.n, 'output')}"),
     ]
     if best is not None:
         chosen = best.chosen
-        facts.append(
+        found.append(
             (f"Best of each {best.by}", number(chosen.mean), interval(chosen.mean_interval))
         )
-    return tuple(facts)
+    return tuple(found)
 
 
 def mean_sentence(mean: Mean, scale: Scale | None) -> str:
@@ -177,7 +104,8 @@ def systems_sections(systems: Mapping[str, Mean]) -> tuple[Section, ...]:
     )
 
 
-def _items(scored: Scored) -> tuple[Section, ...]:
+def items_sections(scored: Scored) -> tuple[Section, ...]:
+    """All outputs, or those with the lowest and the highest estimates."""
     values = scored.estimates.values.tolist()
     n = len(values)
     if n <= ALL_ITEMS:
@@ -203,13 +131,13 @@ def _items_table(scored: Scored, which: Sequence[int]) -> Table:
     return Table(header=header, rows=rows, numeric=(False, False, True, False))
 
 
-def _shown(scored: Scored, seed: int) -> IntArray:
+def shown_rows(scored: Scored, seed: int) -> IntArray:
     """Rows of the outputs in the scatter plot, in an order that is not that of the rows."""
     keys = list(zip(scored.outputs.texts, scored.outputs.ids, strict=True))
     return drawn(np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.int64), seed)
 
 
-def _store(scored: Scored, estimator: Estimator, shown: IntArray) -> Store:
+def store_of(scored: Scored, estimator: Estimator, shown: IntArray) -> Store:
     """The outputs that are shown, and after them the rated texts near to them."""
     rated, outputs = estimator.rated, scored.outputs
     compare = estimator.similarity(rated)
@@ -242,7 +170,7 @@ def _store(scored: Scored, estimator: Estimator, shown: IntArray) -> Store:
     )
 
 
-def _estimates(scored: Scored, shown: IntArray) -> Section:
+def estimates_section(scored: Scored, shown: IntArray) -> Section:
     """How estimates spread, and whether they are lengths in disguise."""
     return Section(title="The estimates", figures=(_by_length(scored, shown), _spread(scored)))
 

@@ -1,19 +1,42 @@
 """Outputs with their estimates: the result of `refless score`."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from refless.estimators import Estimator
-from refless.report.advice import Advice
-from refless.report.document import Document
+from refless.nouns import counted
+from refless.report.advice import Advice, advice_sections, reasons_sections
+from refless.report.coverage import coverage_section
+from refless.report.document import Document, Section, caveats
 from refless.report.export import Rows
-from refless.report.record import Record
+from refless.report.record import Record, record
 from refless.report.result import Result
-from refless.report.score.data import GateRecord, ScoreRecord, score_record, score_rows
-from refless.report.score.document import Evidence, score_document
+from refless.report.score.best_of import best_of_sections
+from refless.report.score.data import (
+    GateRecord,
+    ScoreRecord,
+    best_row,
+    chosen,
+    estimate_rows,
+    estimates_of,
+    in_scale,
+)
+from refless.report.score.document import (
+    WHETHER,
+    estimates_section,
+    facts,
+    items_sections,
+    mean_sentence,
+    shown_rows,
+    store_of,
+    systems_sections,
+    verdict,
+)
+from refless.report.score.guards import GuardsRecord, guard_sections, said
 from refless.report.tools.every_eval_ever import every_eval_ever
 from refless.report.tools.inspect_scores import inspect_scores
 from refless.report.tools.junit import junit
+from refless.report.wording import estimator_name, sentence
 from refless.studies.best_of import BestOf
 from refless.studies.guards import Guards
 from refless.studies.scoring import Scored
@@ -52,25 +75,55 @@ class ScoreResult(Result):
 
     def document(self) -> Document:
         """What the terminal shows."""
-        return self._document(None)
+        guarded = guard_sections(self.guards, self.scored, whole=False)
+        without = reasons_sections(self.scored.reasons, self.scored.overall.n)
+        return self._document((*guarded, *without, *self._items()))
 
     def report(self) -> Document:
         """The HTML report."""
-        return self._document(
-            Evidence(estimator=self.estimator, command=self.command, seed=self.seed)
+        scored, rated = self.scored, self.estimator.rated
+        shown = shown_rows(scored, self.seed)
+        brief = self._document(
+            (
+                *guard_sections(self.guards, scored, whole=True),
+                estimates_section(scored, shown),
+                coverage_section(scored.outputs.texts, scored.outputs.tasks, scored.estimates),
+                *self._items(),
+                caveats(),
+            )
+        )
+        about = ("Rated texts", f"{len(rated):,}", "that estimates rest on")
+        store = store_of(scored, self.estimator, shown)
+        return replace(brief, facts=(*brief.facts, about), store=store, command=self.command)
+
+    def _document(self, more: tuple[Section, ...]) -> Document:
+        """What both show first, and more sections."""
+        scored, scale = self.scored, self.estimator.rated.scale
+        name, mean = estimator_name(self.signature), scored.overall
+        best = () if self.best is None else best_of_sections(scored, self.best, scale)
+        first = (*advice_sections(self.advice), *best, *systems_sections(scored.systems))
+        return Document(
+            title=f"{sentence(name)} on {counted(mean.n, 'output')}",
+            verdict=verdict(name, mean, scale),
+            notes=(mean_sentence(mean, scale), WHETHER),
+            facts=facts(scored, self.best),
+            sections=(*first, *more),
+            signatures=(str(self.signature),),
         )
 
-    def _document(self, evidence: Evidence | None) -> Document:
-        scale = self.estimator.rated.scale
-        return score_document(
-            self.scored, self.guards, self.signature, scale, self.advice, evidence, self.best
-        )
+    def _items(self) -> tuple[Section, ...]:
+        return items_sections(self.scored) if self.best is None else ()
 
     def json(self) -> Record:
         """What `--format json` prints."""
-        scale = self.estimator.rated.scale
-        return score_record(
-            self.scored, self.guards, self.signature, scale, self.advice, self.best, self.gate
+        scored, best = self.scored, self.best
+        return self._record(
+            scored,
+            scored.overall,
+            in_scale=in_scale(scored.overall, self.estimator.rated.scale),
+            items=estimates_of(scored),
+            best_of=None if best is None else chosen(scored, best),
+            guards=record(GuardsRecord, self.guards, said=said(self.guards, scored.overall)),
         )
 
     def exported(self, tool: str) -> Mapping[str, str]:
@@ -84,4 +137,6 @@ class ScoreResult(Result):
 
     def rows(self) -> Rows:
         """One mapping an output; with --best-of an item, as in CSV and JSONL."""
-        return score_rows(self.scored, self.best)
+        if self.best is not None:
+            return [best_row(self.scored, choice) for choice in self.best.choices]
+        return estimate_rows(self.scored.outputs, self.scored.estimates)

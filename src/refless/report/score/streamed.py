@@ -5,7 +5,7 @@ from typing import Literal
 
 from refless.nouns import counted
 from refless.records import Scale
-from refless.report.advice import reasons_table
+from refless.report.advice import reasons_sections
 from refless.report.document import Document, Section
 from refless.report.record import Record, Signed
 from refless.report.result import Result
@@ -54,15 +54,13 @@ class StreamResult(Result):
     def document(self) -> Document:
         """What the terminal shows."""
         name, mean = estimator_name(self.signature), self.means.overall
-        table = reasons_table(self.reasons, mean.n)
-        reasons = () if table is None else (Section(title="Without an estimate", table=table),)
         return Document(
             title=f"{sentence(name)} on {counted(mean.n, 'output')}",
             verdict=verdict(name, mean, self.scale),
             notes=(mean_sentence(mean, self.scale), WHETHER),
             sections=(
                 *systems_sections(self.means.systems),
-                *reasons,
+                *reasons_sections(self.reasons, mean.n),
                 Section(lines=(f"Estimates of all outputs: {self.path}",)),
             ),
             signatures=(str(self.signature),),
