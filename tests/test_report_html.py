@@ -312,7 +312,7 @@ def test_size_for_two_thousand_long_texts() -> None:
     pool = pool_of(texts, rng.integers(1, 6, 2_000).tolist(), scale=(1, 5))
     estimator = BLEUNeighbors()
     found = validated(pool, estimator)
-    evidence = Evidence(estimator=estimator, labels=pool.ids, command="refless", seed=0)
+    evidence = Evidence(estimator=estimator, labels=pool.ids, seed=0)
     page = as_html(validation_document(found, None, evidence))
     assert len(page.encode()) < 3_000_000
     assert "一" <= texts[1][0] <= "鿿"

@@ -16,7 +16,7 @@ from command_line import ANY_NEIGHBOR, NEIGHBORS, jsonl, output_rows, rated_rows
 from refless import RefLessError
 from refless.application.lists import estimators
 from refless.report.latex import escaped
-from refless.report.score.data import GateRecord
+from refless.report.result import GateRecord
 from refless.report.tools.junit import junit
 from refless.tables import Reading, read_pool
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from refless.application.estimating import DEFAULT
 from refless.application.parameters import this_call
+from refless.spec import spec_of
 
 if TYPE_CHECKING:
     from refless.estimators import Estimator
@@ -28,7 +29,6 @@ def advice_on(
     """
     from refless.estimators import ESTIMATORS
     from refless.report.advice import Advice
-    from refless.spec import spec_of
     from refless.studies.abstention import abstention
 
     missing = abstention(outputs, estimates, rated)

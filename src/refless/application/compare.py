@@ -28,17 +28,25 @@ from refless.application.parameters import (
     command,
     names_in,
 )
-from refless.application.rows import ScoredRows, note_scale
+from refless.application.rows import (
+    ScoredRows,
+    check_standard_input,
+    index_folder,
+    note_missing,
+    note_scale,
+    rated_of,
+    tell,
+)
 from refless.errors import InputError, UsageError
 from refless.nouns import counted
+from refless.signature import Signature, digest_of
 
 if TYPE_CHECKING:
     from refless.estimators import Estimator
     from refless.records import FloatArray, RatedPool, Residuals
-    from refless.report.compare.data import GateRecord
     from refless.report.compare.result import CompareResult
     from refless.report.pairs.wins import WinsResult
-    from refless.signature import Signature
+    from refless.report.result import GateRecord
     from refless.studies.comparing import Field, Pair
     from refless.tables import PartlyRated, Reading
 
@@ -107,8 +115,8 @@ def compare(
         group: What is drawn as a whole: item (the default), source, task or a column's name.
     """
     from refless.estimators.crossed import folds_for
-    from refless.report.compare.data import GateRecord
     from refless.report.compare.result import CompareResult
+    from refless.report.result import GateRecord
     from refless.studies.comparing import compared
 
     check_drawing(seed)
@@ -187,7 +195,6 @@ def _read(
     outputs: Rows, rated: Rows, baseline: Rows, rows: ComparedRows, group: str | None
 ) -> tuple[_Given, str | None]:
     """All outputs as one, all rated texts as one pool, and the baseline's name."""
-    from refless.application.rows import check_standard_input, note_missing, tell
     from refless.tables.partly import both_systems, read_partly, with_ratings
 
     check_standard_input(outputs, rated, baseline)
@@ -231,7 +238,6 @@ def _note_same(found: PartlyRated, pool: RatedPool, same: int) -> None:
 
 def _rated(rated: Rows, rows: ComparedRows) -> PartlyRated:
     """Further rated texts: rows, or an index."""
-    from refless.application.rows import index_folder, rated_of, tell
     from refless.index import RatedIndex, rated_in
     from refless.tables.partly import read_partly
 
@@ -395,7 +401,7 @@ def _errors(given: _Given, estimator: Estimator, *, drawn: bool) -> Residuals:
 
 def _gate(pair: Pair, margin: float) -> GateRecord:
     """Whether the second system is worse than the first by more than the margin."""
-    from refless.report.compare.data import GateRecord
+    from refless.report.result import GateRecord
 
     low, high = pair.answer.interval
     by = f"by more than {margin:g}" if margin else "at all"
@@ -411,7 +417,6 @@ def _gate(pair: Pair, margin: float) -> GateRecord:
 
 
 def _signature(given: _Given, estimator: Estimator) -> Signature:
-    from refless.signature import digest_of
 
     texts = given.compared.texts
     columns = [one for one in (texts.systems, texts.items, texts.texts) if one]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 from refless.application.parameters import Flag, Folder, Seed, check_drawing, command
 from refless.application.score import score
 from refless.application.validate import validate
+from refless.writing import make_folder, write_atomic
 
 if TYPE_CHECKING:
     from refless.records import Outputs, RatedPool
@@ -63,8 +64,6 @@ def demo(
 def _write(folder: Path, rated: RatedPool, outputs: Outputs) -> None:
     """The sample as files: one rating a line, one output a line."""
     import msgspec
-
-    from refless.writing import make_folder, write_atomic
 
     make_folder(folder)
     ratings = rated.ratings

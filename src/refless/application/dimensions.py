@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from refless.application.notes import note, overheard
 from refless.application.parameters import names_in
 from refless.errors import InputError, UsageError
+from refless.signature import Signature
 
 if TYPE_CHECKING:
     from refless.report.dimensions import ByDimension
@@ -115,7 +116,6 @@ def _joined(
     """The results as one; notes of all of them are told once, others with their dimension."""
     from refless.report.score.dimensions import ScoreByDimension
     from refless.report.validate.dimensions import ValidateByDimension
-    from refless.signature import Signature
 
     kinds: dict[str, Any] = {"score": ScoreByDimension, "validate": ValidateByDimension}
     with overheard() as more:

@@ -20,7 +20,8 @@ from refless.application.parameters import (
     check_drawing,
     command,
 )
-from refless.application.rows import ScoredRows
+from refless.application.rows import ScoredRows, check_standard_input, note_unread, rated_of
+from refless.application.rows import outputs_of as read_outputs_of
 from refless.errors import UsageError
 
 if TYPE_CHECKING:
@@ -55,7 +56,6 @@ def explain(
         source: What TEXT answers, where rated texts have sources.
         most: Rated texts to show.
     """
-    from refless.application.rows import check_standard_input, note_unread, rated_of
     from refless.index import rated_in
     from refless.report.explain import ExplainResult
 
@@ -97,7 +97,6 @@ def _output(
     estimator: Estimator, text: str | None, name: str | None, outputs: Rows, rows: ScoredRows
 ) -> tuple[Outputs, str | None]:
     """The output to explain, and the id of the rated text to hold out, if it is one."""
-    from refless.application.rows import outputs_of as read_outputs_of
     from refless.records import as_outputs, outputs_of, scored
 
     if text is not None:

@@ -17,7 +17,7 @@ from refless.application.parameters import (
     check_drawing,
     command,
 )
-from refless.application.rows import ScoredRows
+from refless.application.rows import ScoredRows, note_unread, rated_of
 
 if TYPE_CHECKING:
     from refless.report.short import FitResult
@@ -44,7 +44,6 @@ def fit(
         out_dir: Folder of the fitted estimator; made where missing.
         group: What belongs together where errors are measured, as of 'refless score'.
     """
-    from refless.application.rows import note_unread, rated_of
     from refless.estimators.saved import FITTED, Saved, put
     from refless.folders import claimed
     from refless.index import rated_in

@@ -19,6 +19,7 @@ from refless.application.parameters import (
     check_drawing,
     command,
 )
+from refless.application.rows import tell
 from refless.errors import InputError, UsageError
 from refless.signature import Signature, digest_of
 from refless.version import __version__
@@ -105,7 +106,6 @@ def huse(
 
 
 def _read(rated: Rows, rows: RatedRows, names: dict[str, str | None]) -> ScoredRead:
-    from refless.application.rows import tell
     from refless.tables import read_scored
     from refless.tables.columns import HUSE_ROLES
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from refless.application.parameters import command
 from refless.signature import Signature
+from refless.spec import parameters
 from refless.version import __version__
 
 if TYPE_CHECKING:
@@ -41,7 +42,6 @@ def _listed(
 ) -> ListResult:
     """The first line of what each kind says of itself, and its parameters."""
     from refless.report.lists import Listed, ListResult
-    from refless.spec import parameters
 
     listed = tuple(
         Listed(

@@ -23,15 +23,16 @@ from refless.application.parameters import (
     command,
     names_in,
 )
-from refless.application.rows import ScoredRows
+from refless.application.rows import ScoredRows, column_of, tell
 from refless.errors import UsageError
+from refless.signature import Signature, digest_of
+from refless.version import __version__
 
 if TYPE_CHECKING:
     from refless.metrics import Metric, Scores
     from refless.records import Predictions, RatedPool
     from refless.report.meta import MetaResult
     from refless.report.pairs.judged import JudgedResult
-    from refless.signature import Signature
     from refless.tables import ScoredRead
 
 MEASURES = ("spearman", "pearson")
@@ -80,7 +81,6 @@ def meta(
             column's name.
         unit: Items a unit, for differences between pairs of systems.
     """
-    from refless.application.rows import column_of, tell
     from refless.studies.meta import together_of
     from refless.tables import read_scored
 
@@ -191,10 +191,8 @@ def _human(read: ScoredRead, group: str) -> Predictions:
 
 def _signature(pool: RatedPool, scores: Mapping[str, Scores], how: How) -> Signature:
     from refless.human import canonical_order, fingerprint
-    from refless.signature import Signature, digest_of
     from refless.stats.permutation import PERMUTATIONS
     from refless.studies.units import ASSIGNMENTS
-    from refless.version import __version__
 
     columns: list[Sequence[object]] = [pool.texts, pool.human.tolist()]
     columns += [one.segments.tolist() for _, one in sorted(scores.items())]

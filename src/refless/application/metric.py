@@ -27,6 +27,7 @@ from refless.application.parameters import (
     command,
     names_in,
 )
+from refless.application.rows import check_standard_input, tell
 from refless.errors import InputError, UsageError
 
 if TYPE_CHECKING:
@@ -91,7 +92,6 @@ def metric(
 
 
 def _outputs(rows: Rows, reading: Reading, references: Sequence[str]) -> Outputs:
-    from refless.application.rows import check_standard_input
 
     check_standard_input(rows, references)
     if not references:
@@ -107,7 +107,6 @@ def _outputs(rows: Rows, reading: Reading, references: Sequence[str]) -> Outputs
 
 
 def _read(rows: Rows, reading: Reading) -> OutputsRead:
-    from refless.application.rows import tell
     from refless.tables import read_outputs
 
     read = read_outputs(rows, reading)

@@ -26,7 +26,7 @@ from refless.application.parameters import (
 from refless.errors import InputError, UsageError
 from refless.outside import MOST_BYTES, is_file, reading
 from refless.signature import Signature
-from refless.writing import check_writable
+from refless.writing import check_writable, write_atomic
 
 if TYPE_CHECKING:
     from refless.mining import Candidate, Mining, Triple
@@ -220,8 +220,6 @@ def _key(path: Path) -> list[Candidate]:
 
 def _write(path: Path, rows: Sequence[Mapping[str, object]]) -> None:
     import msgspec
-
-    from refless.writing import write_atomic
 
     write_atomic(str(path), b"".join(msgspec.json.encode(row) + b"\n" for row in rows))
     note(f"wrote {path}")

@@ -25,16 +25,25 @@ from refless.application.parameters import (
     this_call,
     words_of,
 )
-from refless.application.rows import ScoredRows
+from refless.application.rows import (
+    ScoredRows,
+    check_standard_input,
+    index_folder,
+    note_missing,
+    rated_of,
+    tell,
+    told_pool,
+)
 from refless.errors import InputError, UsageError
 from refless.nouns import counted
+from refless.signature import Signature
+from refless.version import __version__
 
 if TYPE_CHECKING:
     from refless.estimators import Estimator
     from refless.index import RatedIndex
     from refless.records import Outputs, RatedPool
     from refless.report.next import NextResult
-    from refless.signature import Signature
     from refless.studies.choosing import Choice
     from refless.studies.drawing import Units
 
@@ -130,7 +139,6 @@ def _read(
     """
     import numpy as np
 
-    from refless.application.rows import check_standard_input, note_missing, tell
     from refless.index import rated_in
     from refless.tables.partly import read_partly
 
@@ -168,7 +176,6 @@ def _rated(
     rated: Rows, rows: ScoredRows
 ) -> tuple[RatedPool | RatedIndex, Mapping[str, tuple[str, ...]]]:
     """The rated texts, and what their files call the columns."""
-    from refless.application.rows import index_folder, rated_of, told_pool
     from refless.index import RatedIndex
 
     if isinstance(rated, RatedIndex) or index_folder(rated) is not None:
@@ -232,8 +239,6 @@ def _columns(
 
 def _then(outputs: Rows, rated: Rows, found: Outputs, goal: str | None, *, partly: bool) -> str:
     """The command line that reads the ratings: compare weighs them by their chances."""
-    from refless.application.rows import index_folder
-
     compared = goal == "compare" or (goal == "mean" and len({*found.systems}) > 1)
     folder = index_folder(rated) is not None  # which no files can stand beside
     call, more = this_call(), [TO_RATE] if rated is None or folder else [*words_of(rated), TO_RATE]
@@ -245,8 +250,6 @@ def _then(outputs: Rows, rated: Rows, found: Outputs, goal: str | None, *, partl
 
 
 def _signature(known: Estimator | None, outputs: Outputs, choice: Choice, seed: int) -> Signature:
-    from refless.signature import Signature
-    from refless.version import __version__
 
     signed = Signature("random").plus(v=__version__) if known is None else known.signature()
     within = None if math.isnan(choice.within) else float(f"{choice.within:.12g}")

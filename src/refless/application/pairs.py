@@ -9,7 +9,11 @@ from typing import TYPE_CHECKING, Any
 from refless.application.estimating import chosen, shown
 from refless.application.notes import note, note_few, progress
 from refless.application.parameters import RatedRows, Rows
+from refless.application.rows import check_standard_input, note_missing, outputs_of, tell
 from refless.errors import UsageError
+from refless.signature import Signature
+from refless.spec import spec_of
+from refless.version import __version__
 
 if TYPE_CHECKING:
     from refless.estimators import GaussianProcess
@@ -17,8 +21,7 @@ if TYPE_CHECKING:
     from refless.report.pairs.chances import ChancesResult
     from refless.report.pairs.judged import JudgedResult
     from refless.report.pairs.wins import WinsResult
-    from refless.report.score.data import GateRecord
-    from refless.signature import Signature
+    from refless.report.result import GateRecord
     from refless.studies.preferences import Opinion
     from refless.studies.wins import Wins
 
@@ -46,7 +49,6 @@ def pairs_in(rows: Rows, options: RatedRows) -> Pairs:
     Raises:
         UsageError: an option that is about ratings.
     """
-    from refless.application.rows import note_missing, tell
     from refless.tables import read_pairs
 
     for field in fields(options):
@@ -122,7 +124,6 @@ def chances(outputs: Rows, rated: Rows, estimator: GaussianProcess, rows: Any) -
     """The chance of each output to be preferred to an average text of those compared."""
     from dataclasses import replace
 
-    from refless.application.rows import check_standard_input, outputs_of
     from refless.report.pairs.chances import ChancesResult
 
     check_standard_input(outputs, rated)
@@ -147,7 +148,6 @@ def _signed(signature: Signature, seed: int) -> Signature:
 def _named(asked: Sequence[GaussianProcess], pairs: Pairs) -> dict[str, GaussianProcess]:
     """The estimators by name, and each that reads scores also without them."""
     from refless.estimators import ESTIMATORS
-    from refless.spec import spec_of
 
     scores = bool(pairs.texts.score_names)
     every: list[GaussianProcess] = []
@@ -191,10 +191,8 @@ def compared(
     """How often each system is preferred to another."""
     from refless.pairs import digest
     from refless.report.pairs.wins import WinsResult
-    from refless.report.score.data import GateRecord
-    from refless.signature import Signature
+    from refless.report.result import GateRecord
     from refless.studies.wins import wins
-    from refless.version import __version__
 
     pairs = pairs_in(given, rows)
     order = _order(pairs, baseline, systems)
@@ -242,7 +240,7 @@ def _order(pairs: Pairs, baseline: Any, systems: Sequence[str]) -> list[str]:
 
 def _gate(found: Wins, margin: float) -> GateRecord:
     """Whether the second system is preferred less often than half the time, less the margin."""
-    from refless.report.score.data import GateRecord
+    from refless.report.result import GateRecord
 
     low, high = found.by_item.interval
     least = 0.5 - margin
@@ -260,9 +258,7 @@ def judges(
     """How often the higher of two scores is that of the text which people preferred."""
     from refless.pairs import digest, votes_of
     from refless.report.pairs.judged import JudgedResult
-    from refless.signature import Signature
     from refless.studies import preferences as study
-    from refless.version import __version__
 
     if metrics:
         raise UsageError("-m is about outputs with references, and these are pairs")

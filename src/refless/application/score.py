@@ -30,7 +30,16 @@ from refless.application.parameters import (
     check_drawing,
     command,
 )
-from refless.application.rows import ScoredRows
+from refless.application.rows import (
+    ScoredRows,
+    both_of,
+    check_standard_input,
+    column_of,
+    grouped_outputs_of,
+    note_unread,
+    rated_of,
+    trained_rows,
+)
 from refless.errors import UsageError
 from refless.nouns import counted
 
@@ -40,7 +49,7 @@ if TYPE_CHECKING:
     from refless.index import RatedIndex
     from refless.records import Outputs, RatedPool, Scale
     from refless.report.pairs.chances import ChancesResult
-    from refless.report.score.data import GateRecord
+    from refless.report.result import GateRecord
     from refless.report.score.result import ScoreResult
     from refless.studies.guards import Guards
     from refless.studies.scoring import Mean, Scored
@@ -91,7 +100,6 @@ def score(
         trained_on: Files that a generator was trained on, of any size: says which rated texts and
             outputs they hold. Every text in every row counts.
     """
-    from refless.application.rows import note_unread, trained_rows
     from refless.index import rated_in
     from refless.studies.best_of import labels
     from refless.studies.guards import guards
@@ -140,13 +148,6 @@ def _read(
     outputs: Rows, rated: Rows, estimator: Estimator, rows: ScoredRows, group: str | None
 ) -> _Given:
     """The rated texts and the outputs, from two places or from one."""
-    from refless.application.rows import (
-        both_of,
-        check_standard_input,
-        column_of,
-        grouped_outputs_of,
-        rated_of,
-    )
     from refless.records import Outputs, RatedPool
 
     check_standard_input(outputs, rated)
@@ -177,8 +178,6 @@ def _group_of(saved: Saved, group: str | None) -> str | None:
 
 def _read_for(saved: Saved, outputs: Rows, rows: ScoredRows) -> _Given:
     """The outputs, and the rated texts of a fitted estimator."""
-    from refless.application.rows import column_of, grouped_outputs_of
-
     one, group = saved.estimator, saved.group
     reading = with_scores_of(one, rows)
     found, groups = grouped_outputs_of(outputs, reading, group=column_of(group or "id"))
@@ -363,17 +362,17 @@ def gate(
         min_coverage: the least coverage; None for no gate.
         scale: of the raters, for the words.
     """
-    from refless.report.score.data import GateRecord as Gate
+    from refless.report.result import GateRecord
 
     if min_coverage is not None and not mean.coverage >= min_coverage:
-        return Gate(
+        return GateRecord(
             "failed", f"gate failed: coverage {mean.coverage:.3f} is below {min_coverage:g}"
         )
     if min_mean is None:
         enough = f"gate passed: coverage {mean.coverage:.3f} is not below {min_coverage}"
-        return Gate() if min_coverage is None else Gate("passed", enough)
+        return GateRecord() if min_coverage is None else GateRecord("passed", enough)
     if mean.n_scored < mean.n and min_coverage is None:
-        return Gate(
+        return GateRecord(
             "undecided",
             f"gate undecided: the mean is over {mean.n_scored} of {mean.n} outputs, those that "
             "have an estimate; --min-coverage says how many are enough",
@@ -381,16 +380,20 @@ def gate(
     low, high = (_shown(end, scale) for end in mean.mean_interval)
     least = _shown(min_mean, scale)
     if math.isnan(mean.mean_interval[0]):
-        return Gate(
+        return GateRecord(
             "undecided",
             "gate undecided: the mean has no interval; that takes more outputs with an estimate",
         )
     if mean.mean_interval[1] < min_mean:
-        return Gate("failed", f"gate failed: the mean's interval ends at {high}, below {least}")
+        return GateRecord(
+            "failed", f"gate failed: the mean's interval ends at {high}, below {least}"
+        )
     if mean.mean_interval[0] < min_mean:
         held = f"gate undecided: the mean's interval [{low}, {high}] holds {least}"
-        return Gate("undecided", f"{held}; more outputs or more rated texts narrow it")
-    return Gate("passed", f"gate passed: the mean's interval begins at {low}, not below {least}")
+        return GateRecord("undecided", f"{held}; more outputs or more rated texts narrow it")
+    return GateRecord(
+        "passed", f"gate passed: the mean's interval begins at {low}, not below {least}"
+    )
 
 
 def _shown(value: float, scale: Scale | None) -> str:

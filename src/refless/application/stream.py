@@ -18,7 +18,8 @@ from refless.application.parameters import (
     check_drawing,
     command,
 )
-from refless.application.rows import ScoredRows
+from refless.application.rows import ScoredRows, column_of, tell
+from refless.application.score import checked_gates, gate, note_groups, note_systems, together
 from refless.errors import InputError, UsageError
 
 if TYPE_CHECKING:
@@ -59,7 +60,6 @@ def stream(
             units.
         min_coverage: Gate: exit 3 below this coverage.
     """
-    from refless.application.score import checked_gates, gate, note_groups, note_systems
     from refless.parts import parts_of
     from refless.report.score.streamed import StreamResult
     from refless.studies.scoring import Tally
@@ -121,8 +121,6 @@ def _all(
     tally: Tally,
 ) -> int:
     """Estimates every batch that no run before has estimated; how many batches there are."""
-    from refless.application.rows import column_of, tell
-    from refless.application.score import together
     from refless.report.score.data import estimate_rows
     from refless.tables import read_batches
 

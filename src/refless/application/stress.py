@@ -27,6 +27,7 @@ from refless.application.parameters import (
     command,
     names_in,
 )
+from refless.application.rows import check_standard_input, outputs_of, rated_of
 from refless.errors import UsageError
 
 if TYPE_CHECKING:
@@ -91,7 +92,6 @@ def stress(
         system: Of several systems, the one whose outputs are changed. Without it: the first in the
             alphabet.
     """
-    from refless.application.rows import check_standard_input, outputs_of
     from refless.studies.stress.pairing import Drawing
     from refless.studies.stress.probes import Settings
     from refless.studies.stress.run import PROBES, Plan
@@ -160,7 +160,6 @@ def _tested(metrics: Names, scorers: Sequence[str], timeout: float) -> dict[str,
 
 def _estimated(rated: Rows, rows: RatedRows, estimator: Estimator) -> tuple[Metric, RatedPool]:
     """The estimator as a metric, and its rated texts."""
-    from refless.application.rows import rated_of
     from refless.index import rated_in
     from refless.studies.stress.judging import Estimated
 

@@ -21,6 +21,8 @@ from refless.application.parameters import (
     check_drawing,
     command,
 )
+from refless.application.rows import outputs_of, rated_of
+from refless.spec import value_of
 
 if TYPE_CHECKING:
     from refless.estimators import RatPred
@@ -56,12 +58,10 @@ def train(
         out_dir: Folder of the model; made where missing.
         references: Files of people's texts (with sources), taken for perfect; repeatable.
     """
-    from refless.application.rows import outputs_of, rated_of
     from refless.embed import WordVectors
     from refless.estimators import RatPred
     from refless.estimators.ratpred.model import MODEL
     from refless.folders import claimed
-    from refless.spec import value_of
 
     check_drawing(seed)
     pairs: tuple[tuple[str, str], ...] = ()

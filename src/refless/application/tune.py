@@ -25,10 +25,13 @@ from refless.application.parameters import (
     parameters_of,
     this_call,
 )
-from refless.application.rows import ScoredRows
+from refless.application.rows import ScoredRows, note_unread, rated_of
+from refless.application.score import score
 from refless.errors import UsageError
 from refless.signature import Signature, digest_of
+from refless.spec import expanded, spec_of
 from refless.version import __version__
+from refless.writing import check_writable, write_atomic
 
 if TYPE_CHECKING:
     from refless.estimators import Estimator
@@ -90,7 +93,6 @@ def tune(
             Without it: source, where there are 20 of them, else id.
         at_most: Rated texts to tune on; of more, so many are drawn.
     """
-    from refless.application.rows import note_unread, rated_of
     from refless.index import rated_in
     from refless.studies.tuning import OBJECTIVES, tuning
     from refless.studies.validation import codes, group_labels
@@ -134,8 +136,6 @@ def tune(
 
 def _checked(file: str) -> str:
     """A file that can be written; raises UsageError or InputError before any work is done."""
-    from refless.writing import check_writable
-
     if not file.endswith(ENDING) or "\0" in file:
         raise UsageError(f"--write {file}: name a file that ends in {ENDING}")
     check_writable(file)
@@ -145,7 +145,6 @@ def _checked(file: str) -> str:
 def _named(specs: Sequence[Any], *, learn_orders: bool) -> dict[str, Estimator]:
     """Every estimator that specifications with sets of values stand for, by its own one."""
     from refless.estimators import ESTIMATORS, estimator_of
-    from refless.spec import expanded, spec_of
 
     found = []
     for spec in specs:
@@ -193,7 +192,6 @@ def _result(
     from refless.estimators import estimator_of
     from refless.report.tune import TuneResult, seen
     from refless.studies.tuning import ratings_digest
-    from refless.writing import write_atomic
 
     whole, pool = pools
     signature = _signature(tuned, whole, pool, group)
@@ -249,8 +247,6 @@ def _signature(tuned: Tuning, whole: RatedPool, pool: RatedPool, group: str) -> 
 
 def _scoring(best: Estimator, settings: dict[str, Any]) -> str:
     """The command line that estimates outputs from the same rated texts with some settings."""
-    from refless.application.score import score
-
     given = this_call().values
     values = {one.name: given[one.name] for one in fields(ScoredRows)}
     values |= {"rated": given["rated"], "outputs": ["OUTPUTS"], **settings}

@@ -24,9 +24,11 @@ from refless.application.parameters import (
     parameters_of,
     this_call,
 )
-from refless.application.rows import ScoredRows
+from refless.application.rows import ScoredRows, note_unread, rated_of
+from refless.application.score import score
 from refless.application.tune import chosen_here
 from refless.errors import UsageError
+from refless.spec import spec_of
 
 if TYPE_CHECKING:
     from refless.estimators import Estimator
@@ -75,7 +77,6 @@ def validate(
             item, task or a column's name.
         at_most: Rated texts to validate on; of more, so many are drawn.
     """
-    from refless.application.rows import note_unread, rated_of
     from refless.index import rated_in
     from refless.report.validate.result import HeldOut
     from refless.studies.validation import group_labels
@@ -185,7 +186,6 @@ def _signatures(names: dict[str, Estimator], pool: RatedPool, how: HeldOut) -> d
 def _with_twins(tried: Sequence[Estimator]) -> list[Estimator]:
     """The estimators, and each that reads scores of others also without them."""
     from refless.estimators import ESTIMATORS
-    from refless.spec import spec_of
 
     given = {spec_of(one, ESTIMATORS) for one in tried}
     found: list[Estimator] = []
@@ -199,7 +199,6 @@ def _with_twins(tried: Sequence[Estimator]) -> list[Estimator]:
 def _twins(names: dict[str, Estimator]) -> dict[str, str]:
     """The names of estimators that read scores, and of each without them."""
     from refless.estimators import ESTIMATORS
-    from refless.spec import spec_of
 
     place = {spec_of(one, ESTIMATORS): name for name, one in names.items()}
     alone = {name: one.without_scores() for name, one in names.items()}
@@ -211,7 +210,6 @@ def _twins(names: dict[str, Estimator]) -> dict[str, str]:
 def _names(tried: Sequence[Estimator], pool: RatedPool) -> dict[str, Estimator]:
     """The estimators by name; by specification where two have one name."""
     from refless.estimators import ESTIMATORS
-    from refless.spec import spec_of
 
     specs = [spec_of(one, ESTIMATORS) for one in tried]
     titles = [
@@ -248,9 +246,7 @@ def _side_by_side(
 
 def scoring(estimator: Estimator, **changes: Any) -> str:
     """The command line that estimates outputs with an estimator, from the same rated texts."""
-    from refless.application.score import score
     from refless.estimators import ESTIMATORS
-    from refless.spec import spec_of
 
     call, plain = this_call(), estimator.clone()
     for name, default in (("seed", 0), ("threads", None)):

@@ -66,5 +66,4 @@ class ByDimension(Result):
                 Section(lines=(IN_DETAIL, f"  {results[0].command}")),
             ),
             signatures=tuple(str(one.signature) for one in results),
-            command=self.command,
         )

@@ -175,8 +175,8 @@ class ExplainResult(Result):
         """That of the ratings."""
         return self.estimator.rated.scale
 
-    def document(self, room: int | None = None) -> Document:
-        """What the terminal shows; with room for so many characters of each rated text."""
+    def _shown(self, room: int | None = None) -> Document:
+        """With room for so many characters of each rated text."""
         found, signed = self.explanation, self.signature.name == "gp"
         ends = found.low, found.high
         value = f"Estimate {with_interval(found.estimate, ends)}."
@@ -192,13 +192,10 @@ class ExplainResult(Result):
                 *_added(found, self.scale, self.estimator.rated.human),
                 *_evidence(found, self.scale, self.most, room, signed=signed),
             ),
-            signatures=(str(self.signature),),
-            command=self.command,
         )
 
-    def report(self) -> Document:
-        """The HTML report, which has room for longer texts."""
-        return self.document(ROOM)
+    def _whole(self) -> Document:
+        return self._shown(ROOM)
 
     def json(self) -> Record:
         """What `--format json` prints."""

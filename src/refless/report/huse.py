@@ -54,8 +54,7 @@ class HuseResult(Result):
         both = {"human": self.human, "estimated": self.estimated}
         return {name: one for name, one in both.items() if one is not None}
 
-    def document(self) -> Document:
-        """What the terminal shows."""
+    def _shown(self) -> Document:
         found, rated = self.by_ratings, self.human
         rows = tuple(
             (label, *(_part(one, part) for one in found.values())) for part, label in PARTS.items()
@@ -80,7 +79,6 @@ class HuseResult(Result):
                 Section(lines=(MEANING,)),
             ),
             signatures=tuple(str(one) for one in (self.signature, self.estimator) if one),
-            command=self.command,
         )
 
     def rows(self) -> Rows:

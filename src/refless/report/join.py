@@ -37,8 +37,7 @@ class JoinResult(Result):
     record = JoinRecord
     joined: Joined
 
-    def document(self) -> Document:
-        """What the terminal shows."""
+    def _shown(self) -> Document:
         found = self.joined
         matched = (
             f"{found.n_matched:,} of {counted(found.n_ratings, 'rating')} joined with "
@@ -53,8 +52,6 @@ class JoinResult(Result):
                     lines=(f"  {self.command} -o joined.jsonl", "  refless validate joined.jsonl"),
                 ),
             ),
-            signatures=(str(self.signature),),
-            command=self.command,
         )
 
     def json(self) -> Record:

@@ -77,7 +77,7 @@ class MetaResult(Result):
     raters: RaterAgreement | None
     metrics: Mapping[str, Signature]
 
-    def document(self) -> Document:
+    def _shown(self) -> Document:
         """What the terminal shows: who agrees with people, and whether better than the others."""
         meta, systems = self.meta, len(set(self.pool.systems))
         rated = counted(len(self.pool), "rated text")
@@ -96,7 +96,6 @@ class MetaResult(Result):
                 caveats(),
             ),
             signatures=(*map(str, self.metrics.values()), str(self.signature)),
-            command=self.command,
         )
 
     def json(self) -> Record:

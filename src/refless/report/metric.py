@@ -74,8 +74,7 @@ class MetricResult(Result):
     outputs: Outputs
     remarks: tuple[str, ...]
 
-    def document(self) -> Document:
-        """What the terminal shows."""
+    def _shown(self) -> Document:
         runs, outputs = self.runs, counted(len(self.outputs), "output")
         metrics = counted(len(runs), "metric")
         return Document(
@@ -89,7 +88,6 @@ class MetricResult(Result):
                 Section(lines=(ADVICE,)),
             ),
             signatures=tuple(str(run.signature) for run in runs),
-            command=self.command,
         )
 
     def json(self) -> Record:

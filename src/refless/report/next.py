@@ -105,12 +105,10 @@ class NextResult(Result):
     columns: dict[str, str]
     rating_columns: tuple[str, ...]
 
-    def document(self) -> Document:
-        """What the terminal shows."""
+    def _shown(self) -> Document:
         return self._document(SHOWN, ROOM[0])
 
-    def report(self) -> Document:
-        """The HTML report, with all that is chosen."""
+    def _whole(self) -> Document:
         return self._document(self.choice.n, ROOM[1])
 
     def json(self) -> Record:
@@ -161,8 +159,6 @@ class NextResult(Result):
             notes=(*self._settles(), *self._shows()),
             facts=(("To rate", f"{len(found.rows):,}", f"of {len(self.outputs):,} outputs"),),
             sections=(*self._curve(), *self._texts(most, room), self._next()),
-            signatures=(str(self.signature),),
-            command=self.command,
         )
 
     @property

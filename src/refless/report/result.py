@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from importlib.util import find_spec
 from os import PathLike, fspath
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from refless.errors import MissingExtraError, UsageError
 from refless.outside import is_folder
@@ -20,7 +20,16 @@ if TYPE_CHECKING:
     from refless.report.record import Record
     from refless.signature import Signature
 
+EXIT = {"": 0, "passed": 0, "failed": 3, "undecided": 4}
 ENDINGS = ("json", "jsonl", "csv", "parquet", "md", "tex", "html")
+
+
+@dataclass(frozen=True)
+class GateRecord:
+    """What became of the gates; both are empty without one."""
+
+    verdict: Literal["", "passed", "failed", "undecided"] = ""
+    reason: str = ""
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -30,6 +39,7 @@ class Result:
     Attributes:
         record: the class of its JSON.
         signature: everything that can change its numbers.
+        gate: what became of the gate, where there is one.
         notes: what was noticed on the way, a sentence each.
         command: the command line that does the same.
         serves: whether the command line then serves it until it is interrupted.
@@ -38,21 +48,33 @@ class Result:
     record: ClassVar[type[Record]]
     serves: ClassVar[bool] = False
     signature: Signature
+    gate: GateRecord = GateRecord()
     notes: tuple[str, ...] = ()
     command: str = ""
 
     @property
     def exit_status(self) -> int:
         """What the command line ends with: 3 for a gate that failed, 4 for one undecided."""
-        return 0
+        return EXIT[self.gate.verdict]
 
     def document(self) -> Document:
         """What the terminal shows."""
-        raise NotImplementedError
+        return self._signed(self._shown())
 
     def report(self) -> Document:
         """What the HTML report shows: the same, and more where a result has more."""
-        return self.document()
+        return self._signed(self._whole())
+
+    def _shown(self) -> Document:
+        raise NotImplementedError
+
+    def _whole(self) -> Document:
+        return self._shown()
+
+    def _signed(self, document: Document) -> Document:
+        """The document with the command line and, unless it has its own, the signature."""
+        signatures = document.signatures or (str(self.signature),)
+        return replace(document, signatures=signatures, command=self.command)
 
     def json(self) -> Record:
         """What `--format json` prints; undefined numbers are NaN here and null there."""

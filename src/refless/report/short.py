@@ -74,8 +74,7 @@ class FitResult(Result):
     estimator: Estimator
     folder: str
 
-    def document(self) -> Document:
-        """What the terminal shows."""
+    def _shown(self) -> Document:
         size = counted(len(self.estimator.rated), "rated text")
         score, explain = (
             shlex.join(["refless", *words, "--model", self.folder])
@@ -85,8 +84,6 @@ class FitResult(Result):
             title="refless fit",
             verdict=f"{sentence(self.estimator.title)} has learned from {size}.",
             sections=(Section(title="To use it", lines=(f"  {score}", f"  {explain}")),),
-            signatures=(str(self.signature),),
-            command=self.command,
         )
 
     def json(self) -> Record:
@@ -120,8 +117,7 @@ class MineResult(Result):
     weighted: tuple[Weighted, ...] = ()
     summary: str
 
-    def document(self) -> Document:
-        """What the terminal shows."""
+    def _shown(self) -> Document:
         signatures = (str(self.signature),)
         return Document(
             title="refless mine", verdict=self.summary, signatures=signatures, command=self.command

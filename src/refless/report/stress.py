@@ -71,8 +71,7 @@ class StressResult(Result):
     material: Material
     remarks: tuple[str, ...]
 
-    def document(self) -> Document:
-        """What the terminal shows."""
+    def _shown(self) -> Document:
         items = counted(len(self.material.items), "item")
         return Document(
             title=f"{counted(len(self.stressed), 'scorer')} under stress on {items}",
@@ -83,7 +82,6 @@ class StressResult(Result):
                 Section(lines=(ADVICE,)),
             ),
             signatures=tuple(str(one.signature) for one in self.stressed),
-            command=self.command,
         )
 
     def json(self) -> Record:

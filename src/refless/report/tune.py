@@ -84,7 +84,7 @@ class TuneResult(Result):
     toml: str
     commands: Mapping[str, str]
 
-    def document(self) -> Document:
+    def _shown(self) -> Document:
         """What the terminal and the page show."""
         found = self.tuning
         use = to_use(found)
@@ -101,7 +101,6 @@ class TuneResult(Result):
                 caveats(),
             ),
             signatures=(str(self.chosen_signature), str(self.signature)),
-            command=self.command,
         )
 
     def json(self) -> Record:

@@ -9,12 +9,10 @@ from msgspec import Meta
 from refless.records import Scale
 from refless.report.export import Cell, Rows
 from refless.report.record import Count, Record, Signed, record
-from refless.report.score.data import GateRecord
+from refless.report.result import GateRecord
 from refless.stats.intervals import Interval
 from refless.stats.prediction_powered import Answer
 from refless.studies.comparing import Comparison, Method, Pair, Standing
-
-__all__ = ["CompareRecord", "GateRecord"]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,13 +1,12 @@
-"""The report of `refless compare`, for the terminal and for HTML."""
+"""The parts of the report of `refless compare`, for the terminal and for HTML."""
 
 import math
 from collections.abc import Sequence
 
 from refless.nouns import counted
-from refless.records import Scale
 from refless.report.charts import Line, row_chart
 from refless.report.compare.data import ranks_of
-from refless.report.document import Document, Figure, Section, Table, caveats
+from refless.report.document import Figure, Section, Table
 from refless.report.wording import (
     interval,
     labels,
@@ -36,47 +35,16 @@ MISJUDGED = (
 )
 
 
-def compare_document(
-    found: Comparison, scale: Scale | None, selection: str, estimator: str, *, page: bool = False
-) -> Document:
-    """The report of `refless compare`.
-
-    Args:
-        found: systems and pairs; scale: of the ratings.
-        selection: how the rated outputs were chosen; estimator: what people call it.
-        page: whether it is for HTML, with charts and what the numbers do not show.
-    """
-    units = (
-        "in the raters' units" if scale is None else f"on a scale of {scale[0]:g} to {scale[1]:g}"
-    )
-    notes = _rests_on(found, estimator)
-    if selection == "unknown" or any(map(_stands_for_others, found.pairs)):
-        notes.append(ASSUMED[selection])
-    facts: tuple[tuple[str, str, str], ...] = ()
-    if len(found.pairs) == 1:
-        (pair,) = found.pairs
-        ends = interval(pair.answer.interval)
-        facts = (
-            ("Difference", number(pair.answer.value), ends),
-            (
-                f"{labels([pair.second], 24)[pair.second]} is better",
-                percent(pair.answer.above),
-                f"p {p_value(pair.answer.p)}",
-            ),
-        )
-    sections = [_systems(found, units), _differences(found)]
-    if len(found.pairs) == 1:
-        sections.reverse()
-    return Document(
-        title="Which system is better",
-        verdict=verdict(found),
-        notes=tuple(notes),
-        facts=facts if page else (),
-        sections=(*sections, caveats()) if page else tuple(sections),
+def facts(pair: Pair) -> tuple[tuple[str, str, str], ...]:
+    """The numbers that stand out where two systems are compared."""
+    name, found = labels([pair.second], 24)[pair.second], pair.answer
+    return (
+        ("Difference", number(found.value), interval(found.interval)),
+        (f"{name} is better", percent(found.above), f"p {p_value(found.p)}"),
     )
 
 
-def _stands_for_others(pair: Pair) -> bool:
+def stands_for_others(pair: Pair) -> bool:
     """Whether ratings of some items speak for those that nobody rated."""
     return pair.method in {"ratings", "ratings and estimates"} and pair.both_rated < pair.items
 
@@ -122,7 +90,7 @@ def _why_not(pair: Pair) -> str:
     return "no output is rated, and nothing tells how far estimates lie off"
 
 
-def _rests_on(found: Comparison, estimator: str) -> list[str]:
+def rests_on(found: Comparison, estimator: str) -> list[str]:
     """What the answer is made of; for several systems of which there is most."""
     pair = found.pairs[0]
     told = []
@@ -196,7 +164,7 @@ def _needed(pair: Pair) -> str:
     )
 
 
-def _differences(found: Comparison) -> Section:
+def differences_section(found: Comparison) -> Section:
     """Each pair; of two systems also by ratings alone."""
     if len(found.pairs) == 1:
         return _one_pair(found.pairs[0])
@@ -281,7 +249,7 @@ def _one_pair(pair: Pair) -> Section:
     return Section(title=title, figures=(figure,), table=table)
 
 
-def _systems(found: Comparison, units: str) -> Section:
+def systems_section(found: Comparison, units: str) -> Section:
     """Each system's mean; the best first."""
     names = labels([one.name for one in found.standings], 30)
     rows = tuple(

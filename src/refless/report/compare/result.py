@@ -5,13 +5,19 @@ from dataclasses import dataclass, replace
 
 from refless.records import Scale
 from refless.report.compare.data import CompareRecord, compare_rows, pairs_of, systems_of
-from refless.report.compare.document import compare_document
-from refless.report.document import Document
+from refless.report.compare.document import (
+    ASSUMED,
+    differences_section,
+    facts,
+    rests_on,
+    stands_for_others,
+    systems_section,
+    verdict,
+)
+from refless.report.document import Document, caveats
 from refless.report.export import Rows
 from refless.report.record import Record
 from refless.report.result import Result
-from refless.report.score.data import GateRecord
-from refless.report.score.result import EXIT
 from refless.report.tools.junit import junit
 from refless.studies.comparing import Comparison
 
@@ -33,26 +39,27 @@ class CompareResult(Result):
     scale: Scale | None
     selection: str
     estimator: str
-    gate: GateRecord
 
-    @property
-    def exit_status(self) -> int:
-        """0 without a gate or where it passed, 3 where it failed, 4 where it is undecided."""
-        return EXIT[self.gate.verdict]
-
-    def document(self) -> Document:
-        """What the terminal shows."""
-        return self._document(page=False)
-
-    def report(self) -> Document:
-        """The HTML report."""
-        return self._document(page=True)
-
-    def _document(self, *, page: bool) -> Document:
-        made = compare_document(
-            self.comparison, self.scale, self.selection, self.estimator, page=page
+    def _shown(self) -> Document:
+        scale, pairs = self.scale, self.comparison.pairs
+        units = "in the raters' units"
+        if scale is not None:
+            units = f"on a scale of {scale[0]:g} to {scale[1]:g}"
+        notes = rests_on(self.comparison, self.estimator)
+        if self.selection == "unknown" or any(map(stands_for_others, pairs)):
+            notes.append(ASSUMED[self.selection])
+        sections = [systems_section(self.comparison, units), differences_section(self.comparison)]
+        return Document(
+            title="Which system is better",
+            verdict=verdict(self.comparison),
+            notes=tuple(notes),
+            sections=tuple(sections[::-1] if len(pairs) == 1 else sections),
         )
-        return replace(made, signatures=(str(self.signature),), command=self.command)
+
+    def _whole(self) -> Document:
+        brief, pairs = self._shown(), self.comparison.pairs
+        found = facts(pairs[0]) if len(pairs) == 1 else ()
+        return replace(brief, facts=found, sections=(*brief.sections, caveats()))
 
     def json(self) -> Record:
         """What `--format json` prints."""

@@ -91,8 +91,7 @@ class ChancesResult(Result):
             for name in sorted({*names})
         }
 
-    def document(self) -> Document:
-        """What the terminal shows."""
+    def _shown(self) -> Document:
         n, known = len(self.outputs), int(self.estimates.defined.sum())
         mean = f"the mean chance of {these(n, 'output')} to be preferred is {number(self.mean)}"
         without = "" if known == n else f" {counted(n - known, 'output')} without an estimate."
@@ -101,8 +100,6 @@ class ChancesResult(Result):
             verdict=f"Against an average text of those compared, {mean}.{without}",
             notes=(f"Learned from {counted(self.choices, 'choice')} by people. {MEANING}",),
             sections=(*self._by_system(), self._by_output(), caveats()),
-            signatures=(str(self.signature),),
-            command=self.command,
         )
 
     def _by_system(self) -> tuple[Section, ...]:

@@ -81,8 +81,7 @@ class JudgedResult(Result):
         """Whether the estimator picks right more often than a coin and than every baseline."""
         return None if self.estimator is None else worth_using(self.judged, self.baselines)
 
-    def document(self) -> Document:
-        """What the terminal shows."""
+    def _shown(self) -> Document:
         found = self.judged
         verdict = nearest(found)
         if self.estimator is not None:
@@ -103,8 +102,6 @@ class JudgedResult(Result):
                 *self._calibration(),
                 caveats(),
             ),
-            signatures=(str(self.signature),),
-            command=self.command,
         )
 
     def _beside(self) -> tuple[Section, ...]:

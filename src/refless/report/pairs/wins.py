@@ -10,9 +10,7 @@ from refless.report.charts import Line, row_chart
 from refless.report.document import Document, Figure, Section, Table, caveats
 from refless.report.export import Rows
 from refless.report.record import Count, Record, Signed
-from refless.report.result import Result
-from refless.report.score.data import GateRecord
-from refless.report.score.result import EXIT
+from refless.report.result import GateRecord, Result
 from refless.report.wording import labels, number, p_value, with_interval
 from refless.signature import Signature
 from refless.studies.wins import Rate, Wins
@@ -53,16 +51,9 @@ class WinsResult(Result):
     wins: tuple[Wins, ...]
     choices: int
     groups: int
-    gate: GateRecord
     signature: Signature
 
-    @property
-    def exit_status(self) -> int:
-        """0 without a gate or where it passed, 3 where it failed, 4 where it is undecided."""
-        return EXIT[self.gate.verdict]
-
-    def document(self) -> Document:
-        """What the terminal shows."""
+    def _shown(self) -> Document:
         said = counted(self.choices, "choice"), counted(self.groups, "source")
         return Document(
             title="Which system people preferred",
@@ -71,8 +62,6 @@ class WinsResult(Result):
                 f"{said[0]} by people on {said[1]}, which are drawn as a whole. Ties count half.",
             ),
             sections=(self._table(), *self._raters(), caveats()),
-            signatures=(str(self.signature),),
-            command=self.command,
         )
 
     def _table(self) -> Section:

@@ -11,6 +11,7 @@ from refless.records import Estimates, Outputs, Reason, Scale
 from refless.report.advice import Advice
 from refless.report.export import Cell, Rows
 from refless.report.record import Count, Record, Signed, record
+from refless.report.result import GateRecord
 from refless.report.score.best_of import CAUTION
 from refless.report.score.guards import GuardsRecord
 from refless.report.wording import in_units
@@ -95,14 +96,6 @@ class BestOfRecord:
     difference_interval: Interval
     caution: str
     items: tuple[ChoiceRecord, ...]
-
-
-@dataclass(frozen=True)
-class GateRecord:
-    """What became of the gates; both are empty without one."""
-
-    verdict: Literal["", "passed", "failed", "undecided"] = ""
-    reason: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -36,7 +36,7 @@ class ScoreByDimension(ByDimension):
     record = ScoreByDimensionRecord
     results: Mapping[str, ScoreResult]
 
-    def document(self) -> Document:
+    def _shown(self) -> Document:
         """What the terminal and the page show."""
         names = self._names()
         table = Table(

@@ -10,10 +10,9 @@ from refless.report.coverage import coverage_section
 from refless.report.document import Document, Section, caveats
 from refless.report.export import Rows
 from refless.report.record import Record, record
-from refless.report.result import Result
+from refless.report.result import GateRecord, Result
 from refless.report.score.best_of import best_of_sections
 from refless.report.score.data import (
-    GateRecord,
     ScoreRecord,
     best_row,
     chosen,
@@ -41,8 +40,6 @@ from refless.studies.best_of import BestOf
 from refless.studies.guards import Guards
 from refless.studies.scoring import Scored
 
-EXIT = {"": 0, "passed": 0, "failed": 3, "undecided": 4}
-
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class ScoreResult(Result):
@@ -64,23 +61,15 @@ class ScoreResult(Result):
     estimator: Estimator
     best: BestOf | None
     advice: Advice | None
-    gate: GateRecord
     gates: Mapping[str, GateRecord]
     seed: int
 
-    @property
-    def exit_status(self) -> int:
-        """0 without a gate or where it passed, 3 where it failed, 4 where it is undecided."""
-        return EXIT[self.gate.verdict]
-
-    def document(self) -> Document:
-        """What the terminal shows."""
+    def _shown(self) -> Document:
         guarded = guard_sections(self.guards, self.scored, whole=False)
         without = reasons_sections(self.scored.reasons, self.scored.overall.n)
         return self._document((*guarded, *without, *self._items()))
 
-    def report(self) -> Document:
-        """The HTML report."""
+    def _whole(self) -> Document:
         scored, rated = self.scored, self.estimator.rated
         shown = shown_rows(scored, self.seed)
         brief = self._document(
@@ -94,7 +83,7 @@ class ScoreResult(Result):
         )
         about = ("Rated texts", f"{len(rated):,}", "that estimates rest on")
         store = store_of(scored, self.estimator, shown)
-        return replace(brief, facts=(*brief.facts, about), store=store, command=self.command)
+        return replace(brief, facts=(*brief.facts, about), store=store)
 
     def _document(self, more: tuple[Section, ...]) -> Document:
         """What both show first, and more sections."""
@@ -108,7 +97,6 @@ class ScoreResult(Result):
             notes=(mean_sentence(mean, scale), WHETHER),
             facts=facts(scored, self.best),
             sections=(*first, *more),
-            signatures=(str(self.signature),),
         )
 
     def _items(self) -> tuple[Section, ...]:

@@ -8,10 +8,9 @@ from refless.records import Scale
 from refless.report.advice import reasons_sections
 from refless.report.document import Document, Section
 from refless.report.record import Record, Signed
-from refless.report.result import Result
-from refless.report.score.data import GateRecord, MeanInScale, in_scale
+from refless.report.result import GateRecord, Result
+from refless.report.score.data import MeanInScale, in_scale
 from refless.report.score.document import WHETHER, mean_sentence, systems_sections, verdict
-from refless.report.score.result import EXIT
 from refless.report.wording import estimator_name, sentence
 from refless.studies.scoring import Mean, Means
 
@@ -44,15 +43,8 @@ class StreamResult(Result):
     reasons: dict[str, int]
     path: str
     scale: Scale | None
-    gate: GateRecord
 
-    @property
-    def exit_status(self) -> int:
-        """As of `score`."""
-        return EXIT[self.gate.verdict]
-
-    def document(self) -> Document:
-        """What the terminal shows."""
+    def _shown(self) -> Document:
         name, mean = estimator_name(self.signature), self.means.overall
         return Document(
             title=f"{sentence(name)} on {counted(mean.n, 'output')}",
@@ -63,8 +55,6 @@ class StreamResult(Result):
                 *reasons_sections(self.reasons, mean.n),
                 Section(lines=(f"Estimates of all outputs: {self.path}",)),
             ),
-            signatures=(str(self.signature),),
-            command=self.command,
         )
 
     def json(self) -> Record:

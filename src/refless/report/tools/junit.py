@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from xml.sax.saxutils import quoteattr
 
-from refless.report.score.data import GateRecord
+from refless.report.result import GateRecord
 
 _FORBIDDEN = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 KINDS = {"failed": "failure", "undecided": "skipped"}

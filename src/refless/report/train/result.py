@@ -74,7 +74,7 @@ class TrainResult(Result):
     record = TrainRecord
     trained: Trained
 
-    def document(self) -> Document:
+    def _shown(self) -> Document:
         """How the model agrees with people on the validation split, and how it got there."""
         trained, networks = self.trained, courses(self.trained.model)
         return Document(
@@ -89,8 +89,6 @@ class TrainResult(Result):
                 _use(trained),
                 caveats(),
             ),
-            signatures=(str(self.signature),),
-            command=self.command,
         )
 
     def json(self) -> Record:

@@ -5,14 +5,7 @@ from typing import Literal
 
 from refless.records import Scale
 from refless.report.advice import Advice
-from refless.report.export import Rows
-from refless.report.record import AnnotatorsRecord, Count, Record, Signed, annotators_record, record
-from refless.report.validate.document import NO_NAMES
-from refless.report.validate.drift import drifted
-from refless.report.validate.made_of import shown
-from refless.report.validate.scores import said
-from refless.report.validate.side_by_side import recommendation
-from refless.report.validate.verdict import grounds_of, verdict
+from refless.report.record import AnnotatorsRecord, Count, Record, Signed
 from refless.stats.intervals import Interval
 from refless.studies.beside_scores import BesideScores
 from refless.studies.differences import Difference
@@ -21,7 +14,6 @@ from refless.studies.held_out import Agreement
 from refless.studies.made_of import MadeOf
 from refless.studies.reranking import Reranking
 from refless.studies.side_by_side import SideBySide
-from refless.studies.validation import Validation
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,30 +107,7 @@ class ValidateRecord(Record):
     optimistic: str = ""
 
 
-def validation_record(
-    result: Validation, table: SideBySide, beside: BesideScores | None, advice: Advice | None
-) -> ValidateRecord:
-    """The object of `refless validate --format json`."""
-    return record(
-        ValidateRecord,
-        result,
-        verdict=verdict(grounds_of(result)),
-        n=len(result.pool),
-        annotators=annotators_record(result.annotators),
-        annotators_reason=NO_NAMES if result.annotators is None else "",
-        beside=None if result.beside is None else record(Beside, result.beside),
-        made_of=record(MadeOfRecord, result.made_of, shown=shown(result.made_of)),
-        drift=record(DriftRecord, result.drift, shown=drifted(result.drift, result.pool.scale)),
-        in_scale=_in_scale(result.estimator, result.pool.scale),
-        advice=advice,
-        recommendation=recommendation(table),
-        side_by_side=table,
-        beside_scores=beside,
-        texts_and_scores=() if beside is None else said(beside, table),
-    )
-
-
-def _in_scale(agreement: Agreement, scale: Scale | None) -> ErrorsInScale | None:
+def in_scale(agreement: Agreement, scale: Scale | None) -> ErrorsInScale | None:
     if scale is None:
         return None
     span = scale[1] - scale[0]
@@ -150,21 +119,3 @@ def _in_scale(agreement: Agreement, scale: Scale | None) -> ErrorsInScale | None
         mae_interval=(low * span, high * span),
     )
     return ErrorsInScale(scale=scale, estimator=errors)
-
-
-def validation_rows(result: Validation) -> Rows:
-    """One row a rated text."""
-    pool, estimates = result.pool, result.estimates
-    return [
-        {
-            "id": pool.ids[i],
-            "human": float(pool.human[i]),
-            "estimate": float(estimates.values[i]),
-            "low": float(estimates.low[i]),
-            "high": float(estimates.high[i]),
-            "support": int(estimates.support[i]),
-            "reason": estimates.reasons[i],
-            "text": pool.texts[i],
-        }
-        for i in range(len(pool))
-    ]

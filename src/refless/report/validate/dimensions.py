@@ -49,7 +49,7 @@ class ValidateByDimension(ByDimension):
     record = ValidateByDimensionRecord
     results: Mapping[str, ValidateResult]
 
-    def document(self) -> Document:
+    def _shown(self) -> Document:
         """What the terminal and the page show."""
         worth = sum(worth_using(one.side_by_side) for one in self.results.values())
         names = self._names()

@@ -63,7 +63,6 @@ class Evidence:
     Attributes:
         estimator: fitted.
         labels: [n] what was held out together.
-        command: the command line.
         seed: of what is drawn.
         others: annotators against the others' ratings.
         studies: of thresholds and of the number of rated texts, or why there are none.
@@ -71,7 +70,6 @@ class Evidence:
 
     estimator: Estimator
     labels: Sequence[str]
-    command: str
     seed: int
     others: Annotators | None = None
     studies: Studies | str = ""
@@ -88,7 +86,6 @@ def validation_document(
         notes=notes(grounds),
         facts=_facts(result, grounds),
         sections=(*advice_sections(advice), *_agreement(result)),
-        signatures=(str(result.signature),),
     )
     made_of = partial(made_of_sections, result.made_of)
     people = partial(drift_sections, result.drift, result.pool.scale)
@@ -117,7 +114,7 @@ def validation_document(
         caveats(),
     )
     sections = (*brief.sections, *last)
-    return replace(brief, sections=sections, store=store, command=evidence.command)
+    return replace(brief, sections=sections, store=store)
 
 
 def _facts(result: Validation, grounds: Grounds) -> tuple[tuple[str, str, str], ...]:

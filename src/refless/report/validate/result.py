@@ -7,11 +7,21 @@ from refless.estimators import Estimator
 from refless.report.advice import Advice
 from refless.report.document import Document, Section
 from refless.report.export import Rows
-from refless.report.record import Record
+from refless.report.record import Record, annotators_record, record
 from refless.report.result import Result
-from refless.report.validate.data import ValidateRecord, validation_record, validation_rows
-from refless.report.validate.document import Evidence, Studies, validation_document
-from refless.report.validate.side_by_side import with_side_by_side
+from refless.report.validate.data import (
+    Beside,
+    DriftRecord,
+    MadeOfRecord,
+    ValidateRecord,
+    in_scale,
+)
+from refless.report.validate.document import NO_NAMES, Evidence, Studies, validation_document
+from refless.report.validate.drift import drifted
+from refless.report.validate.made_of import shown
+from refless.report.validate.scores import said
+from refless.report.validate.side_by_side import recommendation, with_side_by_side
+from refless.report.validate.verdict import grounds_of, verdict
 from refless.signature import Signature
 from refless.studies.annotators import annotators
 from refless.studies.beside_scores import BesideScores
@@ -62,16 +72,13 @@ class ValidateResult(Result):
     studies: Callable[[], Studies | str]
     optimistic: str = ""
 
-    def document(self) -> Document:
-        """What the terminal shows."""
+    def _shown(self) -> Document:
         return self._document(None)
 
-    def report(self) -> Document:
-        """The HTML report."""
+    def _whole(self) -> Document:
         evidence = Evidence(
             estimator=self.estimator,
             labels=self.how.labels,
-            command=self.command,
             seed=self.how.seed,
             others=annotators(self.validation.pool, leave_out=True),
             studies=self.studies(),
@@ -89,11 +96,37 @@ class ValidateResult(Result):
 
     def json(self) -> Record:
         """What `--format json` prints."""
-        found = validation_record(
-            self.validation, self.side_by_side, self.beside_scores, self.advice
+        found, beside = self.validation, self.beside_scores
+        scale, people = found.pool.scale, found.annotators
+        drift = record(DriftRecord, found.drift, shown=drifted(found.drift, scale))
+        return self._record(
+            found,
+            verdict=verdict(grounds_of(found)),
+            n=len(found.pool),
+            estimator=found.estimator,
+            annotators=annotators_record(people),
+            annotators_reason=NO_NAMES if people is None else "",
+            beside=None if found.beside is None else record(Beside, found.beside),
+            made_of=record(MadeOfRecord, found.made_of, shown=shown(found.made_of)),
+            drift=drift,
+            in_scale=in_scale(found.estimator, scale),
+            recommendation=recommendation(self.side_by_side),
+            texts_and_scores=() if beside is None else said(beside, self.side_by_side),
         )
-        return replace(found, optimistic=self.optimistic)
 
     def rows(self) -> Rows:
         """One mapping a rated text, as in CSV and JSONL."""
-        return validation_rows(self.validation)
+        pool, estimates = self.validation.pool, self.validation.estimates
+        return [
+            {
+                "id": pool.ids[i],
+                "human": float(pool.human[i]),
+                "estimate": float(estimates.values[i]),
+                "low": float(estimates.low[i]),
+                "high": float(estimates.high[i]),
+                "support": int(estimates.support[i]),
+                "reason": estimates.reasons[i],
+                "text": pool.texts[i],
+            }
+            for i in range(len(pool))
+        ]
