@@ -66,6 +66,8 @@ if TYPE_CHECKING:  # for type checkers and editors; a test holds the two lists t
     from refless.records import RatedPool as RatedPool
     from refless.records import Ratings as Ratings
     from refless.report.compare.result import CompareResult as CompareResult
+    from refless.report.dimensions import ScoreByDimension as ScoreByDimension
+    from refless.report.dimensions import ValidateByDimension as ValidateByDimension
     from refless.report.explain import ExplainResult as ExplainResult
     from refless.report.huse import HuseResult as HuseResult
     from refless.report.join import JoinResult as JoinResult
@@ -75,7 +77,6 @@ if TYPE_CHECKING:  # for type checkers and editors; a test holds the two lists t
     from refless.report.pairs.chances import ChancesResult as ChancesResult
     from refless.report.pairs.judged import JudgedResult as JudgedResult
     from refless.report.pairs.wins import WinsResult as WinsResult
-    from refless.report.score.dimensions import ScoreByDimension as ScoreByDimension
     from refless.report.score.result import ScoreResult as ScoreResult
     from refless.report.score.streamed import StreamResult as StreamResult
     from refless.report.short import FitResult as FitResult
@@ -83,7 +84,6 @@ if TYPE_CHECKING:  # for type checkers and editors; a test holds the two lists t
     from refless.report.stress import StressResult as StressResult
     from refless.report.train.result import TrainResult as TrainResult
     from refless.report.tune import TuneResult as TuneResult
-    from refless.report.validate.dimensions import ValidateByDimension as ValidateByDimension
     from refless.report.validate.result import ValidateResult as ValidateResult
     from refless.signature import Signature as Signature
     from refless.studies.annotators import annotators as annotators
@@ -128,13 +128,13 @@ _NAMES = {  # the public names of each module; loaded when one is first used
     "pairs": "Pairs",
     "records": "Estimates Neighbor Outputs Predictions RatedPool Ratings",
     "report.compare.result": "CompareResult",
+    "report.dimensions": "ScoreByDimension ValidateByDimension",
     "report.explain": "ExplainResult",
     "report.huse": "HuseResult",
     "report.join": "JoinResult",
     "report.meta": "MetaResult",
     "report.metric": "MetricResult",
     "report.next": "NextResult",
-    "report.score.dimensions": "ScoreByDimension",
     "report.pairs.chances": "ChancesResult",
     "report.pairs.judged": "JudgedResult",
     "report.pairs.wins": "WinsResult",
@@ -144,7 +144,6 @@ _NAMES = {  # the public names of each module; loaded when one is first used
     "report.stress": "StressResult",
     "report.train.result": "TrainResult",
     "report.tune": "TuneResult",
-    "report.validate.dimensions": "ValidateByDimension",
     "report.validate.result": "ValidateResult",
     "signature": "Signature",
     "studies.annotators": "annotators",

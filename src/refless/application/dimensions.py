@@ -114,8 +114,7 @@ def _joined(
     function: Command, values: Values, found: Mapping[str, Result], said: list[str]
 ) -> ByDimension:
     """The results as one; notes of all of them are told once, others with their dimension."""
-    from refless.report.score.dimensions import ScoreByDimension
-    from refless.report.validate.dimensions import ValidateByDimension
+    from refless.report.dimensions import ScoreByDimension, ValidateByDimension
 
     kinds: dict[str, Any] = {"score": ScoreByDimension, "validate": ValidateByDimension}
     with overheard() as more:

@@ -1,17 +1,39 @@
-"""The results of one command for several dimensions, as one."""
+"""The results of one command for several dimensions, as one: of `validate` and of `score`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from refless.errors import UsageError
+from refless.nouns import counted
 from refless.report.document import Document, Section, Table
 from refless.report.export import Rows
-from refless.report.record import Record
+from refless.report.record import Record, Signed
 from refless.report.result import Result
-from refless.report.wording import labels
+from refless.report.score.data import ScoreRecord
+from refless.report.score.result import ScoreResult
+from refless.report.validate.data import ValidateRecord
+from refless.report.validate.result import ValidateResult
+from refless.report.validate.side_by_side import Standing, standing_of, worth_using
+from refless.report.wording import in_units, labels, number, percent, with_interval
 
 IN_DETAIL = "One of them with everything there is to say:"
+MEANS = "The mean rating that people would give, with its 95 % interval, in the raters' units."
+ALL = "All estimates, one row an output and dimension: add -o estimates.csv"
+SPEARMAN = (
+    "Spearman, with its 95 % interval, of the estimator to use. 'use NAME': it agrees with people "
+    "better than the best baseline. 'as baseline': it agrees, but no better as far as is shown. "
+    "'use none': no agreement is shown, or a baseline has more. Each line stands for itself: where "
+    "estimates know nothing, 1 line in 40 still seems to agree."
+)
+VERDICTS: dict[Standing, str] = {
+    "few": "too few",
+    "score": "use score",
+    "none": "use none",
+    "better": "use {}",
+    "baseline": "use none",
+    "alike": "as baseline",
+}
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -67,3 +89,107 @@ class ByDimension(Result):
             ),
             signatures=tuple(str(one.signature) for one in results),
         )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoreByDimensionRecord(Record):
+    """The estimates of each dimension, as if it were alone."""
+
+    command: Literal["score"] = "score"
+    signature: Signed
+    dimensions: dict[str, ScoreRecord]
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class ScoreByDimension(ByDimension):
+    """Outputs with their estimates, for each dimension.
+
+    Attributes:
+        results: by dimension, each as of `refless.score` with that dimension alone.
+    """
+
+    record = ScoreByDimensionRecord
+    results: Mapping[str, ScoreResult]
+
+    def _shown(self) -> Document:
+        """What the terminal and the page show."""
+        names = self._names()
+        table = Table(
+            header=("dimension", "mean estimate [95 %]", "scale", "covered", "outputs", "rated"),
+            rows=tuple((names[name], *_scored_row(one)) for name, one in self.results.items()),
+        )
+        outputs = [one.scored.overall.n for one in self.results.values()]
+        known = [section for one in self.results.values() for section in one.document().sections]
+        several = counted(len(self.results), "dimension")
+        return self._page(
+            f"Estimates of {several}",
+            f"{counted(max(outputs), 'output')}, estimated in {several}.",
+            table,
+            (MEANS, ALL),
+            tuple(dict.fromkeys(section for section in known if section.warning)),
+        )
+
+
+def _scored_row(result: ScoreResult) -> tuple[str, ...]:
+    mean, rated = result.scored.overall, result.estimator.rated
+    value, ends, scale = mean.mean, mean.mean_interval, "-"
+    if rated.scale is not None:
+        value, (low, high) = in_units(value, ends, rated.scale)
+        ends, scale = (low, high), "{:g} to {:g}".format(*rated.scale)
+    return (
+        with_interval(value, ends),
+        scale,
+        percent(mean.coverage),
+        f"{mean.n:,}",
+        f"{len(rated):,}",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ValidateByDimensionRecord(Record):
+    """The validation of each dimension, as if it were alone."""
+
+    command: Literal["validate"] = "validate"
+    signature: Signed
+    dimensions: dict[str, ValidateRecord]
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class ValidateByDimension(ByDimension):
+    """Whether estimators agree with the raters, for each dimension.
+
+    Attributes:
+        results: by dimension, each as of `refless.validate` with that dimension alone.
+    """
+
+    record = ValidateByDimensionRecord
+    results: Mapping[str, ValidateResult]
+
+    def _shown(self) -> Document:
+        """What the terminal and the page show."""
+        worth = sum(worth_using(one.side_by_side) for one in self.results.values())
+        names = self._names()
+        table = Table(
+            header=("dimension", "texts", "Spearman [95 %]", "best baseline", "verdict"),
+            rows=tuple((names[name], *_validated_row(one)) for name, one in self.results.items()),
+            numeric=(False, True, True, False, False),
+        )
+        several = counted(len(self.results), "dimension")
+        return self._page(
+            f"Validation of {several}",
+            f"Estimates are shown to agree with people in {worth} of {several}, and no baseline to "
+            "do better.",
+            table,
+            (SPEARMAN,),
+        )
+
+
+def _validated_row(result: ValidateResult) -> tuple[str, ...]:
+    found = result.side_by_side
+    line, rival = found.first, found.rival
+    return (
+        f"{len(result.validation.pool):,}",
+        with_interval(line.spearman, line.spearman_interval),
+        f"{number(rival.spearman)} {rival.name}",
+        VERDICTS[standing_of(found)].format(result.signature.name),
+    )

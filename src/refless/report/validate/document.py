@@ -1,21 +1,14 @@
-"""The report of `refless validate`, for the terminal and for HTML."""
+"""The parts of the report of `refless validate`, for the terminal and for HTML."""
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from collections.abc import Mapping
+from dataclasses import dataclass
 
-from refless.estimators import Estimator
 from refless.nouns import counted
-from refless.report.advice import Advice, advice_sections, reasons_table
-from refless.report.coverage import coverage_section
-from refless.report.document import Document, Section, Table, caveats
-from refless.report.validate.annotators import annotators_section
+from refless.report.document import Section, Table
 from refless.report.validate.curves import learning_section, thresholds_section
-from refless.report.validate.drift import drift_sections
-from refless.report.validate.made_of import made_of_sections
-from refless.report.validate.texts import left_out, scatter_section, store_of, worst_section
-from refless.report.validate.verdict import Grounds, grounds_of, notes, verdict
+from refless.report.validate.texts import left_out
+from refless.report.validate.verdict import Grounds
 from refless.report.wording import (
     MEASURES,
     estimator_name,
@@ -23,12 +16,11 @@ from refless.report.wording import (
     measure,
     number,
     percent,
-    sentence,
     title,
     with_interval,
 )
 from refless.stats.intervals import Interval
-from refless.studies.annotators import FEWEST, Annotators
+from refless.studies.annotators import FEWEST
 from refless.studies.held_out import Agreement
 from refless.studies.learning_curve import LearningCurve
 from refless.studies.reranking import BY, several
@@ -56,81 +48,22 @@ class Studies:
     curve: LearningCurve
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Evidence:
-    """What the HTML report needs beyond the numbers.
-
-    Attributes:
-        estimator: fitted.
-        labels: [n] what was held out together.
-        seed: of what is drawn.
-        others: annotators against the others' ratings.
-        studies: of thresholds and of the number of rated texts, or why there are none.
-    """
-
-    estimator: Estimator
-    labels: Sequence[str]
-    seed: int
-    others: Annotators | None = None
-    studies: Studies | str = ""
-
-
-def validation_document(
-    result: Validation, advice: Advice | None, evidence: Evidence | None = None
-) -> Document:
-    """The report of `refless validate`; with evidence it holds the charts and the texts too."""
-    grounds = grounds_of(result)
-    brief = Document(
-        title=f"{sentence(grounds.estimator)} on {counted(len(result.pool), 'rated text')}",
-        verdict=verdict(grounds),
-        notes=notes(grounds),
-        facts=_facts(result, grounds),
-        sections=(*advice_sections(advice), *_agreement(result)),
-    )
-    made_of = partial(made_of_sections, result.made_of)
-    people = partial(drift_sections, result.drift, result.pool.scale)
-    if evidence is None:
-        table = reasons_table(result.estimator.reasons, result.estimator.n)
-        last = (
-            *made_of(whole=False),
-            *people(whole=False),
-            *_reranking(result),
-            *_titled("Without an estimate", table),
-        )
-        return replace(brief, sections=(*brief.sections, *last, *_undefined(result.estimator)))
-    store, places = store_of(
-        result.pool, result.estimates, evidence.estimator, evidence.labels, evidence.seed
-    )
-    last = (
-        *made_of(whole=True),
-        scatter_section(result, places, evidence.seed),
-        annotators_section(result, evidence.others, evidence.seed),
-        *people(whole=True),
-        *_studies(grounds, evidence),
-        coverage_section(result.pool.texts, result.pool.tasks, result.estimates),
-        *_reranking(result),
-        worst_section(result, places),
-        *_undefined(result.estimator),
-        caveats(),
-    )
-    sections = (*brief.sections, *last)
-    return replace(brief, sections=sections, store=store)
-
-
-def _facts(result: Validation, grounds: Grounds) -> tuple[tuple[str, str, str], ...]:
+def facts(result: Validation, grounds: Grounds) -> tuple[tuple[str, str, str], ...]:
+    """Numbers that stand out."""
     found = result.estimator
-    facts = [
+    shown = [
         ("Coverage", number(found.coverage), f"{found.n_scored:,} of {counted(found.n, 'text')}"),
         ("Spearman", number(found.spearman), interval(found.spearman_interval)),
         ("Mean squared error", number(found.mse, 4), interval(found.mse_interval, 4)),
     ]
     if not math.isnan(grounds.annotator):
         more = interval(grounds.annotator_interval)
-        facts.append(("One annotator's Spearman", number(grounds.annotator), more))
-    return tuple(facts)
+        shown.append(("One annotator's Spearman", number(grounds.annotator), more))
+    return tuple(shown)
 
 
-def _agreement(result: Validation) -> tuple[Section, ...]:
+def agreement_sections(result: Validation) -> tuple[Section, ...]:
+    """Errors and correlations beside those of baselines and annotators, and what they are."""
     found = result.estimator
     line = (
         f"Each text is estimated without {left_out(result)}; correlations are within folds that "
@@ -184,8 +117,8 @@ def _legend(result: Validation) -> tuple[str, ...]:
     return (*lines, line)
 
 
-def _studies(grounds: Grounds, evidence: Evidence) -> list[Section]:
-    studies = evidence.studies
+def studies_sections(grounds: Grounds, studies: Studies | str) -> list[Section]:
+    """Other thresholds and more rated texts, or why that is not studied."""
     if isinstance(studies, str):
         return [Section(title="Other thresholds", lines=(studies,))] if studies else []
     return [
@@ -194,7 +127,7 @@ def _studies(grounds: Grounds, evidence: Evidence) -> list[Section]:
     ]
 
 
-def _reranking(result: Validation) -> tuple[Section, ...]:
+def reranking_sections(result: Validation) -> tuple[Section, ...]:
     """What choosing by estimates is worth, or how to ask."""
     found = result.reranking
     if found is None:
@@ -230,11 +163,8 @@ def _between(shares: Interval) -> str:
     return "" if math.isnan(low) else f" [{percent(low)}, {percent(high)}]"
 
 
-def _titled(name: str, table: Table | None) -> tuple[Section, ...]:
-    return () if table is None else (Section(title=name, table=table),)
-
-
-def _undefined(agreement: Agreement) -> tuple[Section, ...]:
+def undefined_sections(agreement: Agreement) -> tuple[Section, ...]:
+    """Which measures are undefined, and why."""
     names: dict[str, list[str]] = {}
     for name, why in agreement.undefined.items():
         names.setdefault(why, []).append(title(name))

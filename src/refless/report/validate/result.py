@@ -4,11 +4,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from refless.estimators import Estimator
-from refless.report.advice import Advice
-from refless.report.document import Document, Section
+from refless.nouns import counted
+from refless.report.advice import Advice, advice_sections, reasons_sections
+from refless.report.coverage import coverage_section
+from refless.report.document import Document, Section, caveats
 from refless.report.export import Rows
 from refless.report.record import Record, annotators_record, record
 from refless.report.result import Result
+from refless.report.validate.annotators import annotators_section
 from refless.report.validate.data import (
     Beside,
     DriftRecord,
@@ -16,12 +19,26 @@ from refless.report.validate.data import (
     ValidateRecord,
     in_scale,
 )
-from refless.report.validate.document import NO_NAMES, Evidence, Studies, validation_document
-from refless.report.validate.drift import drifted
-from refless.report.validate.made_of import shown
-from refless.report.validate.scores import said
-from refless.report.validate.side_by_side import recommendation, with_side_by_side
-from refless.report.validate.verdict import grounds_of, verdict
+from refless.report.validate.document import (
+    NO_NAMES,
+    Studies,
+    agreement_sections,
+    facts,
+    reranking_sections,
+    studies_sections,
+    undefined_sections,
+)
+from refless.report.validate.drift import drift_sections, drifted
+from refless.report.validate.made_of import made_of_sections, shown
+from refless.report.validate.scores import said, scores_section
+from refless.report.validate.side_by_side import (
+    recommendation,
+    side_by_side_section,
+    worth_using,
+)
+from refless.report.validate.texts import scatter_section, store_of, worst_section
+from refless.report.validate.verdict import grounds_of, notes, verdict
+from refless.report.wording import sentence
 from refless.signature import Signature
 from refless.studies.annotators import annotators
 from refless.studies.beside_scores import BesideScores
@@ -73,25 +90,57 @@ class ValidateResult(Result):
     optimistic: str = ""
 
     def _shown(self) -> Document:
-        return self._document(None)
+        found = self.validation
+        return self._document(
+            (
+                *made_of_sections(found.made_of, whole=False),
+                *drift_sections(found.drift, found.pool.scale, whole=False),
+                *reranking_sections(found),
+                *reasons_sections(found.estimator.reasons, found.estimator.n),
+                *undefined_sections(found.estimator),
+            )
+        )
 
     def _whole(self) -> Document:
-        evidence = Evidence(
-            estimator=self.estimator,
-            labels=self.how.labels,
-            seed=self.how.seed,
-            others=annotators(self.validation.pool, leave_out=True),
-            studies=self.studies(),
+        found, pool, seed = self.validation, self.validation.pool, self.how.seed
+        people = annotators(pool, leave_out=True)
+        store, places = store_of(pool, found.estimates, self.estimator, self.how.labels, seed)
+        brief = self._document(
+            (
+                *made_of_sections(found.made_of, whole=True),
+                scatter_section(found, places, seed),
+                annotators_section(found, people, seed),
+                *drift_sections(found.drift, pool.scale, whole=True),
+                *studies_sections(grounds_of(found), self.studies()),
+                coverage_section(pool.texts, pool.tasks, found.estimates),
+                *reranking_sections(found),
+                worst_section(found, places),
+                *undefined_sections(found.estimator),
+                caveats(),
+            )
         )
-        return self._document(evidence)
+        return replace(brief, store=store)
 
-    def _document(self, evidence: Evidence | None) -> Document:
-        plain = validation_document(self.validation, self.advice, evidence)
-        if self.optimistic:
-            warned = Section(lines=(self.optimistic,), warning=True)
-            plain = replace(plain, sections=(warned, *plain.sections))
-        return with_side_by_side(
-            plain, self.side_by_side, self.next_command, self.how.group, self.beside_scores
+    def _document(self, more: tuple[Section, ...]) -> Document:
+        """What both show first, and more sections."""
+        found, table, beside = self.validation, self.side_by_side, self.beside_scores
+        grounds = grounds_of(found)
+        name = sentence(table.reference.removeprefix("the "))
+        warned = [self.optimistic] if self.optimistic else []
+        return Document(
+            title=f"{sentence(grounds.estimator)} on {counted(len(found.pool), 'rated text')}",
+            verdict=recommendation(table),
+            notes=(f"  {self.next_command}",) if worth_using(table) else (),
+            facts=facts(found, grounds),
+            sections=(
+                *(Section(lines=(line,), warning=True) for line in warned),
+                *advice_sections(self.advice),
+                side_by_side_section(table, self.how.group),
+                *(() if beside is None else (scores_section(beside, table),)),
+                Section(title=f"{name} and people", lines=(verdict(grounds), *notes(grounds))),
+                *agreement_sections(found),
+                *more,
+            ),
         )
 
     def json(self) -> Record:

@@ -1,13 +1,10 @@
 """Several estimators and baselines on the same texts: which to use, and whether it is worth it."""
 
 import math
-from dataclasses import replace
 from typing import Literal
 
-from refless.report.document import Document, Section, Table
-from refless.report.validate.scores import scores_section
+from refless.report.document import Section, Table
 from refless.report.wording import percent, sentence, with_interval
-from refless.studies.beside_scores import BesideScores
 from refless.studies.side_by_side import Line, SideBySide
 
 FEWEST = 20  # estimates that a recommendation needs
@@ -21,38 +18,9 @@ SCORES = (
 TITLE = "Side by side on the same texts"
 
 
-def with_side_by_side(
-    document: Document,
-    found: SideBySide,
-    command: str,
-    group: str,
-    beside: BesideScores | None = None,
-) -> Document:
-    """The report of one validation with the comparison before everything else.
-
-    Args:
-        document: of the validation; found: the comparison.
-        command: the line that estimates outputs with the estimator to use.
-        group: what was held out together.
-        beside: what texts add to scores of others, where there are any.
-    """
-    table = Section(title=TITLE, table=_table(found), lines=(_legend(found, group),))
-    name = found.reference.removeprefix("the ")
-    people = Section(
-        title=f"{sentence(name)} and people", lines=(document.verdict, *document.notes)
-    )
-    return replace(
-        document,
-        verdict=recommendation(found),
-        notes=(f"  {command}",) if worth_using(found) else (),
-        sections=(
-            *(section for section in document.sections if section.warning),
-            table,
-            *(() if beside is None else (scores_section(beside, found),)),
-            people,
-            *(section for section in document.sections if not section.warning),
-        ),
-    )
+def side_by_side_section(found: SideBySide, group: str) -> Section:
+    """Every method on the same texts; `group`: what was held out together."""
+    return Section(title=TITLE, table=_table(found), lines=(_legend(found, group),))
 
 
 def worth_using(found: SideBySide) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from types import ModuleType
@@ -16,16 +17,16 @@ from typing import Any
 from refless.errors import InputError, MissingExtraError, RefLessError
 from refless.outside import check_foreign
 from refless.tables.exports.shape import (
-    About,
     Export,
     Found,
-    Reader,
     at,
+    each,
     fields_of,
     items,
     name_in,
     number_in,
     text_in,
+    texts_in,
 )
 from refless.tables.json_values import Values
 from refless.tables.streams import ZIP, Place, members_of, opened, starts_with, text_of
@@ -137,46 +138,41 @@ def _json(packed: Any, name: str, place: Place) -> Row:  # noqa: ANN401 - as abo
     return fields_of(found)
 
 
-def read_samples(about: About) -> Reader:
+def read_samples(sample: Row, left: Counter[str]) -> Found | None:
     """Reads a sample: its last answer, its scores as columns, and the ratings among them."""
-    told = about.told
-
-    def read(sample: Row) -> Found | None:
-        text = _answer(sample)
-        if text is None:
-            told.left_out["samples without an answer"] += 1
-            return None
-        run, scores = sample.get(_OF_RUN), fields_of(sample.get("scores"))
-        system, name = name_in(at(run, "model")), name_in(sample.get("id"))
-        epoch = name_in(sample.get("epoch")) or "1"
-        ratings, numbers = [], dict[str, object]()
-        for scorer, score in scores.items():
-            people = [*_by_people(scorer, score)]
-            ratings += people
-            value = _original(score)
-            numbers[scorer] = _number(value)
-            if numbers[scorer] is None and fields_of(value):
-                numbers[scorer] = {part: _number(one) for part, one in fields_of(value).items()}
-            if not people:
-                told.left_out[f"scores by '{scorer}' (in scores.{scorer})"] += 1
-        more = fields_of(sample.get("metadata"))
-        return Found(
-            more
-            | {
-                "id": name_in(sample.get("uuid")) or f"{system} {name} {epoch}",
-                "item": name,
-                "text": text,
-                "source": text_in(sample.get("input")),
-                "system": system,
-                "reference": _references(sample.get("target")),
-                "scores": numbers,
-                "metadata": more,
-                "epoch": epoch,
-            },
-            ratings,
-        )
-
-    return read
+    text = _answer(sample)
+    if text is None:
+        left["samples without an answer"] += 1
+        return None
+    run, scores = sample.get(_OF_RUN), fields_of(sample.get("scores"))
+    system, name = name_in(at(run, "model")), name_in(sample.get("id"))
+    epoch = name_in(sample.get("epoch")) or "1"
+    ratings, numbers = [], dict[str, object]()
+    for scorer, score in scores.items():
+        people = [*_by_people(scorer, score)]
+        ratings += people
+        value = _original(score)
+        numbers[scorer] = _number(value)
+        if numbers[scorer] is None and fields_of(value):
+            numbers[scorer] = {part: _number(one) for part, one in fields_of(value).items()}
+        if not people:
+            left[f"scores by '{scorer}' (in scores.{scorer})"] += 1
+    more = fields_of(sample.get("metadata"))
+    return Found(
+        more
+        | {
+            "id": name_in(sample.get("uuid")) or f"{system} {name} {epoch}",
+            "item": name,
+            "text": text,
+            "source": text_in(sample.get("input")),
+            "system": system,
+            "reference": texts_in(sample.get("target")),
+            "scores": numbers,
+            "metadata": more,
+            "epoch": epoch,
+        },
+        ratings,
+    )
 
 
 def _answer(sample: Row) -> str | None:
@@ -188,11 +184,6 @@ def _answer(sample: Row) -> str | None:
     if mark in {"attachment", "tc"} and isinstance(attached.get(key), str):
         return str(attached[key])
     return text
-
-
-def _references(target: object) -> list[str]:
-    given = target if isinstance(target, list) else [target]
-    return [one for one in given if isinstance(one, str) and one]
 
 
 def _by_people(scorer: str, score: object) -> Iterator[Row]:
@@ -241,7 +232,7 @@ def _number(value: object) -> float | None:
 LOG = Export(
     title="a log of Inspect",
     looks_like=lambda first: is_log(first) or HEADERS[0] in first,
-    start=read_samples,
+    start=each(read_samples),
     known=("id", "item", "text", "source", "system", "reference", "rating", "annotator"),
     rows=samples,
 )

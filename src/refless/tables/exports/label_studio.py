@@ -21,6 +21,7 @@ from refless.tables.exports.shape import (
     Reader,
     at,
     fields_of,
+    has,
     items,
     name_in,
     number_in,
@@ -29,7 +30,6 @@ from refless.tables.table import Row
 
 KNOWN = ("id", "rating", "annotator")
 VALUES = ("rating", "number", "choices")  # what one number can be made of
-_OF_ANNOTATION = ("annotation_id", "annotator", "lead_time")
 _MOST_CONFIG = 1 << 20
 _NUMBERED = re.compile(r"\s*([+-]?\d+(?:\.\d+)?)\b")
 
@@ -39,11 +39,6 @@ def is_json(first: Mapping[str, object]) -> bool:
     return isinstance(first.get("annotations", first.get("completions")), list) and (
         isinstance(first.get("data"), dict) or "drafts" in first or "predictions" in first
     )
-
-
-def is_json_min(first: Mapping[str, object]) -> bool:
-    """Annotations as rows."""
-    return all(name in first for name in _OF_ANNOTATION)
 
 
 def tasks(about: About) -> Reader:
@@ -223,5 +218,8 @@ def _scale(low: float, high: float) -> Scale | None:
 
 JSON = Export(title="Label Studio JSON", looks_like=is_json, start=tasks, known=KNOWN)
 JSON_MIN = Export(
-    title="Label Studio JSON_MIN", looks_like=is_json_min, start=rows_of_annotations, known=KNOWN
+    title="Label Studio JSON_MIN",
+    looks_like=has("annotation_id", "annotator", "lead_time"),
+    start=rows_of_annotations,
+    known=KNOWN,
 )

@@ -6,14 +6,14 @@ of traces has lists of scores without authors or sources: nothing tells people's
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 
 from refless.tables.exports.shape import (
-    About,
     Export,
     Found,
-    Reader,
     at,
+    each,
     name_in,
     said_in,
     unpacked,
@@ -31,32 +31,27 @@ def is_scores(first: Mapping[str, object]) -> bool:
     return {"source", "name", "dataType"} <= names and bool({"traceId", "subject"} & names)
 
 
-def read_scores(about: About) -> Reader:
+def read_scores(row: Row, left: Counter[str]) -> Found | None:
     """Reads a score that a person gave."""
-    left = about.told.left_out
-
-    def read(row: Row) -> Found | None:
-        kind, source = name_in(row.get("dataType")), name_in(row.get("source"))
-        value = row.get("stringValue") if kind == "CATEGORICAL" else row.get("value")
-        value = row.get("value") if value in (None, "") else value
-        subject = row.get("subject")
-        observation = name_in(row.get("observationId"))
-        if at(subject, "kind") == "observation":
-            observation = name_in(at(subject, "id"))
-        trace = name_in(row.get("traceId")) or name_in(at(subject, "traceId"))
-        if at(subject, "kind") == "trace":
-            trace = name_in(at(subject, "id"))
-        if source != "ANNOTATION":
-            left[f"scores '{name_in(row.get('name'))}' by {source}, not by people"] += 1
-        elif kind in _WORDS or value in (None, ""):
-            left["comments and corrections, which are no ratings"] += 1
-        elif not (trace or observation):
-            left["scores of sessions or runs, not of a trace"] += 1
-        else:
-            return Found({"observation": observation, "trace": trace}, [_rating(row, value)])
-        return None
-
-    return read
+    kind, source = name_in(row.get("dataType")), name_in(row.get("source"))
+    value = row.get("stringValue") if kind == "CATEGORICAL" else row.get("value")
+    value = row.get("value") if value in (None, "") else value
+    subject = row.get("subject")
+    observation = name_in(row.get("observationId"))
+    if at(subject, "kind") == "observation":
+        observation = name_in(at(subject, "id"))
+    trace = name_in(row.get("traceId")) or name_in(at(subject, "traceId"))
+    if at(subject, "kind") == "trace":
+        trace = name_in(at(subject, "id"))
+    if source != "ANNOTATION":
+        left[f"scores '{name_in(row.get('name'))}' by {source}, not by people"] += 1
+    elif kind in _WORDS or value in (None, ""):
+        left["comments and corrections, which are no ratings"] += 1
+    elif not (trace or observation):
+        left["scores of sessions or runs, not of a trace"] += 1
+    else:
+        return Found({"observation": observation, "trace": trace}, [_rating(row, value)])
+    return None
 
 
 def _rating(row: Row, value: object) -> Row:
@@ -72,25 +67,20 @@ def is_traces(first: Mapping[str, object]) -> bool:
     )
 
 
-def read_traces(about: About) -> Reader:
+def read_traces(row: Row, left: Counter[str]) -> Found | None:
     """Reads a trace or an observation: what went in and came out."""
-    left = about.told.left_out
-
-    def read(row: Row) -> Found | None:
-        given, got = unpacked(row.get("input")), unpacked(row.get("output"))
-        scores = [name for name, cell in row.items() if name != "tags" and _is_numbers(cell)]
-        left["scores without an author, in traces; refless join takes the file of scores"] += len(
-            scores
-        )
-        other = {*scores, "input", "output"}
-        record = {name: cell for name, cell in row.items() if name not in other}
-        if (text := said_in(got)) is None:
-            left["traces without an output"] += 1
-            return None
-        told = {"text": text, "source": said_in(given), "inputs": given, "outputs": got}
-        return Found(record | told, [])
-
-    return read
+    given, got = unpacked(row.get("input")), unpacked(row.get("output"))
+    scores = [name for name, cell in row.items() if name != "tags" and _is_numbers(cell)]
+    left["scores without an author, in traces; refless join takes the file of scores"] += len(
+        scores
+    )
+    other = {*scores, "input", "output"}
+    record = {name: cell for name, cell in row.items() if name not in other}
+    if (text := said_in(got)) is None:
+        left["traces without an output"] += 1
+        return None
+    told = {"text": text, "source": said_in(given), "inputs": given, "outputs": got}
+    return Found(record | told, [])
 
 
 def _is_numbers(cell: object) -> bool:
@@ -101,7 +91,7 @@ def _is_numbers(cell: object) -> bool:
 SCORES = Export(
     title="scores of Langfuse",
     looks_like=is_scores,
-    start=read_scores,
+    start=each(read_scores),
     known=("rating", "annotator"),
     keys=("observation", "trace"),
     within="data",
@@ -109,6 +99,6 @@ SCORES = Export(
 TRACES = Export(
     title="traces of Langfuse",
     looks_like=is_traces,
-    start=read_traces,
+    start=each(read_traces),
     known=("id", "text", "source"),
 )

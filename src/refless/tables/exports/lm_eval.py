@@ -5,7 +5,6 @@ Every document is there once for each filter; the first filter that is met is re
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import PurePath
 
 from refless.tables.exports.shape import (
@@ -15,18 +14,15 @@ from refless.tables.exports.shape import (
     Reader,
     at,
     fields_of,
+    has,
     items,
     name_in,
     number_in,
     python_in,
     text_in,
+    texts_in,
 )
 from refless.tables.table import Row
-
-
-def is_sample(first: Mapping[str, object]) -> bool:
-    """What no other file has."""
-    return all(name in first for name in ("doc_id", "filtered_resps", "doc_hash"))
 
 
 def read_samples(about: About) -> Reader:
@@ -47,7 +43,8 @@ def read_samples(about: About) -> Reader:
         if not isinstance(text, str):
             left["documents without a generated text"] += 1
             return None
-        number = name_in(row.get("doc_id"))
+        number, target = name_in(row.get("doc_id")), row.get("target")
+        listed = python_in(target)  # a list of references comes as Python writes it
         names = [one for one in items(row.get("metrics")) if isinstance(one, str)]
         scores = {name: number_in(row.get(name)) for name in names}
         return Found(
@@ -57,7 +54,7 @@ def read_samples(about: About) -> Reader:
                 "text": text,
                 "source": text_in(at(row, "arguments", "gen_args_0", "arg_0")),
                 "system": model,
-                "reference": _references(row.get("target")),
+                "reference": texts_in(listed if isinstance(listed, list) else target),
                 "scores": scores,
                 "doc": fields_of(row.get("doc")),
             },
@@ -67,16 +64,9 @@ def read_samples(about: About) -> Reader:
     return read
 
 
-def _references(target: object) -> list[str]:
-    """A list of references comes as Python writes it: `['a', 'b']`."""
-    read = python_in(target)
-    found = read if isinstance(read, list) else [target]
-    return [one for one in found if isinstance(one, str) and one]
-
-
 SAMPLES = Export(
     title="samples of lm-evaluation-harness",
-    looks_like=is_sample,
+    looks_like=has("doc_id", "filtered_resps", "doc_hash"),
     start=read_samples,
     known=("id", "item", "text", "source", "system", "reference"),
 )

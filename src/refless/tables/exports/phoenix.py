@@ -5,14 +5,14 @@ Both as the API has them and as data frames of its client, whose columns have do
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 
 from refless.tables.exports.shape import (
-    About,
     Export,
     Found,
-    Reader,
     at,
+    each,
     name_in,
     said_in,
     unpacked,
@@ -26,29 +26,24 @@ def is_annotations(first: Mapping[str, object]) -> bool:
     return isinstance(one, Mapping) and "annotator_kind" in one
 
 
-def read_annotations(about: About) -> Reader:
+def read_annotations(row: Row, left: Counter[str]) -> Found | None:
     """Reads an annotation that a person made."""
-    left = about.told.left_out
-
-    def read(row: Row) -> Found | None:
-        name = name_in(row.get("name")) or name_in(row.get("annotation_name"))
-        span, kind = name_in(row.get("span_id")), name_in(row.get("annotator_kind"))
-        score, label = (_of(row, "result", part) for part in ("score", "label"))
-        value = label if score is None else score
-        if kind != "HUMAN":
-            left[f"annotations '{name}' by {kind}, not by people"] += 1
-        elif row.get("document_position") is not None:
-            left["annotations of documents, not of what came out"] += 1
-        elif span is None or value is None:
-            left["annotations without a score or label, or without a span_id"] += 1
-        else:
-            who = name_in(row.get("user_id")) or name_in(row.get("identifier")) or None
-            when = row.get("created_at")
-            told = {"rating": value, "dimension": name, "annotator": who, "timestamp": when}
-            return Found({"span": span}, [told])
-        return None
-
-    return read
+    name = name_in(row.get("name")) or name_in(row.get("annotation_name"))
+    span, kind = name_in(row.get("span_id")), name_in(row.get("annotator_kind"))
+    score, label = (_of(row, "result", part) for part in ("score", "label"))
+    value = label if score is None else score
+    if kind != "HUMAN":
+        left[f"annotations '{name}' by {kind}, not by people"] += 1
+    elif row.get("document_position") is not None:
+        left["annotations of documents, not of what came out"] += 1
+    elif span is None or value is None:
+        left["annotations without a score or label, or without a span_id"] += 1
+    else:
+        who = name_in(row.get("user_id")) or name_in(row.get("identifier")) or None
+        when = row.get("created_at")
+        told = {"rating": value, "dimension": name, "annotator": who, "timestamp": when}
+        return Found({"span": span}, [told])
+    return None
 
 
 def is_spans(first: Mapping[str, object]) -> bool:
@@ -61,31 +56,26 @@ def is_spans(first: Mapping[str, object]) -> bool:
     )
 
 
-def read_spans(about: About) -> Reader:
+def read_spans(row: Row, left: Counter[str]) -> Found | None:
     """Reads a span: what went in and came out."""
-    left = about.told.left_out
-
-    def read(row: Row) -> Found | None:
-        given, got, system = (
-            _attribute(row, name) for name in ("input.value", "output.value", "llm.model_name")
-        )
-        if (text := said_in(got)) is None:
-            left["spans without an output"] += 1
-            return None
-        return Found(
-            {
-                "id": name_in(_of(row, "context", "span_id")),
-                "text": text,
-                "source": said_in(given),
-                "system": name_in(system),
-                "trace_id": name_in(_of(row, "context", "trace_id")),
-                "name": name_in(row.get("name")),
-                "span_kind": name_in(row.get("span_kind")),
-            },
-            [],
-        )
-
-    return read
+    given, got, system = (
+        _attribute(row, name) for name in ("input.value", "output.value", "llm.model_name")
+    )
+    if (text := said_in(got)) is None:
+        left["spans without an output"] += 1
+        return None
+    return Found(
+        {
+            "id": name_in(_of(row, "context", "span_id")),
+            "text": text,
+            "source": said_in(given),
+            "system": name_in(system),
+            "trace_id": name_in(_of(row, "context", "trace_id")),
+            "name": name_in(row.get("name")),
+            "span_kind": name_in(row.get("span_kind")),
+        },
+        [],
+    )
 
 
 def _attribute(row: Row, name: str) -> object:
@@ -104,7 +94,7 @@ def _of(row: Row, outer: str, inner: str) -> object:
 ANNOTATIONS = Export(
     title="annotations of Phoenix",
     looks_like=is_annotations,
-    start=read_annotations,
+    start=each(read_annotations),
     known=("rating", "annotator"),
     keys=("span",),
     within="data",
@@ -112,7 +102,7 @@ ANNOTATIONS = Export(
 SPANS = Export(
     title="spans of Phoenix",
     looks_like=is_spans,
-    start=read_spans,
+    start=each(read_spans),
     known=("id", "text", "source", "system"),
     within="data",
 )

@@ -6,7 +6,6 @@ system_b, and score_a.NAME, score_b.NAME of each column of scores.
 
 from __future__ import annotations
 
-import ast
 import json
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
@@ -21,6 +20,7 @@ from refless.tables.exports.shape import (
     at,
     items,
     name_in,
+    python_in,
     text_in,
 )
 from refless.tables.table import Row
@@ -39,7 +39,6 @@ FIRST = {"a", "1", "first", "left", "model_a", "model_1", "output_a", "output_1"
 SECOND = {"b", "2", "second", "right", "model_b", "model_2", "output_b", "output_2"}
 TIES = {"tie", "tied", "both", "same", "equal", "draw", "tie (bothbad)", "both_bad", "bothbad"}
 ASKED = "\n\nAssistant:"  # of strings that hold a whole dialogue
-MOST = 1 << 16  # characters of a list that is read as Python writes it
 
 
 class Sides(NamedTuple):
@@ -163,19 +162,9 @@ def _said(row: Row, sides: Sides) -> Iterator[object]:
         yield "tie" if str(row.get("tie")).strip().casefold() == "true" else "a"
         return
     each = row.get("all_preferences_unprocessed")
-    strengths = [at(_written(one), "strength") for one in items(_written(each))]
+    strengths = [at(python_in(one), "strength") for one in items(python_in(each))]
     known = [one for one in strengths if one is not None]
     yield from known or [row.get(sides.winner)]
-
-
-def _written(value: object) -> object:
-    """Lists and objects that come as Python writes them."""
-    if isinstance(value, str) and value[:1] in ("[", "{") and len(value) < MOST:
-        try:
-            return ast.literal_eval(value)
-        except (ValueError, SyntaxError, RecursionError, MemoryError):
-            return value
-    return value
 
 
 def _winner(said: object, sides: Sides, record: Row) -> object:

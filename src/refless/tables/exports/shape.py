@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -37,6 +38,16 @@ class About(NamedTuple):
 
 
 Reader = Callable[[Row], Found | None]
+
+
+def each(read: Callable[[Row, Counter[str]], Found | None]) -> Callable[[About], Reader]:
+    """What starts a reader that needs the row alone, and counts what it leaves out."""
+    return lambda about: lambda row: read(row, about.told.left_out)
+
+
+def has(*names: str) -> Callable[[Mapping[str, object]], bool]:
+    """Tells a file by names that are all there."""
+    return lambda first: all(name in first for name in names)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,6 +199,7 @@ def number_in(value: object) -> int | float | None:
     return value
 
 
-def about_of(row: Row, *names: str) -> Row:
-    """Some columns of a row, where it has them."""
-    return {name: row[name] for name in names if row.get(name) is not None}
+def texts_in(value: object) -> list[str]:
+    """The texts in a list, or the one text; blank ones are none."""
+    found = value if isinstance(value, list) else [value]
+    return [one for one in found if isinstance(one, str) and one]
