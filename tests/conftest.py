@@ -21,6 +21,17 @@ settings.register_profile(
 settings.load_profile("refless")
 
 
+OTHER_PROGRAMS = {"browser", "browsers", "postgresql_server"}  # fixtures that start one
+TRIES_AGAIN = 2
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Where another program takes part, a stalled machine may fail a test: it is tried again, aloud."""
+    for item in items:
+        if OTHER_PROGRAMS & set(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.flaky(reruns=TRIES_AGAIN, reruns_delay=1))
+
+
 @pytest.fixture(scope="session")
 def postgresql_server() -> Iterator[str]:
     """A PostgreSQL server that the tests start; skipped aloud where there is none."""
