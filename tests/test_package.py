@@ -41,11 +41,15 @@ def pinned(name: str) -> dict[str, str]:
 
 
 def required() -> dict[str, str]:
-    """What the package itself requires with bounds, the extras that read files among it."""
+    """What the package and the extras that scripts/test-oldest installs require, with bounds."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    script = (ROOT / "scripts" / "test-oldest").read_text(encoding="utf-8")
+    named = re.search(r"\.\[([\w,]+)\]", script)
+    assert named
     lines, extras = [*project["dependencies"]], project["optional-dependencies"]
-    lines += [line for name in ("parquet", "excel", "inspect", "datasets") for line in extras[name]]
-    return dict(re.match(r"([\w-]+)([^;]*)", line).groups() for line in lines)  # type: ignore[union-attr]
+    lines += [line for name in named[1].split(",") for line in extras[name]]
+    found = (re.fullmatch(r"([\w-]+)(?:\[\w+\])?([^;]*).*", line) for line in lines)
+    return {match[1].lower(): match[2] for match in found if match}
 
 
 def test_oldest_versions_are_the_lower_bounds() -> None:
