@@ -13,9 +13,9 @@ Status 1 where a job takes more than --limit times what it took; 2 without valgr
 from __future__ import annotations
 
 import argparse
-import ctypes
 import gc
 import json
+import math
 import os
 import re
 import shutil
@@ -29,7 +29,7 @@ from pathlib import Path
 import numpy as np
 from texts import simulated_texts
 
-MARK = "gnu_get_libc_version"  # nobody calls it but this file: callgrind writes what it has counted
+MARK = "erfc"  # of libm, which only this file calls: callgrind writes down what it has counted
 HERE = Path(__file__).resolve()
 FIXED = {
     "NUMBA_CPU_NAME": "haswell",
@@ -122,7 +122,6 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def run_jobs() -> int:
     """Each job twice: what the first run compiles or remembers is not counted."""
-    mark = getattr(ctypes.CDLL(None), MARK)
     gc.disable()
     for name, made in JOBS.items():
         try:
@@ -131,9 +130,9 @@ def run_jobs() -> int:
         except (ImportError, AttributeError, TypeError) as error:  # another commit's functions
             print(f"{name}: {error}", file=sys.stderr)
             job = int
-        mark()
+        math.erfc(0.0)
         job()
-        mark()
+        math.erfc(0.0)
     return 0
 
 
@@ -153,7 +152,7 @@ def counted(source: Path) -> dict[str, int]:
 
 def counts_in(folder: Path) -> list[int]:
     """What was counted between the two marks of each job: every second dump."""
-    dumps = sorted(folder.glob("out.*"), key=lambda path: int(path.suffix[1:]))
+    dumps = sorted(folder.glob("out.[0-9]*"), key=lambda path: int(path.suffix[1:]))
     return [count_of(path.read_text("utf-8", "replace")) for path in dumps[1::2]]
 
 
