@@ -78,3 +78,24 @@ def test_wrong_usage(rated: Path, tmp_path: Path) -> None:
         assert ran.code == 2
         assert ran.err.splitlines()[-1].startswith("refless: error: ")
     assert (tmp_path / "mine" / "thesis.txt").read_text() == "all of it"
+
+
+def test_rows_are_read_in_batches(
+    rated: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ratings of one text in several of them, batches without a rating: the index of the whole."""
+    rows = rated_rows()
+    blank = [{**row, "rating": None} for row in rows[:9]]
+    file = jsonl(tmp_path / "more.jsonl", [*rows[:60], *blank, *rows[60:]])
+    whole = run("index", rated, "--out-dir", tmp_path / "whole")
+    monkeypatch.setattr("refless.kernels.bleu.SEGMENT", 7)
+    monkeypatch.setattr("refless.growth.SEGMENT", 7)
+    parts = run("index", file, "--out-dir", tmp_path / "parts")
+    assert parts.code == 0
+    assert parts.out.splitlines()[0] == whole.out.splitlines()[0]
+    assert "rows 57 to 63: 3 of 7 rows have no rating" in parts.err
+    none = run("index", jsonl(tmp_path / "none.jsonl", blank), "--out-dir", tmp_path / "none")
+    assert (none.code, "no rating" in none.err) == (2, True)
+    late = [*rows[:8], {**rows[8], "task": "now there is one"}]
+    found = run("index", jsonl(tmp_path / "late.jsonl", late), "--out-dir", tmp_path / "late")
+    assert "column 'task' begins after 7 rows" in found.err

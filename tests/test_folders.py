@@ -17,8 +17,9 @@ from manifests import put, resealed
 from refless import folders
 from refless.errors import IndexFolderError, InputError, UsageError
 from refless.estimators import BLEUNeighbors
+from refless.growth import add_to_index
 from refless.human import pool_of
-from refless.index import INDEX, RatedIndex, add_to_index, load_index
+from refless.index import INDEX, RatedIndex, load_index
 from refless.kernels import BleuStar
 from refless.ngrams import Shape
 from refless.records import RatedPool
@@ -291,7 +292,7 @@ def test_what_is_sound_is_not_refused(tmp_path: Path, shape: Shape) -> None:
 def test_arrays_are_mapped(folder: Path) -> None:
     """And match as those of a fresh index do."""
     index = load_index(folder)
-    assert isinstance(index.prepared.postings.members.base, np.memmap)
+    assert isinstance(index.prepared.segments[0].postings.members.base, np.memmap)
     model = BLEUNeighbors(min_neighbors=1, max_fraction=1, kernel=BleuStar())
     fresh = RatedIndex.build(index.pool)
     texts = ["a text of 3 words", "nothing alike"]

@@ -19,9 +19,11 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from io import BufferedReader
 from pathlib import Path
-from typing import Any, TypeVar
+from types import MappingProxyType
+from typing import Any, NamedTuple, TypeVar
 
 from refless.errors import InputError
+from refless.found_sound import digest_of, is_known, remember
 from refless.writing import POSIX, lock, replace_file, sync_folder, unwritable, write_through
 
 PATIENCE = 2.0  # seconds of waiting before it is told
@@ -31,9 +33,24 @@ _PAUSE = 0.05  # seconds between two attempts
 _TRIES = 100  # that a reader makes while writers replace what it reads
 _MOST = 1 << 28  # bytes of a manifest
 _DATA = re.compile(r"data-[0-9a-f]{12}-[0-9a-f]{8}")  # no other folder is ever removed
-_FILE = re.compile(r"[a-z]+(\.[a-z0-9_]+)?")
+_FILE = re.compile(r"[a-z]+(\.[a-z0-9_]+){0,2}")
 _Made = TypeVar("_Made")
-Files = Mapping[str, BufferedReader]
+
+
+Content = bytes | Iterable[Any]  # the whole, or pieces: bytes or arrays of bytes
+
+
+class Kept(NamedTuple):
+    """A file of data that is there already, with what a manifest says of it."""
+
+    path: Path
+    facts: object
+
+
+class Files(dict[str, BufferedReader]):
+    """The open files of a folder by name; `known`: they were found sound before."""
+
+    known = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,13 +87,23 @@ class Kind:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A folder that nobody else writes as long as this is held."""
+    """A folder that nobody else writes as long as this is held.
+
+    Attributes:
+        folder: its path; kind: what it is for.
+        lasting: whether what is put there must outlast the machine.
+    """
 
     folder: Path
     kind: Kind
+    lasting: bool = True
 
     def put(
-        self, facts: Mapping[str, object], data: Iterable[tuple[str, bytes]], stem: str
+        self,
+        facts: Mapping[str, object],
+        data: Iterable[tuple[str, Content]],
+        stem: str,
+        kept: Mapping[str, Kept] = MappingProxyType({}),
     ) -> None:
         """Replaces what the folder holds in one step; what was replaced is removed.
 
@@ -84,14 +111,15 @@ class Claim:
             facts: what the manifest says, for JSON.
             data: names and contents of the files.
             stem: 12 hexadecimal digits for the name of the data's folder.
+            kept: further files by name, which are not written again but linked.
 
         Raises:
             InputError: no space, or a folder that cannot be written; the old state is kept.
         """
         name = f"data-{stem}-{secrets.token_hex(4)}"
-        self._sweep()  # first, because what others left may fill the disk
+        self._sweep({one.path for one in kept.values()})  # first: what others left fills the disk
         try:
-            files = self._write(self.folder / name, data)
+            files = self._write(self.folder / name, data, kept)
             manifest = {"format": self.kind.format, **facts, "data": name, "files": files}
             manifest["sha256"] = _seal(manifest)
             lines = (f"{json.dumps(key)}: {json.dumps(said)}" for key, said in manifest.items())
@@ -102,34 +130,56 @@ class Claim:
         finally:
             self._sweep()
 
-    def _write(self, folder: Path, data: Iterable[tuple[str, bytes]]) -> dict[str, object]:
+    def _write(
+        self, folder: Path, data: Iterable[tuple[str, Content]], kept: Mapping[str, Kept]
+    ) -> dict[str, object]:
         folder.mkdir()
         files: dict[str, object] = {}
         for name, content in data:
+            digest, size = hashlib.sha256(), 0
+            pieces: Iterable[Any] = (content,) if isinstance(content, bytes) else content
             with (folder / f"{name}{self.kind.suffix}").open("wb") as stream:
-                write_through(stream, content)
-            digest = hashlib.sha256(content).hexdigest()
-            files[name] = {"bytes": len(content), "sha256": digest}
+                for piece in pieces:
+                    size += stream.write(piece)
+                    digest.update(piece)
+                if self.lasting:
+                    write_through(stream, b"")
+            files[name] = {"bytes": size, "sha256": digest.hexdigest()}
+        for name, one in kept.items():
+            _link(one.path, folder / f"{name}{self.kind.suffix}")
+            files[name] = one.facts
         sync_folder(folder)
         sync_folder(self.folder)
         return files
 
-    def _sweep(self) -> None:
+    def _sweep(self, spared: Iterable[Path] = ()) -> None:
         """Removes what the manifest does not name: whoever wrote it is dead, as we hold the lock.
 
-        Readers who have opened files of it can read on; others begin again.
+        Readers who have opened files of it can read on; others begin again. Folders that hold
+        spared files stay.
         """
-        kept = None
+        kept = {above.name for path in spared for above in path.parents}
+        manifest: dict[str, Any] = {}
         with suppress(OSError):
-            kept = _parsed(_content(self.folder / self.kind.manifest)).get("data")
+            manifest = _parsed(_content(self.folder / self.kind.manifest))
         older = {name for files in self.kind.older.values() for name in files.values()}
-        left = older if kept is not None else set()
+        left = older if "data" in manifest else set()
         with suppress(OSError):
             for path in [*self.folder.iterdir()]:
-                if _DATA.fullmatch(path.name) and path.name != kept:
+                if _DATA.fullmatch(path.name) and path.name not in {manifest.get("data"), *kept}:
                     shutil.rmtree(path, ignore_errors=True)
                 elif path.name in left or path.name in self.kind.unfinished:
                     path.unlink()
+
+
+def _link(path: Path, target: Path) -> None:
+    """The same file under another name; a copy where the system has no such names."""
+    try:
+        target.hardlink_to(path)
+    except (OSError, NotImplementedError):
+        shutil.copyfile(path, target)
+    with target.open("r+b") as stream:
+        write_through(stream, b"")
 
 
 @contextmanager
@@ -211,6 +261,16 @@ def _attempt(folder: Path) -> int | None:
     return None
 
 
+def kept_in(folder: Path, kind: Kind) -> dict[str, Kept]:
+    """The files of data in a folder that nobody else writes, for `Claim.put`; by name."""
+    manifest = _manifest(folder, kind, _found(folder, kind))
+    data = folder / manifest["data"]
+    return {
+        name: Kept(data / f"{name}{kind.suffix}", facts)
+        for name, facts in manifest["files"].items()
+    }
+
+
 def read(
     folder: str | os.PathLike[str],
     kind: Kind,
@@ -246,12 +306,19 @@ def _made(
 ) -> _Made:
     with ExitStack() as stack:
         files = _files(path, kind, manifest, stack)
+        digest = digest_of(str(manifest.get("sha256")), files.values())
+        files.known = is_known(path, digest)
         try:
-            return make(manifest, files)
+            if not files.known:
+                _check_digests(path, kind, manifest, files)
+            made = make(manifest, files)
         except kind.error:
             raise
         except (ValueError, OverflowError, MemoryError, RecursionError) as fault:
             raise kind.fault(path, f"the {kind.name} cannot be read ({fault})") from fault
+        if not files.known:
+            remember(path, digest)
+        return made
 
 
 def _found(path: Path, kind: Kind) -> bytes:
@@ -284,22 +351,31 @@ def _files(path: Path, kind: Kind, manifest: dict[str, Any], stack: ExitStack) -
     """The files that a manifest names; all of them are opened before any is read."""
     older = kind.older.get(manifest["format"])
     if older is not None:
-        return {name: stack.enter_context(_opened(path / own, kind)) for name, own in older.items()}
+        return Files(
+            (name, stack.enter_context(_opened(path / own, kind))) for name, own in older.items()
+        )
     data, facts = manifest.get("data"), manifest.get("files")
     if not isinstance(data, str) or not _DATA.fullmatch(data) or not isinstance(facts, dict):
         raise kind.fault(path / kind.manifest, "it names no files, or none of refless")
     if not all(map(_FILE.fullmatch, facts)):
         raise kind.fault(path / kind.manifest, "it names a file that is none of refless")
     paths = {name: path / data / f"{name}{kind.suffix}" for name in facts}
-    files = {name: stack.enter_context(_opened(own, kind)) for name, own in paths.items()}
+    files = Files((name, stack.enter_context(_opened(own, kind))) for name, own in paths.items())
     for name, file in files.items():
         wanted = facts[name] if isinstance(facts[name], dict) else {}
         if os.fstat(file.fileno()).st_size != wanted.get("bytes"):
             raise kind.fault(paths[name], f"a file of the {kind.name} is missing or truncated")
-        if hashlib.file_digest(file, "sha256").hexdigest() != wanted.get("sha256"):
-            raise kind.fault(paths[name], f"a file of the {kind.name} was altered")
-        file.seek(0)
     return files
+
+
+def _check_digests(path: Path, kind: Kind, manifest: dict[str, Any], files: Files) -> None:
+    """Raises the kind's error for a file that is not as it was written."""
+    for name, file in files.items() if manifest["format"] not in kind.older else ():
+        wanted = manifest["files"][name]
+        if hashlib.file_digest(file, "sha256").hexdigest() != wanted.get("sha256"):
+            altered = path / manifest["data"] / f"{name}{kind.suffix}"
+            raise kind.fault(altered, f"a file of the {kind.name} was altered")
+        file.seek(0)
 
 
 def _opened(path: Path, kind: Kind) -> BufferedReader:

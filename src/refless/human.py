@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from refless.errors import InputError, UsageError
+from refless.packed import Packed
 from refless.records import (
     Aggregate,
     BoolArray,
@@ -157,15 +158,16 @@ def human_ratings(
     ratings of other texts are does not matter.
     """
     _check_aggregate(aggregate)
-    values = np.divide(*_float_sums(ratings, n, aggregate))
-    _peak(values)
-    decimals = decimals_of(ratings.values)
+    decimals, fits = decimals_of(ratings.values), np.zeros(n, dtype=np.bool_)
     if decimals is not None:
         whole = np.rint(ratings.values * 10.0**decimals)
         fits = np.bincount(ratings.text, np.abs(whole), n) < EXACT
+    values = np.zeros(n) if fits.all() else np.divide(*_float_sums(ratings, n, aggregate))
+    if decimals is not None:
         short = np.where(fits[ratings.text], whole, 0.0).astype(np.int64)
         sums, counts = _sums(short, ratings.text, n, aggregate)
         values = np.where(fits, sums / (counts * 10**decimals), values)
+    _peak(values)
     return scaled(values, scale)
 
 
@@ -342,9 +344,8 @@ def fingerprint(pool: RatedPool) -> str:
     digest = hashlib.sha256(repr((scale, pool.aggregate)).encode())
     for column in (pool.texts, pool.sources, pool.systems, pool.items, pool.tasks):
         digest.update(f"{len(column)}:".encode())
-        for entry in column:
-            raw = entry.encode("utf-8", "surrogatepass")
-            digest.update(b"%d:" % len(raw) + raw)
+        for piece in Packed.of(column).framed():
+            digest.update(piece)
     if pool.score_names:
         digest.update(repr(pool.score_names).encode("utf-8", "surrogatepass"))
         filled = np.where(np.isnan(pool.scores), np.inf, pool.scores) + 0.0  # -0 is 0

@@ -7,16 +7,14 @@ says how it is replaced.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from refless.errors import IndexFolderError, UsageError
-from refless.folders import WAIT, Claim, Files, Kind, claimed, read
+from refless.errors import IndexFolderError
+from refless.folders import Claim, Files, Kind, claimed, read
 from refless.human import canonical_order, fingerprint
 from refless.joining import joined
-from refless.kernels.bleu import PreparedBleu
+from refless.kernels.bleu import PreparedBleu, Segment
 from refless.ngrams import Shape, Vocabulary
 from refless.outside import is_folder
 from refless.postings import Postings
@@ -24,10 +22,11 @@ from refless.records import RatedPool
 from refless.soundness import (
     POSTINGS,
     array_in,
+    arrays_in,
     check_sound,
-    check_tokens,
     dtype_of,
     facts_in,
+    of_segment,
 )
 from refless.stored import Arrays, arrays_of, facts_of, file_of, packed, pool_in, strings
 from refless.version import __version__
@@ -72,7 +71,7 @@ class RatedIndex:
     @property
     def shape(self) -> Shape:
         """Tokens, orders and clipping of the n-grams."""
-        return self.prepared.vocabulary.shape
+        return self.prepared.shape
 
     def append(self, more: RatedPool) -> RatedIndex:
         """An index of these ratings and more: equal to one built from both at once.
@@ -95,28 +94,37 @@ class RatedIndex:
 
     def put(self, claim: Claim) -> None:
         """The same for a folder that is claimed already."""
-        facts = {"refless": __version__, **self._facts()}
+        facts = {"refless": __version__, **self.facts()}
         arrays = self._arrays().items()
         contents = ((name, file_of(array, dtype_of(name))) for name, array in arrays)
         claim.put(facts, contents, self.fingerprint)
 
-    def _facts(self) -> dict[str, object]:
+    def facts(self) -> dict[str, object]:
+        """What index.json says of it."""
         shape = self.shape
         return {
             **facts_of(self.pool, self.fingerprint),
+            "segments": [len(one.postings) for one in self.prepared.segments],
             "tokenize": shape.tokenize,
             "orders": [shape.low, shape.high],
             "clip": shape.clip,
         }
 
     def _arrays(self) -> Arrays:
-        vocabulary, postings = self.prepared.vocabulary, self.prepared.postings
-        arrays = {**arrays_of(self.pool), **packed("tokens", vocabulary.tokens)}
-        arrays.update({f"keys.{i}": keys for i, keys in enumerate(vocabulary.keys)})
-        arrays.update({f"firsts.{i}": firsts for i, firsts in enumerate(vocabulary.firsts)})
-        arrays.update({f"upto.{i}": upto for i, upto in enumerate(vocabulary.upto)})
-        arrays.update({f"postings.{name}": getattr(postings, name) for name in POSTINGS})
+        arrays = arrays_of(self.pool)
+        for number, segment in enumerate(self.prepared.segments):
+            arrays.update(segment_arrays(segment, number))
         return arrays
+
+
+def segment_arrays(segment: Segment, number: int) -> Arrays:
+    """A segment as arrays, by the names of its files."""
+    vocabulary, postings = segment.vocabulary, segment.postings
+    arrays = packed("tokens", vocabulary.tokens)
+    for name in ("keys", "firsts", "upto"):
+        arrays.update({f"{name}.{i}": one for i, one in enumerate(getattr(vocabulary, name))})
+    arrays.update({f"postings.{name}": getattr(postings, name) for name in POSTINGS})
+    return {of_segment(name, number): array for name, array in arrays.items()}
 
 
 def load_index(folder: str | os.PathLike[str]) -> RatedIndex:
@@ -126,37 +134,6 @@ def load_index(folder: str | os.PathLike[str]) -> RatedIndex:
         IndexFolderError: no index, a truncated or altered file, or another format.
     """
     return read(folder, INDEX, _made)
-
-
-def add_to_index(
-    folder: str | os.PathLike[str],
-    more: RatedPool,
-    *,
-    shape: Shape | None = None,
-    wait: float = WAIT,
-    tell: Callable[[str], None] | None = None,
-) -> RatedIndex:
-    """Adds ratings to the saved index; nobody else writes it meanwhile, so that none are lost.
-
-    Args:
-        folder: of the index; more: the ratings.
-        shape: what the index must count; None: whatever it counts.
-        wait: seconds to wait for another writer; tell: told that one is waited for.
-
-    Raises:
-        IndexFolderError: no index, or one that is damaged.
-        InputError: a text about which they disagree; a folder that cannot be written.
-        UsageError: another shape, scale, aggregate or other columns.
-    """
-    if not (Path(folder) / INDEX.manifest).exists():
-        raise INDEX.fault(Path(folder), INDEX.missing)
-    with claimed(folder, INDEX, wait=wait, tell=tell) as claim:
-        there = load_index(folder)
-        if shape not in (None, there.shape):
-            raise UsageError("--append keeps the n-grams of the index; make a new one instead")
-        made = there.append(more)
-        made.put(claim)
-    return made
 
 
 def rated_in(given: RatedPool | RatedIndex) -> RatedPool:
@@ -172,13 +149,16 @@ def is_index(path: str | os.PathLike[str]) -> bool:
 def _made(manifest: dict[str, Any], files: Files) -> RatedIndex:
     facts = facts_in(manifest, files)
     arrays = {name: array_in(name, facts, file) for name, file in files.items()}
-    check_sound(arrays, facts)
-    pool, prepared = pool_in(arrays, facts), _prepared(facts.shape, arrays)
-    check_tokens(prepared.vocabulary.tokens, facts.shape)
-    return RatedIndex(pool, prepared, facts.fingerprint)
+    if not files.known:
+        check_sound(arrays, facts)
+    segments = tuple(
+        _segment(facts.shape, arrays_in(arrays, number)) for number in range(len(facts.sizes))
+    )
+    prepared = PreparedBleu(facts.shape, segments)
+    return RatedIndex(pool_in(arrays, facts), prepared, facts.fingerprint)
 
 
-def _prepared(shape: Shape, arrays: Arrays) -> PreparedBleu:
+def _segment(shape: Shape, arrays: Arrays) -> Segment:
     vocabulary = Vocabulary(
         shape=shape,
         tokens=strings("tokens", arrays),
@@ -191,4 +171,4 @@ def _prepared(shape: Shape, arrays: Arrays) -> PreparedBleu:
         low=shape.low,
         **{name: arrays[f"postings.{name}"] for name in POSTINGS},
     )
-    return PreparedBleu(vocabulary, postings)
+    return Segment(vocabulary, postings)

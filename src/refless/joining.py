@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -22,19 +21,9 @@ def joined(first: RatedPool, second: RatedPool) -> RatedPool:
         UsageError: pools of another kind.
         InputError: a text about which they disagree.
     """
-    for name in ("scale", "aggregate", "named", "merged", "score_names"):
-        if getattr(first, name) != getattr(second, name):
-            raise UsageError(
-                f"pools cannot be joined when one has {name} {getattr(first, name)} and the other "
-                f"{getattr(second, name)}"
-            )
-    pairs = {name: (getattr(first, name), getattr(second, name)) for name in COLUMNS}
-    pairs["annotators"] = (first.ratings.annotators, second.ratings.annotators)
-    for name, (mine, theirs) in pairs.items():
-        if len(first) and len(second) and bool(mine) != bool(theirs):
-            raise UsageError(f"one pool has {name} and the other has none; they cannot be joined")
-    place, fresh = _places(first, second)
-    ratings = _joined_ratings(first.ratings, second.ratings, place)
+    check_alike(first, second)
+    place, fresh = places(first, second)
+    ratings = joined_ratings(first.ratings, second.ratings, place)
     n = len(first) + len(fresh)
     columns = {
         name: getattr(first, name) + tuple(getattr(second, name)[i] for i in fresh)
@@ -49,14 +38,30 @@ def joined(first: RatedPool, second: RatedPool) -> RatedPool:
     return replace(first, **columns, human=human, ratings=ratings)
 
 
-def _places(first: RatedPool, second: RatedPool) -> tuple[IntArray, list[int]]:
+def check_alike(first: RatedPool, second: RatedPool) -> None:
+    """Raises UsageError for pools that cannot be joined, as they are of another kind."""
+    for name in ("scale", "aggregate", "named", "merged", "score_names"):
+        if getattr(first, name) != getattr(second, name):
+            raise UsageError(
+                f"pools cannot be joined when one has {name} {getattr(first, name)} and the other "
+                f"{getattr(second, name)}"
+            )
+    pairs = {name: (getattr(first, name), getattr(second, name)) for name in COLUMNS}
+    pairs["annotators"] = (first.ratings.annotators, second.ratings.annotators)
+    for name, (mine, theirs) in pairs.items():
+        if len(first) and len(second) and bool(mine) != bool(theirs):
+            raise UsageError(f"one pool has {name} and the other has none; they cannot be joined")
+
+
+def places(first: RatedPool, second: RatedPool) -> tuple[IntArray, list[int]]:
     """Row of each of the second pool's texts in the joined pool, and which of them are new."""
-    keys = _identities(first, second)
-    known = dict(zip(keys[0], range(len(first)), strict=True)) if keys else {}
+    names = identity(first)
+    keys = [[*zip(*(getattr(one, name) for name in names), strict=True)] for one in (first, second)]
+    known = dict(zip(keys[0], range(len(first)), strict=True)) if names else {}
     place = np.empty(len(second), dtype=np.int64)
     fresh: list[int] = []
     for row in range(len(second)):
-        at = known.get(keys[1][row]) if keys else None
+        at = known.get(keys[1][row]) if names else None
         if at is None:
             at = len(first) + len(fresh)
             fresh.append(row)
@@ -80,19 +85,17 @@ def _check_same(first: RatedPool, at: int, second: RatedPool, row: int) -> None:
         raise InputError(f"{who} has other scores in the index", remedy="make them equal")
 
 
-def _identities(first: RatedPool, second: RatedPool) -> tuple[Sequence[object], ...]:
-    if first.named:
-        return first.ids, second.ids
-    if not first.merged:
-        return ()
-    source = "sources" if first.sources else "items"
-    names = [name for name in ("tasks", "systems", source, "texts") if getattr(first, name)]
-    return tuple(
-        list(zip(*(getattr(pool, name) for name in names), strict=True)) for pool in (first, second)
-    )
+def identity(pool: RatedPool) -> tuple[str, ...]:
+    """The columns that say whether two ratings are of one text; none where each row is one."""
+    if pool.named:
+        return ("ids",)
+    source = "sources" if pool.sources else "items"
+    names = ("tasks", "systems", source, "texts") if pool.merged else ()
+    return tuple(name for name in names if getattr(pool, name))
 
 
-def _joined_ratings(first: Ratings, second: Ratings, place: IntArray) -> Ratings:
+def joined_ratings(first: Ratings, second: Ratings, place: IntArray) -> Ratings:
+    """Ratings of both; the second one's texts have these places among the first one's."""
     names = tuple(sorted({*first.annotators, *second.annotators}))
     number = {name: i for i, name in enumerate(names)}
 

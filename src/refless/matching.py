@@ -17,7 +17,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -78,6 +78,13 @@ class Work:
                     done += 1
                     if self.progress is not None:
                         self.progress(done / jobs)
+
+    def part(self, i: int, n: int) -> Work:
+        """The i-th of n equal parts of the work."""
+        show = self.progress
+        if show is None or n == 1:
+            return self
+        return replace(self, progress=lambda share: show((i + share) / n))
 
 
 PLAIN = Work()
@@ -192,14 +199,22 @@ def weighted_sums(
 
 
 def similarities(
-    postings: Postings, outputs: Features, work: Work = PLAIN, *, cosine: bool = False
+    postings: Postings,
+    outputs: Features,
+    work: Work = PLAIN,
+    *,
+    cosine: bool = False,
+    out: FloatArray | None = None,
 ) -> FloatArray:
     """[outputs, rated texts] similarity of every pair, -1 where an output must not see the text.
 
-    `cosine`: instead, the mean over orders of the cosine of clipped n-gram counts.
+    Args:
+        postings, outputs, work: as of `neighbor_sums`.
+        cosine: instead, the mean over orders of the cosine of clipped n-gram counts.
+        out: filled, and returned, where these are some rows of a pool.
     """
     columns = _columns(outputs)
-    out = np.zeros((len(outputs.lengths), len(postings)))
+    out = np.zeros((len(outputs.lengths), len(postings))) if out is None else out
 
     def task(block: _Block, begin: int, end: int) -> None:
         rows = postings.order[block.begin : block.end]
@@ -241,7 +256,8 @@ def _run(postings: Postings, n: int, task: Callable[[_Block, int, int], None], w
 
 def _hidden(postings: Postings, held: Held) -> tuple[IntArray, IntArray, IntArray]:
     """Group, starts and places of what is held, as places in the order by length, ascending."""
-    rank = np.empty(len(postings), dtype=np.int64)
+    last = max(postings.order.max(initial=-1), held.places.max(initial=-1))
+    rank = np.full(last + 1, -1)  # rows of other segments, of which no loop takes notice
     rank[postings.order] = np.arange(len(postings))
     place = rank[held.places]
     group = np.repeat(np.arange(len(held.starts) - 1), np.diff(held.starts))

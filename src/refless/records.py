@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from refless.errors import UsageError
+from refless.packed import Packed
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -91,7 +92,7 @@ class Ratings:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True, repr=False)
 class Texts(Columns):
-    """Texts, and where they come from; any sequence becomes a tuple.
+    """Texts, and where they come from; any sequence becomes a tuple, or stays packed.
 
     Attributes:
         ids: [n] unique names.
@@ -122,7 +123,7 @@ class Texts(Columns):
             raise UsageError(f"scores must be an array of {shape}, got {np.shape(self.scores)}")
         for name in COLUMNS:
             column = getattr(self, name)
-            if not isinstance(column, tuple):
+            if not isinstance(column, tuple | Packed):
                 column = tuple(column)
                 object.__setattr__(self, name, column)
             if len(column) != len(self.texts) and (column or name == "ids"):

@@ -16,6 +16,7 @@ from refless.stored import (
     Arrays,
     PoolFacts,
     check_pool,
+    check_strings,
     hold,
     hold_rising,
     hold_size,
@@ -24,6 +25,7 @@ from refless.stored import (
     hold_within,
     mapped,
     names_of,
+    strings,
 )
 from refless.tokenize import TOKENIZERS
 
@@ -43,6 +45,12 @@ class Facts(PoolFacts, frozen=True, kw_only=True):
     tokenize: str
     orders: tuple[int, int]
     clip: bool
+    segments: tuple[int, ...] | None = None
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Texts in each segment; older indexes have one."""
+        return (self.size,) if self.segments is None else self.segments
 
     @property
     def shape(self) -> Shape:
@@ -61,16 +69,36 @@ def facts_in(manifest: Mapping[str, Any], files: Mapping[str, object]) -> Facts:
     hold(facts.tokenize in TOKENIZERS, "tokenize names no tokenizer")
     shape = facts.shape
     hold(shape.high <= len(files), "orders go beyond the files")
-    wanted = names_of(facts) | {"tokens.bytes", "tokens.starts"}
-    wanted |= {f"postings.{name}" for name in POSTINGS}
-    wanted |= {f"keys.{i}" for i in range(shape.high - 1)}
-    wanted |= {f"{name}.{i}" for name in ("firsts", "upto") for i in range(shape.orders)}
-    hold(wanted == set(files), "the files are not those of its orders")
+    hold(0 < len(facts.sizes) <= len(files), "segments go beyond the files")
+    hold(min(facts.sizes) >= 0 and sum(facts.sizes) == facts.size, "segments of other sizes")
+    own = {"tokens.bytes", "tokens.starts"} | {f"postings.{name}" for name in POSTINGS}
+    own |= {f"keys.{i}" for i in range(shape.high - 1)}
+    own |= {f"{name}.{i}" for name in ("firsts", "upto") for i in range(shape.orders)}
+    every = {of_segment(name, i) for name in own for i in range(len(facts.sizes))}
+    hold(names_of(facts) | every == set(files), "the files are not those of its orders")
     return facts
+
+
+def of_segment(name: str, number: int) -> str:
+    """What a file of a segment is called, given what that of the first is."""
+    return f"{name}.s{number}" if number else name
+
+
+def _apart(name: str) -> tuple[str, int]:
+    """The name in the first segment, and which segment it is."""
+    first, found, number = name.rpartition(".s")
+    return (first, int(number)) if found and number.isdecimal() else (name, 0)
+
+
+def arrays_in(arrays: Arrays, segment: int) -> Arrays:
+    """The arrays of a segment, by the names of the first."""
+    own = ((_apart(name), array) for name, array in arrays.items())
+    return {name: array for (name, number), array in own if number == segment}
 
 
 def dtype_of(name: str) -> np.dtype[Any]:
     """The type of an array's numbers."""
+    name, _ = _apart(name)
     if name.startswith("upto."):
         return np.dtype("<i4")
     return np.dtype("|u1" if name.endswith(".bytes") else DTYPES.get(name, "<i8"))
@@ -78,18 +106,26 @@ def dtype_of(name: str) -> np.dtype[Any]:
 
 def array_in(name: str, facts: Facts, file: BufferedReader) -> Array:
     """An array out of its open file; raises ValueError for one of another type."""
-    columns = facts.size if name == "postings.bits" else None
+    first, segment = _apart(name)
+    columns = facts.sizes[segment] if first == "postings.bits" else None
     return mapped(name, file, dtype_of(name), columns)
 
 
 def check_sound(arrays: Arrays, facts: Facts) -> None:
     """Raises ValueError where an array is not what the loops and the records take it for."""
     check_pool(arrays, facts)
-    hold_starts("tokens.starts", arrays, len(arrays["tokens.bytes"]))
-    _check_postings(arrays, facts, _checked_features(arrays, facts.shape))
+    rows = []
+    for number, size in enumerate(facts.sizes):
+        own = arrays_in(arrays, number)
+        check_strings("tokens", own)
+        _check_tokens(strings("tokens", own), facts.shape)
+        _check_postings(own, size, facts, _checked_features(own, facts.shape))
+        rows.append(own["postings.order"])
+    once = np.bincount(np.concatenate(rows), minlength=facts.size) == 1
+    hold(bool(once.all()), "postings.order repeats a text")
 
 
-def check_tokens(tokens: tuple[str, ...], shape: Shape) -> None:
+def _check_tokens(tokens: tuple[str, ...], shape: Shape) -> None:
     """Raises ValueError for tokens that are not sorted, or that are none of the tokenizer's."""
     hold_sorted("tokens", tokens)
     characters = shape.tokenize != "char" or all(len(token) == 1 for token in tokens)
@@ -130,9 +166,8 @@ def _check_runs(name: str, arrays: Arrays, first: Array, shape: Shape) -> None:
     hold(bool(rising.all()), f"{name} do not rise")
 
 
-def _check_postings(arrays: Arrays, facts: Facts, ends: list[int]) -> None:
+def _check_postings(arrays: Arrays, n: int, facts: Facts, ends: list[int]) -> None:
     p = {name: arrays[f"postings.{name}"] for name in POSTINGS}
-    n = facts.size
     blocks = -(-n // BLOCK)
     sizes = {
         "order": n, "lengths": n, "order_starts": len(ends), "block_starts": blocks + 1,
@@ -140,8 +175,7 @@ def _check_postings(arrays: Arrays, facts: Facts, ends: list[int]) -> None:
     }  # fmt: skip
     for name, size in sizes.items():
         hold_size(f"postings.{name}", arrays, size)
-    hold_within("postings.order", p["order"], n)
-    hold(bool((np.bincount(p["order"], minlength=n) == 1).all()), "postings.order repeats a text")
+    hold_within("postings.order", p["order"], facts.size)
     hold(p["order_starts"].tolist() == ends, "postings.order_starts are not the features'")
     lengths = p["lengths"]
     hold(bool((lengths[1:] >= lengths[:-1]).all()), "postings.lengths fall")

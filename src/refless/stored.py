@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from io import BufferedReader
 from itertools import pairwise
 from typing import Annotated, Any
@@ -17,11 +17,15 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from refless.compiled.packed import hashes
 from refless.human import check_scale, human_ratings
+from refless.packed import Packed
 from refless.records import COLUMNS, Aggregate, RatedPool, Ratings, Scale, columns_of, scored
 
 POOL = (*COLUMNS, "annotators")  # columns of strings
+RATINGS = ("text", "annotator", "values")
 HEAD = 128  # bytes before each array
+PIECE = 1 << 24  # bytes of strings that are decoded at once
 MOST = 2**31 - 1  # texts, whose numbers are 32 bits
 Array = npt.NDArray[Any]
 Arrays = dict[str, Array]
@@ -51,7 +55,7 @@ def arrays_of(pool: RatedPool) -> Arrays:
     arrays: Arrays = {}
     for name, column in {**columns_of(pool), "annotators": pool.ratings.annotators}.items():
         arrays.update(packed(name, column))
-    for name in ("text", "annotator", "values"):
+    for name in RATINGS:
         arrays[f"ratings.{name}"] = getattr(pool.ratings, name)
     if pool.score_names:
         arrays["scores"] = pool.scores.ravel()
@@ -61,16 +65,12 @@ def arrays_of(pool: RatedPool) -> Arrays:
 def names_of(facts: PoolFacts) -> set[str]:
     """The files that rated texts are stored in."""
     wanted = {f"{name}.{part}" for name in POOL for part in ("bytes", "starts")}
-    wanted |= {f"ratings.{name}" for name in ("text", "annotator", "values")}
+    wanted |= {f"ratings.{name}" for name in RATINGS}
     return wanted | ({"scores"} if facts.score_names else set())
 
 
 def pool_in(arrays: Arrays, facts: PoolFacts) -> RatedPool:
-    """The rated texts that `check_pool` has found sound.
-
-    Raises:
-        ValueError: bytes that are no UTF-8, ids that are not unique, annotators in disorder.
-    """
+    """The rated texts that `check_pool` has found sound; their strings stay mapped."""
     ratings = Ratings(
         text=arrays["ratings.text"],
         annotator=arrays["ratings.annotator"],
@@ -78,9 +78,11 @@ def pool_in(arrays: Arrays, facts: PoolFacts) -> RatedPool:
         annotators=strings("annotators", arrays),
     )
     scale, aggregate = facts.scale, facts.aggregate
-    columns: dict[str, Any] = {name: strings(name, arrays) for name in COLUMNS}
-    hold(len({*columns["ids"]}) == facts.size, "ids are not unique")
-    hold_sorted("annotators", ratings.annotators)
+    columns: dict[str, Any] = {
+        name: Packed(arrays[f"{name}.bytes"], starts) if len(starts) > 1 else ()
+        for name in COLUMNS
+        for starts in (arrays[f"{name}.starts"],)
+    }
     return RatedPool(
         **columns,
         **scored(_scores_in(arrays, facts)),
@@ -97,10 +99,12 @@ def check_pool(arrays: Arrays, facts: PoolFacts) -> None:
     """Raises ValueError where an array is not what the records take it for."""
     check_scale(facts.scale)
     for name in POOL:
-        hold_starts(f"{name}.starts", arrays, len(arrays[f"{name}.bytes"]))
+        check_strings(name, arrays)
     for name in COLUMNS:
         present = name in {"ids", "texts"} or len(arrays[f"{name}.starts"]) > 1
         hold_size(f"{name}.starts", arrays, facts.size * present + 1)
+    _check_unique(Packed(arrays["ids.bytes"], arrays["ids.starts"]))
+    hold_sorted("annotators", strings("annotators", arrays))
     _check_ratings(arrays, facts.size)
     if facts.score_names:
         hold_size("scores", arrays, facts.size * len(facts.score_names))
@@ -126,28 +130,50 @@ def _scores_in(arrays: Arrays, facts: PoolFacts) -> dict[str, Array]:
     return dict(zip(names, each, strict=True))
 
 
-def packed(name: str, column: tuple[str, ...]) -> Arrays:
+def check_strings(name: str, arrays: Arrays) -> None:
+    """Raises ValueError where a column of strings cannot be decoded string by string."""
+    raw, starts = arrays[f"{name}.bytes"], arrays[f"{name}.starts"]
+    hold_starts(f"{name}.starts", arrays, len(raw))
+    inner = raw[starts[starts < len(raw)]]
+    hold(not bool((inner & 0xC0 == 0x80).any()), f"{name}.starts cut a character")
+    cuts = starts[np.searchsorted(starts, np.arange(0, len(raw) + PIECE, PIECE), side="right") - 1]
+    for begin, end in pairwise([*cuts.tolist(), len(raw)]):
+        if int(raw[begin:end].max(initial=0)) >= 128:
+            raw[begin:end].tobytes().decode("utf-8", "surrogatepass")
+
+
+def _check_unique(ids: Packed) -> None:
+    """Raises ValueError for two ids that are one; only those of one hash are compared."""
+    found = hashed([ids])
+    order = np.argsort(found)
+    same = order[1:][found[order[1:]] == found[order[:-1]]]
+    rows = np.flatnonzero(np.isin(found, found[same])).tolist()
+    hold(len({ids[row] for row in rows}) == len(rows), "ids are not unique")
+
+
+def hashed(columns: Sequence[Packed]) -> npt.NDArray[np.uint64]:
+    """[n] a hash of each row of some columns, of which there is at least one."""
+    found = np.zeros(len(columns[0]), dtype=np.uint64)
+    for column in columns:
+        hashes(column.raw, column.starts, found)
+    return found
+
+
+def packed(name: str, column: Sequence[str]) -> Arrays:
     """A column of strings as UTF-8 bytes and where each string begins."""
-    raw = [entry.encode("utf-8", "surrogatepass") for entry in column]
-    starts = np.cumsum([0, *map(len, raw)], dtype=np.int64)
-    return {f"{name}.bytes": np.frombuffer(b"".join(raw), np.uint8), f"{name}.starts": starts}
+    found = Packed.of(column)
+    return {f"{name}.bytes": found.raw, f"{name}.starts": found.starts}
 
 
 def strings(name: str, arrays: Mapping[str, Array]) -> tuple[str, ...]:
-    """A column of strings.
-
-    Raises:
-        ValueError: bytes that are no UTF-8.
-    """
-    raw, starts = arrays[f"{name}.bytes"].tobytes(), arrays[f"{name}.starts"].tolist()
-    return tuple(raw[a:b].decode("utf-8", "surrogatepass") for a, b in pairwise(starts))
+    """A column of strings; raises ValueError for bytes that are no UTF-8."""
+    return Packed(arrays[f"{name}.bytes"], arrays[f"{name}.starts"]).whole()
 
 
-def file_of(array: Array, dtype: np.dtype[Any]) -> bytes:
-    """An array as a file of numpy."""
-    stream = io.BytesIO()
-    np.save(stream, np.ascontiguousarray(array, dtype=dtype), allow_pickle=False)
-    return stream.getvalue()
+def file_of(array: Array, dtype: np.dtype[Any]) -> tuple[bytes, npt.NDArray[np.uint8]]:
+    """An array as a file of numpy, in two pieces."""
+    plain = np.ascontiguousarray(array, dtype=dtype)
+    return _head(dtype, plain.shape), plain.reshape(-1).view(np.uint8)
 
 
 def mapped(

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from refless.application.notes import note
 from refless.application.parameters import Argument, Flag, Folder, RatedRows, Rows, command
-from refless.application.rows import ScoredRows, rated_of
+from refless.application.rows import ScoredRows, index_folder, note_pool, tell
 from refless.errors import UsageError
 from refless.signature import Signature
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from refless.records import RatedPool
     from refless.report.short import IndexResult
 
@@ -39,28 +41,33 @@ def index(
         append: Add these ratings to the index that is there.
     """
     from refless.folders import claimed
-    from refless.index import INDEX, RatedIndex, add_to_index
+    from refless.growth import add_to_index, put_batches
+    from refless.index import INDEX
     from refless.kernels import BleuStar, kernel_of
     from refless.report.short import IndexResult
 
     wanted = kernel_of(kernel)
     if not isinstance(wanted, BleuStar):
         raise UsageError(f"an index holds the n-grams of bleu*; got --kernel {kernel}")
+    batches = _batches(rated, rows)
     if append:
         shape = wanted.shape if kernel != PUBLISHED else None
-        made = add_to_index(out_dir, _pool(rated, rows), shape=shape, tell=note)
+        made = add_to_index(out_dir, batches, shape=shape, tell=note)
     else:
         with claimed(out_dir, INDEX, tell=note) as claim:  # first: it may not be writable
-            made = RatedIndex.build(_pool(rated, rows), wanted.shape)
-            made.put(claim)
+            made = put_batches(claim, batches, wanted.shape)
+    note_pool(made.pool)
     signed = Signature("index").plus(pool=made.fingerprint, size=len(made.pool))
     return IndexResult(index=made, folder=fspath(out_dir), signature=signed)
 
 
-def _pool(rated: Rows, rows: RatedRows) -> RatedPool:
-    from refless.records import RatedPool
+def _batches(rated: Rows, rows: RatedRows) -> Iterator[RatedPool]:
+    """The rated texts, so many rows at a time."""
+    from refless.kernels.bleu import SEGMENT
+    from refless.tables import read_pools
 
-    found, _ = rated_of(rated, rows)
-    if not isinstance(found, RatedPool):
+    if index_folder(rated) is not None:
         raise UsageError("name files of rated texts, not an index")
-    return found
+    for read in read_pools(rated, rows.reading(), SEGMENT):
+        tell(read)
+        yield read.pool

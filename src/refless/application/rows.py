@@ -101,10 +101,15 @@ def told_pool(rows: Rows, options: RatedRows, group: str = "id") -> PoolRead:
 
     read = read_pool(rows, options.reading(group=column_of(group)))
     tell(read)
-    note_missing(read.pool)
-    note_equal(read.pool)
-    note_scale(read.pool)
+    note_pool(read.pool)
     return read
+
+
+def note_pool(pool: RatedPool) -> None:
+    """Says what is odd about rated texts as a whole."""
+    note_missing(pool)
+    note_equal(pool)
+    note_scale(pool)
 
 
 def note_missing(texts: Texts) -> None:

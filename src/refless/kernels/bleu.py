@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Annotated, ClassVar, TypeVar
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from refless.records import FloatArray, IntArray
 from refless.similarities.bleu import gram_counts
 from refless.spec import About, check
 from refless.tokenize import TOKENS, token_counts, tokenizer
+
+SEGMENT = 1 << 17  # texts, whose postings are built at once
+T = TypeVar("T", Sums, WeightedSums)
 
 
 def bleu_star(output: str, rated: str, shape: Shape | None = None) -> float:
@@ -117,47 +120,78 @@ class BleuStar:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PreparedBleu:
-    """BLEU* against a fixed list of rated texts, through postings."""
+class Segment:
+    """Some of the rated texts as postings of their own n-grams; `order` holds rows of the pool."""
 
     vocabulary: Vocabulary
     postings: Postings
 
     @classmethod
-    def build(cls, texts: Sequence[str], shape: Shape) -> PreparedBleu:
-        """Postings of the texts; ties in length keep the order given."""
+    def build(cls, texts: Sequence[str], shape: Shape, rows: IntArray) -> Segment:
+        """Postings of these texts, which are these rows of the pool; ties in length keep order."""
         vocabulary, features = learn(texts, shape, runs=True)
         ends = [int(first[0]) for first in vocabulary.firsts] + [vocabulary.features]
         starts = np.array(ends, dtype=np.int64)
-        return cls(vocabulary, postings_of(features, starts, shape.low, clip=shape.clip))
+        postings = postings_of(features, starts, shape.low, clip=shape.clip)
+        return cls(vocabulary, postings).moved(rows)
+
+    def moved(self, rows: IntArray) -> Segment:
+        """The same texts, which are other rows of the pool by now."""
+        return replace(self, postings=replace(self.postings, order=rows[self.postings.order]))
 
     def features(self, texts: Sequence[str]) -> Features:
-        """The texts as features of the rated texts."""
+        """The texts as features of these rated texts."""
         return look_up(texts, self.vocabulary)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PreparedBleu:
+    """BLEU* against a fixed list of rated texts, through postings of one segment after another."""
+
+    shape: Shape
+    segments: tuple[Segment, ...]
+
+    @classmethod
+    def build(cls, texts: Sequence[str], shape: Shape) -> PreparedBleu:
+        """Segments of the texts, in their order; one of an empty pool."""
+        rows = np.arange(len(texts))
+        parts = [slice(at, at + SEGMENT) for at in range(0, max(len(texts), 1), SEGMENT)]
+        return cls(shape, tuple(Segment.build(texts[one], shape, rows[one]) for one in parts))
+
+    def __len__(self) -> int:
+        return sum(len(one.postings) for one in self.segments)
 
     def lengths(self, texts: Sequence[str]) -> IntArray:
         """[texts] number of tokens."""
-        return token_counts(texts, self.vocabulary.shape.tokenize)
+        return token_counts(texts, self.shape.tokenize)
 
     def shortest(self) -> int:
         """As many tokens as the highest order."""
-        return self.vocabulary.shape.high
+        return self.shape.high
 
     def neighbor_sums(
         self, texts: Sequence[str], values: IntArray, taus: FloatArray, work: Work = PLAIN
     ) -> Sums:
         """See `matching.neighbor_sums`; a text of too few tokens has no neighbours at any tau."""
-        return matching.neighbor_sums(self.postings, self.features(texts), values, taus, work)
+        found = [
+            matching.neighbor_sums(one.postings, one.features(texts), values, taus, part)
+            for one, part in self._parts(work)
+        ]
+        return _total(found)
 
     def weighted_sums(
         self, texts: Sequence[str], values: FloatArray, tau: float, power: float, work: Work = PLAIN
     ) -> WeightedSums:
-        """See `matching.weighted_sums`."""
-        return matching.weighted_sums(self.postings, self.features(texts), values, tau, power, work)
+        """See `matching.weighted_sums`; the last digit depends on the segments."""
+        found = [
+            matching.weighted_sums(one.postings, one.features(texts), values, tau, power, part)
+            for one, part in self._parts(work)
+        ]
+        return _total(found)
 
     def similarities(self, texts: Sequence[str], work: Work = PLAIN) -> FloatArray:
         """[texts, rated texts] BLEU* of every pair."""
-        return matching.similarities(self.postings, self.features(texts), work)
+        return self._similarities(texts, work, cosine=False)
 
     def cosine(self, texts: Sequence[str], work: Work = PLAIN) -> FloatArray:
         """[texts, rated texts] `gram_cosine` of every pair.
@@ -165,11 +199,27 @@ class PreparedBleu:
         Raises:
             UsageError: without clipping, where matches counted one way are not those of the other.
         """
-        if not self.vocabulary.shape.clip:
+        if not self.shape.clip:
             raise UsageError("the cosine of n-gram counts needs clipping")
-        return matching.similarities(self.postings, self.features(texts), work, cosine=True)
+        return self._similarities(texts, work, cosine=True)
+
+    def _similarities(self, texts: Sequence[str], work: Work, *, cosine: bool) -> FloatArray:
+        out = np.zeros((len(texts), len(self)))
+        for one, part in self._parts(work):
+            matching.similarities(one.postings, one.features(texts), part, cosine=cosine, out=out)
+        return out
+
+    def _parts(self, work: Work) -> Iterator[tuple[Segment, Work]]:
+        """Each segment, with its share of the work."""
+        n = len(self.segments)
+        return ((one, work.part(i, n)) for i, one in enumerate(self.segments))
 
     def shared(self, text: str, rated: str) -> tuple[str, ...]:
         """Stretches of tokens of at least the lowest order that both hold, longest first."""
-        shape = self.vocabulary.shape
-        return stretches(text, rated, shape.tokenize, shape.low)
+        return stretches(text, rated, self.shape.tokenize, self.shape.low)
+
+
+def _total(found: Sequence[T]) -> T:
+    """What the segments' sums add up to."""
+    columns = ([getattr(one, field.name) for one in found] for field in fields(found[0]))
+    return type(found[0])(*(np.sum(column, axis=0) for column in columns))

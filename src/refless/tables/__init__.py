@@ -10,7 +10,7 @@ from refless.tables.memory import Rows, named
 from refless.tables.outputs import OutputsRead, read_batches, read_outputs
 from refless.tables.pairs import PairsRead, holds_pairs, read_pairs
 from refless.tables.partly import PartlyRated, read_partly
-from refless.tables.pools import PoolRead, check_made_with, read_pool, with_scores
+from refless.tables.pools import PoolRead, check_made_with, read_pool, read_pools, with_scores
 from refless.tables.ratings import parse_rating_map
 from refless.tables.reading import Reading, scale_of
 from refless.tables.scored import ScoredRead, read_scored
@@ -41,6 +41,7 @@ __all__ = [
     "read_pairs",
     "read_partly",
     "read_pool",
+    "read_pools",
     "read_scored",
     "scale_of",
     "strings_in",

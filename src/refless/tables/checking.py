@@ -4,7 +4,7 @@ import hashlib
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
@@ -15,7 +15,7 @@ from refless.tables.columns import NEEDED as NEEDED_COLUMNS
 from refless.tables.columns import Roles, check_columns, roles_of, wanted
 from refless.tables.dimensions import columns_for, with_dimension
 from refless.tables.exports.preferences import check_rates
-from refless.tables.gathering import Gathered, gather
+from refless.tables.gathering import Gathered, gather, gather_batches
 from refless.tables.merging import Merged, check_agreement
 from refless.tables.ratings import BLANKS, MOST_PLACES, places_of, spelled
 from refless.tables.reading import Reading
@@ -72,8 +72,49 @@ def checked(
 ) -> Checked:
     """The rows of files or of memory with texts, names and scores checked."""
     check_columns(reading.columns, roles)
-    columns, more = reading.columns, columns_for(reading) if "rating" in roles else ()
-    table = gather(rows, wanted(columns, roles, more), reading, more)
+    more = columns_for(reading) if "rating" in roles else ()
+    table = gather(rows, wanted(reading.columns, roles, more), reading, more)
+    return checked_as(table, with_places(table, _roles(table, reading, roles, needed, more)))
+
+
+def checked_batches(
+    rows: object, reading: Reading, roles: Sequence[str], size: int
+) -> Iterator[Checked]:
+    """The same, at most so many rows at a time; earlier ones are forgotten.
+
+    Which column is what is decided by the first batch, which has all notes.
+    """
+    check_columns(reading.columns, roles)
+    more, done = columns_for(reading), 0
+    first: Roles | None = None
+    for table in gather_batches(rows, wanted(reading.columns, roles, more), reading, size, more):
+        now = _roles(table, reading, roles, NEEDED_COLUMNS, more)
+        taken = now if first is None else replace(first, notes=())
+        first = first or now
+        check_late(now, first, done, table.name)
+        yield checked_as(table, with_places(table, taken))
+        done += len(table)
+
+
+def check_late(now: Roles, first: Roles, done: int, path: str) -> None:
+    """Raises InputError for a column with a role that the first batch did not have."""
+    for role in now.columns:
+        for name in now.all(role):
+            if name not in first.all(role):
+                found = f"column '{name}' begins after {done:,} rows, which were read without it"
+                remedy = "name it in the first row too, as null"
+                raise InputError(found, path=path, remedy=remedy)
+
+
+def _roles(
+    table: Gathered,
+    reading: Reading,
+    roles: Sequence[str],
+    needed: Sequence[str],
+    more: Sequence[str],
+) -> Roles:
+    """Which column is what; raises InputError where one that is needed is not there."""
+    columns = reading.columns
     if more:
         told, seen = bool(table.told), tuple(table.seen)
         columns = with_dimension(reading, table.dimensions, seen, table.name, told=told)
@@ -86,7 +127,7 @@ def checked(
         remedy = "; ".join([fault.remedy, *left])
         raise InputError(fault.found, path=fault.path, remedy=remedy) from fault
     said = [line for path, told in table.told for line in told.lines(path)]
-    return checked_as(table, with_places(table, replace(taken, notes=(*said, *taken.notes))))
+    return replace(taken, notes=(*said, *taken.notes))
 
 
 def checked_as(table: Gathered, taken: Roles) -> Checked:

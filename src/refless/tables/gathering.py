@@ -148,23 +148,29 @@ def gather(rows: object, keep: Keep, reading: Reading, dimensions: Sequence[str]
     return table
 
 
-def gather_batches(rows: object, keep: Keep, reading: Reading, size: int) -> Iterator[Gathered]:
+def gather_batches(
+    rows: object, keep: Keep, reading: Reading, size: int, dimensions: Sequence[str] = ()
+) -> Iterator[Gathered]:
     """The same, at most so many rows at a time, each batch of one file; earlier ones are forgotten.
 
-    A batch has every column that was seen before it. What exports say is with each batch of theirs.
+    A batch has every column, and counts every dimension, that was seen before it. What exports say
+    is with each batch of theirs.
 
     Raises:
         InputError, UsageError: as of `gather`, when the batch is asked for.
     """
     columns: dict[str, None] = {}
+    met: Counter[str] = Counter()
     with long_cells():
         for name, opened in _tables(rows, keep, reading):
             with opened as source:
                 part = Part(0, name, source.lines, {*source.columns})
                 columns.update(dict.fromkeys(source.columns))
-                found, first = _nested(source, outer(reading.columns)), True
+                found, first = _nested(source, outer(reading.columns, dimensions)), True
+                if dimensions and source.told is None:
+                    found = of_dimension(found, reading, met, name, lines=source.lines)
                 while chunk := list(islice(found, size)):
-                    first, table = False, Gathered(skip_bad=reading.skip_bad)
+                    first, table = False, Gathered(skip_bad=reading.skip_bad, dimensions=met)
                     table.parts.append(part)
                     table.seen.update(columns)
                     table.columns.update({column: [] for column in filter(keep, columns)})

@@ -13,6 +13,7 @@ from refless.tables.checking import (
     Read,
     about,
     agree,
+    check_late,
     checked,
     checked_as,
     merged_note,
@@ -72,23 +73,13 @@ def read_batches(rows: Rows, reading: Reading, size: int) -> Iterator[OutputsRea
         now = roles_of(reading.columns, OUTPUT_ROLES, seen, table.name, known=table.known)
         if roles is None:
             roles, notes = now, now.notes
-        _check_late(now, roles, done, table.name)
+        check_late(now, roles, done, table.name)
         found = outputs_of_rows(checked_as(table, roles), range(len(table)), notes, apart=True)
         if "id" not in roles.columns:
             ids = tuple(str(done + i) for i in range(1, len(table) + 1))
             found = replace(found, outputs=replace(found.outputs, ids=ids))
         done += len(table)
         yield found
-
-
-def _check_late(now: Roles, first: Roles, done: int, path: str) -> None:
-    """Raises InputError for a column with a role that the first batch did not have."""
-    for role in now.columns:
-        for name in now.all(role):
-            if name not in first.all(role):
-                found = f"column '{name}' begins after {done:,} rows, which were read without it"
-                remedy = "name it in the first row too, as null, or take a larger --batch"
-                raise InputError(found, path=path, remedy=remedy)
 
 
 def outputs_of_rows(

@@ -1,7 +1,7 @@
 """Rows -> rated pools."""
 
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from types import MappingProxyType
@@ -13,7 +13,16 @@ from refless.errors import InputError, UsageError
 from refless.human import check_scale, human_ratings
 from refless.records import FloatArray, RatedPool, Ratings, Scale, Texts
 from refless.tables.cells import counted, time_of_cell
-from refless.tables.checking import Checked, Read, about, agree, checked, merged_note, said
+from refless.tables.checking import (
+    Checked,
+    Read,
+    about,
+    agree,
+    checked,
+    checked_batches,
+    merged_note,
+    said,
+)
 from refless.tables.columns import POOL_ROLES, scores_among
 from refless.tables.memory import Rows
 from refless.tables.merging import Merged, merged
@@ -71,6 +80,42 @@ def read_pool(rows: Rows, reading: Reading = PLAIN) -> PoolRead:
         check_made_with(rows, reading)
         return PoolRead(pool=with_scores(rows, reading.columns.score, "rated texts"))
     return rated_of(checked(rows, reading, POOL_ROLES), reading).read
+
+
+def read_pools(rows: Rows, reading: Reading, size: int) -> Iterator[PoolRead]:
+    """The rated texts, at most so many rows at a time; nothing is kept from one to the next.
+
+    Rows of one text may lie in several batches: `joining.joined` says what is one text.
+
+    Raises:
+        InputError, UsageError, MissingExtraError: as `read_pool`, when the batch is asked for; a
+            column that begins after the first batch.
+    """
+    if isinstance(rows, RatedPool) or reading.dimension or reading.columns.dimension:
+        yield read_pool(rows, reading)
+        return
+    unrated: InputError | None = None
+    done, some = 0, False
+    for table in checked_batches(rows, reading, POOL_ROLES, size):
+        place = f"rows {done + 1:,} to {done + len(table.table):,}: " if done else ""
+        done += len(table.table)
+        try:
+            found = rated_of(table, reading).read
+        except InputError as fault:
+            if _is_rated(table, reading):
+                raise
+            unrated = fault
+            continue
+        some = True
+        yield replace(found, notes=tuple(place + line for line in found.notes))
+    if unrated is not None and not some:
+        raise unrated
+
+
+def _is_rated(rows: Checked, reading: Reading) -> bool:
+    """Whether any row has a rating."""
+    cells = chain.from_iterable(_spellings(rows, reading)[0].values())
+    return any(cell is not None for cell in cells)
 
 
 def with_scores(texts: T, names: Sequence[str], what: str) -> T:
