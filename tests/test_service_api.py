@@ -93,10 +93,31 @@ def test_each_line_has_an_answer_also_where_ids_come_twice(web: Any, texts: Any)
     assert [json.loads(line)["id"] for line in found] == ["1", "1"]
 
 
-def test_stream_tells_of_a_bad_line_and_ends(web: Any) -> None:
-    body = '{"text": "a b c d e"}\n{"text": \n{"text": "never"}\n'
-    (last,) = web.post("/estimate", content=body, headers=LINES).text.splitlines()
-    assert json.loads(last) == {"error": "this is not JSON in UTF-8", "line": 2}
+def test_bad_lines_of_a_stream_are_answered_by_errors_in_their_place(web: Any) -> None:
+    """All others have the estimates that they have without these."""
+    texts = headlines(20)
+    good = [json.dumps({"id": str(i), "text": text}) for i, text in enumerate(texts)]
+    bad = {3: '{"text": ', 7: "7", 8: '{"no": "text"}', 17: '{"text": {"a": 1}}'}
+    lines = [*good]
+    for at, line in bad.items():
+        lines.insert(at, line)
+
+    def answers(body: list[str]) -> list[dict[str, Any]]:
+        text = web.post("/estimate", content="\n".join(body), headers=LINES).text
+        return [json.loads(line) for line in text.splitlines()]
+
+    found = answers(lines)
+    assert [one["line"] for one in found if "error" in one] == [at + 1 for at in bad]
+    assert found[3]["error"] == "this is not JSON in UTF-8"
+    assert [one for one in found if "error" not in one] == answers(good)
+
+
+def test_line_without_an_end_ends_the_stream(web: Any) -> None:
+    """After what came before it is answered."""
+    body = b'{"text": "a b c d e"}\n' + b" " * (2 << 20)
+    first, last = web.post("/estimate", content=body, headers=LINES).text.splitlines()
+    assert json.loads(first)["id"] == "1"
+    assert json.loads(last) == {"error": "a line may hold 1048576 bytes", "line": 2}
 
 
 def test_stream_has_any_length(web: Any) -> None:
@@ -104,7 +125,7 @@ def test_stream_has_any_length(web: Any) -> None:
     blank = (b" " * ((1 << 20) - 1) + b"\n" for _ in range(33))
     body = (part for part in (*blank, b'{"text": "a b c d e"}\n'))
     (found,) = web.post("/estimate", content=body, headers=LINES).text.splitlines()
-    assert json.loads(found)["id"] == "1"
+    assert json.loads(found)["id"] == "34"  # its line
 
 
 @pytest.mark.parametrize("path", ["/estimate", "/compare", "/metrics"])
@@ -112,7 +133,8 @@ def test_stream_has_any_length(web: Any) -> None:
 def test_nobody_gets_in_without_the_token(web: Any, path: str, sent: str | None) -> None:
     headers = {} if sent is None else {"authorization": sent}
     method = "GET" if path == "/metrics" else "POST"
-    assert web.request(method, path, headers=headers).status_code == 401
+    answer = web.request(method, path, headers={**headers, "accept": "text/html"})
+    assert (answer.status_code, [*answer.json()]) == (401, ["error"])
 
 
 @pytest.mark.parametrize(
@@ -128,7 +150,7 @@ def test_bad_requests_are_refused(web: Any, body: bytes, status: int) -> None:
     for path in ("/estimate", "/compare"):
         answer = web.post(path, content=body, headers=AUTH)
         assert answer.status_code in ({status} if path == "/estimate" else {400, 413, 422})
-        assert "Traceback" not in answer.text
+        assert [*answer.json()] == ["error"]
 
 
 def test_nothing_to_estimate_is_nothing(web: Any) -> None:

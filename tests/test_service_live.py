@@ -140,6 +140,22 @@ def test_few_ratings_say_so() -> None:
     assert looked(JOB)["said"] == ["Estimates are looked at from 20 ratings on."]
 
 
+def test_what_was_rated_before_is_no_part_of_the_agreement() -> None:
+    """It teaches alone: of new ratings that are all 3 nothing correlates, and all raters agree."""
+    pool = simulate(120, seed=4).pool
+    rows = [
+        {"id": name, "text": text, "annotator": f"r{k}", "rating": rating}
+        for name, text, human in zip(pool.ids, pool.texts, pool.human.tolist(), strict=True)
+        for k, rating in enumerate((1 + round(4 * human), 1))
+    ]
+    before, twice = rows[80:], [{**row, "annotator": "r1"} for row in rows[:80:2]]
+    found = looked({**JOB, "ratings": [{**row, "rating": 3} for row in rows[:80]], "rated": before})
+    assert math.isnan(found["spearman"])
+    found = looked({**JOB, "ratings": [*rows[:80:2], *twice], "rated": before})
+    assert -1 < found["spearman"] < 1
+    assert found["alpha"] == 1  # before, one of them said 1 of all
+
+
 def test_preferences_by_system() -> None:
     """Twelve items, B chosen nine times, A twice, one tie: 7/12, by hand."""
     audit = [

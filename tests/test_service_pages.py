@@ -134,12 +134,18 @@ def test_malformed_events_are_refused(web: Any, store: Store, body: bytes) -> No
 
 
 def test_refusal_is_a_sentence(web: Any, store: Store) -> None:
-    """The page shows it as it comes."""
+    """The page shows it as it comes; where people look, it is a page."""
     headers = joined(web, store, store.add_rater(""))
     answer = web.post(
         "/rate/events", content=b'{"uuid": "12345678", "kind": "undone"}', headers=headers
     )
-    assert (answer.status_code, answer.text) == (422, "there is nothing to undo")
+    assert (answer.status_code, answer.json()) == (422, {"error": "there is nothing to undo"})
+    for path, kind in (
+        ("/nothing", "text/html; charset=utf-8"),
+        ("/metrics", "application/json"),
+    ):
+        answer = web.post(path, headers={"accept": "text/html"})
+        assert (answer.status_code, answer.headers["content-type"]) in ((404, kind), (405, kind))
 
 
 def test_oversized_bodies_are_refused(web: Any, store: Store) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from itsdangerous import BadData, URLSafeSerializer
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import HTTPConnection
-from starlette.responses import PlainTextResponse
+from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from refless.service.store import Rater, Store
@@ -144,13 +144,13 @@ class Guarded:
                     headers.setdefault(name, value)
             await send(message)
 
-        told = Headers(scope=scope).get("content-length", "0")
-        whole = free or (told.isdigit() and int(told[:20]) <= self.most)
+        length = Headers(scope=scope).get("content-length", "0")
+        whole = free or (length.isdigit() and int(length[:20]) <= self.most)
         try:
             if not whole:
                 read = self.most + 1
                 await limited()
             await self.app(scope, limited, headed)
         except TooLarge:
-            text = f"a body may hold {self.most} bytes"
-            await PlainTextResponse(text, 413)(scope, receive, headed)
+            told = {"error": f"a body may hold {self.most} bytes"}
+            await JSONResponse(told, 413)(scope, receive, headed)

@@ -7,7 +7,7 @@ import json
 import math
 import time
 from collections import Counter, defaultdict
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -36,6 +36,7 @@ LONGEST = 1 << 20  # bytes of such a line
 STREAM = "application/x-ndjson"
 NO_ESTIMATOR = "there is no estimator yet: it takes 20 ratings"
 Rows = list[dict[str, Any]]
+Line = tuple[int, bytes]  # its number, from 1
 
 
 @dataclass(slots=True)
@@ -112,25 +113,24 @@ class Api:
         return Response(_encoded(told), media_type="application/json")
 
     async def _streamed(self, request: Request, one: Estimator) -> AsyncIterator[str]:
-        """An answer a line, in order, as they are ready; the last one tells of an error."""
-        rows: Rows = []
+        """An answer for each line, in order, as they are ready: an estimate, or an error."""
+        lines: list[Line] = []
         number = 0
         try:
             async for line in _lines(request):
                 number += 1
                 if line.strip():
-                    rows.append(row_of(_decoded(line)))
-                if len(rows) == PIECE:
-                    yield as_jsonl(await self._ran(estimates_of, one, rows))
-                    rows = []
-            if rows:
-                yield as_jsonl(await self._ran(estimates_of, one, rows))
-        except HTTPException as fault:
-            yield json.dumps({"error": fault.detail, "line": number}) + "\n"
-        except RefLessError as fault:
-            yield json.dumps({"error": str(fault), "line": number}) + "\n"
+                    lines.append((number, line))
+                if len(lines) == PIECE:
+                    yield as_jsonl(await self._ran(answers_of, one, lines))
+                    lines = []
+        except HTTPException as fault:  # a line without an end, after which there are no others
+            found = await self._ran(answers_of, one, lines)
+            yield as_jsonl([*found, {"error": fault.detail, "line": number + 1}])
         except ClientDisconnect:
             return
+        else:
+            yield as_jsonl(await self._ran(answers_of, one, lines))
 
     async def compare(self, request: Request) -> Response:
         """Which system is better, as `refless compare --format json` says it."""
@@ -217,6 +217,31 @@ def estimates_of(one: Estimator, rows: Rows) -> list[dict[str, Any]]:
     )  # fmt: skip
     names = ("id", "estimate", "low", "high", "reason", "support")
     return [dict(zip(names, map(_plain, row), strict=True)) for row in columns]
+
+
+def answers_of(one: Estimator, lines: Sequence[Line]) -> Rows:
+    """An estimate for each line of a stream; for one that cannot be read an error in its place."""
+    rows: dict[int, dict[str, Any]] = {}
+    bad: dict[int, dict[str, Any]] = {}
+    for number, line in lines:
+        try:
+            row = {"id": str(number), **row_of(_decoded(line))}
+            rows[number] = row
+        except HTTPException as fault:
+            bad[number] = {"error": fault.detail, "line": number}
+    found = dict(zip(rows, _halved(one, [*rows.items()]), strict=True))
+    return [bad.get(number) or found[number] for number, _ in lines]
+
+
+def _halved(one: Estimator, rows: Sequence[tuple[int, dict[str, Any]]]) -> Rows:
+    """Estimates; where a row cannot be used, of each half, until it is alone with its error."""
+    try:
+        return estimates_of(one, [row for _, row in rows])
+    except RefLessError as fault:
+        if len(rows) == 1:
+            return [{"error": str(fault), "line": rows[0][0]}]
+    half = len(rows) // 2
+    return [*_halved(one, rows[:half]), *_halved(one, rows[half:])]
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401 - a cell

@@ -34,8 +34,9 @@ from refless.service.access import Access, Guarded, Pace
 from refless.service.api import Api, is_stream
 from refless.service.database import back_up
 from refless.service.live import Live
+from refless.service.openapi import described
 from refless.service.pages import Pages, told_of
-from refless.service.store import OWNER, Refused, Store
+from refless.service.store import OWNER, Store
 
 MOST_BYTES = 1 << 25  # of a request's body: 32 MiB
 LOGINS = (30, 0.5)  # tries at once, and a second
@@ -116,11 +117,7 @@ def application(
     ended: Callable[[], None] = lambda: None,
 ) -> Starlette:
     """Routes with limits, headers, and errors that say what is wrong; `ended` is for the server."""
-    handlers: dict[Any, Any] = {
-        HTTPException: _refused,
-        RefLessError: _fault,
-        Refused: _denied,
-    }
+    handlers: dict[Any, Any] = {HTTPException: _refused, RefLessError: _fault, Exception: _broken}
     app = Starlette(
         routes=routes,
         lifespan=lifespan,
@@ -132,19 +129,19 @@ def application(
 
 
 async def _refused(request: Request, error: HTTPException) -> Response:
-    """A page for people, plain text for scripts."""
-    if "text/html" in request.headers.get("accept", ""):
+    """A page for people; JSON for programs, and for the scripts of pages."""
+    people = "text/html" in request.headers.get("accept", "")
+    if people and request.url.path not in described()["paths"]:
         return HTMLResponse(told_of(error), error.status_code)
-    return Response(error.detail, error.status_code, media_type="text/plain")
-
-
-async def _denied(_: Request, error: Refused) -> Response:
-    """What the page shows as it is."""
-    return Response(str(error), 422, media_type="text/plain")
+    return JSONResponse({"error": error.detail}, error.status_code, error.headers)
 
 
 async def _fault(_: Request, error: RefLessError) -> Response:
     return JSONResponse({"error": str(error)}, 422)
+
+
+async def _broken(_: Request, __: Exception) -> Response:
+    return JSONResponse({"error": "this failed here; the log says by what"}, 500)
 
 
 def say(line: str) -> None:

@@ -60,7 +60,8 @@ class Assignment:
     _states: dict[int, Counter[str]] = field(default_factory=dict)  # of what each rater was shown
     ratings: int = 0  # answers of all raters, second ones too
     rated: int = 0  # items with a rating
-    audited: int = 0  # items of the audit's order, from its beginning, that were rated or skipped
+    _reached: int = 0  # items of the audit's order, from its beginning, that were rated or skipped
+    _by_lot: set[int] = field(default_factory=set)  # items that the audit's stream showed
 
     def __post_init__(self) -> None:
         self._done = [0] * len(self.sizes)
@@ -73,7 +74,20 @@ class Assignment:
         """Items that every rater is shown: the first ones, of all a random sample."""
         return min(len(self.sizes), round(self.asked.overlap * len(self.sizes)))
 
-    def note(self, rater: int, item: int, turn: int, state: str, until: float) -> None:
+    @property
+    def audited(self) -> int:
+        """So many items, the first ones, are the sample: to the last one that was drawn by lot.
+
+        What was only chosen beyond it is there for what it is.
+        """
+        last = self._reached
+        while 0 < last < len(self.sizes) and last - 1 not in self._by_lot:
+            last -= 1
+        return last
+
+    def note(
+        self, rater: int, item: int, turn: int, state: str, until: float, stream: str = AUDIT
+    ) -> None:
         """Takes in what was assigned, and what became of it."""
         mine = self._seen.setdefault(rater, {})
         before = mine.get((item, turn), "")
@@ -98,9 +112,11 @@ class Assignment:
         leases.pop(rater, None)
         if state == OPEN:
             leases[rater] = until
-            self.audited = min(self.audited, item)
-        while self.audited < len(self.sizes) and self._is_answered(self.audited):
-            self.audited += 1
+            self._reached = min(self._reached, item)
+        if stream == AUDIT:
+            self._by_lot.add(item)
+        while self._reached < len(self.sizes) and self._is_answered(self._reached):
+            self._reached += 1
         if state != DONE:
             self._closed = min(self._closed, max(item, self.shared))
 

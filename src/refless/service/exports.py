@@ -14,7 +14,7 @@ from refless.report.export import as_csv, as_jsonl, as_parquet
 from refless.service.assignment import REPEAT
 from refless.service.schema import (
     CURRENT_ROWS,
-    FIRST_UNSEEN,
+    DRAWN,
     TIE,
     assigned,
     events,
@@ -58,7 +58,6 @@ def kept(one: sa.Connection) -> Kept:
         for row in rows
     ]  # fmt: skip
     there = [name for name in COLUMNS if any(one.get(name) for unit in texts for one in unit)]
-    first = one.execute(FIRST_UNSEEN).scalar()
     return Kept(
         ask=json.loads(said["ask"]),
         scale=tuple(json.loads(said["scale"])),
@@ -66,7 +65,7 @@ def kept(one: sa.Connection) -> Kept:
         seed=json.loads(said["seed"]),
         names=tuple(row.name for row in rows),
         texts=tuple(tuple({name: one[name] for name in there} for one in unit) for unit in texts),
-        drawn=len(rows) if first is None else first - 1,
+        drawn=one.execute(DRAWN).scalar() or 0,
         current=one.execute(CURRENT_ROWS).all(),
     )
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import os
+import random
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -15,22 +16,26 @@ from statistics import fmean, stdev
 from typing import Any
 
 import msgspec
+import numpy as np
 
 from refless.application.compare import compare
+from refless.application.estimating import chosen, tried_of
 from refless.application.fit import fit
 from refless.application.next import next as choose
-from refless.application.validate import validate
 from refless.errors import RefLessError
 from refless.nouns import counted
+from refless.records import RatedPool, Scale, picked
 from refless.report.validate.drift import drifted
-from refless.report.validate.result import ValidateResult
 from refless.service.database import engine_of
 from refless.service.exports import Kept, kept, ratings_of, repeats_of
 from refless.stats.anytime import always_interval
 from refless.stats.prediction_powered import UNKNOWN, Answer
 from refless.studies.drift import Drift, drift
 from refless.studies.rater_agreement import rater_agreement
+from refless.studies.sampling import drawn_rows
+from refless.studies.trials import dealt, measured, trial
 from refless.studies.validation import codes
+from refless.tables import Reading, read_pool
 
 POWER = 0.84  # standard errors more, for four times out of five
 AT_MOST = 1_000  # rated texts that are held out
@@ -61,31 +66,46 @@ def looked(job: Job) -> dict[str, Any]:
 
 
 def _held_out(job: Job, found: dict[str, Any]) -> None:
-    """How far held-out estimates agree with people, and how far people do."""
-    rows = [*job["rated"], *job["ratings"]]
+    """How far held-out estimates agree with people, and how far people do.
+
+    What was rated before teaches, and is no part of either number.
+    """
     if len(job["ratings"]) < FEWEST:
         found["said"].append(f"Estimates are looked at from {FEWEST} ratings on.")
         return
-    sources = {row.get("source") for row in rows}
-    group = "source" if len(sources) > FEWEST // 4 and None not in sources else "id"
-    result: Any = validate(  # of ratings, never of pairs
-        rows, estimator=job["estimator"], group=group, at_most=AT_MOST, scale=tuple(job["scale"]),
-        seed=job["seed"],
-    )  # fmt: skip
-    one = result.to_dict()["estimator"]
-    found["spearman"] = one["spearman"]
-    found["spearman_interval"] = one["spearman_interval"]
-    found["coverage"] = one["coverage"]
-    pool = result.validation.pool
-    found["odd"] = _odd(job, result)
+    pool, labels = _pooled(job)
+    deal = dealt(pool, codes(labels), job["seed"])
+    estimator = chosen(job["estimator"], seed=job["seed"])
+    estimates, tried = tried_of(estimator, pool, deal.groups, deal.blocks)
+    here = np.isin(pool.ids, [row["id"] for row in job["ratings"]])
+    agreement = trial(tried, deal).on(here)
+    found["spearman"], found["spearman_interval"] = measured("spearman", agreement)
+    found["coverage"] = float(estimates.defined[here].mean())
+    found["odd"] = _odd(job, drift(pool, estimates.values, deal.groups), pool.scale)
     found["said"] += found["odd"]["said"]
-    agreed = rater_agreement(pool, resamples=200)
+    agreed = rater_agreement(_pool(job, job["ratings"]), resamples=200)
     found["alpha"] = agreed.alpha_ordinal
     found["alpha_interval"] = agreed.alpha_ordinal_interval
     found["alpha_n"] = agreed.n
 
 
-def _odd(job: Job, result: ValidateResult) -> dict[str, Any]:
+def _pooled(job: Job) -> tuple[RatedPool, Sequence[str]]:
+    """The rated texts, those of before too, and what is held out together; of many a part."""
+    before = job["rated"]
+    if len(before) > AT_MOST:
+        before = random.Random(job["seed"]).sample(before, AT_MOST)  # noqa: S311 - a sample
+    pool = _pool(job, [*before, *job["ratings"]])
+    by_source = len(set(pool.sources)) > FEWEST // 4 and all(pool.sources)
+    labels = pool.sources if by_source else pool.ids
+    rows = drawn_rows(pool, labels, AT_MOST, job["seed"])
+    return pool.take(rows), picked(labels, rows)
+
+
+def _pool(job: Job, rows: Rows) -> RatedPool:
+    return read_pool(rows, Reading(scale=tuple(job["scale"]))).pool
+
+
+def _odd(job: Job, told: Drift, scale: Scale | None) -> dict[str, Any]:
     """Raters who differ from the others, and drifts: asked at each doubling of the ratings.
 
     p-values are corrected for that many looks, so that alike raters are seldom called odd at any.
@@ -93,9 +113,7 @@ def _odd(job: Job, result: ValidateResult) -> dict[str, Any]:
     before, n = job["odd"], len(job["ratings"])
     if before and n < 2 * before["n"]:
         return dict(before)
-    pool, labels = result.validation.pool, result.how.labels
-    told = drift(pool, result.validation.estimates.values, codes(labels))
-    return {"n": n, "said": drifted(corrected(told), pool.scale)}
+    return {"n": n, "said": drifted(corrected(told), scale)}
 
 
 def corrected(found: Drift) -> Drift:

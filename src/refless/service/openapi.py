@@ -64,11 +64,19 @@ COMPARED = {
         "seed": {"type": "integer", "minimum": 0},
     },
 }
+ERROR = {
+    "type": "object",
+    "required": ["error"],
+    "properties": {
+        "error": {**TEXT, "description": "what is wrong, in a sentence"},
+        "line": {"type": "integer", "description": "of a stream: whose answer this is"},
+    },
+}
 REFUSED = {
     "400": "not what is described here",
     "401": "no token, or a wrong one",
     "413": "too large",
-    "422": "rows that cannot be used; `error` says why",
+    "422": "rows that cannot be used",
     "429": "too many requests",
 }
 
@@ -79,7 +87,10 @@ def described() -> dict[str, Any]:
     estimate = _post("Estimates of texts", ASKED, {"$ref": "#/components/schemas/Estimates"})
     estimate["requestBody"]["content"]["application/x-ndjson"] = stream
     estimate["responses"]["200"]["content"]["application/x-ndjson"] = stream
-    estimate["responses"]["503"] = {"description": "no estimator yet"}
+    estimate["responses"]["503"] = {
+        **estimate["responses"]["429"],
+        "description": "no estimator yet",
+    }
     return {
         "openapi": "3.1.0",
         "info": {"title": "refless", "version": __version__},
@@ -92,13 +103,19 @@ def described() -> dict[str, Any]:
         },
         "components": {
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
-            "schemas": {"Output": OUTPUT, "Estimate": ESTIMATE, "Estimates": ESTIMATES},
+            "schemas": {
+                "Output": OUTPUT,
+                "Estimate": ESTIMATE,
+                "Estimates": ESTIMATES,
+                "Error": ERROR,
+            },
         },
     }
 
 
 def _post(summary: str, takes: dict[str, Any], gives: dict[str, Any]) -> dict[str, Any]:
-    refused = {code: {"description": why} for code, why in REFUSED.items()}
+    error = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
+    refused = {code: {"description": why, "content": error} for code, why in REFUSED.items()}
     good = {"description": "the answer", "content": {"application/json": {"schema": gives}}}
     return {
         "summary": summary,

@@ -238,7 +238,7 @@ class Store:
         active = self.assignment.active if hasattr(self, "assignment") else ()
         found = Assignment(self.asked, [*map(len, self.units)], active)
         for row in one.execute(sa.select(assigned).order_by(assigned.c.id)):
-            found.note(row.rater, row.item - 1, row.round, row.state, row.until)
+            found.note(row.rater, row.item - 1, row.round, row.state, row.until, row.stream)
         return found
 
     def _next(self, one: sa.Connection, rater: int) -> dict[str, Any]:
@@ -264,7 +264,7 @@ class Store:
                 "state": OPEN,
             }
             row = one.execute(SHOW, new).one()
-            self.assignment.note(rater, pick.item, pick.round, OPEN, until)
+            self.assignment.note(rater, pick.item, pick.round, OPEN, until, pick.stream)
         return self._told(one, row)
 
     def _saved(self, one: sa.Connection, rater: int, event: Event, session: str) -> dict[str, Any]:
@@ -330,7 +330,7 @@ class Store:
         whole = len(values) == len(self.asked.dimensions)
         state = SKIPPED if skipped else DONE if whole else OPEN
         until = time.time() + self.asked.lease
-        self.assignment.note(row.rater, row.item - 1, row.round, state, until)
+        self.assignment.note(row.rater, row.item - 1, row.round, state, until, row.stream)
         if state == DONE and row.state == OPEN:
             took = self.seconds.setdefault(row.rater, deque(maxlen=PACED))
             took.append(event.latency / 1000)

@@ -10,11 +10,12 @@ const make = (name, text = "", attributes = {}) => {
   for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
   return made;
 };
+const why = (answer) => answer.json().then((said) => said.error, () => answer.statusText);
 const number = (value, digits = 2) => (value === null ? "–" : value.toFixed(digits));
 
 async function post(path, body = "") {
   const answer = await fetch(path, { method: "POST", body, headers: { "x-csrf": csrf } });
-  $("problem").textContent = answer.ok ? "" : await answer.text();
+  $("problem").textContent = answer.ok ? "" : await why(answer);
   return answer.ok ? answer.json() : null;
 }
 async function showLink(path, body) {

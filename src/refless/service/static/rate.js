@@ -12,6 +12,7 @@ const make = (name, attributes = {}, text = "") => {
   made.textContent = text;
   return made;
 };
+const why = (answer) => answer.json().then((said) => said.error, () => answer.statusText);
 const pause = (ms) => new Promise((done) => setTimeout(done, ms));
 const problem = (text) => { $("problem").textContent = text; };
 const fresh = () => Array.from(crypto.getRandomValues(new Uint8Array(16)),
@@ -28,7 +29,7 @@ async function ask(path, body) {
       const answer = await fetch(path, options);
       if (answer.status < 500 && answer.status !== 429) {
         if (answer.ok) { problem(""); return await answer.json(); }
-        problem(await answer.text());
+        problem(await why(answer));
         return null;
       }
     } catch { /* no connection; try again */ }
