@@ -217,6 +217,42 @@ def test_neither_is_said_in_words(
         assert until(browser, SAVED) == "quality: Neither is better. Saved."
 
 
+def test_the_best_of_several(outputs: Path, tmp_path: Path, browsers: Callable[[int], Any]) -> None:
+    """What is exported as chosen is the text that stood where the key said; on a narrow screen."""
+    from selenium.webdriver.common.keys import Keys
+
+    browser = browsers(390)
+    texts = "[...document.querySelectorAll('#texts .text')].map((one) => one.textContent)"
+    given: dict[str, list[str]] = {}
+    with serving(outputs, "--ask", "best", "--database", str(tmp_path / "b.sqlite")) as links:
+        browser.get(links["r01"])
+        for n in range(6):
+            shown = until(browser, texts)
+            key = 1 + n % len(shown)
+            press(browser, str(key))
+            until(browser, DONE, lambda value, n=n: value == n + 1)
+            assert browser.execute_script(f"return {SAVED}") == f"quality: Text {key}. Saved."
+            given[shown[key - 1]] = sorted(set(shown) - {shown[key - 1]})
+        press(browser, Keys.ARROW_LEFT)
+        pressed = "document.querySelector('[aria-pressed=true] span')?.textContent"
+        assert until(browser, pressed) == f"Text {key}"
+        browser.delete_all_cookies()
+        browser.get(links["owner"])
+        until(browser, "document.querySelectorAll('#raters tbody tr').length", lambda n: n == 3)
+        wide = (
+            "[...document.querySelectorAll('.scroll')].some((x) => x.scrollWidth > x.clientWidth)"
+        )
+        assert not browser.execute_script(f"return {wide}")
+        rows = browser.execute_async_script(
+            "fetch('/owner/export/ratings.jsonl').then((a) => a.text()).then(arguments[0])"
+        )
+        assert browser.get_log("browser") == []
+    told: dict[str, list[str]] = {}
+    for row in map(json.loads, rows.splitlines()):
+        told.setdefault(row["chosen"], []).append(row["rejected"])
+    assert {chosen: sorted(others) for chosen, others in told.items()} == given
+
+
 def test_everything_has_a_name_and_a_role(
     links: dict[str, str], browsers: Callable[[int], Any]
 ) -> None:

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from refless.errors import InputError, UsageError
 from refless.report.rate import Asked
-from refless.service.database import Database, back_up, file_of
+from refless.service.database import LOCK, Database, back_up, file_of
 from refless.service.schema import CURRENT_ROWS, metadata
 from refless.service.store import Rater, Refused, Store
 from refless.tables.pairs import read_pairs
-from serving import event, opened, outputs, rate_all, rows_of
+from serving import event, new_database, opened, outputs, rate_all, rows_of
 
 BOTH = Asked(dimensions=("fluency", "sense"), repeat=0.0)
 PLAIN = Asked(repeat=0.0, overlap=0.0)
@@ -63,6 +63,38 @@ def test_newer_schema_is_refused(database: str) -> None:
 def test_one_server_a_database(database: str, store: Store) -> None:
     with pytest.raises(UsageError, match="another refless rate serves this database"):
         opened(database)
+
+
+def test_lock_that_postgresql_forgot_is_taken_again(postgresql_server: str) -> None:
+    """Nothing is written without it: neither by who lost it, where another server has it now."""
+    url = new_database(postgresql_server)
+    store = opened(url, PLAIN)
+    rater = store.add_rater("").id
+    unit = shown(store, rater)
+    other = sa.create_engine(url, isolation_level="AUTOCOMMIT")
+    with other.connect() as one:
+
+        def cut() -> None:
+            ends = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = "
+            one.execute(sa.text(f"{ends}current_database() AND pid <> pg_backend_pid()"))
+
+        cut()
+        with pytest.raises(sa.exc.OperationalError):
+            store.next_unit(rater).result()
+        assert shown(store, rater) == unit
+        with pytest.raises(UsageError, match="another refless rate serves this database"):
+            opened(url, PLAIN)
+        cut()
+        one.execute(sa.text("SELECT pg_advisory_lock(:key)"), {"key": LOCK})
+        for _ in range(2):
+            with pytest.raises((sa.exc.OperationalError, ConnectionError)):
+                store.save(rater, event("rated", unit, value=3.0)).result()
+        assert current(store) == []
+        one.execute(sa.text("SELECT pg_advisory_unlock(:key)"), {"key": LOCK})
+    store.save(rater, event("rated", unit, value=3.0)).result()
+    assert len(current(store)) == 1
+    store.close()
+    other.dispose()
 
 
 def test_rating_is_there_after_reopening(database: str) -> None:

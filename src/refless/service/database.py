@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 import queue
 import sqlite3
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
@@ -17,15 +18,17 @@ from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
-from refless.errors import InputError, MissingExtraError, UsageError
+from refless.errors import InputError, MissingExtraError, RefLessError, UsageError
 from refless.outside import is_file
 from refless.writing import lock
 
 T = TypeVar("T")
+log = logging.getLogger("refless")
 Job = Callable[[sa.Connection], T]
 MOST_AT_ONCE = 200  # jobs of one transaction
 LOCK = 7_350_533  # of PostgreSQL: one server a database
 PRAGMAS = ("journal_mode=WAL", "synchronous=FULL", "busy_timeout=5000", "foreign_keys=ON")
+TRY_LOCK = sa.text("SELECT pg_try_advisory_lock(:key)")
 SOLE = "another refless rate serves this database; end it first, or name another with --database"
 
 
@@ -38,11 +41,13 @@ class Database:
         lost: commits that failed, with all that waited for them.
     """
 
+    _lock: BinaryIO | sa.Connection | None  # of PostgreSQL the connection that also writes
+
     def __init__(self, url: str) -> None:
         self.url, self.lost = url, 0
         self.engine = engine_of(url)
         self._jobs: queue.SimpleQueue[tuple[Job[Any], Future[Any]] | None] = queue.SimpleQueue()
-        self._lock: BinaryIO | sa.Connection | None = None
+        self._lock = None
         try:
             self._lock = self._sole()
             with connected(url), self.engine.begin() as connection:
@@ -76,14 +81,15 @@ class Database:
             self._lock.close()
         self.engine.dispose()
 
-    def _sole(self) -> BinaryIO | sa.Connection:
+    def _sole(self) -> Any:  # noqa: ANN401 - of a file, or a connection
         """Holds a lock while it is open; raises UsageError where another process has it."""
         path = file_of(self.url)
         if path is None:
             with connected(self.url):
-                connection = self.engine.connect().execution_options(isolation_level="AUTOCOMMIT")
-            asked = sa.text("SELECT pg_try_advisory_lock(:key)")
-            if not connection.execute(asked, {"key": LOCK}).scalar():
+                connection = self.engine.connect()
+            with connection.begin():  # the lock outlives it
+                mine = connection.execute(TRY_LOCK, {"key": LOCK}).scalar()
+            if not mine:
                 connection.close()
                 raise UsageError(SOLE)
             return connection
@@ -93,6 +99,31 @@ class Database:
             file.close()
             raise UsageError(SOLE)
         return file
+
+    @contextmanager
+    def _begun(self) -> Iterator[sa.Connection]:
+        """A transaction of the writer; never one of PostgreSQL's without the lock.
+
+        A server of PostgreSQL that starts again forgets who had it.
+        """
+        mine = self._lock
+        if not isinstance(mine, sa.Connection):
+            with self.engine.begin() as connection:
+                yield connection
+            return
+        if mine.closed or mine.invalidated:
+            mine.close()
+            try:
+                self._lock = mine = self._sole()
+            except RefLessError as fault:  # which is no fault of a request
+                raise ConnectionError(str(fault)) from fault
+        try:
+            with mine.begin():
+                yield mine
+        except BaseException:
+            if not mine.invalidated:
+                mine.connection.rollback()  # of a commit that failed nothing stays
+            raise
 
     def _work(self) -> None:
         while (first := self._jobs.get()) is not None:
@@ -111,16 +142,19 @@ class Database:
         """Runs jobs in one transaction, each in a savepoint; tells them after the commit."""
         done: list[tuple[Future[Any], Any, BaseException | None]] = []
         try:
-            with self.engine.begin() as connection:
+            with self._begun() as connection:
                 for job, future in batch:
                     try:
                         with connection.begin_nested():
                             done.append((future, job(connection), None))
-                    except Exception as fault:  # noqa: BLE001 - it belongs to whoever asked
+                    except Exception as fault:
+                        if connection.invalidated:
+                            raise
                         done.append((future, None, fault))
         except Exception as fault:  # noqa: BLE001 - nothing of it was kept
             done = [(future, None, fault) for _, future in batch]
             self.lost += 1
+            log.warning("ratings are not saved: %s", str(fault).split("\n")[0])
         for future, value, error in done:
             if error is None:
                 future.set_result(value)
@@ -133,22 +167,17 @@ def file_of(url: str) -> Path | None:
     return Path(url.removeprefix("sqlite:///")) if url.startswith("sqlite:///") else None
 
 
-def connected(url: str) -> Any:  # noqa: ANN401 - a context manager
+@contextmanager
+def connected(url: str) -> Iterator[None]:
     """Faults of a database that cannot be reached, as ours."""
-    from contextlib import contextmanager
-
-    @contextmanager
-    def guard() -> Any:  # noqa: ANN401 - as above
-        try:
-            yield
-        except (sa.exc.DatabaseError, sqlite3.Error, OSError) as fault:
-            said = str(getattr(fault, "orig", None) or fault).strip().split("\n")[0]
-            hidden = sa.make_url(url).render_as_string(hide_password=True)
-            found = f"the database cannot be opened ({said})"
-            remedy = "check --database and that it can be written"
-            raise InputError(found, path=hidden, remedy=remedy) from fault
-
-    return guard()
+    try:
+        yield
+    except (sa.exc.DatabaseError, sqlite3.Error, OSError) as fault:
+        said = str(getattr(fault, "orig", None) or fault).strip().split("\n")[0]
+        hidden = sa.make_url(url).render_as_string(hide_password=True)
+        found = f"the database cannot be opened ({said})"
+        remedy = "check --database and that it can be written"
+        raise InputError(found, path=hidden, remedy=remedy) from fault
 
 
 def engine_of(url: str) -> sa.Engine:

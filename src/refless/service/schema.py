@@ -93,6 +93,10 @@ SETTLE = (
     .returning(assigned)
 )
 HOLDS = text("SELECT kind, dimension, value FROM current_ratings WHERE assigned = :key ORDER BY id")
+LATEST = text(
+    "SELECT a.rater, e.shown FROM events e JOIN assigned a ON a.id = e.assigned "
+    "WHERE e.kind = 'rated' AND e.dimension = :last ORDER BY e.id DESC LIMIT 5000"
+)
 CURRENT_ROWS = text(
     "SELECT c.*, r.name AS rater_name, i.name AS item_name FROM current_ratings c "
     "JOIN raters r ON r.id = c.rater JOIN items i ON i.id = c.item ORDER BY c.id"

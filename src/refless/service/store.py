@@ -25,6 +25,7 @@ from refless.service.database import Database
 from refless.service.schema import (
     EVENT,
     HOLDS,
+    LATEST,
     SETTLE,
     SHOW,
     SHOWN,
@@ -99,6 +100,7 @@ class Store:
         try:
             self.secret = self.database.write(self._prepared).result()
             self.assignment = self.database.read(self._assignment)
+            self.database.read(self._paced)
         except BaseException:
             self.database.close()
             raise
@@ -241,6 +243,13 @@ class Store:
             found.note(row.rater, row.item - 1, row.round, row.state, row.until, row.stream)
         return found
 
+    def _paced(self, one: sa.Connection) -> None:
+        for row in reversed(one.execute(LATEST, {"last": self.asked.dimensions[-1]}).all()):
+            self._took(row.rater, json.loads(row.shown)["latency"])
+
+    def _took(self, rater: int, latency: float) -> None:
+        self.seconds.setdefault(rater, deque(maxlen=PACED)).append(latency / 1000)
+
     def _next(self, one: sa.Connection, rater: int) -> dict[str, Any]:
         now, row = time.time(), None
         if self.assignment.states(rater)[OPEN]:
@@ -332,8 +341,7 @@ class Store:
         until = time.time() + self.asked.lease
         self.assignment.note(row.rater, row.item - 1, row.round, state, until, row.stream)
         if state == DONE and row.state == OPEN:
-            took = self.seconds.setdefault(row.rater, deque(maxlen=PACED))
-            took.append(event.latency / 1000)
+            self._took(row.rater, event.latency)
         return one.execute(SETTLE, {"key": row.id, "now": state, "then": until}).one()
 
     def _values(self, one: sa.Connection, row: Any) -> tuple[dict[str, float], bool]:  # noqa: ANN401

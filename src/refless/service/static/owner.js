@@ -85,6 +85,13 @@ function systemRow(one) {
   return row;
 }
 
+// Each cell knows what its column is called: a narrow screen has no room for the head.
+function fill(table, rows) {
+  const names = [...table.tHead.rows[0].cells].map((cell) => cell.textContent);
+  for (const row of rows) [...row.cells].forEach((cell, i) => { cell.dataset.name = names[i]; });
+  table.tBodies[0].replaceChildren(...rows);
+}
+
 function show(found) {
   $("state").textContent = found.state;
   $("facts").replaceChildren(...found.facts.map(([name, value, more]) => {
@@ -93,9 +100,9 @@ function show(found) {
     return part;
   }));
   $("said").replaceChildren(...found.said.map((line) => make("p", line)));
-  $("raters").tBodies[0].replaceChildren(...found.raters.map(raterRow));
+  fill($("raters"), found.raters.map(raterRow));
   $("systems").hidden = !found.systems.length;
-  $("systems").tBodies[0].replaceChildren(...found.systems.map(systemRow));
+  fill($("systems"), found.systems.map(systemRow));
   draw(found.curve);
 }
 const source = new EventSource("/owner/live");
