@@ -48,11 +48,12 @@ def test_most_sources_decide() -> None:
 def test_the_kernel_is_a_bag_of_features() -> None:
     """Learned from the features of all rated texts; texts without a source's acts have words."""
     pool = rated(30, seed=0)
-    inputs = inputs_of(pool.texts, pool.sources, acts=True)
+    inputs = inputs_of(pool.texts, pool.sources)
     (kernel,) = components_of(["acts"], inputs, Shape())
-    known = sorted({feature for row in inputs.acts for feature in row})
+    acts = [features(*both) for both in zip(pool.texts, pool.sources, strict=True)]
+    known = sorted({feature for row in acts for feature in row})
     found = kernel.points(inputs).toarray() > 0
-    np.testing.assert_array_equal(found, [[one in row for one in known] for row in inputs.acts])
+    np.testing.assert_array_equal(found, [[one in row for one in known] for row in acts])
 
 
 def rated(n: int, seed: int) -> RatedPool:

@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import approx_fprime
 from scipy.stats import multivariate_normal
 
 from refless.estimators.gp.exact import Exact, exact
-from refless.estimators.gp.inducing import inducing, positive_root
+from refless.estimators.gp.inducing import (
+    NUMBERS,
+    Inducing,
+    features,
+    positive_root,
+    seen_of,
+)
 from refless.estimators.gp.likelihood import Prior, _loss, fitted_amplitudes
 from refless.records import FloatArray
 
 SEEDS = st.integers(0, 2**32 - 1)
+SHARED = [HealthCheck.function_scoped_fixture]
 NOTHING = np.array([False, False])  # is believed of two kernels
 
 
@@ -34,6 +41,14 @@ def brute(kernel: FloatArray, noise: FloatArray, y: FloatArray, at: FloatArray) 
     system[n, n] = 0.0
     right = np.vstack([at.T, np.ones(len(at))])
     return np.linalg.solve(system, right)[:n].T
+
+
+def through(
+    few: FloatArray, cross: FloatArray, prior: FloatArray, noise: FloatArray, y: FloatArray
+) -> Inducing:
+    """Given ratings, through inducing points of these covariances."""
+    root = positive_root(few)
+    return Inducing.of(root, seen_of(root, cross, prior, noise, y).take, len(y), 1)
 
 
 @settings(max_examples=20, deadline=None)
@@ -106,7 +121,7 @@ def test_all_points_inducing_is_exact(seed: int) -> None:
     kernel, noise, y = problem(seed)
     n = len(y)
     sigma, cross, prior = kernel[:n, :n], kernel[n:, :n], np.diag(kernel)[n:]
-    ours = inducing(sigma, sigma, np.diag(sigma), noise, y)
+    ours = through(sigma, sigma, np.diag(sigma), noise, y)
     human = exact(sigma.copy(), noise, y)
     for mine, other in zip(ours.predict(cross, prior), human.predict(cross, prior), strict=True):
         np.testing.assert_allclose(mine, other, atol=1e-4)
@@ -116,24 +131,38 @@ def test_all_points_inducing_is_exact(seed: int) -> None:
         np.testing.assert_allclose(mine, other, atol=1e-4)
 
 
-@settings(max_examples=10, deadline=None)
+@pytest.mark.parametrize("keep", [True, False])
+@pytest.mark.parametrize(("large", "block"), [(2_000, 2_048), (2, 7), (9, 10), (0, 100)])
+@settings(
+    max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(SEEDS)
 def test_few_inducing_points_equal_their_own_covariance(
-    seed: int,
+    monkeypatch: pytest.MonkeyPatch, keep: bool, large: int, block: int, seed: int
 ) -> None:
-    """FITC is exact the GP with the covariance phi phi' + d, also held out and by large groups."""
+    """FITC is exact the GP with the covariance phi phi' + d: in blocks, held out, by groups."""
     kernel, noise, y = problem(seed)
     n, few = len(y), np.arange(0, len(y), 4)
     sigma = kernel[:n, :n]
-    ours = inducing(sigma[np.ix_(few, few)], sigma[:, few], np.diag(sigma), noise, y)
-    dense = exact(ours.phi @ ours.phi.T, ours.d, y)
-    labels = np.arange(n) % 4
+    monkeypatch.setattr("refless.estimators.gp.inducing.NUMBERS", NUMBERS * keep)
+    monkeypatch.setattr("refless.estimators.gp.inducing.LARGE", large)
+    monkeypatch.setattr("refless.estimators.gp.inducing.ROWS", block)
+    ours = through(sigma[np.ix_(few, few)], sigma[:, few], np.diag(sigma), noise, y)
+    assert (ours.kept is not None) == keep
+    phi, d, _ = ours.see(np.arange(n))
+    dense = exact(phi @ phi.T, d, y)
+    cross, prior = kernel[n:, few], np.diag(kernel)[n:]
+    known = features(ours.root, cross) @ phi.T
+    lost = prior - np.square(features(ours.root, cross)).sum(axis=1)
+    values, variances = dense.predict(known, prior - lost)
+    np.testing.assert_allclose(ours.predict(cross, prior)[0], values, atol=1e-8)
+    np.testing.assert_allclose(ours.predict(cross, prior)[1], variances + lost, atol=1e-8)
+    np.testing.assert_allclose(ours.shares(cross), dense.shares(known), atol=1e-8)
+    labels, rows = np.arange(n) % 4 * (np.arange(n) % 3), np.arange(1, n, 2)
     for mine, other in zip(ours.held_out(labels), dense.held_out(labels), strict=True):
         np.testing.assert_allclose(mine, other, atol=1e-8)
-    rows = np.flatnonzero(labels == 0)
-    means, variances = ours._without(rows)
-    np.testing.assert_allclose(means, dense.held_out(labels)[0][rows], atol=1e-8)
-    np.testing.assert_allclose(variances, dense.held_out(labels)[1][rows], atol=1e-8)
+    for mine, other in zip(ours.held_out(labels, rows), dense.held_out(labels), strict=True):
+        np.testing.assert_allclose(mine, other[rows], atol=1e-8)
 
 
 def test_an_indefinite_matrix_is_shifted() -> None:

@@ -5,18 +5,18 @@ from __future__ import annotations
 import pickle
 from collections import Counter
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from refless.embed import VectorArray
-from refless.estimators.gp import components
+from refless.estimators.gp import bags
+from refless.estimators.gp.bags import BAGS, LONG, Held
 from refless.estimators.gp.components import (
     ACTS,
-    BAGS,
-    LONG,
     MEANING,
     SOURCE,
     SOURCE_MEANING,
@@ -31,6 +31,7 @@ from refless.ngrams import Shape
 from refless.records import FloatArray
 from refless.stats.scaling import NormalRanks
 
+SHARED = [HealthCheck.function_scoped_fixture]
 NAN = float("nan")
 SCORES = ("a", "b")
 NAMES = (*TEXT, *SOURCE, *ACTS, *MEANING, *SOURCE_MEANING, *score_numbers(SCORES))
@@ -56,7 +57,7 @@ def told(rows: Sequence[tuple[str, str, float, float]]) -> Inputs:
     scores = np.array([row[2:] for row in rows], dtype=np.float64).reshape(len(rows), 2)
     encoder = Letters()
     return inputs_of(
-        texts, sources, acts=True, encoder=encoder, scores=scores, score_names=SCORES,  # type: ignore[arg-type]
+        texts, sources, encoder=encoder, scores=scores, score_names=SCORES,  # type: ignore[arg-type]
     )  # fmt: skip
 
 
@@ -91,16 +92,19 @@ def test_each_kernel_is_positive_semi_definite(
             continue
         np.testing.assert_array_equal(own, 1.0)
         assert (np.diag(found) < 1 + 1e-12).all()
-        said = np.array([any(True for _ in row) for row in BAGS[name](statistics)])
+        said = np.array([len(row) > 0 for row in rows_of(read(name, statistics))])
         np.testing.assert_allclose(np.diag(found)[: len(rated)], said, atol=1e-12, err_msg=name)
 
 
-@settings(max_examples=20)
+@settings(max_examples=20, suppress_health_check=SHARED)
 @given(st.lists(ROW, min_size=2, max_size=6), st.randoms(use_true_random=False))
 def test_a_text_lies_where_it_lies_alone(
-    rows: list[tuple[str, str, float, float]], random: object
+    monkeypatch: pytest.MonkeyPatch,
+    rows: list[tuple[str, str, float, float]],
+    random: object,
 ) -> None:
-    """To the last digit, whatever is asked with it and in whatever order."""
+    """To the last digit, whatever is asked with it, in whatever order, few at a time or many."""
+    monkeypatch.setattr(bags, "ROWS", 2)
     order = list(range(len(rows)))
     random.shuffle(order)  # type: ignore[attr-defined]
     inputs, mixed = told(rows), told([rows[i] for i in order])
@@ -127,7 +131,7 @@ def test_bags_are_the_vectors_of_scikit_learn(
 ) -> None:
     """Sublinear counts, smooth idf, rows of length 1; unknown words have the idf of df = 1."""
     text = pytest.importorskip("sklearn.feature_extraction.text", reason="no scikit-learn")
-    known, asked = ([[*row] for row in BAGS[name](told(rows))] for rows in (rated, new))
+    known, asked = (rows_of(read(name, told(rows))) for rows in (rated, new))
     (kernel,) = components_of([name], told(rated), Shape())
     if not any(known):
         assert kernel.points(told(new)).shape == (len(new), 0)
@@ -154,25 +158,34 @@ def known_in(rows: Sequence[Sequence[str]]) -> set[str]:
     return {one for row in rows for one in row}
 
 
+def read(name: str, inputs: Inputs) -> Held:
+    """What a bag counts."""
+    return BAGS[name](inputs.texts, inputs.sources)
+
+
+def rows_of(held: Held) -> list[list[str]]:
+    """What each text holds."""
+    ends = held.starts.tolist()
+    return [[held.names[i] for i in held.ids[a:b].tolist()] for a, b in pairwise(ends)]
+
+
 def test_what_bags_read_by_hand() -> None:
     """Words and pairs; runs of three to five letters of words with their ends; what is masked."""
-    inputs = inputs_of(["A fox!"], ["the fox, 9"])
-    read = {name: [*map(list, of(inputs))] for name, of in BAGS.items()}
-    assert read["words"] == [["a", "fox", "a fox", "!", "fox !"]]
-    assert read["source"] == [["the", "fox", "the fox", ",", "fox ,", "9", ", 9"]]
-    assert read["letters"] == [[" a ", " fo", "fox", "ox ", " fox", "fox ", " fox ", " ! "]]
-    masked = inputs_of(["Foxes like 9"], ["foxes: 9"])
-    assert [*map(list, BAGS["masked"](masked))] == [["@", "like", "@ like", "@", "like @"]]
+    held = {name: rows_of(of(["A fox!"], ["the fox, 9"])) for name, of in BAGS.items()}
+    assert held["words"] == [["a", "fox", "a fox", "!", "fox !"]]
+    assert held["source"] == [["the", "fox", "the fox", ",", "fox ,", "9", ", 9"]]
+    assert held["letters"] == [[" a ", " fo", "fox", "ox ", " fox", "fox ", " fox ", " ! "]]
+    masked = rows_of(BAGS["masked"](["Foxes like 9"], ["foxes: 9"]))
+    assert masked == [["@", "like", "@ like", "@", "like @"]]
 
 
 def test_long_words_are_not_remembered() -> None:
     """A text without blanks is one word, whose runs would fill the memory."""
-    before = components._remembered.cache_info()
-    inputs = inputs_of(["語" * LONG, "語" * 1_000_000], ())
-    first, second = map(Counter, BAGS["letters"](inputs))
+    before = bags._remembered.cache_info()
+    first, second = map(Counter, rows_of(BAGS["letters"](["語" * LONG, "語" * 1_000_000], ())))
     assert first["語" * 3] == LONG - 2
     assert second["語" * 5] == 1_000_000 - 4
-    assert components._remembered.cache_info() == before
+    assert bags._remembered.cache_info() == before
 
 
 def test_bells_and_trends_by_hand() -> None:

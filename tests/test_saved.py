@@ -208,7 +208,8 @@ def test_damaged_folders_are_refused(tmp_path: Path, how: str) -> None:
     [
         ("posterior.d", 0.0, "posterior.d is of no covariance"),
         ("posterior.root", 0.0, "posterior.root is of no covariance"),
-        ("posterior.ones", np.nan, "posterior.ones has no such number"),
+        ("posterior.told", np.nan, "posterior.told has no such number"),
+        ("posterior.told", -1e9, "posterior.told is of no ratings"),
         ("weights", -1.0, "an amplitude is below 0"),
         ("words.columns", 2**31 - 1, "words.columns has a number outside"),
         ("words.columns", -1, "words.columns has a number outside"),

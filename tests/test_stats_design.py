@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from refless.estimators import GaussianProcess
 from refless.estimators.gp.exact import exact
-from refless.estimators.gp.inducing import inducing
+from refless.estimators.gp.inducing import Inducing, positive_root, seen_of
 from refless.estimators.gp.model import doubted
 from refless.records import as_outputs
 from refless.simulate import simulate
@@ -121,5 +121,7 @@ def test_inducing_points_on_every_text_are_exact() -> None:
     y, among = rng.standard_normal(8), kernel[np.ix_(known, known)]
     cross, prior = kernel[np.ix_(new, known)], kernel[np.ix_(new, new)]
     slow = exact(among.copy(), noise, y).together(cross, prior.copy())
-    fast = inducing(among, among, np.diag(among), noise, y).together(cross, prior.copy())
+    root = positive_root(among)
+    rated = seen_of(root, among, np.diag(among), noise, y)
+    fast = Inducing.of(root, rated.take, 8, 1).together(cross, prior.copy())
     assert fast == pytest.approx(slow, abs=1e-5)

@@ -6,29 +6,24 @@ component has learned from the rated texts how to place any text; points are wha
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 from operator import attrgetter
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 
-from refless.compiled import sparse as loops
+from refless.estimators.gp.bags import BAGS, Bag
 from refless.estimators.gp.inputs import Inputs
 from refless.kernels.bleu import PreparedBleu
 from refless.matching import Work
-from refless.meaning import each_word
 from refless.ngrams import Shape
 from refless.records import FloatArray
 from refless.stats.scaling import NormalRanks, Standardized
 from refless.surface import LEXIS, SHAPE
 from refless.tokenize import token_counts
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
 
 TEXT = ("grams", "words", "letters", "shape", "lexis", "marks", "surface", "trend")
 SOURCE = ("source", "masked", "relation")
@@ -46,12 +41,8 @@ KINDS = {
     "scores": "scores together",
 }  # what people call kernels; those of one score are called as it is
 WIDTH = 2.0  # of the bell over numbers, in their standard deviations: smooth, not wiggly
-SPELLED = (3, 5)  # letters of a word that are read together
-LONG = 24  # letters of a word whose runs are not remembered
 
-Read = Callable[[Inputs], Iterable[Iterable[str]]]
 Numbers = Callable[[Inputs], FloatArray]  # -> [texts, numbers]
-NO_PLACES = np.zeros(0, dtype=np.int64)
 
 Points = Any  # [texts, ...] an array, a sparse one, or the texts themselves
 Bound = Callable[[Points], FloatArray]  # points -> [points, anchors]
@@ -92,107 +83,6 @@ class _Grams:
     def diagonal(self, points: Points) -> FloatArray:
         lengths = token_counts(tuple(points), self.shape.tokenize)
         return (lengths >= self.shape.high).astype(np.float64)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Bag:
-    """Cosine of vectors, (1 + log count) idf, idf = 1 + log((1 + n) / (1 + df)), of what is read.
-
-    What no rated text has counts in a text's length, as what one alone of them has does.
-    """
-
-    read: Read
-    places: dict[str, int]
-    idf: FloatArray
-    unknown: float
-
-    @classmethod
-    def of(cls, read: Read, statistics: Inputs) -> Bag:
-        """Learned from what is read of these texts."""
-        counts = Counter(one for found in read(statistics) for one in set(found))
-        places = {one: i for i, one in enumerate(sorted(counts))}
-        frequency = np.array([counts[one] for one in places], dtype=np.float64)
-        return cls.counted(read, places, frequency, len(statistics))
-
-    @classmethod
-    def counted(cls, read: Read, places: dict[str, int], frequency: FloatArray, n: int) -> Bag:
-        """Of what so many out of n texts hold each."""
-        rarity = np.log(1.0 + n)
-        return cls(read, places, 1.0 + rarity - np.log1p(frequency), 1.0 + rarity - np.log(2.0))
-
-    def points(self, inputs: Inputs) -> csr_array:
-        from scipy.sparse import csr_array
-
-        n, columns, counts = len(inputs), [NO_PLACES], [NO_PLACES]
-        for found in map(Counter, self.read(inputs)):
-            places = (self.places.get(one, -1) for one in found)
-            columns.append(np.fromiter(places, np.int64, len(found)))
-            counts.append(np.fromiter(found.values(), np.int64, len(found)))
-        rows = np.repeat(np.arange(n), [len(some) for some in counts[1:]])
-        column = np.concatenate(columns)
-        known = column >= 0
-        rarity = np.append(self.idf, self.unknown)[column]
-        values = (1.0 + np.log(np.concatenate(counts))) * rarity
-        values /= np.sqrt(np.bincount(rows, values**2, n))[rows]
-        at = rows[known], column[known]
-        return csr_array((values[known], at), shape=(n, len(self.places)))
-
-    def bound(self, anchors: Points) -> Bound:
-        turned = anchors.tocsc()
-        held = turned.indptr, turned.indices, turned.data
-        return partial(_products, held, anchors.shape[0])
-
-    def diagonal(self, points: Points) -> FloatArray:
-        return np.ones(points.shape[0])  # of a text without any known word too
-
-
-def _products(held: tuple[Any, ...], anchors: int, points: Points) -> FloatArray:
-    """[points, anchors] products of sparse rows."""
-    out = np.zeros((points.shape[0], anchors))
-    loops.products(points.indptr, points.indices, points.data, *held, out)
-    return out
-
-
-def _each(
-    read: Callable[[str], Iterable[str]], column: str, inputs: Inputs
-) -> Iterable[Iterable[str]]:
-    return map(read, getattr(inputs, column))
-
-
-def _pairs(text: str) -> Iterator[str]:
-    """Words, and pairs of words."""
-    last = None
-    for word in each_word(text):
-        yield word
-        if last is not None:
-            yield f"{last} {word}"
-        last = word
-
-
-def _spelled(word: str) -> tuple[str, ...]:
-    """The runs of letters of a word, its ends marked by blanks."""
-    low, high = SPELLED
-    marked = f" {word} "
-    lengths = range(low, min(high, len(marked)) + 1)
-    return tuple(marked[i : i + n] for n in lengths for i in range(len(marked) - n + 1))
-
-
-_remembered = lru_cache(maxsize=20_000)(_spelled)
-
-
-def _letters(text: str) -> list[str]:
-    """Those of all words; long ones, and texts without blanks, seldom come twice."""
-    runs = (_remembered(word) if len(word) < LONG else _spelled(word) for word in each_word(text))
-    return [run for found in runs for run in found]
-
-
-BAGS: dict[str, Read] = {
-    "words": partial(_each, _pairs, "texts"),
-    "letters": partial(_each, _letters, "texts"),
-    "source": partial(_each, _pairs, "sources"),
-    "masked": partial(_each, _pairs, "masked"),
-    "acts": attrgetter("acts"),
-}  # what the vectors of each of these kernels count
 
 
 @dataclass(frozen=True, slots=True, eq=False)

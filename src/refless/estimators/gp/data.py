@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -33,6 +33,7 @@ from refless.records import NO_SCORES, FloatArray, IntArray, Outputs, RatedPool
 from refless.stats.correlation import is_constant
 
 FEWEST = 5  # rated texts for a model
+KEPT = 50_000  # texts whose points are kept; of more, so many drawn say what words and numbers tell
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,7 +45,8 @@ class Data:
         copies: [n] number of each rated text's content; those with one number are equal.
         inputs: what the kernels read of the rated texts; of those that were saved, what is needed
             once their points are known.
-        components: the kernels, learned from all rated texts; points: where these lie. By name.
+        components: the kernels, learned from all rated texts, or from a drawn part of many.
+        points: where the rated texts lie, by the kernel's name; None of many.
         y: [n] human rating as (human rating - offset) / unit.
         noise: [n] variance of each text's human rating as an average of few ratings, over unit**2.
         encoder: what gives texts their vectors, or None.
@@ -57,7 +59,7 @@ class Data:
     copies: IntArray
     inputs: Inputs
     components: Mapping[str, Component]
-    points: Mapping[str, Points]
+    points: Mapping[str, Points] | None
     y: FloatArray
     offset: float
     unit: float
@@ -74,15 +76,21 @@ class Data:
         y = (self.rated.human - offset) / unit
         return replace(self, y=y, offset=offset, unit=unit, noise=noise)
 
+    def at(self, rows: IntArray, names: Iterable[str] | None = None) -> dict[str, Points]:
+        """Where some rated texts lie, by the kernel's name, for these kernels or for all."""
+        names = self.components if names is None else names
+        if self.points is not None:
+            return rows_of({name: self.points[name] for name in names}, rows)
+        inputs = self.inputs.take(rows)
+        return {name: self.components[name].points(inputs) for name in names}
+
     def inputs_of(self, outputs: Outputs, progress: Progress | None = None) -> Inputs:
         """What the kernels read of outputs, as they read the rated texts."""
         sources = outputs.sources if self.inputs.sources else ()
-        acts = ACTS[0] in self.components
         names = self.inputs.score_names
         found = inputs_of(
             outputs.texts,
             sources,
-            acts=acts,
             encoder=self.encoder,
             scores=scores_for(outputs, names) if self.reads_scores else NO_SCORES,
             score_names=names,
@@ -99,7 +107,7 @@ class Data:
             rated=self.rated.take(rows),
             copies=self.copies[rows],
             inputs=self.inputs.take(rows),
-            points=rows_of(self.points, rows),
+            points=None if self.points is None else rows_of(self.points, rows),
             y=self.y[rows],
             noise=self.noise[rows],
         )
@@ -123,29 +131,40 @@ def read(
     rated = subsampled(ordered, subsample, seed)
     names = kernels_of(rated, use_source=use_source, use_scores=use_scores, encoder=encoder)
     sources = rated.sources if SOURCE[0] in names else ()
-    acts = ACTS[0] in names
     inputs = inputs_of(
         rated.texts,
         sources,
-        acts=acts,
         encoder=encoder,
         scores=rated.scores if use_scores else NO_SCORES,
         score_names=rated.score_names if use_scores else (),
         progress=progress,
     )
-    learned = components_of(names, inputs, shape, threads) if len(rated) else ()
+    learned = components_of(names, usual(inputs), shape, threads) if len(rated) else ()
     components = dict(zip(names, learned, strict=bool(learned)))
+    kept = components if few(len(rated)) else {}
     return data_of(
         pool=pool,
         rated=rated,
         inputs=inputs,
         components=components,
-        points={name: component.points(inputs) for name, component in components.items()},
+        points={name: one.points(inputs) for name, one in kept.items()} if kept else None,
         fingerprint=fingerprint(ordered),
         encoder=encoder,
         reads_scores=use_scores,
         threads=threads,
     )
+
+
+def few(n: int) -> bool:
+    """Whether all points of so many rated texts are kept."""
+    return n <= KEPT
+
+
+def usual(inputs: Inputs) -> Inputs:
+    """Texts that say how frequent words are and how numbers spread; of many, a drawn part."""
+    if few(len(inputs)):
+        return inputs
+    return inputs.take(np.sort(np.random.default_rng(5).choice(len(inputs), KEPT, replace=False)))
 
 
 def data_of(*, rated: RatedPool, **known: Any) -> Data:  # noqa: ANN401 - the other fields of Data

@@ -21,6 +21,7 @@ from refless.estimators.gp.model import (
     conditioned,
     doubted,
     estimated,
+    left_out,
     parts,
     shares,
     together,
@@ -190,8 +191,7 @@ class GaussianProcess(Estimator):
         with calm():
             amplitudes = tuned(data, np.arange(len(data.y)), self._method())
             model = conditioned(data, amplitudes, self._method())
-            leave = model.posterior.leaving()
-            left = {way: leave(groups) for way, groups in held_out_ways(data.rated, labels).items()}
+            left = left_out(model.posterior, held_out_ways(data.rated, labels))
         return _Learned.of(data, model, left, labels)
 
     def learned(self) -> tuple[dict[str, object], Arrays]:

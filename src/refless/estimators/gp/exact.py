@@ -10,7 +10,6 @@ import numpy as np
 
 from refless.records import FloatArray, IntArray
 
-LARGE = 2_000  # rows of a group beyond which its block is not formed
 Factor = tuple[Any, bool]
 Left = tuple[FloatArray, FloatArray]
 
@@ -77,11 +76,7 @@ class Exact:
 
     def held_out(self, groups: IntArray) -> Left:
         """Mean of each rating given those outside its group, and the variance of its error."""
-        return self.leaving()(groups)
-
-    def leaving(self) -> Callable[[IntArray], Left]:
-        """`held_out` for many ways to group, at the cost of one."""
-        return self.precision().held_out
+        return self.precision().held_out(groups)
 
     def precision(self) -> Precision:
         """What leaves ratings out in closed form."""
@@ -101,14 +96,23 @@ class Precision:
     y: FloatArray
     q: FloatArray
 
-    def held_out(self, groups: IntArray) -> tuple[FloatArray, FloatArray]:
+    def held_out(self, groups: IntArray, rows: IntArray | None = None) -> Left:
         """Mean of each rating given those outside its group, and the variance of its error.
 
         The errors of a group g are Q_gg^-1 (Q y)_g and their covariance is Q_gg^-1 (Dubrule 1983).
         NaN where nothing is left.
+
+        Args:
+            groups: [n] labels; rows: those that are asked for, all by default.
         """
+        rows = np.arange(len(groups)) if rows is None else rows
+        if len(np.unique(groups)) < 2:
+            return np.full(len(rows), np.nan), np.full(len(rows), np.nan)
         q = self.q
-        return leave_out(self.y, q @ self.y, lambda rows: q[np.ix_(rows, rows)], groups, np.diag(q))
+        found = leave_out(
+            self.y, q @ self.y, lambda rows: q[np.ix_(rows, rows)], groups, np.diag(q)
+        )
+        return found[0][rows], found[1][rows]
 
     def among(self, kept: IntArray) -> Precision:
         """The same out of some ratings alone: Q_kk - Q_kd Q_dd^-1 Q_dk for those d left out."""
@@ -134,20 +138,16 @@ def leave_out(
     block: Callable[[IntArray], FloatArray],
     groups: IntArray,
     diagonal: FloatArray,
-    without: Callable[[IntArray], Left] | None = None,
 ) -> Left:
     """Held-out means and error variances from Q y and the diagonal blocks of Q.
 
     Args:
         y: [n] ratings; qy: [n] Q y.
         block: function from the rows of a group to its block of Q.
-        groups: [n] labels; diagonal: [n] of Q, enough for groups of one.
-        without: does the same for the rows of a group too large for a block.
+        groups: [n] labels, two or more; diagonal: [n] of Q, enough for groups of one.
     """
     means, variances = np.full(len(y), np.nan), np.full(len(y), np.nan)
     _, codes, sizes = np.unique(groups, return_inverse=True, return_counts=True)
-    if len(sizes) < 2:
-        return means, variances
     alone = sizes[codes] == 1
     means[alone] = y[alone] - qy[alone] / diagonal[alone]
     variances[alone] = 1.0 / diagonal[alone]
@@ -155,9 +155,6 @@ def leave_out(
     starts = np.concatenate([[0], np.cumsum(sizes)])
     for group in np.flatnonzero(sizes > 1):
         rows = order[starts[group] : starts[group + 1]]
-        if without is not None and len(rows) > LARGE:
-            means[rows], variances[rows] = without(rows)
-            continue
         inverse = np.linalg.inv(block(rows))
         means[rows] = y[rows] - inverse @ qy[rows]
         variances[rows] = np.diag(inverse)

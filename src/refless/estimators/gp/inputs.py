@@ -9,9 +9,7 @@ from typing import Any
 import numpy as np
 
 from refless.embed import Encoder, VectorArray
-from refless.estimators.gp.acts import features
 from refless.matching import Progress
-from refless.meaning import masked
 from refless.records import NO_SCORES, FloatArray, IntArray
 from refless.surface import relation, surface
 
@@ -21,7 +19,6 @@ class Inputs:
     """Texts and what the kernels read of them; source columns are empty without sources.
 
     Attributes:
-        acts: features of each text and its dialogue acts; empty where sources are something else.
         surface, relation: [n, numbers], see `refless.surface`.
         meaning, asked: [n, dimensions] vectors of the texts, of the sources, of length 1; empty
             without an encoder.
@@ -31,8 +28,6 @@ class Inputs:
 
     texts: tuple[str, ...]
     sources: tuple[str, ...]
-    masked: tuple[str, ...]
-    acts: tuple[tuple[str, ...], ...]
     surface: FloatArray
     relation: FloatArray
     meaning: VectorArray
@@ -61,7 +56,6 @@ def inputs_of(
     texts: Sequence[str],
     sources: Sequence[str],
     *,
-    acts: bool = False,
     encoder: Encoder | None = None,
     scores: FloatArray = NO_SCORES,
     score_names: tuple[str, ...] = (),
@@ -71,12 +65,10 @@ def inputs_of(
 
     Args:
         texts: [n]; sources: [n] or ().
-        acts: read the sources as dialogue acts too.
         encoder: what gives texts and sources their vectors.
         scores: [n, k]; score_names: [k].
         progress: called with the share of the vectors that is there.
     """
-    pairs = list(zip(texts, sources, strict=True)) if sources else []
     meaning = asked = np.zeros((0, 0), dtype=np.float32)
     if encoder is not None:
         vectors = encoder.sentences([*texts, *sources], progress)
@@ -84,8 +76,6 @@ def inputs_of(
     return Inputs(
         texts=tuple(texts),
         sources=tuple(sources),
-        masked=tuple(masked(text, source) for text, source in pairs),
-        acts=tuple(features(text, source) for text, source in pairs) if acts else (),
         surface=surface(texts),
         relation=relation(texts if sources else (), sources),
         meaning=meaning,

@@ -1,5 +1,6 @@
 """Kernels with their amplitudes, conditioned on the ratings; estimates and shares out of them."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 
@@ -7,10 +8,10 @@ import numpy as np
 
 from refless.estimators.explanation import Part, evidence
 from refless.estimators.gp.components import is_judge, kind_of
-from refless.estimators.gp.covariance import Covariance, rows_of
+from refless.estimators.gp.covariance import Covariance
 from refless.estimators.gp.data import Data
-from refless.estimators.gp.exact import Exact, exact
-from refless.estimators.gp.inducing import Inducing, inducing
+from refless.estimators.gp.exact import Exact, Left, exact
+from refless.estimators.gp.inducing import Inducing, Seen, positive_root, seen_of
 from refless.estimators.gp.inputs import Inputs
 from refless.estimators.gp.likelihood import Amplitudes, fitted_amplitudes
 from refless.estimators.gp.threads import calm
@@ -22,6 +23,8 @@ from refless.records import FloatArray, IntArray, Neighbor, sortable
 
 ROWS = 64  # outputs estimated at a time, always so many
 USUAL = 1_000  # rated texts that say what is usual
+HELD_OUT = 20_000  # rated texts that errors are measured on
+AT_LEAST = 100  # of a group, where there are so many
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,7 +52,7 @@ class Method:
 def tuned(data: Data, rows: IntArray, method: Method) -> Amplitudes:
     """Amplitudes from these rated texts, or from a part of them."""
     rows = rows[whole(data.copies[rows], method.tune_on, np.random.default_rng(0))]
-    points = rows_of(data.points, rows)
+    points = data.at(rows)
     kernels = [one.bound(points[name])(points[name]) for name, one in data.components.items()]
     believed = np.array([is_judge(name) for name in data.components], dtype=np.bool_)
     with calm():
@@ -58,15 +61,50 @@ def tuned(data: Data, rows: IntArray, method: Method) -> Amplitudes:
 
 def conditioned(data: Data, amplitudes: Amplitudes, method: Method) -> Model:
     """The process given all ratings, through inducing points where there are too many."""
-    n, (rows, covariance) = len(data.y), anchored(data, amplitudes, method)
-    cross = covariance.between(data.points, n)
-    noise = data.noise + amplitudes.nugget
-    if method.many(n):
-        prior = covariance.diagonal(data.points, n)
-        posterior: Exact | Inducing = inducing(cross[rows], cross, prior, noise, data.y)
-    else:
-        posterior = exact(cross, noise, data.y)
-    return Model(amplitudes, covariance, posterior)
+    rows, covariance = anchored(data, amplitudes, method)
+    n, m, points = len(data.y), len(rows), data.at(rows, covariance.components)
+    among = covariance.between(points, m)
+    if not method.many(n):
+        return Model(amplitudes, covariance, exact(among, data.noise + amplitudes.nugget, data.y))
+    root = np.asfortranarray(positive_root(among))  # as a saved one is read again
+    find = partial(seen, data, amplitudes.nugget, covariance, root)
+    return Model(amplitudes, covariance, Inducing.of(root, find, n, data.threads))
+
+
+def seen(
+    data: Data, nugget: float, covariance: Covariance, root: FloatArray, rows: IntArray
+) -> Seen:
+    """What inducing points see of some rated texts."""
+    points, n = data.at(rows, covariance.components), len(rows)
+    cross, prior = covariance.between(points, n), covariance.diagonal(points, n)
+    return seen_of(root, cross, prior, data.noise[rows] + nugget, data.y[rows])
+
+
+def left_out(posterior: Exact | Inducing, ways: Mapping[str, IntArray]) -> dict[str, Left]:
+    """[n] held-out means and variances by what is left out together; of many texts, of some.
+
+    Args:
+        ways: [n] groups each, by name; the first says which texts are drawn. NaN is for others.
+    """
+    known = posterior.precision() if isinstance(posterior, Exact) else posterior
+    rows, found = drawn(next(iter(ways.values())), HELD_OUT, np.random.default_rng(6)), {}
+    for way, groups in ways.items():
+        found[way] = np.full(len(groups), np.nan), np.full(len(groups), np.nan)
+        found[way][0][rows], found[way][1][rows] = known.held_out(groups, rows)
+    return found
+
+
+def drawn(groups: IntArray, most: int, rng: np.random.Generator) -> IntArray:
+    """At most so many drawn rows: whole groups, or an equal part of each where these are large."""
+    n = len(groups)
+    if n <= most:
+        return np.arange(n)
+    mixed = rng.permutation(n)
+    order = mixed[np.argsort(groups[mixed], kind="stable")]
+    _, begins, sizes = np.unique(groups[order], return_index=True, return_counts=True)
+    place = np.arange(n) - np.repeat(begins, sizes)
+    some = np.sort(order[place < max(AT_LEAST, most // len(sizes))])
+    return some[whole(groups[some], most, rng)]
 
 
 def anchored(data: Data, amplitudes: Amplitudes, method: Method) -> tuple[IntArray, Covariance]:
@@ -74,8 +112,7 @@ def anchored(data: Data, amplitudes: Amplitudes, method: Method) -> tuple[IntArr
     n, rows = len(data.y), np.arange(len(data.y))
     if method.many(n):
         rows = np.sort(np.random.default_rng(1).choice(n, min(method.inducing, n), replace=False))
-    anchors = rows_of(data.points, rows)
-    return rows, Covariance.of(data.components, amplitudes.weights, anchors, len(rows))
+    return rows, Covariance.of(data.components, amplitudes.weights, data.at(rows), len(rows))
 
 
 def estimated(
@@ -151,7 +188,7 @@ def shares(
     points = model.covariance.points(inputs)
     share = model.posterior.shares(model.covariance.between(points, 1))[0]
     best = np.lexsort((np.array(data.rated.ids), -np.abs(share)))[:most]
-    chosen, n = rows_of(data.points, best), len(best)
+    chosen, n = data.at(best), len(best)
     near = Covariance.of(data.components, model.amplitudes.weights, chosen, n)
     prior = near.diagonal(points, 1)[0] * near.diagonal(chosen, n)
     alike = near.between(points, 1)[0] / np.sqrt(np.maximum(prior, 1e-300))
@@ -167,7 +204,7 @@ def parts(data: Data, model: Model, inputs: Inputs) -> tuple[float, tuple[Part, 
     of them, is a part of the former.
     """
     n, covariance, posterior = len(data.y), model.covariance, model.posterior
-    some = rows_of(data.points, np.random.default_rng(4).permutation(n)[:USUAL])
+    some = data.at(np.random.default_rng(4).permutation(n)[:USUAL], covariance.components)
     usual = covariance.parts(some, posterior.weights)
     found: dict[str, float] = {}
     for name, added in covariance.parts(covariance.points(inputs), posterior.weights).items():

@@ -42,8 +42,8 @@ class _Fold:
 
     def held_out(self, groups: IntArray) -> Column:
         """Means and variances of the fold's texts without their groups."""
-        means, spread = self.known.held_out(groups)
-        return self.offset + self.unit * means[self.inside], self.unit**2 * spread[self.inside]
+        means, spread = self.known.held_out(groups, self.inside)
+        return self.offset + self.unit * means, self.unit**2 * spread
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -132,7 +132,7 @@ def _tuned(data: Data, votes: Votes, groups: IntArray, method: Method) -> Amplit
     used, place = np.unique([some.first, some.second], return_inverse=True)
     first, second = place.reshape(2, -1)
     some = replace(some, first=first, second=second)
-    points = rows_of(data.points, used)
+    points = data.at(used)
     kernels = [
         among(one.bound(points[name])(points[name]), some) for name, one in data.components.items()
     ]
@@ -148,15 +148,14 @@ def conditioned(data: Data, amplitudes: Amplitudes, votes: Votes, method: Method
     many = 2 * len(votes.wins) > method.exact_up_to
     if many:
         rows = np.sort(np.random.default_rng(1).choice(n, min(method.inducing, n), replace=False))
-    covariance = Covariance.of(
-        data.components, amplitudes.weights, rows_of(data.points, rows), len(rows)
-    )
-    cross = covariance.between(data.points, n)
+    covariance = Covariance.of(data.components, amplitudes.weights, data.at(rows), len(rows))
+    points = data.at(np.arange(n), covariance.components)
+    cross = covariance.between(points, n)
     inner = cross[rows]
     usual, level, nugget = inner.mean(axis=0), float(inner.mean()), amplitudes.nugget
     posterior: Posterior
     if many:
-        prior = covariance.diagonal(data.points, n)
+        prior = covariance.diagonal(points, n)
         posterior = inducing(inner, cross, prior, nugget, votes)
     else:
         posterior = exact(cross, nugget, votes)

@@ -6,27 +6,27 @@ Texts are not read again: their vectors, numbers and the factor of their covaria
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, cast
 
 import msgspec
 import numpy as np
 
 from refless.embed import Encoder
+from refless.estimators.gp.bags import BAGS, Bag
 from refless.estimators.gp.components import (
-    BAGS,
     MEANING,
     SOURCE,
     SOURCE_MEANING,
-    Bag,
     Points,
     components_of,
 )
-from refless.estimators.gp.data import Data, data_of, kernels_of
+from refless.estimators.gp.data import Data, data_of, few, kernels_of, usual
 from refless.estimators.gp.exact import Exact, Left
-from refless.estimators.gp.inducing import Inducing
+from refless.estimators.gp.inducing import Inducing, Seen, kept_whole
 from refless.estimators.gp.inputs import Inputs, relevance_of
 from refless.estimators.gp.likelihood import Amplitudes
-from refless.estimators.gp.model import Method, Model, anchored
+from refless.estimators.gp.model import Method, Model, anchored, seen
 from refless.human import fingerprint
 from refless.ngrams import Shape
 from refless.records import NO_SCORES, FloatArray, RatedPool
@@ -43,19 +43,15 @@ from refless.stored import (
 from refless.surface import relation, surface
 
 VECTORS = {"meaning.vectors": MEANING[0], "asked.vectors": SOURCE_MEANING[0]}
-PARTS = {  # of the process given the ratings, and which of them are lower triangles
-    True: {"factor": True, "ones": False, "alpha": False},
-    False: {"root": True, "phi": False, "d": False, "inner": True, "ones": False},
-}  # fmt: skip
-
-
+EXACT, ROOT = ("factor", "ones", "alpha"), ("root", "told")  # of the process given the ratings
+SEEN = ("phi", "d")  # beside the latter where they are kept
 LARGEST, SMALLEST = 1e12, 1e-9  # beyond what there is: ratings are standardised
 
 
 class Facts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The constant mean, and what belongs to single texts."""
+    """The constant mean, where all ratings settle it at once, and what belongs to single texts."""
 
-    mean: float
+    mean: float | None
     nugget: float
 
 
@@ -72,18 +68,28 @@ def stored(
         file: getattr(inputs, name) for file, name in VECTORS.items() if name in data.components
     }
     for name in _bags(data.components):
-        bag, points = cast("Bag", data.components[name]), data.points[name]
+        bag, points = cast("Bag", data.components[name]), (data.points or {}).get(name)
         arrays |= packed(name, tuple(bag.places))
+        if points is None:
+            arrays[f"{name}.idf"] = np.append(bag.idf, bag.unknown)
+            continue
         arrays |= {f"{name}.rows": points.indptr, f"{name}.columns": points.indices}
         arrays[f"{name}.values"] = points.data
-    for name, lower in PARTS[isinstance(posterior, Exact)].items():
-        part = getattr(posterior, name)
-        part = part[0] if isinstance(part, tuple) else part
-        arrays[f"posterior.{name}"] = part.T if lower else part
+    arrays |= {f"posterior.{name}": part for name, part in _parts(posterior).items()}
     for way, both in left.items():
         arrays |= {f"{way}.means": both[0], f"{way}.variances": both[1]}
-    facts: dict[str, object] = {"mean": posterior.mean, "nugget": model.amplitudes.nugget}
+    mean = posterior.mean if isinstance(posterior, Exact) else None
+    facts: dict[str, object] = {"mean": mean, "nugget": model.amplitudes.nugget}
     return facts, {name: array.ravel() for name, array in arrays.items()}
+
+
+def _parts(posterior: Exact | Inducing) -> Arrays:
+    if isinstance(posterior, Exact):
+        parts = posterior.factor[0].T, posterior.ones, posterior.alpha
+        return dict(zip(EXACT, parts, strict=True))
+    found: Arrays = {"root": posterior.root.T, "told": posterior.told}
+    kept = posterior.kept
+    return found if kept is None else found | {name: getattr(kept, name) for name in SEEN}
 
 
 def restored(
@@ -113,34 +119,31 @@ def restored(
     """
     facts = msgspec.convert(given, Facts)
     names = kernels_of(rated, use_source=use_source, use_scores=use_scores, encoder=encoder)
-    exact = not method.many(len(rated))
-    _check_names(names, exact, ways, arrays)
+    n = len(rated)
+    _check_names(names, n, method, ways, arrays)
     for name, array in arrays.items():
         undefined = name.endswith((".means", ".variances"))  # where nothing is left to judge by
         hold(array.dtype.kind != "f" or _within(array, undefined), f"{name} has no such number")
     inputs = _inputs(rated, names, arrays, use_scores=use_scores)
-    bags = {name: _bag(name, len(rated), arrays) for name in _bags(names)}
-    learned = components_of(
-        names, inputs, shape, threads, {name: bag for name, (bag, _) in bags.items()}
-    )
+    bags = {name: _bag(name, n, arrays) for name in _bags(names)}
+    known = {name: bag for name, (bag, _) in bags.items()}
+    learned = components_of(names, usual(inputs), shape, threads, known)
     components = dict(zip(names, learned, strict=True))
-    own = {name: one for name, one in components.items() if name not in bags}
+    points: dict[str, Points] = {name: one for name, (_, one) in bags.items()}
+    if few(n):
+        points |= {name: components[name].points(inputs) for name in {*names} - {*bags}}
     data = data_of(
         pool=pool,
         rated=rated,
         inputs=inputs,
         components=components,
-        points={
-            **{name: one.points(inputs) for name, one in own.items()},
-            **{name: points for name, (_, points) in bags.items()},
-        },
+        points=points if few(n) else None,
         fingerprint=fingerprint(pool),
         encoder=encoder,
         reads_scores=use_scores,
         threads=threads,
     )
     model = _model(data, facts, method, arrays)
-    n = len(rated)
     left = {
         way: (_table(f"{way}.means", arrays, n), _table(f"{way}.variances", arrays, n))
         for way in ways
@@ -148,7 +151,7 @@ def restored(
     return data, model, left
 
 
-def _within(array: Array, undefined: bool) -> bool:
+def _within(array: Array, undefined: bool = False) -> bool:
     known = np.nan_to_num(array, posinf=np.inf, neginf=-np.inf) if undefined else array
     return bool((np.abs(known) <= LARGEST).all())
 
@@ -157,14 +160,21 @@ def _bags(names: Sequence[str] | Mapping[str, object]) -> list[str]:
     return [name for name in BAGS if name in names]
 
 
+def _files(n: int, method: Method) -> tuple[str, ...]:
+    """The parts of the process given n ratings."""
+    if not method.many(n):
+        return EXACT
+    return (*ROOT, *SEEN) if kept_whole(n, min(method.inducing, n)) else ROOT
+
+
 def _check_names(
-    names: Sequence[str], exact: bool, ways: Sequence[str], arrays: Mapping[str, Array]
+    names: Sequence[str], n: int, method: Method, ways: Sequence[str], arrays: Mapping[str, Array]
 ) -> None:
-    parts = ("bytes", "starts", "rows", "columns", "values")
+    parts = ("bytes", "starts", *(("rows", "columns", "values") if few(n) else ("idf",)))
     wanted = {"weights", "numbers.surface", "numbers.relation"}
     wanted |= {file for file, name in VECTORS.items() if name in names}
     wanted |= {f"{name}.{part}" for name in _bags(names) for part in parts}
-    wanted |= {f"posterior.{name}" for name in PARTS[exact]}
+    wanted |= {f"posterior.{name}" for name in _files(n, method)}
     wanted |= {f"{way}.{part}" for way in ways for part in ("means", "variances")}
     hold(wanted == set(arrays), "the files are not those of its kernels")
 
@@ -191,8 +201,6 @@ def _inputs(
     return Inputs(
         texts=rated.texts,
         sources=sources,
-        masked=(),
-        acts=(),
         surface=_table("numbers.surface", arrays, n, columns[0]),
         relation=_table("numbers.relation", arrays, n if sources else 0, columns[1]),
         meaning=meaning,
@@ -204,13 +212,24 @@ def _inputs(
 
 
 def _bag(name: str, n: int, arrays: Mapping[str, Array]) -> tuple[Bag, Points]:
-    """What vectors count, and those of the rated texts: compiled loops rely on their places."""
-    from scipy.sparse import csr_array
-
-    rows, columns, values = (arrays[f"{name}.{part}"] for part in ("rows", "columns", "values"))
+    """What vectors count, and those of the rated texts, where they are kept."""
     hold_starts(f"{name}.starts", arrays, len(arrays[f"{name}.bytes"]))
     words = strings(name, arrays)
     hold_sorted(name, words)
+    if few(n):
+        return _kept_bag(name, n, words, arrays)
+    idf = _table(f"{name}.idf", arrays, len(words) + 1)
+    hold(bool((idf > 0).all()), f"{name}.idf is of no word")
+    return Bag(BAGS[name], {one: i for i, one in enumerate(words)}, idf[:-1], float(idf[-1])), None
+
+
+def _kept_bag(
+    name: str, n: int, words: tuple[str, ...], arrays: Mapping[str, Array]
+) -> tuple[Bag, Points]:
+    """The same with the vectors: compiled loops rely on their places."""
+    from scipy.sparse import csr_array
+
+    rows, columns, values = (arrays[f"{name}.{part}"] for part in ("rows", "columns", "values"))
     hold(len(rows) == n + 1 and len(values) == len(columns), f"{name} has another length")
     hold_starts(f"{name}.rows", arrays, len(columns))
     hold_within(f"{name}.columns", columns, len(words))
@@ -224,19 +243,27 @@ def _bag(name: str, n: int, arrays: Mapping[str, Array]) -> tuple[Bag, Points]:
 def _model(data: Data, facts: Facts, method: Method, arrays: Mapping[str, Array]) -> Model:
     n, weights = len(data.y), _table("weights", arrays, len(data.components))
     hold(bool((weights >= 0).all()) and facts.nugget >= SMALLEST, "an amplitude is below 0")
-    hold(_within(np.array([facts.nugget, facts.mean]), undefined=False), "a fact is no number")
+    hold(_within(np.array([facts.nugget, facts.mean or 0.0])), "a fact is no number")
+    hold((facts.mean is None) == method.many(n), "the mean is not that of its process")
     amplitudes = Amplitudes(weights, facts.nugget)
     rows, covariance = anchored(data, amplitudes, method)
-    m, exact = len(rows), not method.many(n)
-    shapes = {"factor": (n, n), "root": (m, m), "phi": (n, m), "inner": (m, m)}
-    found: dict[str, Any] = {"y": data.y, "mean": facts.mean}
-    for name, lower in PARTS[exact].items():
-        part = _table(f"posterior.{name}", arrays, *shapes.get(name, (n,)))
-        positive = np.diag(part) if lower else part[: len(part) * (name == "d")]
+    m = len(rows)
+    shapes = {"factor": (n, n), "root": (m, m), "told": (m + 2, m + 2), "phi": (n, m)}
+    parts = {
+        name: _table(f"posterior.{name}", arrays, *shapes.get(name, (n,)))
+        for name in _files(n, method)
+    }
+    for name in parts.keys() & {"factor", "root", "d"}:
+        positive = parts[name] if name == "d" else np.diag(parts[name])
         hold(bool((positive >= SMALLEST).all()), f"posterior.{name} is of no covariance")
-        found[name] = part.T if lower else part
-    hold(found["ones"].sum() > 0, "posterior.ones sum to nothing")
-    for name in {"factor", "inner"} & found.keys():
-        found[name] = (found[name], True)
-    posterior: Exact | Inducing = Exact(**found) if exact else Inducing(**found)
+    posterior: Exact | Inducing
+    if facts.mean is not None:
+        hold(parts["ones"].sum() > 0, "posterior.ones sum to nothing")
+        factor = parts["factor"].T, True
+        posterior = Exact(factor, data.y, parts["ones"], facts.mean, parts["alpha"])
+    else:
+        find = partial(seen, data, facts.nugget, covariance, parts["root"].T)
+        kept = Seen(parts["phi"], parts["d"], data.y) if "phi" in parts else None
+        posterior = Inducing(parts["root"].T, parts["told"], n, find, kept, data.threads)
+        hold(posterior.sound(), "posterior.told is of no ratings")
     return Model(amplitudes, covariance, posterior)
