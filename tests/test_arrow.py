@@ -10,6 +10,7 @@ import refless
 from command_line import jsonl, output_rows, rated_rows, run
 from refless import arrow
 from refless.errors import InputError, UsageError
+from refless.stats import intervals
 
 pa = pytest.importorskip("pyarrow")
 COLUMNS = arrow.Columns(source="source", system="system")
@@ -114,11 +115,12 @@ def test_spark(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
     source = str(Path(refless.__file__).parents[1])
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([source, os.environ.get("PYTHONPATH", "")]))
-    session = (
-        sql.SparkSession.builder.master("local[2]")
-        .config("spark.ui.enabled", "false")
-        .getOrCreate()
-    )
+    builder = sql.SparkSession.builder
+    remote = os.environ.get("REFLESS_SPARK_CONNECT")  # as builder.remote has it: local[2]
+    builder = builder.remote(remote) if remote else builder.master("local[2]")
+    for name, value in {"ui.enabled": "false", "sql.shuffle.partitions": "4"}.items():
+        builder = builder.config(f"spark.{name}", value)
+    session = builder.getOrCreate()
     try:
         given = rows()
         schema = "id string, source string, system string, text string"
@@ -130,8 +132,40 @@ def test_spark(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         )
         found = sorted((row.asDict() for row in out.collect()), key=lambda row: row["id"])
         assert found == sorted(wanted(model, given), key=lambda row: row["id"])
+        monkeypatch.setattr(intervals, "DRAWN_ROWS", 0)  # every mean as one of many outputs
+        check_means(session, model)
     finally:
         session.stop()
+
+
+def check_means(session: Any, model: Path) -> None:
+    """Spark's sums say what all estimates together say; sources are missing, or not rated, too."""
+    import numpy as np
+
+    from refless.studies.scoring import Means
+
+    rng, n = np.random.default_rng(0), 20_000
+    values = np.where(rng.random(n) < 0.1, np.nan, rng.random(n))
+    residuals = refless.load(model).residuals()
+    rated = sorted({*residuals.sources})
+    names = [f"s{i}" for i in rng.integers(3, size=n)]
+    for known in (rated, [*rated, "", "never rated"]):
+        groups = [known[i] for i in rng.integers(len(known), size=n)]
+        cells = zip(names, groups, values.tolist(), strict=True)
+        frame = session.createDataFrame(
+            [(s, g or None, None if v != v else v) for s, g, v in cells],
+            "system string, source string, estimate double",
+        )
+        columns = {"group_column": "source", "system_column": "system"}
+        found = refless.spark.means(frame, model, **columns)
+        wanted = Means.of(values, groups, names, residuals)
+        assert (found.overall.n, found.overall.n_scored) == (n, int((~np.isnan(values)).sum()))
+        for mine, theirs in [
+            (found.overall, wanted.overall),
+            *((found.systems[name], wanted.systems[name]) for name in ("s0", "s1", "s2")),
+        ]:
+            assert mine.mean == pytest.approx(theirs.mean, abs=1e-12)
+            assert mine.mean_interval == pytest.approx(theirs.mean_interval, abs=1e-9)
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -6,7 +6,7 @@ import hashlib
 import math
 from array import array
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -22,6 +22,8 @@ from refless.records import (
 )
 from refless.stats.clusters import (
     Effect,
+    Sums,
+    Unseen,
     design_effect,
     group_effects,
     intraclass,
@@ -29,7 +31,7 @@ from refless.stats.clusters import (
     unseen,
     widened,
 )
-from refless.stats.intervals import Interval, Together, mean_interval
+from refless.stats.intervals import Interval, Together, mean_interval, normal_interval
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,6 +105,54 @@ def _held_out(errors: Residuals, alone: FloatArray | None = None) -> _HeldOut:
     )
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Errors:
+    """What held-out errors say of a mean.
+
+    Attributes:
+        errors: all of them; apart, near: of texts held out with their sources, and alone.
+        rated: the sources; outside: what a system that nobody rated may do.
+    """
+
+    errors: Residuals
+    apart: _HeldOut
+    near: _HeldOut
+    rated: set[str]
+    outside: Unseen
+
+    @classmethod
+    def of(cls, errors: Residuals) -> _Errors:
+        """What they say."""
+        outside = unseen(errors.afar, errors.values, errors.systems)
+        near = _held_out(errors, errors.alone)
+        return cls(errors, _held_out(errors), near, {*errors.sources}, outside)
+
+    def held(self, *, known: bool) -> _HeldOut:
+        """The errors to judge outputs by, all of whose sources are `known`, or not."""
+        return self.near if known and len(self.near.values) else self.apart
+
+    def together(
+        self, held: _HeldOut, *, estimates: float, residuals: float, shares: Mapping[str, float]
+    ) -> Together:
+        """What belonging together does to the mean of outputs, of which systems have `shares`."""
+        effects = [(held.systems[name], shares[name]) for name in shares if name in held.systems]
+        other = [shares[name] for name in shares if name and name not in self.errors.systems]
+        known = math.fsum((share * effect.error) ** 2 for effect, share in effects)
+        return Together(
+            estimates=estimates,
+            residuals=residuals,
+            held_out=held.design,
+            shift=math.fsum(share * effect.shift for effect, share in effects),
+            error=math.hypot(math.sqrt(known), self.outside.error(other)),
+            wide=held.wide,
+        )
+
+    def within(self, ends: Interval) -> Interval:
+        """The interval, within what a rating can be."""
+        low, high = np.clip(ends, *self.errors.ends).tolist()
+        return low, high
+
+
 def of_few(errors: Residuals) -> Together:
     """What it does to a mean that held-out errors are of few sources."""
     held = _held_out(errors)
@@ -172,36 +222,25 @@ class Means:
             names: [n] systems, or empty.
             residuals, seed, resamples: as of `scored`.
         """
-        errors = residuals_of(residuals)
-        apart, near = _held_out(errors), _held_out(errors, errors.alone)
-        rated, outside = {*errors.sources}, unseen(errors.afar, errors.values, errors.systems)
+        errors = _Errors.of(residuals_of(residuals))
 
         def mean_of(rows: IntArray) -> Mean:
             defined = rows[~np.isnan(values[rows])]
             found = values[defined]
             rng = np.random.default_rng(seed)
             sources = [labels[i] for i in defined] if labels else []
-            held = near if len(near.values) and rated.issuperset(sources) and sources else apart
+            held = errors.held(known=bool(sources) and errors.rated.issuperset(sources))
             counts = Counter(names[i] for i in defined) if names else Counter()
-            shares = {name: n / len(defined) for name, n in counts.items()}
-            effects = [
-                (held.systems[name], shares[name]) for name in shares if name in held.systems
-            ]
-            other = [shares[name] for name in shares if name and name not in errors.systems]
-            known = math.fsum((share * effect.error) ** 2 for effect, share in effects)
-            together = Together(
+            together = errors.together(
+                held,
                 estimates=design_effect(sources, len(found), intraclass(found, sources)),
                 residuals=design_effect(sources, len(found), held.alike),
-                held_out=held.design,
-                shift=math.fsum(share * effect.shift for effect, share in effects),
-                error=math.hypot(math.sqrt(known), outside.error(other)),
-                wide=held.wide,
+                shares={name: n / len(defined) for name, n in counts.items()},
             )
             ends = mean_interval(found, held.values, rng, resamples, together=together)
-            low, high = np.clip(ends, *errors.ends).tolist()
             return Mean(
                 mean=float(np.sort(found).mean()) if len(found) else float("nan"),
-                mean_interval=(low, high),
+                mean_interval=errors.within(ends),
                 n=len(rows),
                 n_scored=len(found),
             )
@@ -211,6 +250,50 @@ class Means:
             overall=mean_of(np.arange(len(values))),
             systems={name: mean_of(np.flatnonzero(systems == name)) for name in sorted({*names})},
         )
+
+    @classmethod
+    def summed(
+        cls, overall: Summed, systems: Mapping[str, Summed], residuals: Residuals | FloatArray
+    ) -> Means:
+        """The same from sums, for outputs that are nowhere together.
+
+        Equal but for rounding where `of` takes means as normal, which is beyond 50,000 outputs.
+        """
+        errors = _Errors.of(residuals_of(residuals))
+
+        def mean_of(summed: Summed, counts: Mapping[str, int]) -> Mean:
+            sums, held = summed.sums, errors.held(known=summed.known)
+            together = errors.together(
+                held,
+                estimates=sums.effect(sums.correlation),
+                residuals=sums.effect(held.alike),
+                shares={name: n / sums.n for name, n in counts.items() if n},
+            )
+            mean, spread = sums.mean, sums.variance
+            ends = normal_interval(sums.n, mean, spread, held.values, together=together)
+            return Mean(mean=mean, mean_interval=errors.within(ends), n=summed.n, n_scored=sums.n)
+
+        counts = {name: summed.sums.n for name, summed in systems.items()}
+        return cls(
+            overall=mean_of(overall, counts),
+            systems={
+                name: mean_of(systems[name], {name: counts[name]}) for name in sorted(systems)
+            },
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summed:
+    """Outputs as sums.
+
+    Attributes:
+        n: outputs, with an estimate or without; sums: of the estimates.
+        known: whether each source of an output with an estimate is a rated one.
+    """
+
+    n: int
+    sums: Sums
+    known: bool
 
 
 @dataclass(slots=True, eq=False)
