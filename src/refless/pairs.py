@@ -22,8 +22,6 @@ from refless.records import (
 )
 from refless.signature import digest_of
 
-TIE = 0.5
-
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True, repr=False)
 class Pairs(Columns):

@@ -30,6 +30,7 @@ from refless.writing import check_writable, write_atomic
 
 if TYPE_CHECKING:
     from refless.mining import Candidate, Mining, Triple
+    from refless.records import Texts
     from refless.report.short import MineResult
     from refless.tables import Reading
 
@@ -102,26 +103,28 @@ def mine(
 
 
 def _triples(rows: Rows, reading: Reading) -> list[Triple]:
-    from refless.mining import Triple
     from refless.tables import read_outputs
 
     read = read_outputs(rows, reading)
-    found = read.outputs
-    columns = zip(found.ids, found.sources, read.group, found.texts, strict=True)
+    return _of_texts(read.outputs, read.group)
+
+
+def _of_texts(texts: Texts, messages: Sequence[str]) -> list[Triple]:
+    from refless.mining import Triple
+
+    columns = zip(texts.ids, texts.sources, messages, texts.texts, strict=True)
     return [Triple(id=i, context=c, message=m, response=r) for i, c, m, r in columns]
 
 
 def _seeds(rows: Rows, reading: Reading, least: float | None) -> Sequence[Triple]:
     if least is None:
         return _triples(rows, reading)
-    from refless.mining import Triple, seeds_of
+    from refless.mining import seeds_of
     from refless.tables import read_pool
 
     read = read_pool(rows, reading)
-    pool = read.pool
-    columns = zip(pool.ids, pool.sources, read.group, pool.texts, strict=True)
-    triples = [Triple(id=i, context=c, message=m, response=r) for i, c, m, r in columns]
-    found = seeds_of(triples, pool.human, least)
+    triples = _of_texts(read.pool, read.group)
+    found = seeds_of(triples, read.pool.human, least)
     note(f"{len(found)} of {len(triples)} triples have a mean rating of at least {least:g}")
     return found
 

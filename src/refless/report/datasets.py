@@ -64,13 +64,12 @@ class DatasetsResult(Result):
         how = () if self.files else (Section(title="To fetch one", lines=(GET,)),)
         return Document(title="Public data sets", sections=(*sections, *how), command=self.command)
 
-    def json(self) -> Record:
-        """What `--format json` prints."""
+    def _json(self) -> Record:
         found = (record(DatasetRecord, one, files=self._files(one)) for one in self.listed)
         return self._record(datasets=tuple(found))
 
-    def rows(self) -> Rows:
-        """One mapping a data set, as in CSV and JSONL."""
+    def _rows(self) -> Rows:
+        """One mapping a data set."""
         plain = ("name", "about", "good_for", "size", "licence", "citation", "home")
         return [
             {**{key: getattr(one, key) for key in plain}, "validate": shlex.join(one.validate)}

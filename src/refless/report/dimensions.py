@@ -46,11 +46,10 @@ class ByDimension(Result):
 
     results: Mapping[str, Any]
 
-    def json(self) -> Record:
-        """What `--format json` prints."""
+    def _json(self) -> Record:
         return self._record(dimensions={name: one.json() for name, one in self.results.items()})
 
-    def rows(self) -> Rows:
+    def _rows(self) -> Rows:
         """The rows of all results, each with its dimension."""
         return [
             {"dimension": name, **row} for name, one in self.results.items() for row in one.rows()

@@ -197,8 +197,7 @@ class ExplainResult(Result):
     def _whole(self) -> Document:
         return self._shown(ROOM)
 
-    def json(self) -> Record:
-        """What `--format json` prints."""
+    def _json(self) -> Record:
         found, scaled = self.explanation, None
         ends = found.low, found.high
         if self.scale is not None:
@@ -209,8 +208,7 @@ class ExplainResult(Result):
             )
         return self._record(found, interval=ends, in_scale=scaled)
 
-    def rows(self) -> Rows:
-        """One mapping a rated text behind the estimate, as in CSV and JSONL."""
+    def _rows(self) -> Rows:
         return [
             {**asdict(neighbor), "shared": " | ".join(neighbor.shared), "text": neighbor.text}
             for neighbor in self.explanation.neighbors

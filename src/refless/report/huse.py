@@ -81,7 +81,7 @@ class HuseResult(Result):
             signatures=tuple(str(one) for one in (self.signature, self.estimator) if one),
         )
 
-    def rows(self) -> Rows:
+    def _rows(self) -> Rows:
         """One mapping for human ratings, one for estimates."""
         return [
             {"ratings": name, **{part: getattr(one, part) for part in PARTS}, "n": one.n}

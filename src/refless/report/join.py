@@ -54,10 +54,9 @@ class JoinResult(Result):
             ),
         )
 
-    def json(self) -> Record:
-        """What `--format json` prints."""
+    def _json(self) -> Record:
         return self._record(self.joined)
 
-    def rows(self) -> Rows:
+    def _rows(self) -> Rows:
         """One mapping a rating, and one a text that has none."""
         return self.joined.rows

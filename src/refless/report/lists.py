@@ -51,12 +51,11 @@ class ListResult(Result):
         how = Section(lines=(f"Parameters go with the name: {self.example}",))
         return Document(title="What there is", sections=(*sections, how))
 
-    def json(self) -> Record:
-        """What `--format json` prints."""
+    def _json(self) -> Record:
         return self._record(command=self.signature.name)
 
-    def rows(self) -> Rows:
-        """One mapping a parameter, as in CSV and JSONL."""
+    def _rows(self) -> Rows:
+        """One mapping a parameter."""
         return [
             {**asdict(parameter), "name": one.name, "parameter": parameter.name}
             for one in self.listed

@@ -98,8 +98,7 @@ class MetaResult(Result):
             signatures=(*map(str, self.metrics.values()), str(self.signature)),
         )
 
-    def json(self) -> Record:
-        """What `--format json` prints."""
+    def _json(self) -> Record:
         signed = {name: str(one) for name, one in self.metrics.items()}
         return self._record(
             self.meta,
@@ -109,8 +108,7 @@ class MetaResult(Result):
             annotators_left_out=annotators_record(self.left_out),
         )
 
-    def rows(self) -> Rows:
-        """One mapping a rated text, as in CSV and JSONL."""
+    def _rows(self) -> Rows:
         pool = self.pool
         return [
             {

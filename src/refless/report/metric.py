@@ -90,8 +90,7 @@ class MetricResult(Result):
             signatures=tuple(str(run.signature) for run in runs),
         )
 
-    def json(self) -> Record:
-        """What `--format json` prints."""
+    def _json(self) -> Record:
         systems = self.outputs.systems or [None] * len(self.outputs)
         return self._record(
             n=len(self.outputs),
@@ -106,8 +105,8 @@ class MetricResult(Result):
             ),
         )
 
-    def rows(self) -> Rows:
-        """One mapping an output, as in CSV and JSONL."""
+    def _rows(self) -> Rows:
+        """One mapping an output."""
         outputs = self.outputs
         return [
             {

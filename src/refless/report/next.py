@@ -111,12 +111,11 @@ class NextResult(Result):
     def _whole(self) -> Document:
         return self._document(self.choice.n, ROOM[1])
 
-    def json(self) -> Record:
-        """What `--format json` prints."""
+    def _json(self) -> Record:
         chosen = tuple(ToRate(**row) for row in self._chosen())
         return self._record(self.choice, n_outputs=len(self.outputs), chosen=chosen)
 
-    def rows(self) -> Rows:
+    def _rows(self) -> Rows:
         """The file for raters: an output each, its chance if that is known, and no rating yet."""
         there, rating = self._there(), dict.fromkeys(self.rating_columns)
         return [

@@ -106,8 +106,7 @@ class RateResult(Result):
         shown = "PostgreSQL" if "://" in name else name
         return Section(lines=(f"Ratings are kept in {shown}.",))
 
-    def json(self) -> Record:
-        """What `--format json` prints."""
+    def _json(self) -> Record:
         shown = self._kept().lines[0].removeprefix("Ratings are kept in ").removesuffix(".")
         return self._record(
             self.asked, n_items=len(self.items), n_rated=len(self.rated), database=shown
@@ -143,6 +142,5 @@ class ServeResult(Result):
             command=self.command,
         )
 
-    def json(self) -> Record:
-        """What `--format json` prints."""
+    def _json(self) -> Record:
         return self._record(n=len(self.estimator.rated))

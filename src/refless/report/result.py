@@ -78,6 +78,9 @@ class Result:
 
     def json(self) -> Record:
         """What `--format json` prints; undefined numbers are NaN here and null there."""
+        return self._json()
+
+    def _json(self) -> Record:
         return self._record()
 
     def _record(self, *things: object, **given: object) -> Record:
@@ -94,7 +97,10 @@ class Result:
         return schema_of(cls.record)
 
     def rows(self) -> Rows:
-        """One mapping a text, as in CSV and JSONL."""
+        """One mapping a text, or whatever a result is of, as in CSV and JSONL."""
+        return self._rows()
+
+    def _rows(self) -> Rows:
         return []
 
     def to_dict(self) -> dict[str, Any]:

@@ -51,8 +51,7 @@ class IndexResult(Result):
             command=self.command,
         )
 
-    def json(self) -> Record:
-        """What `--format json` prints."""
+    def _json(self) -> Record:
         return self._record(n=len(self.index.pool))
 
 
@@ -86,8 +85,7 @@ class FitResult(Result):
             sections=(Section(title="To use it", lines=(f"  {score}", f"  {explain}")),),
         )
 
-    def json(self) -> Record:
-        """What `--format json` prints."""
+    def _json(self) -> Record:
         return self._record(n=len(self.estimator.rated))
 
 
@@ -123,8 +121,8 @@ class MineResult(Result):
             title="refless mine", verdict=self.summary, signatures=signatures, command=self.command
         )
 
-    def rows(self) -> Rows:
-        """One mapping a response to rate, or an item, as in CSV and JSONL."""
+    def _rows(self) -> Rows:
+        """One mapping a response to rate, or an item."""
         return [
             {name: value for name, value in asdict(row).items() if not isinstance(value, tuple)}
             for row in self.candidates or self.weighted
@@ -171,8 +169,7 @@ class DemoResult(Result):
         )
         return Document(title="refless demo", sections=sections, command=self.command)
 
-    def json(self) -> Record:
-        """What `--format json` prints."""
+    def _json(self) -> Record:
         return self._record(validate=self.validated.json(), score=self.scored.json())
 
     def _next(self) -> tuple[str, ...]:

@@ -84,8 +84,7 @@ class StressResult(Result):
             signatures=tuple(str(one.signature) for one in self.stressed),
         )
 
-    def json(self) -> Record:
-        """What `--format json` prints."""
+    def _json(self) -> Record:
         return self._record(
             n=len(self.material.items),
             systems=tuple(self.material.systems),
@@ -94,8 +93,8 @@ class StressResult(Result):
             advice=ADVICE,
         )
 
-    def rows(self) -> Rows:
-        """One mapping a row of a probe, as in CSV and JSONL."""
+    def _rows(self) -> Rows:
+        """One mapping a row of a probe."""
         return [
             _flat(one.label, probe, row)
             for one in self.stressed

@@ -103,8 +103,7 @@ class TuneResult(Result):
             signatures=(str(self.chosen_signature), str(self.signature)),
         )
 
-    def json(self) -> Record:
-        """What `--format json` prints."""
+    def _json(self) -> Record:
         value, ends = gain(self.tuning)
         return self._record(
             self.tuning,
@@ -115,8 +114,8 @@ class TuneResult(Result):
             shown=shown(self.tuning),
         )
 
-    def rows(self) -> Rows:
-        """One mapping a candidate, best first, as in CSV and JSONL."""
+    def _rows(self) -> Rows:
+        """One mapping a candidate, best first."""
         return [
             {"estimator": one.estimator, self.tuning.objective: one.value, "coverage": one.coverage}
             for one in self.tuning.candidates

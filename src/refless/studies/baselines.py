@@ -18,8 +18,6 @@ from refless.estimators.scorer import Held, Tried, Within
 from refless.human import canonical_order
 from refless.records import FloatArray, IntArray, RatedPool, picked
 
-Baseline = Callable[[FloatArray, FloatArray, IntArray], FloatArray]
-
 # Below this share of the lengths' whole variation, what is left of it is rounding.
 NO_VARIATION = 1e-12
 WORDS = re.compile(r"(?u)\b\w\w+\b")
@@ -62,12 +60,6 @@ def length_only(human: FloatArray, lengths: FloatArray, groups: IntArray) -> Flo
         slope = np.where(varied, together / variation, 0.0)
         line = y_mean + sy / n + slope * (x - sx / n)
         return np.where(n > 0, line, np.nan)
-
-
-BASELINES: dict[str, Baseline] = {
-    "constant": lambda human, _lengths, groups: constant(human, groups),
-    "length_only": length_only,
-}
 
 
 def tfidf_ridge(

@@ -16,8 +16,6 @@ from refless.studies.differences import drawn_together
 from refless.studies.held_out import RESAMPLED_ROWS
 from refless.studies.validation import codes
 
-CORRELATIONS = ("pearson", "spearman", "kendall")
-
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class SystemTable:

@@ -205,14 +205,7 @@ def _cells(table: Gathered, column: str, check: Callable[[object], str]) -> list
     cells = table.columns[column]
     if {*map(type, cells)} == {str} and _pass({*cells}, check):
         return cast("list[str]", cells)
-    values: list[str] = []
-    for row, value in enumerate(cells):
-        try:
-            values.append(check(value))
-        except InputError as fault:
-            values.append("")
-            table.refuse(row, fault.found, fault.remedy, column)
-    return values
+    return table.checked(column, check)
 
 
 def _pass(strings: Iterable[object], check: Callable[[object], str]) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from itertools import chain, islice
@@ -100,6 +100,17 @@ class Gathered:
         """Raises for a bad row, or remembers it; the first fault of a row counts."""
         if row not in self.bad:
             self.add(row, self.fault(row, found, remedy, column))
+
+    def checked(self, column: str, check: Callable[[object], str]) -> list[str]:
+        """[n] the cells of a column as strings; "" where the check refuses one: its row is bad."""
+        found: list[str] = []
+        for row, cell in enumerate(self.columns.get(column, [None] * len(self))):
+            try:
+                found.append(check(cell))
+            except InputError as fault:
+                found.append("")
+                self.refuse(row, fault.found, fault.remedy, column)
+        return found
 
     def add(self, row: int, error: InputError) -> None:
         """The same with an error that has its place."""

@@ -113,14 +113,7 @@ def _keys(
 
 def _names(table: Gathered, column: str) -> list[str]:
     """[n] what the cells of a column name; "" where they name nothing."""
-    found: list[str] = []
-    for row, cell in enumerate(table.columns[column]):
-        try:
-            found.append(name_of_cell(cell).strip())
-        except InputError as fault:
-            table.refuse(row, fault.found, fault.remedy, column)
-            found.append("")
-    return found
+    return [name.strip() for name in table.checked(column, name_of_cell)]
 
 
 def _places(table: Gathered, column: str) -> dict[str, int]:

@@ -87,7 +87,7 @@ def read_pairs(rows: Rows, reading: Reading = PLAIN) -> PairsRead:
     if isinstance(rows, Pairs):
         return PairsRead(pairs=rows)
     table = gather(rows, lambda _: True, replace(reading, pairs=True, format=NAME))
-    columns = {name: _cells(table, name, check) for name, check in CELLS.items()}
+    columns = {name: table.checked(name, check) for name, check in CELLS.items()}
     won = _outcomes(table)
     scores = _scores(table, reading.columns.score)
     texts = [*zip(columns["text_a"], columns["text_b"], strict=True)]
@@ -109,18 +109,6 @@ def read_pairs(rows: Rows, reading: Reading = PLAIN) -> PairsRead:
         score_names=tuple(sorted(reading.columns.score)),
     )
     return PairsRead(pairs=pairs, **_told(table, notes, len(good) - len(kept)))
-
-
-def _cells(table: Gathered, name: str, check: Callable[[object], str]) -> list[str]:
-    """A column as strings; "" where there is nothing, but texts have to be there."""
-    found = []
-    for row, value in enumerate(table.columns.get(name, [None] * len(table))):
-        try:
-            found.append("" if row in table.bad else check(value))
-        except InputError as fault:
-            found.append("")
-            table.refuse(row, fault.found, fault.remedy, name)
-    return found
 
 
 def _outcomes(table: Gathered) -> list[float]:

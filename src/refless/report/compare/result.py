@@ -61,8 +61,7 @@ class CompareResult(Result):
         found = facts(pairs[0]) if len(pairs) == 1 else ()
         return replace(brief, facts=found, sections=(*brief.sections, caveats()))
 
-    def json(self) -> Record:
-        """What `--format json` prints."""
+    def _json(self) -> Record:
         found = self.comparison
         return self._record(
             systems=systems_of(found), pairs=pairs_of(found), coverage=found.coverage
@@ -72,6 +71,6 @@ class CompareResult(Result):
         """The gate as a test case."""
         return {"": junit("compare", {"gate": self.gate})}
 
-    def rows(self) -> Rows:
-        """One mapping a pair, as in CSV and JSONL."""
+    def _rows(self) -> Rows:
+        """One mapping a pair."""
         return compare_rows(self.comparison)

@@ -130,8 +130,7 @@ class ChancesResult(Result):
         )
         return Section(title="Outputs", table=table, lines=lines)
 
-    def json(self) -> Record:
-        """What `--format json` prints."""
+    def _json(self) -> Record:
         names = self.outputs.systems or (None,) * len(self.outputs)
         found = self.estimates
         columns = found.ids, names, found.values, found.low, found.high, found.reasons
@@ -143,8 +142,8 @@ class ChancesResult(Result):
         )
         return self._record(n=len(found), n_scored=int(found.defined.sum()), items=items)
 
-    def rows(self) -> Rows:
-        """One mapping an output, as in CSV and JSONL."""
+    def _rows(self) -> Rows:
+        """One mapping an output."""
         found, outputs = self.estimates, self.outputs
         return [
             {

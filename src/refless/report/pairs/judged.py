@@ -158,13 +158,12 @@ class JudgedResult(Result):
         line = f"What {name} says of the text that it picks, and how often people preferred that."
         return (Section(title="Are the chances right", table=table, lines=(line,)),)
 
-    def json(self) -> Record:
-        """What `--format json` prints."""
+    def _json(self) -> Record:
         command = "meta" if self.estimator is None else "validate"
         return self._record(self.judged, command=command, pairs=self.judged.pairs, use=self.use)
 
-    def rows(self) -> Rows:
-        """One mapping a pair, as in CSV and JSONL."""
+    def _rows(self) -> Rows:
+        """One mapping a pair."""
         votes, texts = votes_of(self.pairs), self.pairs.texts
         sides = zip(votes.first.tolist(), votes.second.tolist(), strict=True)
         found: list[dict[str, Cell]] = []

@@ -99,8 +99,8 @@ class WinsResult(Result):
             return (Section(lines=(more,)),) if several else ()
         return (_raters(self.wins[0]),) if len(self.wins[0].raters) > 1 else ()
 
-    def rows(self) -> Rows:
-        """One mapping a pair of systems, as in CSV and JSONL."""
+    def _rows(self) -> Rows:
+        """One mapping a pair of systems."""
         return [
             {
                 "first": one.first,

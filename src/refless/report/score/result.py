@@ -102,8 +102,7 @@ class ScoreResult(Result):
     def _items(self) -> tuple[Section, ...]:
         return items_sections(self.scored) if self.best is None else ()
 
-    def json(self) -> Record:
-        """What `--format json` prints."""
+    def _json(self) -> Record:
         scored, best = self.scored, self.best
         return self._record(
             scored,
@@ -123,8 +122,8 @@ class ScoreResult(Result):
             return {"": inspect_scores(self.scored, rated.scale, self.signature)}
         return every_eval_ever(self.scored, rated, self.signature)
 
-    def rows(self) -> Rows:
-        """One mapping an output; with --best-of an item, as in CSV and JSONL."""
+    def _rows(self) -> Rows:
+        """One mapping an output; with --best-of an item."""
         if self.best is not None:
             return [best_row(self.scored, choice) for choice in self.best.choices]
         return estimate_rows(self.scored.outputs, self.scored.estimates)

@@ -57,8 +57,7 @@ class StreamResult(Result):
             ),
         )
 
-    def json(self) -> Record:
-        """What `--format json` prints."""
+    def _json(self) -> Record:
         overall = self.means.overall
         scaled = in_scale(overall, self.scale)
         return self._record(overall, in_scale=scaled, systems=self.means.systems)

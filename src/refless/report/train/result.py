@@ -91,8 +91,7 @@ class TrainResult(Result):
             ),
         )
 
-    def json(self) -> Record:
-        """What `--format json` prints."""
+    def _json(self) -> Record:
         trained = self.trained
         return self._record(
             model=trained.folder,
@@ -103,8 +102,8 @@ class TrainResult(Result):
             curve=tuple(map(_epoch, trained.model.history)),
         )
 
-    def rows(self) -> Rows:
-        """One mapping an epoch of each network, as in CSV and JSONL."""
+    def _rows(self) -> Rows:
+        """One mapping an epoch of each network."""
         return [asdict(_epoch(told)) for told in self.trained.model.history]
 
 

@@ -143,8 +143,7 @@ class ValidateResult(Result):
             ),
         )
 
-    def json(self) -> Record:
-        """What `--format json` prints."""
+    def _json(self) -> Record:
         found, beside = self.validation, self.beside_scores
         scale, people = found.pool.scale, found.annotators
         drift = record(DriftRecord, found.drift, shown=drifted(found.drift, scale))
@@ -163,8 +162,7 @@ class ValidateResult(Result):
             texts_and_scores=() if beside is None else said(beside, self.side_by_side),
         )
 
-    def rows(self) -> Rows:
-        """One mapping a rated text, as in CSV and JSONL."""
+    def _rows(self) -> Rows:
         pool, estimates = self.validation.pool, self.validation.estimates
         return [
             {
