@@ -6,12 +6,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from os import fspath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from refless.application.notes import progress
 from refless.application.parameters import Folder, Names, RatedRows, Rows, names_in
 from refless.application.rows import ScoredRows
 from refless.errors import UsageError
+from refless.spec import spec_of
 
 if TYPE_CHECKING:
     from refless.estimators import Estimator
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from refless.records import Estimates, IntArray, Outputs, RatedPool
 
 DEFAULT = "gp"
+E = TypeVar("E", bound="Estimator")
 
 
 def chosen(estimator: Any, threads: int | None = None, seed: int | None = None) -> Estimator:
@@ -66,6 +68,34 @@ def with_scores_of(estimator: Estimator, rows: ScoredRows) -> ScoredRows:
     """How outputs are read: with the scores of others that the estimator has learned from."""
     names = estimator.rated.score_names if estimator.without_scores() is not None else ()
     return rows if rows.score_column or not names else replace(rows, score_column=names)
+
+
+def with_twins(tried: Sequence[E]) -> list[E]:
+    """The estimators, and each that reads scores of others also without them."""
+    from refless.estimators import ESTIMATORS
+
+    given = {spec_of(one, ESTIMATORS) for one in tried}
+    found: list[E] = []
+    for one in tried:
+        twin = one.without_scores()
+        new = twin is not None and spec_of(twin, ESTIMATORS) not in given
+        found += [one, twin] if twin is not None and new else [one]
+    return found
+
+
+def by_title(tried: Sequence[E], *, scores: bool) -> dict[str, E]:
+    """The estimators by name; by specification where two have one name.
+
+    Args:
+        tried: the estimators; scores: whether there are scores of others, which some read.
+    """
+    from refless.estimators import ESTIMATORS
+
+    titles = [
+        f"{one.title} + scores" if scores and one.without_scores() else one.title for one in tried
+    ]
+    both = zip(titles, tried, strict=True)
+    return {t if titles.count(t) == 1 else spec_of(one, ESTIMATORS): one for t, one in both}
 
 
 @contextmanager

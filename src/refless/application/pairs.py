@@ -6,13 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
-from refless.application.estimating import chosen, shown
+from refless.application.estimating import by_title, chosen, shown, with_twins
 from refless.application.notes import note, note_few, progress
 from refless.application.parameters import RatedRows, Rows
 from refless.application.rows import check_standard_input, note_missing, outputs_of, tell
 from refless.errors import UsageError
 from refless.signature import Signature
-from refless.spec import spec_of
 from refless.version import __version__
 
 if TYPE_CHECKING:
@@ -100,7 +99,9 @@ def validated(
     fold = study.dealt(asked[0], pairs, votes)
     note_few(len({*pairs.groups}), "source")
     opinions: dict[str, Opinion] = {}
-    for name, one in _named(asked, pairs).items():
+    scored = bool(pairs.texts.score_names)
+    judges = with_twins(asked) if scored else asked
+    for name, one in by_title(judges, scores=scored).items():
         with shown(one, f"holding out each source: {one.title}"):
             opinions[name] = study.held_out(one, pairs, fold)
     with progress("comparing"):
@@ -143,22 +144,6 @@ def chances(outputs: Rows, rated: Rows, estimator: GaussianProcess, rows: Any) -
 
 def _signed(signature: Signature, seed: int) -> Signature:
     return signature.plus(heldout="source", ci="boot-1000", seed=seed)
-
-
-def _named(asked: Sequence[GaussianProcess], pairs: Pairs) -> dict[str, GaussianProcess]:
-    """The estimators by name, and each that reads scores also without them."""
-    from refless.estimators import ESTIMATORS
-
-    scores = bool(pairs.texts.score_names)
-    every: list[GaussianProcess] = []
-    for one in asked:
-        twin = one.without_scores() if scores else None
-        every += [one] if twin is None else [one, twin]
-    titles = [f"{one.title} + scores" if scores and one.use_scores else one.title for one in every]
-    return {
-        title if titles.count(title) == 1 else spec_of(one, ESTIMATORS): one
-        for title, one in zip(titles, every, strict=True)
-    }
 
 
 def _drawn(pairs: Pairs, most: int, seed: int) -> Pairs:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
-from refless.application.estimating import chosen, tried_of
+from refless.application.estimating import by_title, chosen, tried_of, with_twins
 from refless.application.notes import note, note_few, progress
 from refless.application.pairs import check_plain, given_pairs, validated
 from refless.application.parameters import (
@@ -104,7 +104,7 @@ def validate(
     _note_repeated(pool, group)
     if group != "id":
         note_few(len(set(how.labels)), group)
-    result = _result(_with_twins(asked) if pool.score_names else asked, found, how)
+    result = _result(with_twins(asked) if pool.score_names else asked, found, how)
     return replace(result, optimistic=optimistic)
 
 
@@ -137,7 +137,9 @@ def _result(
     from refless.studies.validation import codes, validation
 
     pool, groups = rated_in(rated), codes(how.labels)
-    names, deal = _names(tried, pool), dealt(pool, groups, how.seed)
+    _check_once(tried)
+    names = by_title(tried, scores=bool(pool.score_names))
+    deal = dealt(pool, groups, how.seed)
     _check_apart(deal, how.group)
     estimates: dict[str, Estimates] = {}
     trials: dict[str, Trial] = {}
@@ -183,19 +185,6 @@ def _signatures(names: dict[str, Estimator], pool: RatedPool, how: HeldOut) -> d
     return {name: str(one.plus(heldout=how.group)) for name, one in signed.items()}
 
 
-def _with_twins(tried: Sequence[Estimator]) -> list[Estimator]:
-    """The estimators, and each that reads scores of others also without them."""
-    from refless.estimators import ESTIMATORS
-
-    given = {spec_of(one, ESTIMATORS) for one in tried}
-    found: list[Estimator] = []
-    for one in tried:
-        twin = one.without_scores()
-        new = twin is not None and spec_of(twin, ESTIMATORS) not in given
-        found += [one, twin] if twin is not None and new else [one]
-    return found
-
-
 def _twins(names: dict[str, Estimator]) -> dict[str, str]:
     """The names of estimators that read scores, and of each without them."""
     from refless.estimators import ESTIMATORS
@@ -207,20 +196,14 @@ def _twins(names: dict[str, Estimator]) -> dict[str, str]:
     }
 
 
-def _names(tried: Sequence[Estimator], pool: RatedPool) -> dict[str, Estimator]:
-    """The estimators by name; by specification where two have one name."""
+def _check_once(tried: Sequence[Estimator]) -> None:
+    """Raises UsageError for an estimator that is given twice."""
     from refless.estimators import ESTIMATORS
 
     specs = [spec_of(one, ESTIMATORS) for one in tried]
-    titles = [
-        f"{one.title} + scores" if pool.score_names and one.without_scores() else one.title
-        for one in tried
-    ]
     for spec in specs:
         if specs.count(spec) > 1:
             raise UsageError(f"--estimator {spec} is given twice")
-    both = zip(titles, specs, tried, strict=True)
-    return {title if titles.count(title) == 1 else spec: one for title, spec, one in both}
 
 
 def _side_by_side(

@@ -57,9 +57,9 @@ class Judged:
 
     def details(self) -> dict[str, Any]:
         """What goes beside the number; undefined numbers are None."""
-        ends = {name: _or_none(getattr(self, name)) for name in ("low", "high")}
+        low, high = (None if math.isnan(end) else end for end in (self.low, self.high))
         own = {"reason": self.reason, "support": self.support, "signature": self.signature}
-        return {**ends, **own}
+        return {"low": low, "high": high, **own}
 
 
 def judged(model: Folder, text: str, source: str | None = None) -> Judged:
@@ -129,7 +129,3 @@ def _check_scores(estimator: Estimator) -> None:
             f"this estimator reads scores of others ({', '.join(names)}), which outputs do not "
             "have here; fit one without --score-column"
         )
-
-
-def _or_none(value: float) -> float | None:
-    return None if math.isnan(value) else value

@@ -31,7 +31,7 @@ EXPORTS: dict[str, Export] = {
     "phoenix-annotations": phoenix.ANNOTATIONS,
     "phoenix-spans": phoenix.SPANS,
     "mt-metrics-eval": mt_metrics.TEST_SET,
-    "pairs-of-scores": preferences.MADE_OF_SCORES,
+    "pairs-of-scores": refused.MADE_OF_SCORES,
     preferences.NAME: preferences.PAIRS,
     "ultrafeedback": refused.BY_GPT4,
 }

@@ -79,12 +79,6 @@ def check_rates(row: Mapping[str, object], path: str) -> None:
         raise refused(path)
 
 
-def is_made_of_scores(row: Mapping[str, object]) -> bool:
-    """Pairs that somebody made of scores, which public sets have from a model."""
-    names = ("score_chosen", "chosen_score", "chosen-rating", "chosen_rating")
-    return "chosen" in row and any(name in row for name in names)
-
-
 def read_pairs(about: About) -> Reader:
     """Reads the choices between two texts.
 
@@ -207,21 +201,4 @@ def _first(row: Row, names: tuple[str, ...] | list[str]) -> object:
     return next((row[name] for name in names if row.get(name) is not None), None)
 
 
-def _made_of_scores(about: About) -> Reader:
-    raise InputError(
-        "pairs made of scores (score_chosen), which are GPT-4's in the sets of this form",
-        path=about.path,
-        remedy="give choices by people; where yours are, --input-format preference-pairs reads "
-        "them",
-    )
-
-
-PAIRS = Export(
-    title=TITLE,
-    looks_like=is_pairs,
-    start=read_pairs,
-    known=(),
-)
-MADE_OF_SCORES = Export(
-    title="pairs made of scores", looks_like=is_made_of_scores, start=_made_of_scores, known=()
-)
+PAIRS = Export(title=TITLE, looks_like=is_pairs, start=read_pairs, known=())

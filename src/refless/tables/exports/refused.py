@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from refless.errors import InputError
 from refless.tables.exports.shape import About, Export, Reader, at
-
-_PLAIN = "or name the columns and --input-format"
 
 
 def is_ultrafeedback(first: Mapping[str, object]) -> bool:
@@ -15,12 +13,35 @@ def is_ultrafeedback(first: Mapping[str, object]) -> bool:
     return "instruction" in first and at(first.get("completions"), 0, "annotations") is not None
 
 
-def _by_a_model(about: About) -> Reader:
-    raise InputError(
+def is_made_of_scores(first: Mapping[str, object]) -> bool:
+    """Pairs that somebody made of scores, which public sets have from a model."""
+    names = ("score_chosen", "chosen_score", "chosen-rating", "chosen_rating")
+    return "chosen" in first and any(name in first for name in names)
+
+
+def _refusing(found: str, remedy: str) -> Callable[[About], Reader]:
+    def start(about: About) -> Reader:
+        raise InputError(found, path=about.path, remedy=remedy)
+
+    return start
+
+
+BY_GPT4 = Export(
+    title="UltraFeedback",
+    looks_like=is_ultrafeedback,
+    start=_refusing(
         "the ratings of UltraFeedback are by GPT-4, not by people",
-        path=about.path,
-        remedy=f"give ratings by people, {_PLAIN} jsonl, to read them as rows",
-    )
-
-
-BY_GPT4 = Export(title="UltraFeedback", looks_like=is_ultrafeedback, start=_by_a_model, known=())
+        "give ratings by people, or name the columns and --input-format jsonl, to read them as "
+        "rows",
+    ),
+    known=(),
+)
+MADE_OF_SCORES = Export(
+    title="pairs made of scores",
+    looks_like=is_made_of_scores,
+    start=_refusing(
+        "pairs made of scores (score_chosen), which are GPT-4's in the sets of this form",
+        "give choices by people; where yours are, --input-format preference-pairs reads them",
+    ),
+    known=(),
+)
