@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from refless.application.estimating import DEFAULT, chosen, estimated, fitted, shown
 from refless.application.notes import note
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from refless.report.pairs.wins import WinsResult
     from refless.report.result import GateRecord
     from refless.studies.comparing import Field, Pair
-    from refless.tables import PartlyRated, Reading
+    from refless.tables import PartlyRated
 
 SELECTIONS = ("random", "active", "unknown")
 PLACES = (None, "item", "source", "task")
@@ -65,10 +65,6 @@ class ComparedRows(ScoredRows):
     """
 
     probability_column: Column = None
-
-    def reading(self, **columns: Any) -> Reading:
-        """How to read, with more columns by role."""
-        return ScoredRows.reading(self, **{"probability": self.probability_column, **columns})
 
 
 @command

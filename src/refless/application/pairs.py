@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from refless.application.estimating import by_title, chosen, shown, with_twins
@@ -50,10 +49,7 @@ def pairs_in(rows: Rows, options: RatedRows) -> Pairs:
     """
     from refless.tables import read_pairs
 
-    for field in fields(options):
-        if field.name not in READ and getattr(options, field.name) != field.default:
-            flag = field.name.replace("_", "-")
-            raise UsageError(f"--{flag} is about ratings, and these are pairs")
+    check_plain({name: value for name, value in options.given().items() if name not in READ}, {})
     read = read_pairs(rows, options.reading())
     tell(read)
     note_missing(read.pairs.texts)

@@ -86,20 +86,21 @@ class OutputRows:
     max_bytes: Rare[Read[int]] = MOST_BYTES
     skip_bad: Read[bool] = False
 
-    def reading(self, **columns: Any) -> Reading:
-        """How to read, with more columns by role."""
-        from refless.tables import Columns, Reading
+    def given(self) -> dict[str, Any]:
+        """What is not as usual, by name."""
+        values = {one.name: (getattr(self, one.name), one.default) for one in fields(self)}
+        return {name: value for name, (value, usual) in values.items() if value != usual}
 
-        named = Columns(
-            text=self.text_column,
-            id=self.id_column,
-            item=self.item_column,
-            source=self.source_column,
-            system=self.system_column,
-            task=self.task_column,
-        )
+    def reading(self, **columns: Any) -> Reading:
+        """How to read: the columns that flags name, whatever they are, and more by role."""
+        from refless.tables import Columns, Reading
+        from refless.tables.columns import SEVERAL
+
+        flags = [one.name for one in fields(self) if one.name.endswith("_column")]
+        own = {name.removesuffix("_column"): getattr(self, name) for name in flags}
+        own |= {role: names_in(own[role]) for role in SEVERAL if role in own}
         return Reading(
-            columns=replace(named, **columns),
+            columns=Columns(**own | columns),
             encoding=self.encoding,
             quoting=self.quoting,
             skip_bad=self.skip_bad,
@@ -149,15 +150,9 @@ class RatedRows(OutputRows):
         words = self.rating_map
         dimension, own = one_of(names_in(self.dimension))
         scale = None if self.scale is None else scale_of(self.scale)
-        named = {
-            "rating": names_in(self.rating_column),
-            "annotator": self.annotator_column,
-            "time": self.time_column,
-            "dimension": self.dimension_column,
-        }
         return replace(
             # zero-argument super() does not know the class that slots made anew
-            OutputRows.reading(self, **{**named, **columns}),
+            OutputRows.reading(self, **columns),
             scale=scale if own is None else own,
             dimension=dimension,
             label_config=self.label_config,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -14,7 +14,6 @@ from refless.application.parameters import (
     RatedRows,
     Rows,
     SeveralColumns,
-    names_in,
 )
 from refless.errors import InputError, UsageError
 
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from refless.estimators import Estimator
     from refless.index import RatedIndex
     from refless.records import Outputs, RatedPool, Texts
-    from refless.tables import OutputsRead, PoolRead, Reading
+    from refless.tables import OutputsRead, PoolRead
 
 LIKELY_SCALES = {  # lowest and highest rating
     *((0.0, float(high)) for high in (1, 2, 3, 4, 5, 6, 10, 20, 100)),
@@ -44,10 +43,6 @@ class ScoredRows(RatedRows):
     """
 
     score_column: SeveralColumns = None
-
-    def reading(self, **columns: Any) -> Reading:
-        """How to read, with more columns by role."""
-        return RatedRows.reading(self, **{"score": names_in(self.score_column), **columns})
 
 
 class Read(Protocol):
@@ -209,10 +204,9 @@ def index_folder(rows: Rows) -> str | PathLike[str] | None:
 
 def _check_unused(options: RatedRows) -> None:
     """Raises UsageError for an option about reading where there is only an index."""
-    for field in fields(options):
-        heeded = field.name in {"scale", "aggregate", "score_column"}
-        if not heeded and getattr(options, field.name) not in (field.default, None):
-            flag = field.name.replace("_", "-")
+    for name, value in options.given().items():
+        if value is not None and name not in {"scale", "aggregate", "score_column"}:
+            flag = name.replace("_", "-")
             raise UsageError(f"--{flag} is about reading rows, and an index is read already")
 
 

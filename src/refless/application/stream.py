@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from os import fspath
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -106,9 +105,7 @@ def _check_apart(estimator: Estimator) -> None:
 
 def _options(rows: ScoredRows) -> dict[str, str]:
     """How outputs are read, where that is not as usual: by another column, estimates are others."""
-    given = {one.name: getattr(rows, one.name) for one in fields(rows)}
-    usual = ScoredRows()
-    return {name: str(value) for name, value in given.items() if value != getattr(usual, name)}
+    return {name: str(value) for name, value in rows.given().items()}
 
 
 def _all(
