@@ -72,7 +72,8 @@ def stream(
     _check_apart(one)
     least = checked_gates(min_mean, min_coverage, one.rated.scale)
     settings = {"outputs": named(outputs), "estimator": str(saved.signature), "batch": batch}
-    settings["reading"] = _options(rows)
+    # by another column estimates are others, so how outputs are read is a setting too
+    settings["reading"] = {name: str(value) for name, value in rows.given().items()}
     tally = Tally()
     with parts_of(to, settings) as parts:
         count = _all(outputs, one, group, rows, batch, parts, tally)
@@ -101,11 +102,6 @@ def _check_apart(estimator: Estimator) -> None:
             "which outputs target_coverage leaves out depends on all of them; fit the model with "
             "max_sd instead"
         )
-
-
-def _options(rows: ScoredRows) -> dict[str, str]:
-    """How outputs are read, where that is not as usual: by another column, estimates are others."""
-    return {name: str(value) for name, value in rows.given().items()}
 
 
 def _all(

@@ -166,10 +166,12 @@ def _result(
             seed=how.seed,
         )
     others = len(pool) - (how.group == "id")
+    signed = {name: how.signed(one.signature(pool)) for name, one in names.items()}
+    signatures = {name: str(one.plus(heldout=how.group)) for name, one in signed.items()}
     return ValidateResult(
         validation=validated,
         estimator=best,
-        side_by_side=replace(table, signatures=_signatures(names, pool, how)),
+        side_by_side=replace(table, signatures=signatures),
         beside_scores=beside,
         next_command=scoring(best),
         advice=advice_on(best, as_outputs(pool), values, others),
@@ -177,12 +179,6 @@ def _result(
         studies=partial(_studies, best, pool, how),
         signature=validated.signature,
     )
-
-
-def _signatures(names: dict[str, Estimator], pool: RatedPool, how: HeldOut) -> dict[str, str]:
-    """The signature of each estimator with what was held out."""
-    signed = {name: how.signed(one.signature(pool)) for name, one in names.items()}
-    return {name: str(one.plus(heldout=how.group)) for name, one in signed.items()}
 
 
 def _twins(names: dict[str, Estimator]) -> dict[str, str]:

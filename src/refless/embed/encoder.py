@@ -134,7 +134,7 @@ class Encoder:
         folder = folder_of(self.model)
         said = json_in(folder / "1_Pooling" / "config.json", dict)
         named = said.get("pooling_mode", [])  # as newer versions write it
-        chosen = {named} if isinstance(named, str) else {*map(str, _list(named))}
+        chosen = {*map(str, named if isinstance(named, list) else [named])}
         flags = {name for name, value in said.items() if name.startswith("pooling_mode_") and value}
         ways = {"pooling_mode_cls_token": "cls", "pooling_mode_mean_tokens": "mean"}
         chosen |= {ways.get(name, name) for name in flags}
@@ -174,10 +174,6 @@ class Encoder:
         if self.layer is not None:
             raise UsageError(f"'{self.model}' holds static embeddings, which have no layers")
         return {"model": model_name(self.model), "sha": files_digest(files), "pooling": pooling}
-
-
-def _list(value: object) -> list[object]:
-    return value if isinstance(value, list) else [value]
 
 
 def _most_tokens(tokenizer: Any, network: Any, folder: Path | None = None) -> int:  # noqa: ANN401

@@ -17,7 +17,8 @@ def as_markdown(document: Document) -> str:
     for section in _printable(document):
         if section.title:
             parts.append(f"## {section.title}")
-        parts += [_quoted(line) if section.warning else line for line in section.lines]
+        quoted = "> " if section.warning else ""
+        parts += [line if _whole(line) else f"{quoted}{line}" for line in section.lines]
         if section.table is not None:
             parts.append(_pipes(section.table))
     return "\n\n".join(parts) + "\n"
@@ -36,10 +37,6 @@ def _printable(document: Document) -> Iterator[Section]:
 
 def _shown(texts: Iterable[str]) -> tuple[str, ...]:
     return tuple(printable(text, keep="\n") for text in texts)
-
-
-def _quoted(line: str) -> str:
-    return line if _whole(line) else f"> {line}"
 
 
 def _pipes(table: Table) -> str:

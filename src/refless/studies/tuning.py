@@ -158,7 +158,8 @@ def tuning(
     for number in range(FOLDS + 1):  # the last one is of all texts
         told = None if progress is None else _part_of(progress, number, FOLDS + 2)
         rows = fold != number
-        found = _spread(inner_estimates(each, *_some(pool, deal, rows), told), rows)
+        some, blocks = pool.take(np.flatnonzero(rows)), deal.blocks[rows]
+        found = _spread(inner_estimates(each, some, blocks, told), rows)
         courses.append(_Course(deal, rows, found, objective, min_coverage))
     ranked = [one.ranked(range(len(each))) for one in courses]
     firsts = [one[0][0] for one in ranked]
@@ -179,11 +180,6 @@ def tuning(
         side_by_side=side_by_side({TUNED: tuned, **others}, reference=TUNED),
         method=tuned.method,
     )
-
-
-def _some(pool: RatedPool, deal: Deal, rows: BoolArray) -> tuple[RatedPool, IntArray]:
-    """Some of the texts, and their blocks."""
-    return pool.take(np.flatnonzero(rows)), deal.blocks[rows]
 
 
 def _spread(found: Sequence[FloatArray], rows: BoolArray) -> FloatArray:

@@ -33,12 +33,8 @@ def parquet(place: Place) -> Iterator[Table]:
             rows = _parquet_rows(file, [*filter(place.keep, names)], place)
             yield Table(columns=names, rows=rows, lines=False)
     except (ArrowException, OverflowError, TypeError, UnicodeDecodeError) as fault:
-        raise _no_parquet(fault, place.path) from fault
-
-
-def _no_parquet(fault: Exception, path: str) -> InputError:
-    reason = re.sub(r"\s+", " ", str(fault))
-    return InputError(f"not Parquet: {reason}", path=path)
+        reason = re.sub(r"\s+", " ", str(fault))
+        raise InputError(f"not Parquet: {reason}", path=place.path) from fault
 
 
 def _check_size(file: Any, place: Place) -> None:  # noqa: ANN401 - pyarrow has no types

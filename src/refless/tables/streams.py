@@ -59,7 +59,9 @@ def raw_of(path: str, most: int) -> bytes | Path:
         raw = sys.stdin.buffer.read(most + 1)
         if not raw:
             raise InputError("standard input is empty", path=path, remedy="pipe rows into it")
-        return _within(raw, path, most)
+        if len(raw) > most:
+            raise too_large(path, most)
+        return raw
     file = Path(path)
     if is_folder(path):
         raise InputError("this is a directory", path=path, remedy="name the files in it")
@@ -83,12 +85,6 @@ def raw_of(path: str, most: int) -> bytes | Path:
 def _piped(file: Path, most: int) -> bytes:
     with file.open("rb") as stream:
         return stream.read(most + 1)
-
-
-def _within(raw: bytes, path: str, most: int) -> bytes:
-    if len(raw) > most:
-        raise too_large(path, most)
-    return raw
 
 
 @contextmanager

@@ -133,12 +133,9 @@ def _made_of(pair: Pair, estimator: str) -> str:
 def _alone(pairs: Sequence[Pair]) -> str:
     """How pairs without ratings that count are compared."""
     any_rated = any(one.both_rated + one.one_rated for one in pairs)
-    behind = "" if any_rated else f": no rating of these outputs is behind {_it(len(pairs))}"
+    it = "it" if len(pairs) == 1 else "them"
+    behind = "" if any_rated else f": no rating of these outputs is behind {it}"
     return f"by estimates alone{behind}. {MISJUDGED}"
-
-
-def _it(n: int) -> str:
-    return "it" if n == 1 else "them"
 
 
 def _rated(pair: Pair) -> str:

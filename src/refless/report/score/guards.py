@@ -133,12 +133,9 @@ def _count(one: Marked) -> str:
 
 def _usual(found: Mapping[str, Marked]) -> str:
     """One share, or the lowest and the highest."""
-    shares = sorted({percent(one.usual): one.usual for one in found.values()}.items(), key=_second)
-    return " to ".join(dict.fromkeys((shares[0][0], shares[-1][0])))
-
-
-def _second(pair: tuple[str, float]) -> float:
-    return pair[1]
+    shares = {percent(one.usual): one.usual for one in found.values()}
+    ranked = sorted(shares, key=shares.__getitem__)
+    return " to ".join(dict.fromkeys((ranked[0], ranked[-1])))
 
 
 def _table(found: Guards) -> Table:

@@ -9,6 +9,14 @@ from refless.report.document import Section, Table
 from refless.report.wording import labels, number, p_value, percent
 from refless.studies.drift import Drift, Rater, Trend
 
+OVER_TIME = (
+    "Ratings {} over time: by {} from the first to the last, on the same texts and each rater by "
+    "itself. Rate some early texts again."
+)
+ERRORS = (
+    "Beside the estimates ratings {} over time, by {} from the first to the last: raters, systems "
+    "or texts have changed, and estimates of new texts may be as far off."
+)
 LEVEL = 0.01  # of a test, as several are made
 NAMED, MOST_ROWS = 3, 500  # raters in a sentence, in the table
 READ = (
@@ -27,8 +35,8 @@ def drifted(found: Drift, scale: Scale | None) -> tuple[str, ...]:
         _astray(found.raters),
         _levels(found.raters, unit),
         _drifting(found.raters, unit),
-        _over_time(found.over_time, unit),
-        _errors(found.errors, unit),
+        _trend(found.over_time, unit, OVER_TIME),
+        _trend(found.errors, unit, ERRORS),
     )
     return tuple(line for line in lines if line)
 
@@ -81,23 +89,11 @@ def _drifting(raters: Sequence[Rater], unit: float) -> str:
     return f"Raters who change over time beside the others, from first to last: {names}."
 
 
-def _over_time(found: Trend | None, unit: float) -> str:
+def _trend(found: Trend | None, unit: float, said: str) -> str:
     if found is None or not found.p < LEVEL:
         return ""
-    return (
-        f"Ratings {_way(found)} over time: by {number(abs(unit * found.change), 2)} from the first "
-        "to the last, on the same texts and each rater by itself. Rate some early texts again."
-    )
-
-
-def _errors(found: Trend | None, unit: float) -> str:
-    if found is None or not found.p < LEVEL:
-        return ""
-    return (
-        f"Beside the estimates ratings {_way(found)} over time, by "
-        f"{number(abs(unit * found.change), 2)} from the first to the last: raters, systems or "
-        "texts have changed, and estimates of new texts may be as far off."
-    )
+    way = "rise" if found.change > 0 else "fall"
+    return said.format(way, number(abs(unit * found.change), 2))
 
 
 def _told(found: Drift, scale: Scale | None) -> tuple[str, ...]:
@@ -110,10 +106,6 @@ def _told(found: Drift, scale: Scale | None) -> tuple[str, ...]:
         for name, one in trends.items()
         if one is not None
     )
-
-
-def _way(found: Trend) -> str:
-    return "rise" if found.change > 0 else "fall"
 
 
 def _signed(value: float) -> str:
