@@ -131,7 +131,7 @@ def test_our_own_fault(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object, **__: object) -> None:
         raise KeyError("surprise")
 
-    monkeypatch.setattr("refless.application.rows.rated_of", broken)
+    monkeypatch.setattr("refless.application.validate.rated_of", broken)
     ran = run("validate", folder / "rated.jsonl")
     assert ran.code == 1
     assert "Traceback" in ran.err
@@ -235,7 +235,7 @@ def test_interrupted(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("refless.application.rows.rated_of", interrupted)
+    monkeypatch.setattr("refless.application.validate.rated_of", interrupted)
     ran = run("validate", folder / "rated.jsonl")
     assert ran.code == 130
     assert "Traceback" not in ran.err

@@ -296,7 +296,7 @@ def test_faults_of_the_system_are_told_as_such(
     def broken(*_: object, **__: object) -> None:
         raise fault
 
-    monkeypatch.setattr("refless.application.rows.rated_of", broken)
+    monkeypatch.setattr("refless.application.validate.rated_of", broken)
     ran = run("validate", jsonl(tmp_path / "r.jsonl", rated_rows()))
     assert (ran.code, said in ran.err) == (2, True)
     assert "Traceback" not in ran.err

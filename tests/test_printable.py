@@ -79,7 +79,7 @@ def test_our_own_faults_command_nothing(rated: Path, monkeypatch: pytest.MonkeyP
     def broken(*_: object, **__: object) -> None:
         raise KeyError(ESCAPE)
 
-    monkeypatch.setattr("refless.application.rows.rated_of", broken)
+    monkeypatch.setattr("refless.application.validate.rated_of", broken)
     ran = run("validate", rated)
     assert (ran.code, COMMANDS.search(ran.err)) == (1, None)
 
