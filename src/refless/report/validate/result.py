@@ -159,6 +159,7 @@ class ValidateResult(Result):
             drift=drift,
             in_scale=in_scale(found.estimator, scale),
             recommendation=recommendation(self.side_by_side),
+            optimistic=self.optimistic,
             texts_and_scores=() if beside is None else said(beside, self.side_by_side),
         )
 
