@@ -73,6 +73,18 @@ class Covariance:
         return total
 
 
+def below(points: Points, more: Points) -> Points:
+    """[texts + more, ...] points of one kernel, and others of it below them."""
+    if not hasattr(points, "indptr"):
+        return np.concatenate([points, more])
+    from scipy.sparse import csr_array
+
+    starts = np.append(points.indptr, points.indptr[-1] + more.indptr[1:])
+    parts = ((points.data, more.data), (points.indices, more.indices))
+    values, columns = (np.concatenate(both) for both in parts)
+    return csr_array((values, columns, starts), shape=(len(starts) - 1, points.shape[1]))
+
+
 def rows_of(points: Mapping[str, Points], rows: IntArray) -> dict[str, Points]:
     """Some of the points."""
     return {name: one[rows] for name, one in points.items()}

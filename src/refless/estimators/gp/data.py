@@ -52,6 +52,8 @@ class Data:
         encoder: what gives texts their vectors, or None.
         reads_scores: whether those of others are read, where there are any.
         threads: how many work at once; no result depends on it.
+        origin: the fingerprint of the rated texts that kernels and units were learned from, where
+            ratings have come since.
     """
 
     pool: RatedPool
@@ -68,6 +70,7 @@ class Data:
     encoder: Encoder | None
     reads_scores: bool
     threads: int | None
+    origin: str = ""
 
     def in_units_of(self, rows: IntArray) -> Data:
         """The same texts with offset, unit and noise as these rated texts alone have them."""

@@ -14,10 +14,9 @@ from refless.estimators.explanation import Explanation
 from refless.estimators.given import outputs_in
 from refless.estimators.gp.abstaining import reasons_of
 from refless.estimators.gp.data import FEWEST, Data, check_sources, folds_in, kernels_of, read
-from refless.estimators.gp.exact import Left
+from refless.estimators.gp.learned import Learned
 from refless.estimators.gp.model import (
     Method,
-    Model,
     conditioned,
     doubted,
     estimated,
@@ -56,7 +55,6 @@ from refless.records import (
     Residuals,
     as_outputs,
     ends_of,
-    residuals_in,
 )
 from refless.signature import Signature
 from refless.spec import About, check
@@ -67,42 +65,6 @@ from refless.version import __version__
 
 READING = 0.5  # share of the work that is an encoder's, as progress is told
 SIZE = 10  # the least that sizes can be set to
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Learned:
-    """What `fit` learns; no model of fewer than five rated texts.
-
-    Attributes:
-        left: held-out means and variances of the rated texts, by what is left out together.
-        errors: human rating minus held-out estimate of the rated texts; standardized: the same in
-            standard deviations.
-    """
-
-    data: Data
-    model: Model | None
-    left: Mapping[str, Left]
-    errors: Residuals
-    standardized: Residuals
-
-    @classmethod
-    def of(
-        cls, data: Data, model: Model | None, left: Mapping[str, Left], labels: tuple[str, ...]
-    ) -> _Learned:
-        """With the errors; labels: [n] what texts of one group have in common."""
-        if model is None:
-            nothing = Residuals(values=np.zeros(0))
-            return cls(data, None, {}, nothing, nothing)
-        gaps = {way: data.y - means for way, (means, _) in left.items()}
-        errors = {way: gap * data.unit for way, gap in gaps.items()}
-        ratios = {way: gap / np.sqrt(left[way][1]) for way, gap in gaps.items()}
-        found = (residuals_in(data.rated, labels, **some) for some in (errors, ratios))
-        return cls(data, model, left, *found)
-
-    @property
-    def rated(self) -> RatedPool:
-        """The rated texts in use."""
-        return self.data.rated
 
 
 @dataclass(kw_only=True, repr=False)
@@ -182,26 +144,50 @@ class GaussianProcess(Estimator):
         """The same of texts alone; None where that is what it is."""
         return self.clone().set_params(use_scores=False) if self.use_scores else None
 
-    def _learn(self, given: RatedPool | RatedIndex) -> _Learned:
+    def _learn(self, given: RatedPool | RatedIndex) -> Learned:
         """Reads the rated texts, chooses the amplitudes, conditions on the ratings."""
         data = self._read(rated_in(given))
         labels = self._labels(data.rated)
         if len(data.y) < FEWEST:
-            return _Learned.of(data, None, {}, labels)
+            return Learned.of(data, None, {}, labels)
         with calm():
             amplitudes = tuned(data, np.arange(len(data.y)), self._method())
             model = conditioned(data, amplitudes, self._method())
             left = left_out(model.posterior, held_out_ways(data.rated, labels))
-        return _Learned.of(data, model, left, labels)
+        return Learned.of(data, model, left, labels)
+
+    def updated(self, more: RatedPool) -> Self:
+        """A copy that has heard more ratings, too; amplitudes and inducing points stay as they are.
+
+        So do words' frequencies, ranks, units and the errors that intervals are made of: what
+        changes is what `fit` would change with all of these given. Signatures name the texts that
+        they were learned from. It cannot be saved; `fit` learns all anew.
+
+        Raises:
+            UsageError: before `fit`, with fewer than five rated texts or a `subsample`, or ratings
+                of another kind than those before.
+        """
+        state: Learned = self._state()
+        if self._fitted is None or state.model is None or self.subsample != 1.0:
+            raise UsageError("too few texts, or a subsample, are known: fit all ratings anew")
+        with calm():
+            learned = state.plus(more)
+        other = self.clone()
+        labels = {name: self._together.get(name, "") for name in learned.rated.ids}
+        other._together = labels if self._together else {}  # noqa: SLF001 - of its own class
+        other._fitted = replace(self._fitted, learned=learned, pool=learned.rated)  # noqa: SLF001
+        return other
 
     def learned(self) -> tuple[dict[str, object], Arrays]:
         """The kernels, their amplitudes, and the process given the ratings."""
-        state: _Learned = self._state()
+        state: Learned = self._state()
+        if state.data.origin:
+            raise UsageError("ratings have come since it was fitted; fit them all before saving")
         return stored(state.data, state.model, state.left)
 
     def _relearn(
         self, pool: RatedPool, facts: Mapping[str, Any], arrays: Mapping[str, Array]
-    ) -> _Learned:
+    ) -> Learned:
         rated = self.drawn(pool)
         labels = self._labels(rated)
         if len(rated) < FEWEST:
@@ -209,7 +195,7 @@ class GaussianProcess(Estimator):
             return self._learn(pool)
         ways, method = tuple(held_out_ways(rated, labels)), self._method()
         found = restored(pool, rated, method, ways, facts, arrays, **self._reading())
-        return _Learned.of(*found, labels)
+        return Learned.of(*found, labels)
 
     def _reading(self) -> dict[str, Any]:
         """How texts are read."""
@@ -243,7 +229,7 @@ class GaussianProcess(Estimator):
         return self._estimated(outputs_in(X), self.target_coverage)
 
     def _estimated(self, outputs: Outputs, share: float | None) -> Estimates:
-        state: _Learned = self._state()
+        state: Learned = self._state()
         data, model = state.data, state.model
         check_sources(data, outputs)
         y, variances = np.full(len(outputs), np.nan), np.full(len(outputs), np.nan)
@@ -379,12 +365,12 @@ class GaussianProcess(Estimator):
 
     def residuals(self) -> Residuals:
         """Human rating minus estimate of the rated texts, each held out with its source."""
-        state: _Learned = self._state()
+        state: Learned = self._state()
         return state.errors
 
     def together(self, outputs: Outputs, doubt: int = 0) -> Together | None:
         """What outputs share, out of the posterior covariance; None without a model."""
-        state: _Learned = self._state()
+        state: Learned = self._state()
         data, model = state.data, state.model
         if model is None:
             return None
@@ -401,7 +387,7 @@ class GaussianProcess(Estimator):
         if hide is not None and hide in self.rated.ids:
             return self._without(hide).explain(outputs, most=most)
         found = self._estimated(outputs, share=None)  # a share is a rule about many outputs
-        state: _Learned = self._state()
+        state: Learned = self._state()
         data, model = state.data, state.model
         inputs = data.inputs_of(outputs)
         if model is None:
@@ -446,4 +432,6 @@ class GaussianProcess(Estimator):
             signed = self._with_pool(
                 signed.plus(k=tuple(data.components)), data.pool, data.fingerprint
             )
+            if data.origin:
+                signed = signed.plus(learned=data.origin)
         return signed.plus(v=__version__)

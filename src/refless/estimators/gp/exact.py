@@ -78,6 +78,21 @@ class Exact:
         """Mean of each rating given those outside its group, and the variance of its error."""
         return self.precision().held_out(groups)
 
+    def plus(self, cross: FloatArray, own: FloatArray, y: FloatArray) -> Exact:
+        """Given more ratings, by blocks of the Cholesky factor.
+
+        Args:
+            cross: [new, n] covariance of the process with the rated texts.
+            own: [new, new] covariance of the new ratings; y: [n + new] all ratings.
+        """
+        from scipy.linalg import cholesky, solve_triangular
+
+        n, lower = len(self.y), np.zeros((len(y), len(y)))
+        side = solve_triangular(self.factor[0], cross.T, lower=True, check_finite=False).T
+        lower[:n, :n], lower[n:, :n] = np.tril(self.factor[0]), side
+        lower[n:, n:] = cholesky(own - side @ side.T, lower=True, check_finite=False)
+        return _given((np.asfortranarray(lower), True), y)
+
     def precision(self) -> Precision:
         """What leaves ratings out in closed form."""
         q = inverse(self.factor)
@@ -172,10 +187,16 @@ def exact(kernel: FloatArray, noise: FloatArray, y: FloatArray) -> Exact:
     Raises:
         numpy.linalg.LinAlgError: kernel and noise are not positive definite together.
     """
-    from scipy.linalg import cho_factor, cho_solve
+    from scipy.linalg import cho_factor
 
     kernel[np.diag_indices(len(y))] += noise
-    factor = cho_factor(kernel, lower=True, overwrite_a=True, check_finite=False)
+    return _given(cho_factor(kernel, lower=True, overwrite_a=True, check_finite=False), y)
+
+
+def _given(factor: Factor, y: FloatArray) -> Exact:
+    """Given ratings whose covariance has this factor."""
+    from scipy.linalg import cho_solve
+
     ones = cho_solve(factor, np.ones(len(y)), check_finite=False)
     mean = float(ones @ y / ones.sum())
     alpha = cho_solve(factor, y - mean, check_finite=False)

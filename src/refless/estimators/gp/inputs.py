@@ -51,6 +51,15 @@ class Inputs:
         columns = {f.name: picked(getattr(self, f.name)) for f in fields(self)}
         return Inputs(**columns | {"score_names": self.score_names})
 
+    def below(self, more: Inputs) -> Inputs:
+        """With others, read alike, below them."""
+
+        def both(one: Any, other: Any) -> Any:  # noqa: ANN401 - as in `take`
+            return one + other if isinstance(one, tuple) else np.concatenate([one, other])
+
+        columns = {f.name: both(getattr(self, f.name), getattr(more, f.name)) for f in fields(self)}
+        return Inputs(**columns | {"score_names": self.score_names})
+
 
 def inputs_of(
     texts: Sequence[str],

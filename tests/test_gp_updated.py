@@ -1,0 +1,124 @@
+"""Ratings that arrive after a fit: as if all had been there, with the amplitudes of before."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import refless
+from refless import GaussianProcess, pool_of
+from refless.errors import UsageError
+from refless.estimators.gp import data as gp_data
+from refless.estimators.gp import inducing
+from refless.estimators.gp.covariance import Covariance
+from refless.estimators.gp.exact import exact
+from refless.estimators.gp.inducing import Inducing
+from refless.estimators.gp.learned import Learned
+from refless.estimators.gp.model import Model, seen
+from refless.joining import joined
+from refless.records import RatedPool, as_outputs
+from refless.simulate import simulate
+
+NEW = as_outputs(simulate(12, seed=22).pool)
+WAYS: list[dict[str, int]] = [{}, {"exact_up_to": 20, "inducing": 15}]
+SIZES = st.integers(25, 50), st.integers(1, 20), st.integers(0, 10)
+
+
+def named(n: int, seed: int, first: int = 0) -> RatedPool:
+    """Self-made texts, each rated by three, whose ids count on."""
+    pool = simulate(n, seed=seed).pool
+    return replace(pool, ids=tuple(f"t{i}" for i in range(first, first + n)), named=True)
+
+
+def refitted(state: Learned) -> Model:
+    """The slow twin: conditioned on all ratings at once, with these amplitudes and points."""
+    data, model = state.data, state.model
+    assert model is not None
+    n, nugget = len(data.y), model.amplitudes.nugget
+    if isinstance(model.posterior, Inducing):
+        root = model.posterior.root
+        find = partial(seen, data, nugget, model.covariance, root)
+        return replace(model, posterior=Inducing.of(root, find, n, 1))
+    rows = np.arange(n)
+    covariance = Covariance.of(data.components, model.amplitudes.weights, data.at(rows), n)
+    kernel = covariance.between(data.at(rows), n)
+    return Model(model.amplitudes, covariance, exact(kernel, data.noise + nugget, data.y))
+
+
+@pytest.mark.parametrize("way", WAYS)
+@settings(max_examples=5, deadline=None)
+@given(SIZES[0], SIZES[1], SIZES[2], st.sampled_from([0, 10**9]), st.sampled_from([20, 10**9]))
+def test_it_is_a_refit_with_the_same_amplitudes(
+    way: dict[str, int], n: int, more: int, again: int, numbers: int, kept: int
+) -> None:
+    """Exact or not, whatever is kept, with texts that are rated once more; and twice over."""
+    old, fresh = named(n, 20), named(more, 21, first=n)
+    before = GaussianProcess(threads=1, tune_on=20, **way)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(inducing, "NUMBERS", numbers)
+        patch.setattr(gp_data, "KEPT", kept)
+        before.fit(old)
+        told = before.estimate(NEW).values
+        both = before.updated(fresh)
+        if again:
+            both = both.updated(old.take(np.arange(again)))
+        assert np.array_equal(before.estimate(NEW).values, told)  # it is what it was
+        found, state = both.estimate(NEW), both._state()
+        slow = both.clone()
+        slow._fitted = replace(both._fitted, learned=replace(state, model=refitted(state)))
+        wanted = slow.estimate(NEW)
+    np.testing.assert_allclose(found.values, wanted.values, atol=1e-8)
+    np.testing.assert_allclose(found.sd, wanted.sd, atol=1e-8)
+    assert np.abs(found.values - told).max() > 1e-6
+    shares = [{e.id: e.share for e in gp.explain(NEW.take([0])).neighbors} for gp in (both, slow)]
+    assert shares[0] == pytest.approx(shares[1], abs=1e-8)
+    assert len(both.rated) == n + more == len(shares[0])
+
+
+def test_what_stays_and_what_comes() -> None:
+    """Units and the variance of a rating stay; ratings of a text are averaged; the rest is new."""
+    old = named(30, 20)
+    fresh = joined(old.take(np.array([29])), named(4, 21, first=30))
+    before = GaussianProcess(threads=1, tune_on=20).fit(old)
+    data, now = before._state().data, before.updated(fresh)._state().data
+    assert (now.offset, now.unit, len(now.rated)) == (data.offset, data.unit, 34)
+    place = data.rated.ids.index("t29")
+    assert now.noise[place] == pytest.approx(data.noise[place] / 2)
+    assert now.noise[30:] == pytest.approx(data.noise[0])
+    six = now.rated.ratings.values[now.rated.ratings.text == place]
+    assert len(six) == 6
+    assert now.rated.human[place] == pytest.approx((six.mean() - 1) / 4)
+    words = now.components["words"].points(now.inputs)
+    np.testing.assert_array_equal(now.points["words"].toarray(), words.toarray())
+
+
+def test_it_says_so_and_is_not_saved(tmp_path: Path) -> None:
+    """The signature names both pools; a folder would not know which texts taught what."""
+    old, fresh = named(30, 20), named(5, 21, first=30)
+    before = GaussianProcess(threads=1).fit(old)
+    after = before.updated(fresh)
+    origin = before.signature().get("pool")
+    assert after.signature().get("learned") == origin != after.signature().get("pool")
+    assert after.updated(named(5, 23, first=35)).signature().get("learned") == origin
+    assert after.residuals() is before.residuals()
+    with pytest.raises(UsageError, match="fit them all before saving"):
+        refless.save(after, tmp_path)
+
+
+def test_what_cannot_be_updated() -> None:
+    """Too few texts, a sub-sample, ratings of another kind, outputs without sources."""
+    old = named(30, 20)
+    with pytest.raises(UsageError, match="fit all ratings anew"):
+        GaussianProcess().fit(old.take(np.arange(3))).updated(old)
+    with pytest.raises(UsageError, match="fit all ratings anew"):
+        GaussianProcess(subsample=0.5).fit(old).updated(old)
+    with pytest.raises(UsageError, match="cannot be joined"):
+        GaussianProcess().fit(old).updated(pool_of(["a"], [1.0]))
+    with pytest.raises(UsageError, match="fit a rated pool first"):
+        GaussianProcess().updated(old)
