@@ -105,20 +105,20 @@ class Assignment:
         self.rated -= self._done[item] > 0
         self._done[item] += (state == DONE) - (before == DONE)
         self.rated += self._done[item] > 0
-        if item >= self.shared:
+        if item >= self.shared and self._lacks(item):
             self._missing += self._lacks(item)
+            self._closed = min(self._closed, item)
         self._skipped[item] += (state == SKIPPED) - (before == SKIPPED)
         leases = self._leases.setdefault(item, {})
         leases.pop(rater, None)
         if state == OPEN:
             leases[rater] = until
+        if not self._is_answered(item):
             self._reached = min(self._reached, item)
         if stream == AUDIT:
             self._by_lot.add(item)
         while self._reached < len(self.sizes) and self._is_answered(self._reached):
             self._reached += 1
-        if state != DONE:
-            self._closed = min(self._closed, max(item, self.shared))
 
     def pick(self, rater: int, now: float) -> Pick | None:
         """What to ask this rater; None where there is nothing left.

@@ -216,7 +216,8 @@ def _chosen(job: Job, found: dict[str, Any]) -> None:
             left, rows, goal="learn", n=AHEAD, estimator=job["estimator"], scale=scale,
             seed=job["seed"],
         )  # fmt: skip
-        found["active"] = [result.outputs.ids[i] for i in result.choice.rows.tolist()]
+        place = {row["id"]: i for i, row in enumerate(job["outputs"])}  # one an item
+        found["active"] = [place[result.outputs.ids[i]] for i in result.choice.rows.tolist()]
 
 
 def _preferred(job: Job, found: dict[str, Any]) -> None:

@@ -182,12 +182,11 @@ class Store:
         query = sa.select(fits.c.found).order_by(fits.c.id)
         return self.database.read(lambda one: [json.loads(row[0]) for row in one.execute(query)])
 
-    def set_active(self, ids: Sequence[str]) -> Future[None]:
-        """Which items teach the estimator most, by their names."""
-        place = {name: i for i, name in enumerate(self.names)}
+    def set_active(self, places: Sequence[int]) -> Future[None]:
+        """Which items teach the estimator most."""
 
         def job(_: sa.Connection) -> None:
-            self.assignment.active = tuple(place[name] for name in ids if name in place)
+            self.assignment.active = tuple(places)
 
         return self.database.write(job)
 
