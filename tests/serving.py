@@ -72,7 +72,8 @@ def rate_all(store: Store, rater: Rater, values: Sequence[float] = (1, 2, 3, 4, 
 
 def exported(store: Store, name: str) -> bytes:
     """A file of the owner's page."""
-    return store.database.read(EXPORTS[name][1])
+    found = store.database.read(EXPORTS[name][1])
+    return found.encode() if isinstance(found, str) else found
 
 
 def rows_of(store: Store) -> list[Row]:

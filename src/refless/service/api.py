@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import anyio
+import msgspec
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
@@ -110,7 +111,7 @@ class Api:
             )
         found = await self._ran(estimates_of, one, rows)
         told = {**about(one), "estimates": found}
-        return Response(_encoded(told), media_type="application/json")
+        return Response(msgspec.json.encode(told), media_type="application/json")
 
     async def _streamed(self, request: Request, one: Estimator) -> AsyncIterator[str]:
         """An answer for each line, in order, as they are ready: an estimate, or an error."""
@@ -272,12 +273,6 @@ def _decoded(body: bytes) -> Any:  # noqa: ANN401 - any JSON
         return json.loads(body)
     except (ValueError, RecursionError):
         raise HTTPException(400, "this is not JSON in UTF-8") from None
-
-
-def _encoded(value: object) -> bytes:
-    import msgspec
-
-    return msgspec.json.encode(value)
 
 
 async def _lines(request: Request) -> AsyncIterator[bytes]:

@@ -11,19 +11,12 @@ from typing import Any
 import sqlalchemy as sa
 
 from refless.report.export import as_csv, as_jsonl, as_parquet
+from refless.service import schema as sql
 from refless.service.assignment import REPEAT
-from refless.service.schema import (
-    CURRENT_ROWS,
-    DRAWN,
-    TIE,
-    assigned,
-    events,
-    items,
-    raters,
-    settings,
-)
+from refless.service.schema import TIE, assigned, events, items, raters, settings
 
 Row = dict[str, Any]
+Export = Callable[[sa.Connection], str | bytes]
 COLUMNS = ("id", "source", "item", "system", "task", "text")  # of a text, as exports have them
 
 
@@ -65,8 +58,8 @@ def kept(one: sa.Connection) -> Kept:
         seed=json.loads(said["seed"]),
         names=tuple(row.name for row in rows),
         texts=tuple(tuple({name: one[name] for name in there} for one in unit) for unit in texts),
-        drawn=one.execute(DRAWN).scalar() or 0,
-        current=one.execute(CURRENT_ROWS).all(),
+        drawn=one.execute(sql.DRAWN).scalar() or 0,
+        current=one.execute(sql.CURRENT_ROWS).all(),
     )
 
 
@@ -131,23 +124,11 @@ def _rated(now: Kept, place: int, value: float) -> list[Row]:
     ]
 
 
-def _jsonl(one: sa.Connection) -> bytes:
-    return as_jsonl(ratings_of(kept(one))).encode()
+def _ratings(form: Callable[[list[Row]], str | bytes], *, audit: bool = False) -> Export:
+    return lambda one: form(ratings_of(kept(one), audit=audit))
 
 
-def _audit(one: sa.Connection) -> bytes:
-    return as_jsonl(ratings_of(kept(one), audit=True)).encode()
-
-
-def _csv(one: sa.Connection) -> bytes:
-    return as_csv(ratings_of(kept(one))).encode()
-
-
-def _parquet(one: sa.Connection) -> bytes:
-    return as_parquet(ratings_of(kept(one)))
-
-
-def _label_studio(one: sa.Connection) -> bytes:
+def _label_studio(one: sa.Connection) -> str:
     """Tasks with annotations, as Label Studio's own full JSON export has them."""
     now = kept(one)
     tasks: dict[int, Row] = {}
@@ -176,7 +157,7 @@ def _label_studio(one: sa.Connection) -> bytes:
             {"id": row.uuid, "from_name": row.dimension, "to_name": "text", "type": kind,
              "value": value}
         )  # fmt: skip
-    return json.dumps([tasks[item] for item in sorted(tasks)], ensure_ascii=False).encode()
+    return json.dumps([tasks[item] for item in sorted(tasks)], ensure_ascii=False)
 
 
 def _said(ask: str, value: float, texts: Sequence[Row]) -> tuple[str, Row]:
@@ -188,7 +169,7 @@ def _said(ask: str, value: float, texts: Sequence[Row]) -> tuple[str, Row]:
     return "pairwise", {} if value == TIE else {"selected": ("left", "right")[int(value)]}
 
 
-def _events(one: sa.Connection) -> bytes:
+def _events(one: sa.Connection) -> str:
     """Every event as it came, with what was shown."""
     columns = [assigned.c[name] for name in ("round", "position", "sides", "stream",
                                              "probability")]  # fmt: skip
@@ -205,14 +186,17 @@ def _events(one: sa.Connection) -> bytes:
             shown = {name: json.loads(row[name]) for name in ("sides", "shown")}
             yield {**row, **shown, "at": _time(row["at"])}
 
-    return as_jsonl([*rows()]).encode()
+    return as_jsonl([*rows()])
 
 
-EXPORTS: dict[str, tuple[str, Callable[[sa.Connection], bytes]]] = {
-    "ratings.jsonl": ("all ratings, a row each", _jsonl),
-    "ratings.csv": ("the same as CSV", _csv),
-    "ratings.parquet": ("the same as Parquet", _parquet),
+EXPORTS: dict[str, tuple[str, Export]] = {
+    "ratings.jsonl": ("all ratings, a row each", _ratings(as_jsonl)),
+    "ratings.csv": ("the same as CSV", _ratings(as_csv)),
+    "ratings.parquet": ("the same as Parquet", _ratings(as_parquet)),
     "label-studio.json": ("the same for Label Studio", _label_studio),
-    "audit.jsonl": ("ratings of items drawn by lot, with their chances", _audit),
+    "audit.jsonl": (
+        "ratings of items drawn by lot, with their chances",
+        _ratings(as_jsonl, audit=True),
+    ),
     "events.jsonl": ("every act, what was undone too, and what was shown", _events),
 }

@@ -20,23 +20,10 @@ from msgspec import Meta
 from refless.errors import RefLessError, UsageError
 from refless.records import Outputs
 from refless.report.rate import Asked
+from refless.service import schema as sql
 from refless.service.assignment import DONE, OPEN, SKIPPED, Assignment
 from refless.service.database import Database
-from refless.service.schema import (
-    EVENT,
-    HOLDS,
-    LATEST,
-    SETTLE,
-    SHOW,
-    SHOWN,
-    TIE,
-    assigned,
-    events,
-    fits,
-    items,
-    raters,
-    settings,
-)
+from refless.service.schema import TIE, assigned, events, fits, items, raters, settings
 from refless.signature import digest_of
 
 OWNER, RATER = "owner", "rater"
@@ -243,7 +230,7 @@ class Store:
         return found
 
     def _paced(self, one: sa.Connection) -> None:
-        for row in reversed(one.execute(LATEST, {"last": self.asked.dimensions[-1]}).all()):
+        for row in reversed(one.execute(sql.LATEST, {"last": self.asked.dimensions[-1]}).all()):
             self._took(row.rater, json.loads(row.shown)["latency"])
 
     def _took(self, rater: int, latency: float) -> None:
@@ -271,12 +258,12 @@ class Store:
                 "until": until,
                 "state": OPEN,
             }
-            row = one.execute(SHOW, new).one()
+            row = one.execute(sql.SHOW, new).one()
             self.assignment.note(rater, pick.item, pick.round, OPEN, until, pick.stream)
         return self._told(one, row)
 
     def _saved(self, one: sa.Connection, rater: int, event: Event, session: str) -> dict[str, Any]:
-        known = one.execute(EVENT, {"uuid": event.uuid}).one_or_none()
+        known = one.execute(sql.EVENT, {"uuid": event.uuid}).one_or_none()
         if known is not None and known.rater != rater:
             raise Refused("this event is somebody else's")
         row = self._about(one, rater, event, None if known is None else known.assigned)
@@ -303,7 +290,7 @@ class Store:
             if last is None:
                 raise Refused("there is nothing to undo")
             key = last.assigned
-        row = one.execute(SHOWN, {"key": key}).one_or_none()
+        row = one.execute(sql.SHOWN, {"key": key}).one_or_none()
         if row is None or row.rater != rater:
             raise Refused("you were not asked this")
         return row
@@ -341,11 +328,11 @@ class Store:
         self.assignment.note(row.rater, row.item - 1, row.round, state, until, row.stream)
         if state == DONE and row.state == OPEN:
             self._took(row.rater, event.latency)
-        return one.execute(SETTLE, {"key": row.id, "now": state, "then": until}).one()
+        return one.execute(sql.SETTLE, {"key": row.id, "now": state, "then": until}).one()
 
     def _values(self, one: sa.Connection, row: Any) -> tuple[dict[str, float], bool]:  # noqa: ANN401
         """What now holds of an item: ratings by dimension as stored, and whether it was skipped."""
-        found = one.execute(HOLDS, {"key": row.id}).all()
+        found = one.execute(sql.HOLDS, {"key": row.id}).all()
         values = {r.dimension: r.value for r in found if r.kind != "skipped"}
         return values, any(r.kind == "skipped" for r in found)
 
