@@ -313,6 +313,11 @@ def copies_of(pool: RatedPool) -> IntArray:
     return np.array([place[key] for key in keys], dtype=np.int64)
 
 
+def copies_in_order(ordered: RatedPool) -> IntArray:
+    """The same of a pool in canonical order, which need not be sorted anew."""
+    return np.arange(len(ordered)) if ordered.named else copies_of(ordered)
+
+
 def members_of(groups: IntArray, places: IntArray) -> dict[int, tuple[int, ...]]:
     """The sorted places of each group's rows, by its label."""
     found: dict[int, list[int]] = {}

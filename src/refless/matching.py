@@ -47,6 +47,22 @@ class Held:
     starts: IntArray
     places: IntArray
 
+    def among(self, rows: IntArray, n: int) -> Held:
+        """The same for some of n rated texts, which are numbered anew in the order given."""
+        place = np.full(n, -1)
+        place[rows] = np.arange(len(rows))
+        mine = place[self.places]
+        starts = np.concatenate([[0], np.cumsum(mine >= 0)])[self.starts]
+        return Held(self.group, starts, mine[mine >= 0])
+
+    def sizes(self) -> IntArray:
+        """[outputs] how many rated texts each must not see."""
+        return np.where(self.group >= 0, np.diff(self.starts, append=0)[self.group], 0)
+
+    def of(self, outputs: IntArray) -> Held:
+        """The same for some of the outputs."""
+        return replace(self, group=self.group[outputs])
+
     def hide(self, block: FloatArray, begin: int = 0) -> None:
         """Puts -1 into a block [outputs from `begin` on, rated texts] where they must not see."""
         for row, group in zip(block, self.group[begin : begin + len(block)], strict=True):
@@ -151,7 +167,7 @@ def neighbor_sums(
     Args:
         postings: the rated pool.
         outputs: texts as features of the pool's vocabulary.
-        values: [rated texts] integers whose sum stays below 2**63.
+        values: [rated texts] integers whose sum stays below 2**63; or [thresholds, rated texts].
         taus: [thresholds] in any order.
         work: what each output must not see, threads and progress.
     """
@@ -160,10 +176,10 @@ def neighbor_sums(
     sums = np.zeros_like(counts)
     thresholds = np.ascontiguousarray(taus, dtype=np.float64)
     columns = _columns(outputs)
-    sorted_values, hidden = values[postings.order], _hidden(postings, work.held or hide_nothing(n))
+    hidden, rows = _hidden(postings, work.held or hide_nothing(n)), np.atleast_2d(values)
 
     def task(block: _Block, begin: int, end: int) -> None:
-        own = sorted_values[block.begin : block.end]
+        own = np.take(rows, postings.order[block.begin : block.end], axis=1)
         loops.sums_loop(
             columns, block.arrays, begin, end, hidden, block.begin, thresholds, own, counts, sums
         )

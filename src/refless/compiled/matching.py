@@ -192,7 +192,10 @@ def _hidden(held, text):
 
 @loop(nogil=True)
 def sums_loop(outputs, block, first, last, held, begin, taus, values, counts, sums):
-    """Adds to counts and sums [outputs, taus] what reaches tau in the block that starts there."""
+    """Adds to counts and sums [outputs, taus] what reaches tau in the block that starts there.
+
+    `values` has a row for each tau, or one for all.
+    """
     low, rated, orders, lengths = block[0], block[1], len(outputs[2]), outputs[3]
     packed = np.empty(len(rated), dtype=np.uint32)
     packed_need = np.empty(len(rated), dtype=np.uint32)
@@ -208,12 +211,13 @@ def sums_loop(outputs, block, first, last, held, begin, taus, values, counts, su
         else:
             _count_wide(outputs, block, text, wide)
         for t in range(len(taus)):
+            own = values[min(t, len(values) - 1)]
             if fits:
                 _needs(rated, lengths[text], low, orders, taus[t], 4294967295.0, packed_need)
-                _add_hits(packed, packed_need, values, begin, hidden, t, text, counts, sums)
+                _add_hits(packed, packed_need, own, begin, hidden, t, text, counts, sums)
             else:
                 _needs(rated, lengths[text], low, orders, taus[t], np.inf, wide_need)
-                _add_hits(wide, wide_need, values, begin, hidden, t, text, counts, sums)
+                _add_hits(wide, wide_need, own, begin, hidden, t, text, counts, sums)
 
 
 @loop(nogil=True)

@@ -163,9 +163,3 @@ class Neighborhood:
             return predict
 
         return among
-
-
-def group_sizes(rated_groups: IntArray, groups: IntArray) -> IntArray:
-    """[outputs] how many rated texts each must not see; -1 is no group."""
-    sizes = np.bincount(rated_groups[rated_groups >= 0], minlength=int(groups.max(initial=0)) + 1)
-    return np.where(groups >= 0, sizes[groups], 0).astype(np.int64)

@@ -14,7 +14,7 @@ from refless.errors import UsageError
 from refless.estimators.explanation import Explanation
 from refless.estimators.given import Given, outputs_in, rated_given
 from refless.estimators.scorer import Comparison, Scorer
-from refless.human import canonical_order, copies_of, fingerprint
+from refless.human import canonical_order, copies_in_order, fingerprint
 from refless.index import RatedIndex, rated_in
 from refless.kernels.bleu import PreparedBleu
 from refless.matching import Progress
@@ -322,7 +322,7 @@ def subsampled(ordered: RatedPool, share: float, seed: int) -> RatedPool:
     """
     if share == 1.0:
         return ordered
-    copies = copies_of(ordered)
+    copies = copies_in_order(ordered)
     n = int(copies.max(initial=-1)) + 1
     size = max(1, round(share * n))
     drawn = np.random.default_rng(seed).choice(n, size, replace=False)

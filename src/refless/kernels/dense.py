@@ -76,9 +76,10 @@ class Dense:
         counts = np.zeros((len(texts), len(taus)), dtype=np.int64)
         sums = np.zeros_like(counts)
         thresholds = np.ascontiguousarray(taus, dtype=np.float64)
+        rows = np.ascontiguousarray(np.atleast_2d(values))
 
         def task(block: FloatArray, begin: int) -> None:
-            loops.sums_loop(block, values, thresholds, begin, counts, sums)
+            loops.sums_loop(block, rows, thresholds, begin, counts, sums)
 
         self._run(texts, task, work)
         return Sums(counts, sums)
