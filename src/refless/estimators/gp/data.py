@@ -42,7 +42,6 @@ class Data:
 
     Attributes:
         pool: as given; rated: in canonical order, sub-sampled.
-        copies: [n] number of each rated text's content; those with one number are equal.
         inputs: what the kernels read of the rated texts; of those that were saved, what is needed
             once their points are known.
         components: the kernels, learned from all rated texts, or from a drawn part of many.
@@ -58,7 +57,6 @@ class Data:
 
     pool: RatedPool
     rated: RatedPool
-    copies: IntArray
     inputs: Inputs
     components: Mapping[str, Component]
     points: Mapping[str, Points] | None
@@ -108,7 +106,6 @@ class Data:
         return replace(
             self,
             rated=self.rated.take(rows),
-            copies=self.copies[rows],
             inputs=self.inputs.take(rows),
             points=None if self.points is None else rows_of(self.points, rows),
             y=self.y[rows],
@@ -175,7 +172,6 @@ def data_of(*, rated: RatedPool, **known: Any) -> Data:  # noqa: ANN401 - the ot
     offset, unit = _units(rated.human)
     return Data(
         rated=rated,
-        copies=copies_of(rated),
         y=(rated.human - offset) / unit,
         offset=offset,
         unit=unit,

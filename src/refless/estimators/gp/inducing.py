@@ -9,7 +9,7 @@ adding to it, and are left out by taking away from it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import NamedTuple
 
@@ -57,8 +57,9 @@ class Inducing:
     Attributes:
         root: [m, m] lower Cholesky factor of the inducing points' covariance.
         told: [m + 2, m + 2] sum over the rated texts, see `Seen.told`.
-        size: number of the rated texts; find: these by row; kept: all of them, or None of many.
-        threads: how many work at once.
+        size: number of the rated texts; find: these by row.
+        kept: those that were there at first, or None of many; threads: how many work at once.
+        stale: rows of these that have other ratings now.
     """
 
     root: FloatArray
@@ -67,6 +68,7 @@ class Inducing:
     find: See
     kept: Seen | None
     threads: int | None
+    stale: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
     @classmethod
     def of(cls, root: FloatArray, find: See, size: int, threads: int | None) -> Inducing:
@@ -78,7 +80,14 @@ class Inducing:
 
     def see(self, rows: IntArray) -> Seen:
         """Some of the rated texts."""
-        return self.find(rows) if self.kept is None else self.kept.take(rows)
+        if self.kept is None:
+            return self.find(rows)
+        new = (rows >= len(self.kept.y)) | np.isin(rows, self.stale)
+        if not new.any():
+            return self.kept.take(rows)
+        old, fresh = self.kept.take(rows[~new]), self.find(rows[new])
+        order = np.argsort(np.concatenate([np.flatnonzero(~new), np.flatnonzero(new)]))
+        return Seen(*map(np.concatenate, zip(old, fresh, strict=True))).take(order)
 
     @cached_property
     def _inner(self) -> Factor:

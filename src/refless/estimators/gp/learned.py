@@ -11,9 +11,9 @@ import numpy as np
 from refless.estimators.gp.covariance import Covariance, below
 from refless.estimators.gp.data import Data
 from refless.estimators.gp.exact import Left, exact
-from refless.estimators.gp.inducing import Inducing, See, Seen, gathered, kept_whole
+from refless.estimators.gp.inducing import Inducing, See, gathered
 from refless.estimators.gp.model import Model, seen
-from refless.human import canonical_order, copies_of, fingerprint
+from refless.human import canonical_order, fingerprint
 from refless.joining import joined
 from refless.records import IntArray, RatedPool, Residuals, as_outputs, residuals_in
 
@@ -87,7 +87,6 @@ def with_more(data: Data, more: RatedPool) -> tuple[Data, IntArray]:
         data,
         pool=pool,
         rated=pool,
-        copies=copies_of(pool),
         inputs=inputs,
         points=points,
         y=y,
@@ -129,12 +128,4 @@ def _through(known: Inducing, find: See, size: int, changed: IntArray) -> Induci
     touched = np.append(changed, np.arange(known.size, size))
     told = known.told - gathered(changed, known.see, known.threads)
     told = told + gathered(touched, find, known.threads)
-    kept = known.kept if kept_whole(size, len(known.root)) else None
-    if kept is not None:
-        fresh, grown = find(touched), []
-        for column, new in zip(kept, fresh, strict=True):
-            both = np.concatenate([column, new[len(changed) :]])
-            both[changed] = new[: len(changed)]
-            grown.append(both)
-        kept = Seen(*grown)
-    return replace(known, told=told, size=size, find=find, kept=kept)
+    return replace(known, told=told, size=size, find=find, stale=np.union1d(known.stale, changed))

@@ -16,6 +16,7 @@ from refless.estimators.gp.inputs import Inputs
 from refless.estimators.gp.likelihood import Amplitudes, fitted_amplitudes
 from refless.estimators.gp.threads import calm
 from refless.estimators.protocol import whole
+from refless.human import copies_of
 from refless.kernels.bleu import PreparedBleu
 from refless.matching import Progress, Work
 from refless.ngrams import Shape
@@ -51,7 +52,7 @@ class Method:
 
 def tuned(data: Data, rows: IntArray, method: Method) -> Amplitudes:
     """Amplitudes from these rated texts, or from a part of them."""
-    rows = rows[whole(data.copies[rows], method.tune_on, np.random.default_rng(0))]
+    rows = rows[whole(copies_of(data.rated)[rows], method.tune_on, np.random.default_rng(0))]
     points = data.at(rows)
     kernels = [one.bound(points[name])(points[name]) for name, one in data.components.items()]
     believed = np.array([is_judge(name) for name in data.components], dtype=np.bool_)
