@@ -71,9 +71,9 @@ def test_ratings_given_before_are_told(tmp_path: Path) -> None:
     """What is estimated rests on them too."""
     store = opened(f"sqlite:///{tmp_path / 'a.sqlite'}", Asked(), sample()[0])
     live = Live(store, "gp", ({"text": "a", "rating": 1}, {"text": "b", "rating": 2}))
-    assert live.found()["state"].endswith("estimates come with 20 ratings.")
+    assert live.found()["state"].endswith("estimates come with 20.")
     live.looks.append({"n": 19, "dimensions": {"quality": {**looked(JOB), "said": []}}})
-    assert live.found()["state"].endswith("estimates come with 20 ratings.")
+    assert live.found()["state"].endswith("estimates come with 20.")
     live.looks.append({"n": 24, "dimensions": {"quality": {**looked(JOB), "said": []}}})
     assert live.found()["state"].endswith("estimates from 24 ratings, and 2 given before.")
     store.close()

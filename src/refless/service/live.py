@@ -130,8 +130,13 @@ class Live:
 
     def _estimated(self, look: Mapping[str, Any]) -> str:
         """What the estimates rest on."""
-        if look["n"] < ESTIMATED or self.store.asked.ask != "rating":
-            return f"estimates come with {ESTIMATED} ratings"
+        if self.store.asked.ask != "rating":
+            return "of choices there are no estimates"
+        if look["n"] < ESTIMATED:
+            soon = self._count() >= ESTIMATED
+            return (
+                "the first estimates are being made" if soon else f"estimates come with {ESTIMATED}"
+            )
         before = f", and {len(self.rated):,} given before" if self.rated else ""
         return f"estimates from {look['n']:,} ratings{before}"
 
