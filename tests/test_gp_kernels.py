@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 from collections import Counter
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import numpy as np
 import pytest
@@ -164,9 +164,10 @@ def read(name: str, inputs: Inputs) -> Held:
 
 
 def rows_of(held: Held) -> list[list[str]]:
-    """What each text holds."""
-    ends = held.starts.tolist()
-    return [[held.names[i] for i in held.ids[a:b].tolist()] for a, b in pairwise(ends)]
+    """What each text holds, as often as it holds it."""
+    times = held.times if len(held.times) else np.ones_like(held.ids)
+    all_of = [[held.names[i]] * n for i, n in zip(held.ids.tolist(), times.tolist(), strict=True)]
+    return [list(chain(*all_of[a:b])) for a, b in pairwise(held.starts.tolist())]
 
 
 def test_what_bags_read_by_hand() -> None:

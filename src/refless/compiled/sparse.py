@@ -16,8 +16,11 @@ def products(starts, columns, values, held_starts, held_rows, held_values, out):
 
 
 @loop(nogil=True)
-def counted(ids, starts, size):
-    """Each row's different ids, all below a size, by first place: ids, starts, how often each."""
+def counted(ids, starts, times, size):
+    """Each row's different ids, all below a size, by first place: ids, starts, how often each.
+
+    `times` says how often an id stands for itself where it stands; empty: once.
+    """
     row_of, place = np.full(size, -1, dtype=np.int64), np.empty(size, dtype=np.int64)
     found, counts = np.empty_like(ids), np.empty_like(ids)
     ends, n = np.zeros_like(starts), 0
@@ -28,6 +31,6 @@ def counted(ids, starts, size):
                 row_of[one], place[one] = row, n
                 found[n], counts[n] = one, 0
                 n += 1
-            counts[place[one]] += 1
+            counts[place[one]] += times[j] if len(times) else 1
         ends[row + 1] = n
     return found[:n], ends, counts[:n]

@@ -5,6 +5,7 @@ Most of what a text holds was seen before, so each different word is spelled and
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 SPELLED = (3, 5)  # letters of a word that are read together
 LONG = 24  # letters of a word whose runs are not remembered
 ROWS = 4_096  # texts at a time
+NONE = np.zeros(0, dtype=np.int64)
 
 
 class Held(NamedTuple):
@@ -32,24 +34,25 @@ class Held(NamedTuple):
 
     Attributes:
         names: the different things; ids: text i holds those numbered ids[starts[i]:starts[i + 1]].
-        starts: [texts + 1].
+        starts: [texts + 1]; times: [ids] how often each is held there; empty: once.
     """
 
     names: list[str]
     ids: IntArray
     starts: IntArray
+    times: IntArray = NONE
 
     @classmethod
     def of(cls, rows: Iterable[Iterable[str]]) -> Held:
         """The same from strings."""
         place: defaultdict[str, int] = defaultdict()
         place.default_factory = place.__len__
-        ids: list[int] = []
+        ids = array("q")
         starts = [0]
         for row in rows:
             ids.extend(map(place.__getitem__, row))
             starts.append(len(ids))
-        return cls([*place], np.array(ids, dtype=np.int64), np.array(starts, dtype=np.int64))
+        return cls([*place], np.frombuffer(ids, dtype=np.int64), np.array(starts, dtype=np.int64))
 
     def with_pairs(self) -> Held:
         """Words; after each but the first, itself with the one before it."""
@@ -66,16 +69,17 @@ class Held(NamedTuple):
         return Held(self.names + both, ids, self.starts + before[self.starts])
 
     def spelled(self) -> Held:
-        """Words as their runs of letters."""
+        """Words as their runs of letters; those of a word that comes again are held so often."""
+        once, times = self.counted()
         runs = Held.of(map(_runs, self.names))
-        sizes = np.diff(runs.starts)[self.ids]
+        sizes = np.diff(runs.starts)[once.ids]
         ends = np.concatenate([[0], np.cumsum(sizes)])
-        index = np.arange(ends[-1]) + np.repeat(runs.starts[self.ids] - ends[:-1], sizes)
-        return Held(runs.names, runs.ids[index], ends[self.starts])
+        index = np.arange(ends[-1]) + np.repeat(runs.starts[once.ids] - ends[:-1], sizes)
+        return Held(runs.names, runs.ids[index], ends[once.starts], np.repeat(times, sizes))
 
     def counted(self) -> tuple[Held, IntArray]:
         """Each thing that a text holds once, at its first place, and how often it holds it."""
-        ids, starts, counts = loops.counted(self.ids, self.starts, len(self.names))
+        ids, starts, counts = loops.counted(self.ids, self.starts, self.times, len(self.names))
         return Held(self.names, ids, starts), counts
 
 
@@ -146,7 +150,8 @@ class Bag:
         for held in _blocks(read, statistics):
             once = held.counted()[0]
             texts = np.bincount(once.ids, minlength=len(once.names)).tolist()
-            counts.update(dict(zip(once.names, texts, strict=True)))
+            for name, n in zip(once.names, texts, strict=True):
+                counts[name] += n
         places = {one: i for i, one in enumerate(sorted(counts))}
         frequency = np.array([counts[one] for one in places], dtype=np.float64)
         return cls.counted(read, places, frequency, len(statistics))
