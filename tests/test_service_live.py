@@ -3,6 +3,8 @@
 import asyncio
 import json
 import math
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -107,6 +109,24 @@ def test_failed_look_tells_no_text(tmp_path: Path) -> None:
     with pytest.raises(LookFailedError) as caught:
         asyncio.run(live._look())
     assert "secret" not in str(caught.value)
+    store.close()
+
+
+def test_look_ends_with_the_process_that_asked(tmp_path: Path) -> None:
+    """Its pipe closes when that process dies, be it by kill -9; the look would go on for long."""
+    store = opened(f"sqlite:///{tmp_path / 'a.sqlite'}")
+    slow = "import time, refless.service.looking as it; it.looked = lambda job: time.sleep(600)"
+    words = [sys.executable, "-c", f"{slow}; it.main()"]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        process.stdin.write(Live(store, "gp")._job() + b"\n")
+        process.stdin.close()
+        try:
+            assert process.wait(60) == 1
+            assert process.stderr is not None
+            assert process.stderr.read() == b""
+        finally:
+            process.kill()
     store.close()
 
 

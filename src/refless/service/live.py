@@ -194,13 +194,15 @@ async def _run(job: bytes) -> dict[str, Any]:
     Raises:
         LookFailedError: it failed.
     """
-    process = await asyncio.create_subprocess_exec(
+    process: Any = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "refless.service.looking",
         stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
     )  # fmt: skip
     try:
-        out, err = await process.communicate(job)
+        process.stdin.write(job + b"\n")  # and it stays open: a look ends when its input does
+        out, err = await asyncio.gather(process.stdout.read(), process.stderr.read())
+        await process.wait()
     except asyncio.CancelledError:
         process.kill()
         await process.wait()

@@ -1,7 +1,8 @@
 """One look at the ratings, in a process of its own: `python -m refless.service.looking`.
 
-Reads what it is told as JSON from standard input, the ratings from the database, and writes what it
-found as JSON. What takes long is never computed in the process that answers people.
+Reads what it is told as a line of JSON from standard input, the ratings from the database, and
+writes what it found as JSON. What takes long is never computed in the process that answers people;
+standard input stays open as long as that process lives, and when it closes, the look ends.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import math
 import os
 import random
 import sys
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from statistics import fmean, stdev
@@ -266,11 +268,19 @@ def job_of(said: Mapping[str, Any], now: Kept, dimension: str) -> Job:
     }
 
 
+def _end_with_parent() -> None:
+    """Waits until standard input closes, which it does when the parent dies, and ends the look."""
+    while os.read(0, 1024):
+        pass
+    os._exit(1)  # not an exception: the look is in another thread
+
+
 def main() -> None:
     """Looks once at each dimension; people's requests go first."""
     if hasattr(os, "nice"):
         os.nice(10)
-    said = msgspec.json.decode(sys.stdin.buffer.read())
+    said = msgspec.json.decode(sys.stdin.buffer.readline())
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     engine = engine_of(said["url"])
     with engine.connect() as one:
         now = kept(one)
