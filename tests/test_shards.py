@@ -87,6 +87,17 @@ def test_the_interval_holds_at_the_stop(name: str, monkeypatch: pytest.MonkeyPat
     assert early >= 55
 
 
+def test_copies_do_not_come_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A text that was rated 2,000 times, without ids, is in every shard as often as in the pool."""
+    monkeypatch.setattr(shards, "FIRST", 512)
+    texts = ["n copy"] * 2000 + [f"f{i}" for i in range(2000)]
+    pool = pool_of(texts, [1.0] * 2000 + [0.0] * 2000, scale=(0, 1))
+    for seed in range(5):
+        rows = Shards.of(Marked(), pool, seed, None).order  # type: ignore[arg-type]
+        assert sorted(rows) == list(range(4000))
+        assert 190 < np.count_nonzero(rows[:512] < 2000) < 322  # 256, and 5.8 standard deviations
+
+
 def test_half_the_width_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
     """Theorem 4.3 of Bardenet and Maillard (2015), written out for one sample."""
     monkeypatch.setattr(shards, "FIRST", 400)

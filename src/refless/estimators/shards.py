@@ -51,12 +51,16 @@ class Shards:
     def of(cls, kernel: Kernel, rated: RatedPool, seed: int, whole: Prepared | None) -> Shards:
         """Rated texts in canonical order, shuffled by a hash of what they are: id, text, source...
 
-        Copies are shuffled by chance: no rating has a say.
+        Of copies all but one get a place by chance, so that they do not come together: the order
+        is a sample, and no rating has a say in it.
         """
         columns = (*(rated.ids,) * rated.named, rated.texts, rated.sources, rated.systems)
         found = hashed([Packed.of(one) for one in columns if len(one)] or [Packed.of(())], seed)
-        chance = np.random.default_rng(seed).permutation(len(rated))
-        return cls(kernel, rated.texts, np.lexsort((chance, found)), whole)
+        rng = np.random.default_rng(seed)
+        alike = np.lexsort((rng.permutation(len(rated)), found))
+        again = alike[1:][found[alike[1:]] == found[alike[:-1]]]
+        found[again] = rng.integers(2**64, size=len(again), dtype=np.uint64)
+        return cls(kernel, rated.texts, np.argsort(found, kind="stable"), whole)
 
     def ends(self) -> list[int]:
         """How many texts are read after each shard."""
