@@ -1,5 +1,6 @@
 """Indexes that grow on the disk: whatever the batches, the answers are those of one pool."""
 
+import json
 import os
 from collections.abc import Iterator
 from dataclasses import replace
@@ -24,6 +25,7 @@ from refless.matching import Work, hold_out
 from refless.ngrams import Shape
 from refless.records import COLUMNS, RatedPool
 from refless.simulate import simulate
+from refless.version import __version__
 
 OUTPUTS = ("You could try the Blue Swan for Thai dishes.", "abab", "A quiet room is free", "")
 WORDS = st.text(st.sampled_from("ab \0\U0001f98aé"), max_size=7)
@@ -163,6 +165,7 @@ def test_postings_that_are_there_are_linked(
     (after,) = tmp_path.glob("data-*/postings.members.npy")
     assert after.stat().st_ino == inode
     assert [*tmp_path.glob("data-*/postings.members.s1.npy")] != []
+    assert json.loads((tmp_path / "index.json").read_text())["refless"] == __version__
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,6 @@ from refless.packed import Packed
 from refless.records import COLUMNS, IntArray, RatedPool
 from refless.soundness import dtype_of, of_segment
 from refless.stored import RATINGS, Array, file_of, hashed, packed
-from refless.version import __version__
 
 SMALL = 1 << 14  # texts up to which an index is made anew, which takes no time
 FEW = 1 << 10  # texts of a segment that is never left beside another such
@@ -145,7 +144,6 @@ def _merged(place: Path, first: _Saved, second: _Saved) -> _Saved:
     parts = _segments(first, second, order, mine, theirs)
     kept = {name: file for part in parts for name, file in part.kept.items()}
     facts = {
-        "refless": __version__,
         **first.index.facts(),
         "fingerprint": NAMELESS,
         "size": n,

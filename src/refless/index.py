@@ -94,15 +94,15 @@ class RatedIndex:
 
     def put(self, claim: Claim) -> None:
         """The same for a folder that is claimed already."""
-        facts = {"refless": __version__, **self.facts()}
         arrays = self._arrays().items()
         contents = ((name, file_of(array, dtype_of(name))) for name, array in arrays)
-        claim.put(facts, contents, self.fingerprint)
+        claim.put(self.facts(), contents, self.fingerprint)
 
     def facts(self) -> dict[str, object]:
         """What index.json says of it."""
         shape = self.shape
         return {
+            "refless": __version__,
             **facts_of(self.pool, self.fingerprint),
             "segments": [len(one.postings) for one in self.prepared.segments],
             "tokenize": shape.tokenize,

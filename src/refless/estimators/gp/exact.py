@@ -1,4 +1,7 @@
-"""Ordinary the GP with every rated text: means, variances, shares, exact leave-group-out."""
+"""Ordinary kriging, a Gaussian process with an unknown constant mean, with every rated text.
+
+Means, variances, shares, and exact leave-group-out.
+"""
 
 from __future__ import annotations
 

@@ -1,9 +1,10 @@
-"""Ordinary the Gaussian process through inducing points (FITC, Snelson and Ghahramani 2006).
+"""Ordinary kriging, a Gaussian process with an unknown constant mean, through inducing points.
 
-The covariance of n ratings is taken as phi phi' + diag(d): phi = K_nm L^-T with L L' = K_mm, and d
-what the m inducing points leave of each text's variance, with nugget and noise. What ratings tell
-is a sum over texts, of which a block is in memory at a time: memory m**2, not n m. Ratings come by
-adding to it, and are left out by taking away from it.
+As FITC (Snelson and Ghahramani 2006) has it, the covariance of n ratings is taken as phi phi' +
+diag(d): phi = K_nm L^-T with L L' = K_mm, and d what the m inducing points leave of each text's
+variance, with nugget and noise. What ratings tell is a sum over texts, of which a block is in
+memory at a time: memory m**2, not n m. Ratings come by adding to it, and are left out by taking
+away from it.
 """
 
 from __future__ import annotations
