@@ -88,6 +88,7 @@ def test_rows_are_read_in_batches(
     blank = [{**row, "rating": None} for row in rows[:9]]
     file = jsonl(tmp_path / "more.jsonl", [*rows[:60], *blank, *rows[60:]])
     whole = run("index", rated, "--out-dir", tmp_path / "whole")
+    monkeypatch.setattr("refless.application.index.WHOLE", 0)
     monkeypatch.setattr("refless.kernels.bleu.SEGMENT", 7)
     monkeypatch.setattr("refless.growth.SEGMENT", 7)
     parts = run("index", file, "--out-dir", tmp_path / "parts")
@@ -99,3 +100,12 @@ def test_rows_are_read_in_batches(
     late = [*rows[:8], {**rows[8], "task": "now there is one"}]
     found = run("index", jsonl(tmp_path / "late.jsonl", late), "--out-dir", tmp_path / "late")
     assert "column 'task' begins after 7 rows" in found.err
+
+
+def test_rows_that_disagree_are_both_named(rated: Path, tmp_path: Path) -> None:
+    """Small files are read as one: the error has both places, and columns may differ."""
+    odd = jsonl(tmp_path / "odd.jsonl", [{**rated_rows()[3], "text": "another", "task": "t"}])
+    found = run("index", rated, odd, "--out-dir", tmp_path / "ix")
+    assert found.code == 2
+    assert f"{odd}, line 1: " in found.err
+    assert f"{rated}, line 4" in found.err

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from os import fspath
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from refless.application.notes import note
 from refless.application.parameters import Argument, Flag, Folder, RatedRows, Rows, command
 from refless.application.rows import ScoredRows, index_folder, note_pool, tell
 from refless.errors import UsageError
+from refless.outside import is_file
 from refless.signature import Signature
 
 if TYPE_CHECKING:
@@ -18,6 +21,7 @@ if TYPE_CHECKING:
     from refless.report.short import IndexResult
 
 PUBLISHED = "bleu*"
+WHOLE = 1 << 24  # bytes of files that are read at once, so that an error tells both its places
 
 
 @command
@@ -62,12 +66,24 @@ def index(
 
 
 def _batches(rated: Rows, rows: RatedRows) -> Iterator[RatedPool]:
-    """The rated texts, so many rows at a time."""
+    """The rated texts, so many rows at a time; of small files all at once."""
     from refless.kernels.bleu import SEGMENT
-    from refless.tables import read_pools
+    from refless.tables import read_pool, read_pools
 
     if index_folder(rated) is not None:
         raise UsageError("name files of rated texts, not an index")
-    for read in read_pools(rated, rows.reading(), SEGMENT):
+    small, reading = _bytes(rated) <= WHOLE, rows.reading()
+    found = [read_pool(rated, reading)] if small else read_pools(rated, reading, SEGMENT)
+    for read in found:
         tell(read)
         yield read.pool
+
+
+def _bytes(rated: Rows) -> float:
+    """The size of all files; infinite where it cannot be known before they are read."""
+    from refless.tables.memory import paths_of
+
+    paths = paths_of(rated)
+    if paths is None or not all(map(is_file, paths)):
+        return math.inf
+    return sum(Path(path).stat().st_size for path in paths)
