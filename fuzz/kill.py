@@ -54,8 +54,11 @@ class Place:
         return status
 
     def append(self, cut: Callable[[Callable[[], int]], int]) -> int:
-        """A text more; once it is acknowledged it stays."""
+        """A text more; once it is acknowledged it stays. The index is made anew, or grows."""
+        from refless import growth
+
         self.fresh += 1
+        growth.SMALL = (1 << 14, -1)[self.fresh % 2]
         name = f"t{10_000 + self.fresh}"
         more = jsonl(self.folder / "more.jsonl", rows(10_000 + self.fresh, 1))
         words = ("index", more, "--out-dir", self.folder / "grown", "--append")

@@ -14,9 +14,10 @@ import random
 import signal
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 
@@ -238,8 +239,22 @@ class Checkpoint:
             train(self.data, self.settings, checkpoint=self.folder, tell=tell)
 
 
+def grown(folder: Path, files: Sequence[Path], said: Path) -> None:
+    """An index that was appended to, of several segments, which here are small."""
+    from refless import growth
+    from refless.kernels import bleu
+
+    small = ((growth, "SMALL", -1), (growth, "SEGMENT", 9), (bleu, "SEGMENT", 9))
+    with ExitStack() as stack:
+        for one in small:
+            stack.enter_context(patch.object(*one))
+        for file, more in zip(files, ((), ("--append",)), strict=True):
+            if command(("index", file, "--out-dir", folder, "--scale", 1, 5, *more), said):
+                raise RuntimeError(said.read_text(encoding="utf-8"))
+
+
 def made(folder: Path) -> tuple[Saved, ...]:
-    """What is lied about: two indexes, three fitted estimators, a model, a checkpoint."""
+    """What is lied about: three indexes, three fitted estimators, a model, a checkpoint."""
     rated, said = jsonl(folder / "r.jsonl", rows(0, 12, 2)), folder / "said"
     many = jsonl(folder / "m.jsonl", rows(0, 40))
     for words in (
@@ -259,6 +274,7 @@ def made(folder: Path) -> tuple[Saved, ...]:
     ):
         if command(words, said):
             raise RuntimeError(said.read_text(encoding="utf-8"))
+    grown(folder / "grown", (rated, many), said)
     sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__
     checkpoint = Checkpoint(folder / "checkpoint")
     checkpoint.stopped()
@@ -266,6 +282,7 @@ def made(folder: Path) -> tuple[Saved, ...]:
     return (
         Saved(folder / "a", "index.json", use),
         Saved(folder / "b", "index.json", use),
+        Saved(folder / "grown", "index.json", use),
         Saved(folder / "model", "model.json", use_model),
         Saved(folder / "checkpoint", "state.json", checkpoint.run),
         *(Saved(folder / one, "fitted.json", use_fitted) for one in FITTED),
@@ -300,7 +317,7 @@ def batch(saved: Sequence[Saved], seeds: range, now: mmap.mmap, told: Path) -> i
         for seed in seeds:
             now[:8] = seed.to_bytes(8, "little")
             rng = random.Random(seed)
-            fault = once(rng.choices(saved, (4, 4, 1, 1, 2, 2, 1))[0], rng)
+            fault = once(rng.choices(saved, (3, 3, 3, 1, 1, 2, 2, 1))[0], rng)
             if fault:
                 lines.write(f"{fault}\tseed {seed}\n")
     return 0
