@@ -102,10 +102,12 @@ def means(
     whole = cells.groupBy("group").agg(
         *(spark.sum(name).alias(name) for name in ("rows", "n", "total", "squares"))
     )
-    (overall,) = _summed(whole.join(known, "group", "left").groupBy()).collect()
-    systems = _summed(cells.join(known, "group", "left").groupBy("system")).collect()
+    try:
+        (overall,) = _summed(whole.join(known, "group", "left").groupBy()).collect()
+        systems = _summed(cells.join(known, "group", "left").groupBy("system")).collect()
+    finally:
+        cells.unpersist()
     by_name = {row["system"]: _record(row) for row in systems} if system_column else {}
-    cells.unpersist()
     return Means.summed(_record(overall), by_name, residuals)
 
 
