@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from command_line import NEIGHBORS, jsonl, rated_rows, run
+from refless import load_index
 
 
 @pytest.fixture
@@ -109,3 +110,25 @@ def test_rows_that_disagree_are_both_named(rated: Path, tmp_path: Path) -> None:
     assert found.code == 2
     assert f"{odd}, line 1: " in found.err
     assert f"{rated}, line 4" in found.err
+
+
+def test_append_is_on_the_scale_of_the_index(rated: Path, tmp_path: Path) -> None:
+    """Nobody has to say the scale again, and another one is refused by what was asked for."""
+    new = {"id": "new", "text": "A new text.", "rating": 2, "annotator": "a1"}
+    more = jsonl(tmp_path / "more.jsonl", [{**rated_rows()[0], **new}])
+    run("index", rated, "--scale", "1", "5", "--out-dir", tmp_path / "ix")
+    words = ("index", more, "--out-dir", tmp_path / "ix", "--append")
+    refused = run(*words, "--scale", "1", "7")
+    assert refused.code == 2
+    assert "the scale of the index, --scale 1 5; got --scale 1 7" in refused.err
+    assert run(*words).code == 0
+    pool = load_index(tmp_path / "ix").pool
+    assert (len(pool), pool.scale) == (49, (1.0, 5.0))
+    assert pool.human[pool.ids.index("new")] == 0.25
+
+
+def test_a_folder_that_is_no_index(rated: Path, tmp_path: Path) -> None:
+    """Says what to name, and not that an index which never was should be made again."""
+    ran = run("validate", tmp_path)
+    assert ran.code == 2
+    assert f"{tmp_path}: a folder without index.json; name a file of rated texts" in ran.err

@@ -228,10 +228,10 @@ def test_an_id_that_names_another_text_is_refused() -> None:
     ("changes", "message"),
     [
         ({"scale": (0.0, 9.0)}, "scale"),
-        ({"aggregate": "median"}, "aggregate"),
-        ({"named": False}, "named True and the other False"),
-        ({"merged": True}, "merged"),
-        ({"systems": ()}, "one pool has systems and the other has none"),
+        ({"aggregate": "median"}, "ratings of a text: mean for the first, median for"),
+        ({"named": False}, "ids: yes for the first, no for the second"),
+        ({"merged": True}, "annotators of texts without ids: no for the first, yes"),
+        ({"systems": ()}, "systems: yes for the first, no for the second"),
     ],
 )
 def test_pools_of_another_kind_are_refused(
@@ -245,7 +245,7 @@ def test_pools_of_another_kind_are_refused(
 def test_nameless_ratings_are_nobody_elses(pool: RatedPool) -> None:
     """Ratings without an annotator must not count as the first named one's."""
     nameless = replace(pool.ratings, annotators=(), annotator=pool.ratings.annotator * 0)
-    with pytest.raises(UsageError, match="one pool has annotators and the other has none"):
+    with pytest.raises(UsageError, match="annotators: yes for the first, no for the second"):
         joined(pool, replace(pool, ratings=nameless))
 
 
@@ -280,7 +280,7 @@ def test_scores_are_appended(pool: RatedPool) -> None:
     first, second = (whole.take(np.arange(*ends)) for ends in ((0, half), (half, len(pool))))
     made = RatedIndex.build(first).append(second)
     assert made.fingerprint == RatedIndex.build(whole).fingerprint
-    with pytest.raises(UsageError, match="score_names"):
+    with pytest.raises(UsageError, match="scores of others: a b for the first, a for the second"):
         RatedIndex.build(first).append(second.with_scores(["a"]))
     other = replace(first, scores=first.scores + 1)
     with pytest.raises(InputError, match="has other scores in the index"):

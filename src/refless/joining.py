@@ -10,6 +10,14 @@ from refless.errors import InputError, UsageError
 from refless.human import human_ratings
 from refless.records import COLUMNS, IntArray, RatedPool, Ratings, sortable
 
+KINDS = {
+    "scale": "scale",
+    "aggregate": "what stands for several ratings of a text",
+    "named": "ids",
+    "merged": "annotators of texts without ids",
+    "score_names": "scores of others",
+}
+
 
 def joined(first: RatedPool, second: RatedPool) -> RatedPool:
     """The ratings of two pools as one; texts are the same where their identity says so.
@@ -40,17 +48,29 @@ def joined(first: RatedPool, second: RatedPool) -> RatedPool:
 
 def check_alike(first: RatedPool, second: RatedPool) -> None:
     """Raises UsageError for pools that cannot be joined, as they are of another kind."""
-    for name in ("scale", "aggregate", "named", "merged", "score_names"):
-        if getattr(first, name) != getattr(second, name):
+    for name, words in KINDS.items():
+        mine, theirs = getattr(first, name), getattr(second, name)
+        if mine != theirs:
             raise UsageError(
-                f"pools cannot be joined when one has {name} {getattr(first, name)} and the other "
-                f"{getattr(second, name)}"
+                f"ratings of two kinds cannot be joined ({words}: {_told(mine)} for the first, "
+                f"{_told(theirs)} for the second)"
             )
     pairs = {name: (getattr(first, name), getattr(second, name)) for name in COLUMNS}
     pairs["annotators"] = (first.ratings.annotators, second.ratings.annotators)
     for name, (mine, theirs) in pairs.items():
         if len(first) and len(second) and bool(mine) != bool(theirs):
-            raise UsageError(f"one pool has {name} and the other has none; they cannot be joined")
+            raise UsageError(
+                f"ratings of two kinds cannot be joined ({name}: {_told(bool(mine))} for the "
+                f"first, {_told(bool(theirs))} for the second)"
+            )
+
+
+def _told(value: object) -> str:
+    """A scale, a name, names, or whether there is something, in words."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    parts = value if isinstance(value, tuple) else (value or "none",)
+    return " ".join(f"{one:g}" if isinstance(one, float) else str(one) for one in parts) or "none"
 
 
 def places(first: RatedPool, second: RatedPool) -> tuple[IntArray, list[int]]:

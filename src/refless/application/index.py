@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from os import fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -42,7 +43,7 @@ def index(
         rated: Files of rated texts.
         out_dir: Folder of the index; made where missing.
         kernel: BLEU* with parameters: bleu*:tokenize=words,orders=1-4.
-        append: Add these ratings to the index that is there.
+        append: Add these ratings to the index that is there, on its scale.
     """
     from refless.folders import claimed
     from refless.growth import add_to_index, put_batches
@@ -53,7 +54,7 @@ def index(
     wanted = kernel_of(kernel)
     if not isinstance(wanted, BleuStar):
         raise UsageError(f"an index holds the n-grams of bleu*; got --kernel {kernel}")
-    batches = _batches(rated, rows)
+    batches = _batches(rated, _like_the_index(out_dir, rows) if append else rows)
     if append:
         shape = wanted.shape if kernel != PUBLISHED else None
         made = add_to_index(out_dir, batches, shape=shape, tell=note)
@@ -63,6 +64,27 @@ def index(
     note_pool(made.pool)
     signed = Signature("index").plus(pool=made.fingerprint, size=len(made.pool))
     return IndexResult(index=made, folder=fspath(out_dir), signature=signed)
+
+
+def _like_the_index(folder: Folder, rows: ScoredRows) -> ScoredRows:
+    """The scale and the aggregate of the index, which need not be said again.
+
+    Raises:
+        IndexFolderError: no index.
+        UsageError: another scale was asked for.
+    """
+    from refless.index import load_index
+
+    there = load_index(folder).pool
+    asked = rows.reading().scale
+    if asked not in (None, there.scale):
+        had = "none" if there.scale is None else "--scale {:g} {:g}".format(*there.scale)
+        raise UsageError(
+            f"--append keeps the scale of the index, {had}; got --scale {asked[0]:g} {asked[1]:g}. "
+            "For another scale make a new index of all ratings"
+        )
+    rows = replace(rows, scale=there.scale) if asked is None else rows
+    return replace(rows, aggregate=there.aggregate) if rows.aggregate == "mean" else rows
 
 
 def _batches(rated: Rows, rows: RatedRows) -> Iterator[RatedPool]:

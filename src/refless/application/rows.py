@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from os import PathLike, fspath
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from refless.application.notes import note
@@ -15,7 +16,7 @@ from refless.application.parameters import (
     Rows,
     SeveralColumns,
 )
-from refless.errors import InputError, UsageError
+from refless.errors import IndexFolderError, InputError, UsageError
 
 if TYPE_CHECKING:
     from refless.estimators import Estimator
@@ -75,10 +76,13 @@ def rated_of(
         group: what is held out together; a name of the user's own is a column.
         alone: whether nothing else is read: options that an index does not heed are then refused.
     """
-    from refless.index import RatedIndex, load_index
+    from refless.index import INDEX, RatedIndex, load_index
     from refless.tables import check_made_with, with_scores
 
     folder = index_folder(rows)
+    if folder is not None and not (Path(folder) / INDEX.manifest).exists():
+        remedy = "name a file of rated texts, or a folder made by 'refless index'"
+        raise IndexFolderError("a folder without index.json", path=fspath(folder), remedy=remedy)
     index = rows if folder is None else load_index(folder)
     if isinstance(index, RatedIndex):
         check_made_with(index.pool, options.reading(), "index")
