@@ -191,6 +191,21 @@ def test_length_loses_the_same_parts() -> None:
     assert 0 < high - low < 0.5 * (alone[1] - alone[0])
 
 
+@pytest.mark.parametrize(("n", "known"), [(2, False), (3, True)])
+def test_two_annotators_have_no_interval(n: int, known: bool) -> None:
+    """Each has the same correlation, that with the other, which says nothing of other people."""
+    pool = simulate(40, annotators=n, raters_per_text=n).pool
+    noisy = pool.human + np.random.default_rng(0).normal(scale=0.2, size=40)
+    scores, deal = given(pool.ids, noisy, "scores"), dealt(pool, np.arange(40))
+    estimates, tried = scores.tried(pool, deal.groups, deal.blocks)
+    found = grounds_of(
+        validation(pool, estimates, trial(tried, deal), pool.ids, scores.signature())
+    )
+    assert found.annotator > 0
+    assert not math.isnan(found.paired_interval[0])
+    assert math.isnan(found.annotator_interval[0]) != known
+
+
 def people(values: list[float]) -> Annotators:
     each = tuple(
         Annotator(name=str(i), n=9, mse=0.1, mae=0.1, pearson=v, spearman=v, kendall=v)

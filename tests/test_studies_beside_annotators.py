@@ -119,6 +119,16 @@ def test_constant_estimates_are_undefined() -> None:
     assert math.isnan(found.difference_interval[0])
 
 
+def test_no_difference_of_correlations_is_beyond_two() -> None:
+    """Two people and six texts: the interval holds all there is on one side, and nothing else."""
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        found = beside(pool_from(rng.integers(1, 6, (6, 2)).astype(float)), rng.random(6))
+        assert found is not None
+        low, high = found.difference_interval
+        assert -2 <= low < found.estimator - found.annotator < high <= 2
+
+
 def test_groups_leave_together() -> None:
     """Copies of every text in one group with it: about as wide as without them."""
     table, values = drawn(np.random.default_rng(2), 80, 4, 3)

@@ -148,4 +148,4 @@ def _interval(gaps: FloatArray) -> Interval:
     between = float(own.var(ddof=1)) - drawn if len(own) > 1 else 0.0
     error = math.sqrt(error_of(means) ** 2 + max(between, 0.0) / len(own))
     half = student(gaps.shape[1] - 2) * error
-    return float(means[0, 0]) - half, float(means[0, 0]) + half
+    return max(float(means[0, 0]) - half, -2.0), min(float(means[0, 0]) + half, 2.0)

@@ -83,7 +83,8 @@ def grounds_of(result: Validation) -> Grounds:
     alone = UNDEFINED
     if beside is not None:
         both = ~np.isnan(beside.spearman).any(axis=1)
-        alone = over_annotators(beside.spearman[both, 0], seed)
+        if both.sum() > 2:  # each of two has the same correlation, that with the other one
+            alone = over_annotators(beside.spearman[both, 0], seed)
     return Grounds(
         estimator=estimator_name(result.signature),
         n=found.n,
