@@ -130,6 +130,8 @@ def run_jobs() -> int:
         except (ImportError, AttributeError, TypeError) as error:  # another commit's functions
             print(f"{name}: {error}", file=sys.stderr)
             job = int
+        else:
+            print(f"{name}: ran")
         math.erfc(0.0)
         job()
         math.erfc(0.0)

@@ -182,7 +182,7 @@ def test_what_is_there_is_said(change, start: str) -> None:
     lines = drifted(studied(pool, quality), None)
     (line,) = (line for line in lines if line.startswith(start))
     assert start == OVER or "w2 (" in line
-    assert change is not constant or "w2 (one number), of 6. The usual correlation" in line
+    assert change is not constant or "w2 (one number), of 6 raters. The usual correlation" in line
     (section,) = drift_sections(studied(pool, quality), None, whole=True)
     assert section.table is not None
     assert len(section.table.rows) == 6

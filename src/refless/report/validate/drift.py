@@ -76,8 +76,8 @@ def _levels(raters: Sequence[Rater], unit: float) -> str:
         return ""
     names = _names([(one, _signed(unit * one.level)) for one in some], len(raters))
     return (
-        f"Raters who rate higher or lower than the others on the same texts: {names}. Where not "
-        "all rate the same texts, that is in the texts' means too."
+        f"Raters who rate higher or lower than the others on the same texts, in their units: "
+        f"{names}. Where not all rate the same texts, that is in the texts' means too."
     )
 
 
@@ -113,12 +113,12 @@ def _signed(value: float) -> str:
 
 
 def _names(some: Sequence[tuple[Rater, str]], n: int) -> str:
-    """`w3 (0.02), w7 (0.11) and 4 more, of 93`."""
+    """`w3 (0.02), w7 (0.11) and 4 more, of 93 raters`."""
     shown = labels([one.name for one, _ in some], 20)
     parts = [f"{shown[one.name]} ({value})" for one, value in some[:NAMED]]
     left = len(some) - len(parts)
     more = f" and {left} more" if left else ""
-    return f"{', '.join(parts)}{more}, of {n}"
+    return f"{', '.join(parts)}{more}, of {n} raters"
 
 
 def _table(raters: Sequence[Rater], scale: Scale | None) -> Table:
