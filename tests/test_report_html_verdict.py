@@ -172,6 +172,7 @@ def test_notes_say_what_speaks_against_it() -> None:
     assert "as well" not in said
     assert "Length" not in " ".join(notes(LEVEL))
     assert "no single annotators to compare" in notes(ALONE)[0]
+    assert notes(replace(ALONE, spearman=math.nan))[0].endswith("mean rating is undefined.")
 
 
 def test_length_loses_the_same_parts() -> None:

@@ -186,7 +186,9 @@ def notes(grounds: Grounds) -> tuple[str, ...]:
     """The numbers behind the verdict, and what speaks against it."""
     own = with_interval(grounds.spearman, grounds.spearman_interval)
     lines = [f"Spearman's rank correlation with the mean rating is {own} (95 % interval)."]
-    if math.isnan(grounds.annotator):
+    if math.isnan(grounds.spearman):
+        lines = ["Spearman's rank correlation with the mean rating is undefined."]
+    elif math.isnan(grounds.annotator):
         lines[0] = f"{lines[0][:-1]}, and there are no single annotators to compare it with."
     else:
         gap = with_interval(grounds.paired - grounds.annotator, grounds.paired_interval)

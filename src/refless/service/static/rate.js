@@ -52,7 +52,8 @@ function choices() {
 function show(found) {
   if (found.progress) {
     const { done, left } = found.progress;
-    $("progress").textContent = left ? `${done} done, about ${left} to go` : `${done} done`;
+    const more = left && found.unit ? `, about ${left} to go` : "";
+    $("progress").textContent = `${done} done${more}`;
     $("done").max = Math.max(1, done + left);
     $("done").value = done;
   }
