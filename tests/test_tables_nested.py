@@ -2,6 +2,7 @@
 
 import io
 import json
+import zipfile
 from datetime import datetime
 from pathlib import Path
 
@@ -232,6 +233,20 @@ def test_workbooks_that_are_none(tmp_path: Path) -> None:
             read_pool(write(tmp_path, "broken.xlsx", content))
     with pytest.raises(InputError, match="more than 9000 bytes, unpacked"):
         read_pool(file, Reading(max_bytes=9000))
+
+
+def test_a_workbook_with_a_style_that_is_not_there(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """openpyxl prints what it meets, and standard output is for results."""
+    path = workbook(tmp_path, {"a": [["text", "rating"], ["x", 1]]})
+    damaged = tmp_path / "damaged.xlsx"
+    with zipfile.ZipFile(path) as sound, zipfile.ZipFile(damaged, "w") as broken:
+        for name in sound.namelist():
+            broken.writestr(name, sound.read(name).replace(b'xfId="0" b', b'xfId="7" b'))
+    with pytest.raises(InputError, match="not an Excel workbook"):
+        read_pool(str(damaged))
+    assert capsys.readouterr().out == ""
 
 
 def test_excel_without_its_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

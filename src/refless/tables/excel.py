@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from itertools import islice
 from typing import Any
 
@@ -33,8 +33,8 @@ def excel(place: Place) -> Iterator[Table]:
     with opened(place) as stream, _faults_of(place.path):
         raw = stream if stream.seekable() else io.BytesIO(stream.read())
         members_of(raw, place)  # refuses what unpacks to too much
-        with warnings.catch_warnings():  # of styles and rules that it does not keep
-            warnings.simplefilter("ignore")
+        with warnings.catch_warnings(), redirect_stdout(io.StringIO()):  # it prints some faults
+            warnings.simplefilter("ignore")  # of styles and rules that it does not keep
             book = load_workbook(raw, read_only=True, data_only=True, keep_links=False)
         rows = _rows(_sheet(book, place), place.path)
         number, header = next(rows, (0, ()))
