@@ -127,7 +127,7 @@ def test_append_is_on_the_scale_of_the_index(rated: Path, tmp_path: Path) -> Non
     assert pool.human[pool.ids.index("new")] == 0.25
 
 
-def test_a_folder_that_is_no_index(rated: Path, tmp_path: Path) -> None:
+def test_a_folder_that_is_no_index(tmp_path: Path) -> None:
     """Says what to name, and not that an index which never was should be made again."""
     ran = run("validate", tmp_path)
     assert ran.code == 2

@@ -82,6 +82,7 @@ def test_parsing(text: str, made: Cake) -> None:
         ("cake:filling=a),(b", "the parentheses in .* do not match"),
         ("cake:layers=0", "layers must be 1 or more, got 0"),
         ("cake:sugar=0", "sugar must be above 0 and at most 1, got 0"),
+        ("cake:sugar=inf", "sugar must be finite and above 0 and at most 1, got inf"),
         ("cake:heat=inf", "heat must be finite, got inf"),
         ("cake:shape=oval", "shape must be one of round, square; got 'oval'"),
     ],

@@ -276,7 +276,9 @@ def check(thing: Any) -> None:  # noqa: ANN401 - any dataclass with declared par
             if isinstance(value, bool) or not isinstance(value, number):
                 raise UsageError(f"{name} must be {words}, got {value!r}")
             if not about.holds(value):  # type: ignore[arg-type]
-                raise UsageError(f"{name} must be {about.range or 'finite'}, got {_short(value)}")
+                finite = "" if -LARGEST <= cast("float", value) <= LARGEST else "finite"
+                must = " and ".join(filter(None, (finite, about.range)))
+                raise UsageError(f"{name} must be {must}, got {_short(value)}")
         if about.choices and value not in about.choices:
             raise UsageError(f"{name} must be one of {', '.join(about.choices)}; got {value!r}")
 
