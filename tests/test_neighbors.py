@@ -376,7 +376,7 @@ def test_changed_parameters_count_at_once_or_ask_for_a_fit() -> None:
     ("parameters", "message"),
     [
         ({"tau": -0.1}, "tau must be from 0 to 1"),
-        ({"tau": math.nan}, "tau must be from 0 to 1"),
+        ({"tau": math.nan}, "tau must be finite and from 0 to 1"),
         ({"kernel": "rouge"}, r"no kernel 'rouge' \(did you mean 'rouge-l'"),
         ({"min_neighbors": -1}, "min_neighbors must be"),
         ({"max_fraction": 1.01}, "max_fraction must be from 0 to 1"),
