@@ -85,13 +85,14 @@ def copies(outputs: Outputs, rated: RatedPool, seed: int = 0) -> tuple[Copies, B
         seed: of what is drawn.
     """
     mine, theirs = [plain(text) for text in outputs.texts], [plain(text) for text in rated.texts]
-    vocabulary, known = learn(theirs, RUNS)
-    asked = look_up(mine, vocabulary)
+    rng = np.random.default_rng(seed)
+    some = rng.permutation(len(rated))[:MOST_ASKED]
+    drawn = [theirs[i] for i in some]
+    vocabulary, _ = learn([*mine, *drawn], RUNS)  # no run of other texts is asked for
+    asked, known, alike = (look_up(texts, vocabulary) for texts in (mine, theirs, drawn))
     groups, rated_groups = groups_of(outputs, rated)
     holder = _holders(asked, known, groups, rated_groups)
-    rng, held = np.random.default_rng(seed), holder >= 0
-    some = rng.permutation(len(rated))[:MOST_ASKED]
-    alike = look_up([theirs[i] for i in some], vocabulary)
+    held = holder >= 0
     others = _holders(alike, known, rated_groups[some], rated_groups) >= 0
     ours = Marks(held, groups, outputs.systems)
     against = Marks(others, rated_groups[some], picked(rated.systems, some))
