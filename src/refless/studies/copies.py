@@ -87,20 +87,18 @@ def copies(outputs: Outputs, rated: RatedPool, seed: int = 0) -> tuple[Copies, B
     mine, theirs = [plain(text) for text in outputs.texts], [plain(text) for text in rated.texts]
     rng = np.random.default_rng(seed)
     some = rng.permutation(len(rated))[:MOST_ASKED]
-    drawn = [theirs[i] for i in some]
-    vocabulary, _ = learn([*mine, *drawn], RUNS)  # no run of other texts is asked for
-    asked, known, alike = (look_up(texts, vocabulary) for texts in (mine, theirs, drawn))
+    vocabulary, asked = learn([*mine, *(theirs[i] for i in some)], RUNS)
     groups, rated_groups = groups_of(outputs, rated)
-    holder = _holders(asked, known, groups, rated_groups)
-    held = holder >= 0
-    others = _holders(alike, known, rated_groups[some], rated_groups) >= 0
+    both = np.concatenate([groups, rated_groups[some]])
+    holder = _holders(asked, look_up(theirs, vocabulary), both, rated_groups)
+    held, others = np.split(holder >= 0, [len(mine)])
     ours = Marks(held, groups, outputs.systems)
     against = Marks(others, rated_groups[some], picked(rated.systems, some))
     rows = np.flatnonzero(held).tolist()
     exact = {i for i in rows if mine[i] == theirs[holder[i]]}
     return Copies(
         n_itself=_itself(outputs, rated),
-        n_short=int((asked.lengths < SHORTEST).sum()),
+        n_short=int((asked.lengths[: len(mine)] < SHORTEST).sum()),
         n_exact=len(exact),
         overall=marked(ours, against, rng),
         systems=by_name(ours, against, rng),
