@@ -146,10 +146,7 @@ def gather(rows: object, keep: Keep, reading: Reading, dimensions: Sequence[str]
                 table.seen.update(dict.fromkeys(source.columns))
                 for column in filter(keep, source.columns):
                     table.columns.setdefault(column, [None] * first)
-                found = _nested(source, outer(reading.columns, dimensions))
-                if dimensions and source.told is None:
-                    met, lines = table.dimensions, source.lines
-                    found = of_dimension(found, reading, met, name, lines=lines)
+                found = _wanted(source, reading, dimensions, table.dimensions, name)
                 _extend(table, found, keep, memos)
             if len(table) == first and not table.dimensions:
                 raise InputError("there are no rows", path=name, remedy="at least one is needed")
@@ -177,9 +174,7 @@ def gather_batches(
             with opened as source:
                 part = Part(0, name, source.lines, {*source.columns})
                 columns.update(dict.fromkeys(source.columns))
-                found, first = _nested(source, outer(reading.columns, dimensions)), True
-                if dimensions and source.told is None:
-                    found = of_dimension(found, reading, met, name, lines=source.lines)
+                found, first = _wanted(source, reading, dimensions, met, name), True
                 while chunk := list(islice(found, size)):
                     first, table = False, Gathered(skip_bad=reading.skip_bad, dimensions=met)
                     table.parts.append(part)
@@ -191,6 +186,19 @@ def gather_batches(
                     yield table
             if first:
                 raise InputError("there are no rows", path=name, remedy="at least one is needed")
+
+
+def _wanted(
+    source: Table, reading: Reading, dimensions: Sequence[str], met: Counter[str], name: str
+) -> Iterator[Numbered]:
+    """A file's rows with the dotted names that are needed, of the dimension that is read.
+
+    Dimensions are counted as they are met.
+    """
+    found = _nested(source, outer(reading.columns, dimensions))
+    if dimensions and source.told is None:
+        return of_dimension(found, reading, met, name, lines=source.lines)
+    return found
 
 
 def _nested(source: Table, within: Sequence[str]) -> Iterator[Numbered]:
