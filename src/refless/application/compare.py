@@ -413,7 +413,6 @@ def _gate(pair: Pair, margin: float) -> GateRecord:
 
 
 def _signature(given: _Given, estimator: Estimator) -> Signature:
-
     texts = given.compared.texts
     columns = [one for one in (texts.systems, texts.items, texts.texts) if one]
     return estimator.signature(given.pool).plus(outputs=digest_of(columns))

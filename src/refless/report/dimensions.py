@@ -1,6 +1,6 @@
 """The results of one command for several dimensions, as one: of `validate` and of `score`."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -63,9 +63,10 @@ class ByDimension(Result):
         """
         raise UsageError(f"{tool}: is for one dimension; choose one with --dimension NAME")
 
-    def _names(self) -> dict[str, str]:
-        """What to call each dimension in a table."""
-        return labels([*self.results], 24)
+    def _lines(self, cells: Callable[[Any], tuple[str, ...]]) -> tuple[tuple[str, ...], ...]:
+        """The rows of a table: what each dimension is called, and the cells of its result."""
+        names = labels([*self.results], 24)
+        return tuple((names[name], *cells(one)) for name, one in self.results.items())
 
     def _page(
         self,
@@ -112,10 +113,9 @@ class ScoreByDimension(ByDimension):
 
     def _shown(self) -> Document:
         """What the terminal and the page show."""
-        names = self._names()
         table = Table(
             header=("dimension", "mean estimate [95 %]", "scale", "covered", "outputs", "rated"),
-            rows=tuple((names[name], *_scored_row(one)) for name, one in self.results.items()),
+            rows=self._lines(_scored_row),
         )
         outputs = [one.scored.overall.n for one in self.results.values()]
         known = [section for one in self.results.values() for section in one.document().sections]
@@ -167,10 +167,9 @@ class ValidateByDimension(ByDimension):
     def _shown(self) -> Document:
         """What the terminal and the page show."""
         worth = sum(worth_using(one.side_by_side) for one in self.results.values())
-        names = self._names()
         table = Table(
             header=("dimension", "texts", "Spearman [95 %]", "best baseline", "verdict"),
-            rows=tuple((names[name], *_validated_row(one)) for name, one in self.results.items()),
+            rows=self._lines(_validated_row),
             numeric=(False, True, True, False, False),
         )
         several = counted(len(self.results), "dimension")
