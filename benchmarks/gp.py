@@ -11,13 +11,13 @@ takes; up to 10,000 texts the exact process stands beside it.
 from __future__ import annotations
 
 import argparse
-import resource
 import sys
 import time
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from matching import peak_mib
 
 from refless.estimators import GaussianProcess
 from refless.estimators.gp.exact import exact
@@ -92,7 +92,7 @@ def many(n: int, new: int) -> None:
     begin = time.process_time(), time.perf_counter()
     gp.fit(rated)
     spent, passed = time.process_time() - begin[0], time.perf_counter() - begin[1]
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    peak = peak_mib() / 1024
     print(f"{n} ratings: fit {passed:.1f} s, {spent:.1f} s of processors, peak {peak:.2f} GiB")
     print(f"{new} more ratings: {best_of(1, lambda: gp.updated(later)):.2f} s")
     ways = {"inducing": gp}
