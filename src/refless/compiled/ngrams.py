@@ -46,11 +46,11 @@ def distinct_loop(level, tokens, starts, order, n_tokens):
             n += 1
             if n == len(found):
                 grown = np.empty(2 * n, dtype=np.int64)
-                grown[:n] = found
-                found = grown
                 table = np.full(4 * n, -1, dtype=np.int64)
                 for k in range(n):
+                    grown[k] = found[k]  # a slice takes three seconds more to compile
                     table[_slot(table, found[k])] = found[k]
+                found = grown
     return found[:n].copy()
 
 
