@@ -26,16 +26,37 @@ def run(name: str, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
-def test_growth_shows_each_cell(tmp_path: Path) -> None:
+@pytest.mark.parametrize("benchmark", ["growth"], indirect=True)
+def test_growth_shows_each_cell(
+    benchmark: ModuleType,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     """Two sizes as characters and as words, with an exponent each, in 80 columns."""
-    done = run("growth", "--quick", "-o", str(tmp_path / "g.json"), "-o", str(tmp_path / "g.html"))
-    assert done.returncode == 0, done.stderr
+    monkeypatch.setattr(benchmark, "alone", lambda name, *words: told(benchmark, name, *words))
+    files = [word for name in ("g.json", "g.html") for word in ("-o", str(tmp_path / name))]
+    assert benchmark.main(["--quick", *files]) == 0
     cells = json.loads((tmp_path / "g.json").read_text(encoding="utf-8"))
     found = [(cell["tokens"], cell["texts"]) for cell in cells]
     assert found == [(tokens, n) for tokens in ("characters", "words") for n in (500, 1_000)]
     assert all(cell["pair_ns"] > 0 and cell["disk_mib"] > 0 for cell in cells)
     assert (tmp_path / "g.html").read_text(encoding="utf-8").count("<figure") == 6
-    assert max(map(len, done.stdout.splitlines())) <= 80
+    assert max(map(len, capsys.readouterr().out.splitlines())) <= 80
+
+
+def told(benchmark: ModuleType, name: str, *words: object) -> dict[str, float]:
+    """What a process of its own would measure, here."""
+    found: dict[str, float] = benchmark.ALONE[name](*map(str, words))
+    return found
+
+
+@pytest.mark.parametrize("benchmark", ["growth"], indirect=True)
+def test_a_cell_is_measured_in_processes_of_its_own(benchmark: ModuleType) -> None:
+    """One builds, one matches; both tell every cost."""
+    cell = benchmark.cell_of("words", benchmark.KERNELS["words"], 20, 500)
+    assert (cell.tokens, cell.texts, cell.outputs) == ("words", 500, 2_000)
+    assert all(getattr(cell, cost) > 0 for cost in benchmark.COSTS)
 
 
 @pytest.mark.parametrize("benchmark", ["growth"], indirect=True)

@@ -59,21 +59,25 @@ def test_own_ratings_are_judged_by_every_method(tmp_path: Path) -> None:
     assert "Mean Spearman over 1 pools: gp " in ran.stdout
 
 
-def test_quick_needs_no_data() -> None:
+def test_quick_needs_no_data(rivals: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
     """Self-made ratings, and one line of progress."""
     ran = run("--quick", "--data", "nowhere", "--pool", "self")
     assert (ran.returncode, len(ran.stderr.splitlines())) == (0, 1), ran.stderr
     assert "| self-made | source |" in ran.stdout
-    assert run("--quick", "--pool", "another").stdout == "no such pool\n"
+    rivals.main(["--quick", "--pool", "another"])
+    assert capsys.readouterr().out == "no such pool\n"
 
 
-def test_what_is_not_there(tmp_path: Path) -> None:
+def test_what_is_not_there(
+    rivals: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Data, a file, an encoder: exit status 2 and one line."""
     file = tmp_path / "none.csv"
     for flags in (("--data", tmp_path), ("--file", file), ("--quick", "--encoder", tmp_path)):
-        ran = run(*flags)
-        assert (ran.returncode, len(ran.stderr.splitlines()), ran.stdout) == (2, 1, "")
-        assert ran.stderr.startswith("error: ")
+        assert rivals.main(list(map(str, flags))) == 2
+        said = capsys.readouterr()
+        assert (len(said.err.splitlines()), said.out) == (1, "")
+        assert said.err.startswith("error: ")
 
 
 def test_surface_numbers_by_hand(rivals: ModuleType) -> None:

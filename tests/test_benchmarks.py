@@ -1,10 +1,13 @@
 """The benchmark runs and shows every row; nothing is said about seconds."""
 
 import gzip
+import importlib
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -24,6 +27,14 @@ def rows_of(text: str) -> dict[str, int]:
     """Method and number of pairs of each row."""
     found = (ROW.fullmatch(line) for line in text.splitlines())
     return {row[1]: int(row[2].replace(",", "")) for row in found if row}
+
+
+@pytest.fixture(scope="module")
+def benchmark() -> Iterator[ModuleType]:
+    """The script as a module."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(SCRIPT.parent))
+        yield importlib.import_module(SCRIPT.stem)
 
 
 @pytest.fixture(scope="module")
@@ -65,23 +76,33 @@ def test_fits_80_columns(quick: subprocess.CompletedProcess[str]) -> None:
     assert max(map(len, quick.stdout.splitlines())) <= 80
 
 
-def test_own_texts(tmp_path: Path) -> None:
+def test_own_texts(
+    benchmark: ModuleType,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     """--texts takes one text a line, gzipped too; empty lines are none."""
     path = tmp_path / "mine.txt.gz"
     lines = [f"this is text number {i}, and it is mine" for i in range(30)]
     path.write_bytes(gzip.compress("\r\n\r\n".join(lines).encode()))
-    done = run("--quick", "--texts", str(path), "--limit", "25")
-    assert done.returncode == 0, done.stderr
-    assert rows_of(done.stdout)["refless, 1 thread"] == 25 * 25
+    monkeypatch.setattr(benchmark, "ours_alone", benchmark.ours)
+    assert benchmark.main(["--quick", "--texts", str(path), "--limit", "25"]) == 0
+    assert rows_of(capsys.readouterr().out)["refless, 1 thread"] == 25 * 25
 
 
 @pytest.mark.parametrize("content", [None, b"", b"one text\n", b"\x1f\x8bbroken", b"\xff\xfe"])
-def test_texts_that_cannot_be_used(tmp_path: Path, content: bytes | None) -> None:
+def test_texts_that_cannot_be_used(
+    benchmark: ModuleType,
+    tmp_path: Path,
+    content: bytes | None,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     """No file, no two texts, or no text: exit status 2 and the file's name."""
     path = tmp_path / "mine.txt.gz"
     if content is not None:
         path.write_bytes(content if content[:2] == b"\x1f\x8b" else gzip.compress(content))
-    done = run("--texts", str(path))
-    assert done.returncode == 2
-    assert done.stderr.startswith("error: ")
-    assert done.stdout == ""
+    assert benchmark.main(["--texts", str(path)]) == 2
+    said = capsys.readouterr()
+    assert said.err.startswith("error: ")
+    assert said.out == ""

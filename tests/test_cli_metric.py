@@ -4,14 +4,13 @@ import csv
 import io
 import json
 import re
-import subprocess
-import sys
 
 import jsonschema
 import numpy as np
 import pytest
 import sacrebleu
 
+import command_line
 from command_line import too_wide
 from refless.errors import UsageError
 from refless.metrics import BLEU, METRICS, DeltaBLEU, metric_of
@@ -41,17 +40,16 @@ def file(tmp_path):
 
 
 def refless(*arguments, status=0):
-    """The command as users start it."""
-    command = [sys.executable, "-W", "error", "-m", "refless", *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == status, done.stderr
-    return done
+    """The command, with the exit status that it has to have."""
+    ran = command_line.run(*arguments)
+    assert ran.code == status, ran.err
+    return ran
 
 
 def test_json_keeps_its_schema(file) -> None:
     """Scores by metric and system; segments by item; as the library gives them."""
-    done = refless("metric", file, "-m", "bleu:order=2", "-m", "delta-bleu", "--format", "json")
-    found = json.loads(done.stdout)
+    ran = refless("metric", file, "-m", "bleu:order=2", "-m", "delta-bleu", "--format", "json")
+    found = ran.json
     jsonschema.validate(found, SCHEMA)
     bleu, delta = found["metrics"]
     outputs = Outputs(
@@ -71,7 +69,7 @@ def test_json_keeps_its_schema(file) -> None:
 
 def test_list_tells_needs() -> None:
     """Every metric with what it needs and every parameter, also as JSON."""
-    found = json.loads(refless("metrics", "--format", "json").stdout)
+    found = refless("metrics", "--format", "json").json
     jsonschema.validate(found, LISTED)
     rows = {row["name"]: row for row in found["listed"]}
     assert set(rows) == set(METRICS)
@@ -79,7 +77,7 @@ def test_list_tells_needs() -> None:
     for name, row in rows.items():
         declared = [one.name for one in parameters(METRICS[name])]
         assert [one["name"] for one in row["parameters"]] == declared
-    text = refless("metrics").stdout
+    text = refless("metrics").out
     assert re.search(r"^order +4 +a whole number, from 1 to ", text, flags=re.MULTILINE)
     assert not too_wide(text)
 
@@ -92,19 +90,19 @@ def test_plain_files_as_sacrebleu_takes_them(tmp_path) -> None:
     for name, lines in zip(("r1", "r2"), streams, strict=True):
         (tmp_path / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
     flags = ["-r", tmp_path / "r1", "-r", tmp_path / "r2", "-m", "bleu", "--format", "json"]
-    done = refless("metric", tmp_path / "out.en", *flags)
-    score = json.loads(done.stdout)["metrics"][0]["score"]
+    ran = refless("metric", tmp_path / "out.en", *flags)
+    score = ran.json["metrics"][0]["score"]
     assert score == pytest.approx(sacrebleu.corpus_bleu(texts, streams).score, abs=1e-9)
-    assert "plain text, one output a line" in done.stderr
+    assert "plain text, one output a line" in ran.err
 
 
 def test_csv_and_text(file) -> None:
     """Segments as rows; people see systems, the advice and signatures."""
-    done = refless("metric", file, "-m", "bleu", "-m", "sbleu", "--format", "csv")
-    rows = list(csv.DictReader(io.StringIO(done.stdout)))
+    ran = refless("metric", file, "-m", "bleu", "-m", "sbleu", "--format", "csv")
+    rows = list(csv.DictReader(io.StringIO(ran.out)))
     assert [row["id"] for row in rows] == ["a", "b", "c"]
     assert float(rows[0]["bleu"]) > 0
-    text = refless("metric", file, "-m", "bleu").stdout
+    text = refless("metric", file, "-m", "bleu").out
     assert "Systems" in text
     assert "small differences say little" in text
     assert "signature: bleu|order:4" in text
@@ -126,29 +124,29 @@ def test_csv_and_text(file) -> None:
 )
 def test_misuse_is_told(file, arguments, message) -> None:
     """Exit status 2 and one line that says what to do."""
-    done = refless("metric", file, *arguments, status=2)
-    assert message in done.stderr
-    assert "Traceback" not in done.stderr
-    assert done.stdout == ""
+    ran = refless("metric", file, *arguments, status=2)
+    assert message in ran.err
+    assert "Traceback" not in ran.err
+    assert ran.out == ""
 
 
 def test_lengths_that_differ(tmp_path) -> None:
     """A reference file with fewer lines is named."""
     (tmp_path / "out").write_text("a\nb\n", encoding="utf-8")
     (tmp_path / "ref").write_text("a\n", encoding="utf-8")
-    done = refless("metric", tmp_path / "out", "-r", tmp_path / "ref", "-m", "bleu", status=2)
-    assert "ref: 1 lines for 2 outputs" in done.stderr
+    ran = refless("metric", tmp_path / "out", "-r", tmp_path / "ref", "-m", "bleu", status=2)
+    assert "ref: 1 lines for 2 outputs" in ran.err
 
 
 def test_bad_rows_are_kept_as_undefined(tmp_path) -> None:
     """Under --skip-bad a row without a text keeps its place, scores null and is counted."""
     path = tmp_path / "o.jsonl"
     path.write_text('{"text": "a b", "reference": "a b"}\n{"reference": "c"}\n', encoding="utf-8")
-    done = refless("metric", path, "-m", "bleu:order=1", "--skip-bad", "--format", "json")
-    found = json.loads(done.stdout)
+    ran = refless("metric", path, "-m", "bleu:order=1", "--skip-bad", "--format", "json")
+    found = ran.json
     assert [item["scores"]["bleu:order=1"] for item in found["items"]] == [100, None]
     assert (found["metrics"][0]["n"], found["metrics"][0]["n_scored"]) == (2, 1)
-    assert "1 of 2 outputs could not be scored" in done.stderr
+    assert "1 of 2 outputs could not be scored" in ran.err
 
 
 def test_spec_reads_every_type() -> None:

@@ -3,6 +3,7 @@
 import os
 import re
 import shlex
+import shutil
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -50,11 +51,19 @@ def commands(page: Path) -> list[str]:
     return [line for line in lines if line.startswith("refless ")]
 
 
+@pytest.fixture(scope="module")
+def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The sample of the demo."""
+    where = tmp_path_factory.mktemp("demo") / "sample"
+    assert run("demo", "--out-dir", where).code == 0
+    return where
+
+
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with the sample of the demo, in which commands run."""
+def folder(sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a copy of the sample, in which commands run."""
     monkeypatch.chdir(tmp_path)
-    assert run("demo", "--out-dir", "sample").code == 0
+    shutil.copytree(sample, tmp_path / "sample")
     return tmp_path
 
 
