@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 
 import numpy as np
 
@@ -103,7 +104,7 @@ def _pooled(human: FloatArray, predicted: FloatArray, blocks: IntArray, *, tripl
 def _products(x: FloatArray, y: FloatArray, triples: bool) -> tuple[float, float, float]:
     """Mean of sign(x_i - x_j) sign(y_i - y_k), and with x or y alone, over triples or pairs.
 
-    j and k are different rows in triples and the same in pairs.
+    j and k are different rows in triples and the same in pairs. Sums of whole numbers are exact.
     """
     m = float(len(x))
     if m > DENSE:
@@ -113,10 +114,10 @@ def _products(x: FloatArray, y: FloatArray, triples: bool) -> tuple[float, float
         a, b = 2 * ranks(x) - (m + 1), 2 * ranks(y) - (m + 1)
     else:
         u, v = np.sign(x[:, None] - x), np.sign(y[:, None] - y)
-        pairs = [float((c * d).sum()) for c, d in ((u, v), (u, u), (v, v))]
+        pairs = [float(np.vdot(c, d)) for c, d in ((u, v), (u, u), (v, v))]
         a, b = u.sum(axis=1), v.sum(axis=1)
     if triples:
-        whole = [float((c * d).sum()) for c, d in ((a, b), (a, a), (b, b))]
+        whole = [float(np.vdot(c, d)) for c, d in ((a, b), (a, a), (b, b))]
         pairs = [(w - p) / (m - 2) for w, p in zip(whole, pairs, strict=True)]
     return pairs[0] / (m * (m - 1)), pairs[1] / (m * (m - 1)), pairs[2] / (m * (m - 1))
 
@@ -126,11 +127,12 @@ def _blocks(
 ) -> Iterator[Columns]:
     """Both columns of each block of so many rows and of more than one rating, in a fixed order."""
     human, predicted = settled(human), settled(predicted)
-    for rows in _rows(blocks):
-        y, p = human[rows], predicted[rows]
-        if len(rows) >= least and not is_constant(y):
-            order = np.lexsort((p, y))
-            yield y[order], p[order]
+    order = np.lexsort((predicted, human, blocks))
+    human, predicted, ends = human[order], predicted[order], np.diff(blocks[order]).nonzero()[0] + 1
+    for begin, end in pairwise([0, *ends.tolist(), len(order)]):
+        y, p = human[begin:end], predicted[begin:end]
+        if len(y) >= least and not is_constant(y):
+            yield y, p
 
 
 def _rows(blocks: IntArray) -> list[IntArray]:
