@@ -2,14 +2,13 @@
 
 import json
 import random
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from command_line import run
 from refless.errors import InputError, UsageError
 from refless.metrics import DeltaBLEU
 from refless.mining import (
@@ -157,11 +156,10 @@ def test_back_as_weighted_references() -> None:
 
 
 def refless(*arguments, status=0):
-    """The command as users start it."""
-    command = [sys.executable, "-W", "error", "-m", "refless", "mine", *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == status, done.stderr
-    return done
+    """The command, with the exit status that it has to have."""
+    ran = run("mine", *arguments)
+    assert ran.code == status, ran.err
+    return ran
 
 
 def rows_of(path):
@@ -180,8 +178,8 @@ def test_command_goes_out_and_back(tmp_path) -> None:
     rated = [{**line, "rating": 5 if i % 2 else 2} for i, line in enumerate(lines[:6])]
     (tmp_path / "seeds.jsonl").write_text("\n".join(map(json.dumps, rated)), encoding="utf-8")
     flags = ["--seeds", tmp_path / "seeds.jsonl", "--min-rating", 4, "--split", "-n", 3]
-    done = refless(tmp_path / "corpus.jsonl", *flags, "--out-dir", tmp_path)
-    assert "3 of 6 triples have a mean rating of at least 4" in done.stderr
+    ran = refless(tmp_path / "corpus.jsonl", *flags, "--out-dir", tmp_path)
+    assert "3 of 6 triples have a mean rating of at least 4" in ran.err
     raters = rows_of(tmp_path / "raters.jsonl")
     assert {key for row in raters for key in row} == {"id", "context", "message", "response"}
     assert len(rows_of(tmp_path / "key.jsonl")) == len(raters)
@@ -192,33 +190,33 @@ def test_command_goes_out_and_back(tmp_path) -> None:
         for row in raters
     ]
     (tmp_path / "back.jsonl").write_text("\n".join(map(json.dumps, back)), encoding="utf-8")
-    done = refless("--ratings", tmp_path / "back.jsonl", "--out-dir", tmp_path)
+    ran = refless("--ratings", tmp_path / "back.jsonl", "--out-dir", tmp_path)
     found = rows_of(tmp_path / "references.jsonl")
     assert [row["item"] for row in found] == ["t1", "t3", "t5"]
     assert {row["split"] for row in found} == {"dev", "test"}
     assert all(-1 <= w <= 1 for row in found for w in row["weights"])
     assert sum(len(row["references"]) for row in found) == len(raters)
     assert found[0]["references"][0] == corpus[1].response
-    assert "0 responses were not rated" in " ".join(done.stdout.split())
+    assert "0 responses were not rated" in " ".join(ran.out.split())
 
-    done = refless("--ratings", tmp_path / "back.jsonl", "--out-dir", tmp_path, "--max-bytes", 99,
+    ran = refless("--ratings", tmp_path / "back.jsonl", "--out-dir", tmp_path, "--max-bytes", 99,
                    status=2)  # fmt: skip
-    assert "back.jsonl" in done.stderr
-    assert "--max-bytes" in done.stderr
+    assert "back.jsonl" in ran.err
+    assert "--max-bytes" in ran.err
     flags += ["--out-dir", tmp_path, "--max-bytes", 99]
-    assert "seeds.jsonl" in refless(tmp_path / "corpus.jsonl", *flags, status=2).stderr
+    assert "seeds.jsonl" in refless(tmp_path / "corpus.jsonl", *flags, status=2).err
 
     back[0]["response"] += " changed"
     (tmp_path / "back.jsonl").write_text(json.dumps(back[0]), encoding="utf-8")
-    done = refless("--ratings", tmp_path / "back.jsonl", "--out-dir", tmp_path, status=2)
-    assert "has another response than in the key" in done.stderr
+    ran = refless("--ratings", tmp_path / "back.jsonl", "--out-dir", tmp_path, status=2)
+    assert "has another response than in the key" in ran.err
 
 
 def test_command_misuse(tmp_path) -> None:
     """Missing halves of the two steps are told."""
-    assert "no folder" in refless("--out-dir", tmp_path / "no", status=2).stderr
-    assert "CORPUS and --seeds" in refless("--out-dir", tmp_path, status=2).stderr
+    assert "no folder" in refless("--out-dir", tmp_path / "no", status=2).err
+    assert "CORPUS and --seeds" in refless("--out-dir", tmp_path, status=2).err
     no_bytes = ["x", "--seeds", "y", "--max-bytes", 0, "--out-dir", tmp_path]
-    assert "--max-bytes must be 1 or more" in refless(*no_bytes, status=2).stderr
+    assert "--max-bytes must be 1 or more" in refless(*no_bytes, status=2).err
     both = ["x", "--ratings", "y", "--out-dir", tmp_path]
-    assert "second step" in refless(*both, status=2).stderr
+    assert "second step" in refless(*both, status=2).err

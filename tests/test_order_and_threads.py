@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from command_line import headlines, jsonl, output_rows, run
@@ -152,7 +152,6 @@ def answered(at: Path) -> Iterator[tuple[str, Any]]:
         yield f"{command} {' '.join(map(str, words))}", by_id(ran.json)
 
 
-@functools.cache
 def in_order(at: Path) -> dict[str, Any]:
     """The answers on files in the order in which they were made."""
     for name, rows in files().items():
@@ -171,16 +170,13 @@ def test_every_command_is_asked(folder: Path) -> None:
     assert asked == {*COMMANDS} - {"estimators", "metrics", "datasets", "demo", "rate", "serve"}
 
 
-@settings(
-    max_examples=2, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
-@given(shuffler=st.randoms(use_true_random=False), ends=st.sampled_from(["\n", "\r\n"]))
-def test_shuffled_rows(folder: Path, shuffler: random.Random, ends: str) -> None:
+def test_shuffled_rows(folder: Path) -> None:
     """Bit-equal JSON from every command, whatever the order of rows and the ends of lines."""
+    shuffler = random.Random(7)
     wanted = in_order(folder)
     for name, rows in files().items():
         path = jsonl(folder / f"{name}.jsonl", shuffler.sample(rows, len(rows)))
-        path.write_bytes(path.read_bytes().replace(b"\n", ends.encode()))
+        path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
     for line, found in answered(folder):
         assert found == wanted[line], line
 

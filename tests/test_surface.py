@@ -130,9 +130,9 @@ def test_work_grows_with_the_length_alone() -> None:
 
 
 @pytest.mark.parametrize("part", ["A", ".", ". ", "9", "a ", "Ab ", "?A", "|||", "\n", "é\u0301"])
-def test_a_megabyte_of_anything(part: str) -> None:
+def test_a_very_long_text_of_anything(part: str) -> None:
     """An expression that goes back and forth would not come to an end here."""
-    text = part * (1_000_000 // len(part))
+    text = part * (200_000 // len(part))
     assert told(text)["characters"] == len(text)
     assert beside(text, text)["words missing"] == 0
 
