@@ -1,5 +1,6 @@
 """refless validate: every format, groups, kinds of ratings, and the published data."""
 
+import functools
 import json
 import os
 import shlex
@@ -19,6 +20,9 @@ MEASURES = ("mse", "mae", "pearson", "spearman", "kendall")
 def validated(path: Path, *words: object, estimator: str = "bleu-neighbors") -> Ran:
     """`refless validate` of one estimator."""
     return run("validate", path, "--estimator", estimator, *words)
+
+
+known = functools.cache(validated)  # where a run is only looked at
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +58,7 @@ def test_published_numbers() -> None:
 
 def test_json(rated: Path) -> None:
     """Every measure has an interval around it, correlations a p-value, errors their raw units."""
-    ran = validated(rated, *SCALE, "--format", "json")
+    ran = known(rated, *SCALE, "--format", "json")
     assert ran.code == 0
     found = ran.json
     for name in MEASURES:
@@ -69,7 +73,7 @@ def test_json(rated: Path) -> None:
 
 def test_the_constant_has_no_correlation(rated: Path) -> None:
     """Within a fold it says the same of every text."""
-    constant = validated(rated, "--format", "json").json["baselines"]["constant"]
+    constant = known(rated, "--format", "json").json["baselines"]["constant"]
     for name in ("pearson", "spearman", "kendall"):
         assert constant[name] is None
         assert constant[f"{name}_interval"] == [None, None]
@@ -80,7 +84,7 @@ def test_the_constant_has_no_correlation(rated: Path) -> None:
 
 def test_text(rated: Path) -> None:
     """A table with a word about each of its columns, within 80 columns."""
-    out = validated(rated, *SCALE).out
+    out = known(rated, *SCALE).out
     for part in ("MSE", "Spearman", "annotator", "constant:", "length:", "signature: "):
         assert part in out
     assert "one of 3 people" in out
@@ -153,10 +157,10 @@ def test_what_choosing_is_worth(rated: Path, tmp_path: Path) -> None:
     low, high = found["gain_interval"]
     assert low < found["gain"] < high
     assert f"gains {found['gain']:.3f} [{low:.3f}, {high:.3f}]" in " ".join(ran.out.split())
-    ran = validated(rated, *SCALE)
+    ran = known(rated, *SCALE)
     assert "There are several outputs for 12 sources: --group source tells" in ran.out
     assert "can be gained" not in ran.out
-    assert validated(rated, *SCALE, "--format", "json").json["reranking"] is None
+    assert known(rated, *SCALE, "--format", "json").json["reranking"] is None
     rows = [{**row, "source": f"s{i // 3}"} for i, row in enumerate(rated_rows())]
     assert "several outputs" not in validated(jsonl(tmp_path / "a.jsonl", rows), *SCALE).out
 
@@ -173,10 +177,10 @@ def test_ratings_that_no_text_explains(tmp_path: Path) -> None:
 
 def test_the_fair_annotator_is_told(rated: Path) -> None:
     """The first line compares with the mean of the others; the table's people are flattered."""
-    ran = validated(rated, *SCALE)
+    ran = known(rated, *SCALE)
     said = " ".join(ran.out.split())
     assert "On equal terms, both against the mean of the other annotators, Spearman is" in said
-    found = validated(rated, *SCALE, "--format", "json").json["beside"]
+    found = known(rated, *SCALE, "--format", "json").json["beside"]
     low, high = found["difference_interval"]
     gap = found["estimator"] - found["annotator"]
     assert f"a difference of {gap:.3f} [{low:.3f}, {high:.3f}]" in said
@@ -186,7 +190,7 @@ def test_few_groups_are_told(rated: Path) -> None:
     """Four systems say little about others, whatever the interval says."""
     told = "intervals are drawn over 4 systems"
     assert told in validated(rated, *SCALE, "--group", "system").err
-    assert "intervals are drawn over" not in validated(rated, *SCALE).err
+    assert "intervals are drawn over" not in known(rated, *SCALE).err
 
 
 def test_groups_of_the_same_texts(tmp_path: Path) -> None:
@@ -375,7 +379,7 @@ def test_side_by_side(rated: Path) -> None:
         else:
             assert one["gain"] == pytest.approx(one["spearman"] - used["spearman"])
             assert low <= one["gain"] <= high
-    alone = validated(rated, *SCALE, "--format", "json").json
+    alone = known(rated, *SCALE, "--format", "json").json
     expected = pytest.approx(alone["estimator"]["spearman"], abs=1e-12)
     assert by_name["BLEU Neighbors"]["spearman"] == expected
     assert alone["side_by_side"]["reference"] == "BLEU Neighbors"

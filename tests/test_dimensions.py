@@ -143,16 +143,18 @@ def test_a_scale_of_its_own(given: str, expected: object) -> None:
 def test_each_dimension_is_as_if_alone(folder: Path, command: str, file: str) -> None:
     """To the last bit, each with its scale; and each row has its dimension."""
     rated = folder / file
-    words = [rated] if command == "validate" else [folder / "outputs.jsonl", "--rated", rated]
+    words, how = [rated], NEIGHBORS
+    if command == "score":
+        words, how = [folder / "outputs.jsonl", "--rated", rated], ALONE
     both = ("--dimension", "ok=1..6", "--dimension", "fit=0..9")
-    found = run(command, *words, *both, *ALONE, "--format", "json").json
+    found = run(command, *words, *both, *how, "--format", "json").json
     assert [*found["dimensions"]] == ["ok", "fit"]
     for name, asked in zip(("ok", "fit"), both[1::2], strict=True):
-        alone = run(command, *words, "--dimension", asked, *ALONE, "--format", "json").json
+        alone = run(command, *words, "--dimension", asked, *how, "--format", "json").json
         assert found["dimensions"][name] == alone
     kind = {"validate": refless.ValidateByDimension, "score": refless.ScoreByDimension}[command]
     Draft202012Validator(kind.schema()).validate(found)
-    rows = run(command, *words, *both, *ALONE, "--format", "csv").out.splitlines()
+    rows = run(command, *words, *both, *how, "--format", "csv").out.splitlines()
     assert [row.split(",")[0] for row in rows[:2]] == ["dimension", "ok"]
     assert len(rows) == 1 + 2 * (30 if command == "validate" else 12)
 
@@ -183,15 +185,15 @@ def test_notes_of_one_dimension_name_it(tmp_path: Path) -> None:
     rows[0]["rating"] = None
     file = jsonl(tmp_path / "rows.jsonl", rows)
     asked = [word for name in ("rating", "other") for word in ("--dimension", name)]
-    ran = run("validate", file, *asked, *ALONE)
+    ran = run("validate", file, *asked, *NEIGHBORS)
     assert "refless: rating: 1 of 24 rows has no rating" in ran.err
-    ran = run("validate", file, *asked, "--dimension", "remarks", *ALONE)
+    ran = run("validate", file, *asked, "--dimension", "remarks", *NEIGHBORS)
     assert (ran.code, "ratings that are not numbers: 'fine'" in ran.err) == (2, True)
-    ran = run("validate", file, "--dimension", "[or]*r*", "--dimension", "r*", *ALONE)
+    ran = run("validate", file, "--dimension", "[or]*r*", "--dimension", "r*", *NEIGHBORS)
     assert ran.code == 2  # brackets are brackets: nothing begins like that
-    ran = run("validate", file, "--dimension", "r*", *ALONE)
+    ran = run("validate", file, "--dimension", "r*", *NEIGHBORS)
     assert (ran.code, "remarks is left out: " in ran.err) == (0, True)
-    ran = run("validate", file, "--dimension", "rem*", *ALONE)
+    ran = run("validate", file, "--dimension", "rem*", *NEIGHBORS)
     assert (ran.code, "not numbers: 'fine'" in ran.err) == (2, True)
 
 

@@ -44,9 +44,14 @@ def everything(paper):
     return paper.Run(data=DATA, metrics=metrics, items=None, drawing=DRAWING)
 
 
-def test_references_against_references(paper, everything) -> None:
+@pytest.fixture(scope="module")
+def material(paper, everything):
+    """COCO's references."""
+    return material_of(paper.references_of(paper.coco(everything)))
+
+
+def test_references_against_references(paper, everything, material) -> None:
     """Table 1, COCO: 19.5, 0.88, 46.7."""
-    material = material_of(paper.references_of(paper.coco(everything)))
     for name, tolerance in WITHIN.items():
         metric = everything.metrics[name]
         scores = [metric.score(material.references_as_outputs(out)).corpus for out in range(5)]
@@ -54,9 +59,8 @@ def test_references_against_references(paper, everything) -> None:
         assert score == pytest.approx(paper.PAPER_1["references"][name], abs=tolerance)
 
 
-def test_frequent_words(paper, everything) -> None:
+def test_frequent_words(paper, everything, material) -> None:
     """Table 2, COCO: all rows but the random one; it rewards function words, as published."""
-    material = material_of(paper.references_of(paper.coco(everything)))
     settings = Settings(words=paper.WORDS, base="references", drawing=DRAWING)
     for name, tolerance in WITHIN.items():
         probe = frequent_probe(everything.metrics[name], material, settings)

@@ -24,12 +24,14 @@ FOLDER = DATA / "nlg-ratings"
 def papers() -> Iterator[Any]:
     """The script's modules, importable as when it is started."""
     sys.path.insert(0, str(PAPERS))
+    import ratpred
     import ratpred_data
     import ratpred_ridge
     import ratpred_runs
     import ratpred_tables
 
     yield {
+        "script": ratpred,
         "data": ratpred_data,
         "ridge": ratpred_ridge,
         "runs": ratpred_runs,
@@ -165,17 +167,19 @@ def test_choosing_is_counted_by_source(papers: Any) -> None:
     assert section.table.rows == (("x", "0.500 [-1.984, 2.984]", "0.500 [-1.984, 1.000]", "2"),)
 
 
-def test_a_small_run_prints_its_table() -> None:
+def test_a_small_run_prints_its_table(
+    papers: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Trains a small network for one configuration of Table 4 and shows it beside the paper."""
     if not (FOLDER / "emnlp_data_medians.csv").exists():
         pytest.skip(f"the real data is not here: {FOLDER}")
     words = ["--data", FOLDER, "--quick", "--parts", "domain-C1", "--setups", "1", "--rivals"]
-    command = [sys.executable, "-W", "error", PAPERS / "ratpred.py", *words, "--format", "json"]
-    done = subprocess.run(
-        [*map(str, command), "--device", "cpu"], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)
+    command = ["ratpred.py", *words, "--format", "json", "--device", "cpu"]
+    monkeypatch.setattr(sys, "argv", [*map(str, command)])
+    settings = replace(papers["script"].QUICK, epochs=4, synthetic_epochs=1)
+    monkeypatch.setattr(papers["script"], "QUICK", settings)
+    assert papers["script"].main() == 0
+    found = json.loads(capsys.readouterr().out)
     assert all(row["paper"] == row["ours"] for row in found["table1"])
     rows = {row["name"]: row for row in found["domain-C1"]}
     assert rows["1: base"]["n"] == 675

@@ -22,7 +22,7 @@ SMALL = {
     "embedding": 12,
     "hidden": 12,
     "batch_size": 16,
-    "epochs": 15,
+    "epochs": 5,
     "synthetic_epochs": 2,
     "learning_rate": 0.01,
 }

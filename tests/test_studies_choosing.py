@@ -227,7 +227,7 @@ def test_two_equal_systems_are_not_said_to_be_told_apart() -> None:
 def test_promised_widths_come_true() -> None:
     """The half width of n drawn ratings is the promised one, on average over pools within 10 %."""
     ratios = []
-    for seed in range(20):
+    for seed in range(12):
         pool = simulate(150, seed=seed).pool
         fitted = GaussianProcess(threads=1).fit(pool.take(np.arange(60)))
         rest = pool.take(np.arange(60, 150))
