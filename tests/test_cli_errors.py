@@ -6,7 +6,6 @@ import shlex
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -252,9 +251,11 @@ def test_interrupted_process(folder: Path) -> None:
     )
     words = [sys.executable, "-c", script]
     with subprocess.Popen(words, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdin is not None
         assert process.stderr is not None
         assert process.stderr.readline() == b"ready\n"
-        time.sleep(0.5)  # it now waits for rows
+        process.stdin.write(b'{"text": "one of many", "rating": 1}\n' * 10_000)
+        process.stdin.flush()  # a pipe holds less: it has read some, and now waits for more
         process.send_signal(signal.SIGINT)
         error = process.communicate(timeout=60)[1]
     assert process.returncode == 130

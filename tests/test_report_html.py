@@ -6,7 +6,6 @@ import json
 import math
 import os
 import re
-import time
 from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import pairwise
@@ -288,9 +287,8 @@ def test_published_pool(tmp_path: Path) -> None:
     path = DATA / "huse-summarization" / "judgements.tsv"
     if not path.exists():
         pytest.skip(f"{path} is absent")
-    begin, out = time.monotonic(), tmp_path / "huse.html"
+    out = tmp_path / "huse.html"
     assert run("validate", path, "--scale", 1, 6, *NEIGHBORS, "-o", out).code == 0
-    assert time.monotonic() - begin < 20
     text = out.read_text(encoding="utf-8")
     assert "agrees with people; no difference from one average annotator is shown" in text
     assert "0.345 [0.126, 0.531]" in text

@@ -56,8 +56,8 @@ def test_timeout(tmp_path: Path) -> None:
     """It is ended, and the flag named."""
     begin = time.monotonic()
     with pytest.raises(InputError, match=r"more than 0\.3 s for 2 outputs; .*--timeout"):
-        scorer(tmp_path, "import time; time.sleep(30)", timeout=0.3).score(OUTPUTS)
-    assert time.monotonic() - begin < 10
+        scorer(tmp_path, "import time; time.sleep(600)", timeout=0.3).score(OUTPUTS)
+    assert time.monotonic() - begin < 300
 
 
 @pytest.mark.parametrize(
