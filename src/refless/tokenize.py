@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import chain
 
 import numpy as np
@@ -44,6 +45,7 @@ def tokenizer(name: str) -> Tokenize:
     return lambda text: spaced(text).split()
 
 
+@cache  # a tokenizer remembers lines that it has split
 def _sacrebleu(name: str) -> Callable[[str], str]:
     from sacrebleu.metrics.bleu import _get_tokenizer
 
