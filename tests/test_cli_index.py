@@ -90,7 +90,7 @@ def test_rows_are_read_in_batches(
     file = jsonl(tmp_path / "more.jsonl", [*rows[:60], *blank, *rows[60:]])
     whole = run("index", rated, "--out-dir", tmp_path / "whole")
     monkeypatch.setattr("refless.application.index.WHOLE", 0)
-    monkeypatch.setattr("refless.kernels.bleu.SEGMENT", 7)
+    monkeypatch.setattr("refless.application.index.SEGMENT", 7)
     monkeypatch.setattr("refless.growth.SEGMENT", 7)
     parts = run("index", file, "--out-dir", tmp_path / "parts")
     assert parts.code == 0

@@ -4,14 +4,13 @@ import os
 import re
 import shlex
 import shutil
-from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 from command_line import run
-from refless.application import COMMANDS
+from refless.application import COMMANDS, function_of
 from refless.application.parameters import parameters_of
 
 ROOT = Path(__file__).parents[1]
@@ -142,16 +141,16 @@ def test_commands_are_documented() -> None:
 
 def test_every_parameter_is_told() -> None:
     """Help of the command line, and of Python, leaves none without a word."""
-    for name, module in COMMANDS.items():
-        function = getattr(import_module(f"refless.application.{module}"), name)
+    for name in COMMANDS:
+        function = function_of(name)
         assert all(one.flag.help for one in parameters_of(function)), name
 
 
 def test_pages_name_flags_that_there_are() -> None:
     """Every flag in the pages is one of some command."""
     own = {"--help", "--version", "--install-completion", "--format", "--out", "--csv-safe"}
-    for name, module in COMMANDS.items():
-        function = getattr(import_module(f"refless.application.{module}"), name)
+    for name in COMMANDS:
+        function = function_of(name)
         flags = {flag for one in parameters_of(function) for flag in one.flags}
         own |= flags | {f"--no-{flag.removeprefix('--')}" for flag in flags}
     for page in [ROOT / "README.md", *(ROOT / "docs").glob("*.md"), *FOR_AGENTS]:
@@ -164,8 +163,8 @@ def test_pages_name_flags_that_there_are() -> None:
 def test_seldom_needed_flags_are_documented() -> None:
     """Help refers to the page for the flags that it does not list."""
     text = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
-    for name, module in COMMANDS.items():
-        function = getattr(import_module(f"refless.application.{module}"), name)
+    for name in COMMANDS:
+        function = function_of(name)
         for one in parameters_of(function):
             flag = max(one.flags, key=len)
             named = (flag, f"--no-{flag.removeprefix('--')}")

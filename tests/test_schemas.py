@@ -1,29 +1,21 @@
 """Every JSON object of the command line fits its schema, which is made from its record."""
 
-from importlib import import_module
 from pathlib import Path
-from pkgutil import walk_packages
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from jsonschema import Draft202012Validator, ValidationError
 
 from command_line import NEIGHBORS, headlines, jsonl, output_rows, rated_rows, run
-from refless import report
-from refless.application import COMMANDS
-from refless.report.result import Result
+from refless.application import COMMANDS, function_of
 
 SMALL = "--embedding 8 --hidden 8 --epochs 3 --synthetic-epochs 1 --threads 1"
 
 
 def schemas(command: str) -> list[Any]:
     """The schemas of the results that a command's function returns: of ratings, of pairs."""
-    module = import_module(f"refless.application.{COMMANDS[command]}")
-    results = getattr(module, command).__annotations__["return"].split(" | ")
-    for one in walk_packages(report.__path__, "refless.report."):
-        import_module(one.name)
-    known = {kind.__name__: kind for kind in Result.__subclasses__()}
-    return [known[name].schema() for name in results]
+    found = function_of(command).__annotations__["return"]
+    return [one.schema() for one in get_args(found) or (found,)]
 
 
 def fits(found: Any) -> None:

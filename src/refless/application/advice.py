@@ -1,17 +1,12 @@
 """What to say and to run where too many texts have no estimate."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from refless.application.estimating import DEFAULT
 from refless.application.parameters import this_call
+from refless.estimators import ESTIMATORS, Estimator
+from refless.records import Estimates, Outputs
+from refless.report.advice import Advice
 from refless.spec import spec_of
-
-if TYPE_CHECKING:
-    from refless.estimators import Estimator
-    from refless.records import Estimates, Outputs
-    from refless.report.advice import Advice
+from refless.studies.abstention import abstention
 
 FEWEST = 20  # rated texts
 NEXT_TO_NOTHING = 0.01  # of pairs pass tau
@@ -27,10 +22,6 @@ def advice_on(
         outputs, estimates: the texts and what was said of them.
         rated: rated texts that each was judged by.
     """
-    from refless.estimators import ESTIMATORS
-    from refless.report.advice import Advice
-    from refless.studies.abstention import abstention
-
     missing = abstention(outputs, estimates, rated)
     if not missing.serious:
         return None

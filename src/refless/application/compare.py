@@ -1,13 +1,14 @@
 """compare: which system is better, how sure, and how many ratings would settle it."""
 
-from __future__ import annotations
-
 import math
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
+
+import numpy as np
 
 from refless.application.estimating import DEFAULT, chosen, estimated, fitted, shown
 from refless.application.notes import note
@@ -38,17 +39,20 @@ from refless.application.rows import (
     tell,
 )
 from refless.errors import InputError, UsageError
+from refless.estimators import Estimator
+from refless.estimators.crossed import crossed, folds_for
+from refless.human import unscaled
+from refless.index import RatedIndex, rated_in
 from refless.nouns import counted
+from refless.records import FloatArray, RatedPool, Residuals
+from refless.report.compare.result import CompareResult
+from refless.report.pairs.wins import WinsResult
+from refless.report.result import GateRecord
 from refless.signature import Signature, digest_of
-
-if TYPE_CHECKING:
-    from refless.estimators import Estimator
-    from refless.records import FloatArray, RatedPool, Residuals
-    from refless.report.compare.result import CompareResult
-    from refless.report.pairs.wins import WinsResult
-    from refless.report.result import GateRecord
-    from refless.studies.comparing import Field, Pair
-    from refless.tables import PartlyRated
+from refless.stats.prediction_powered import FEWEST
+from refless.studies.comparing import Field, Pair, compared
+from refless.tables import PartlyRated
+from refless.tables.partly import both_systems, read_partly, with_ratings
 
 SELECTIONS = ("random", "active", "unknown")
 PLACES = (None, "item", "source", "task")
@@ -110,11 +114,6 @@ def compare(
         margin: By how much it may be worse, in the raters' units.
         group: What is drawn as a whole: item (the default), source, task or a column's name.
     """
-    from refless.estimators.crossed import folds_for
-    from refless.report.compare.result import CompareResult
-    from refless.report.result import GateRecord
-    from refless.studies.comparing import compared
-
     check_drawing(seed)
     _check(selection, margin, fail_if_worse=fail_if_worse)
     if given_pairs(outputs, rows):
@@ -191,8 +190,6 @@ def _read(
     outputs: Rows, rated: Rows, baseline: Rows, rows: ComparedRows, group: str | None
 ) -> tuple[_Given, str | None]:
     """All outputs as one, all rated texts as one pool, and the baseline's name."""
-    from refless.tables.partly import both_systems, read_partly, with_ratings
-
     check_standard_input(outputs, rated, baseline)
     reading = rows.reading(group=None if group in PLACES else group)
     found = read_partly(outputs, reading, "" if baseline is None else NEW)
@@ -234,9 +231,6 @@ def _note_same(found: PartlyRated, pool: RatedPool, same: int) -> None:
 
 def _rated(rated: Rows, rows: ComparedRows) -> PartlyRated:
     """Further rated texts: rows, or an index."""
-    from refless.index import RatedIndex, rated_in
-    from refless.tables.partly import read_partly
-
     if index_folder(rated) is not None or isinstance(rated, RatedIndex):
         return read_partly(rated_in(rated_of(rated, rows)[0]), system=None)
     read = read_partly(rated, rows.reading(), system=None)
@@ -295,8 +289,6 @@ def _order(
 
 def _selection(selection: str | None, found: PartlyRated) -> str:
     """How the rated outputs were chosen, as far as is known."""
-    import numpy as np
-
     known = ~np.isnan(found.probability[found.place])
     if selection == "active" and not known.all():
         raise UsageError(
@@ -324,11 +316,6 @@ def _field(
     group: str | None,
 ) -> Field:
     """The outputs with ratings and estimates, in the raters' units."""
-    import numpy as np
-
-    from refless.human import unscaled
-    from refless.studies.comparing import Field
-
     texts, found, scale = given.compared.texts, given.compared, given.pool.scale
     if stratify and not texts.tasks:
         raise UsageError("--stratify: the outputs have no task column; name it with --task-column")
@@ -354,11 +341,6 @@ def _note_unrated(found: PartlyRated) -> None:
 
 def _estimates(given: _Given, estimator: Estimator, seed: int, *, drawn: bool) -> FloatArray:
     """[n] estimates by ratings of other items; NaN where they would not be used."""
-    import numpy as np
-
-    from refless.estimators.crossed import crossed
-    from refless.stats.prediction_powered import FEWEST
-
     found, labels = given.compared, given.labels
     nothing = np.full(len(labels), np.nan)
     rated, others = {labels[i] for i in found.place.tolist()}, len(given.pool) - len(found.place)
@@ -377,13 +359,6 @@ def _estimates(given: _Given, estimator: Estimator, seed: int, *, drawn: bool) -
 
 def _errors(given: _Given, estimator: Estimator, *, drawn: bool) -> Residuals:
     """What estimates alone are judged by, where some system has to be; in the raters' units."""
-    from collections import Counter
-    from dataclasses import replace
-
-    import numpy as np
-
-    from refless.records import Residuals
-
     found = given.compared
     systems = found.texts.systems
     rated = Counter(systems[i] for i in found.place.tolist())
@@ -397,8 +372,6 @@ def _errors(given: _Given, estimator: Estimator, *, drawn: bool) -> Residuals:
 
 def _gate(pair: Pair, margin: float) -> GateRecord:
     """Whether the second system is worse than the first by more than the margin."""
-    from refless.report.result import GateRecord
-
     low, high = pair.answer.interval
     by = f"by more than {margin:g}" if margin else "at all"
     ends = f"the interval of the difference, {low:.3f} to {high:.3f},"

@@ -4,18 +4,15 @@ Names of flags stand at the top for all commands that have them, or below `[scor
 the command line gives wins. `[tuned]` is what `refless tune` saw when it chose.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from types import NoneType
 from typing import Any, get_args
 
-from refless.application import COMMANDS
+from refless.application import COMMANDS, function_of
 from refless.application.declared import CONFIG, Many, Parameter, parameters_of
 from refless.errors import InputError
 from refless.outside import is_file, reading
@@ -115,9 +112,7 @@ def _text(path: str) -> str:
 
 
 def _parameters(command: str) -> tuple[Parameter, ...]:
-    return parameters_of(
-        getattr(import_module(f"refless.application.{COMMANDS[command]}"), command)
-    )
+    return parameters_of(function_of(command))
 
 
 def _plain(name: str) -> str:

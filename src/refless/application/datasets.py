@@ -1,20 +1,17 @@
 """datasets: public data sets of human ratings, listed or fetched by name."""
 
-from __future__ import annotations
-
 from os import fspath
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from refless.application.notes import note, progress
 from refless.application.parameters import Flag, Folder, Many, Names, command, names_in
+from refless.datasets import DATASETS, Dataset, dataset_of
+from refless.datasets.fetching import cache, fetched, is_remote, is_written, written
 from refless.errors import UsageError
+from refless.report.datasets import DatasetsResult
 from refless.signature import Signature
 from refless.version import __version__
-
-if TYPE_CHECKING:
-    from refless.datasets import Dataset
-    from refless.report.datasets import DatasetsResult
 
 
 @command
@@ -36,9 +33,6 @@ def datasets(
         mirror: Copy of the published files: a URL in place of https://raw.githubusercontent.com, or
             a folder, such as a clone of the repository.
     """
-    from refless.datasets import DATASETS, dataset_of
-    from refless.report.datasets import DatasetsResult
-
     words = names_in(get)
     if words and (words[0] != "get" or len(words) == 1):
         raise UsageError(f"say 'refless datasets get NAME'; there are {', '.join(DATASETS)}")
@@ -67,9 +61,6 @@ def dataset(name: str, *, folder: Folder | None = None, mirror: Folder | None = 
         InputError: a file that cannot be had, or whose bytes are not those that were published.
         MissingExtraError: pooch is not installed.
     """
-    from refless.datasets import dataset_of
-    from refless.datasets.fetching import cache, is_written
-
     chosen = dataset_of(name)
     above = cache() / __version__ if folder is None else Path(folder)
     if not is_written(chosen, above):
@@ -79,8 +70,6 @@ def dataset(name: str, *, folder: Folder | None = None, mirror: Folder | None = 
 
 def fetch(chosen: Dataset, folder: Path, mirror: Folder | None) -> tuple[Path, ...]:
     """Fetches, converts and writes one data set; its terms are told."""
-    from refless.datasets.fetching import cache, fetched, is_remote, written
-
     copy = None if mirror is None else fspath(mirror)
     with progress(f"fetching {chosen.name}") as share:
         sources = fetched(

@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from importlib import import_module
-from types import SimpleNamespace
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 COLUMNS, READING, RESULT = "Columns", "Reading", "Result"
@@ -106,7 +105,7 @@ CONFIG = Parameter(
 def parameters_of(function: Callable[..., object]) -> tuple[Parameter, ...]:
     """The parameters of a function, those of its groups one by one, and `config`."""
     found: list[Parameter] = []
-    own, hints = told_of(function.__doc__), hints_of(inspect.unwrap(function), include_extras=True)
+    own, hints = told_of(function.__doc__), get_type_hints(function, include_extras=True)
     for name, one in inspect.signature(inspect.unwrap(function)).parameters.items():
         if is_open(one):
             found += get_args(hints[name])[1].parameters()
@@ -142,13 +141,6 @@ def told_of(*docs: str | None) -> dict[str, str]:
         entries = re.findall(r"^ {4}(\w+): (.+(?:\n {8}.+)*)", "".join(parts[1:]), re.MULTILINE)
         found |= {name: " ".join(text.split()) for name, text in entries}
     return found
-
-
-def hints_of(function: Callable[..., object], *, include_extras: bool = False) -> dict[str, Any]:
-    """The types of its parameters; that of its result is loaded only when it is called."""
-    own = {name: hint for name, hint in function.__annotations__.items() if name != "return"}
-    names = inspect.unwrap(function).__globals__
-    return get_type_hints(SimpleNamespace(__annotations__=own), names, None, include_extras)
 
 
 def is_open(one: inspect.Parameter) -> bool:

@@ -1,21 +1,21 @@
 """demo: the main job on a self-made sample."""
 
-from __future__ import annotations
-
 import shlex
 from dataclasses import replace
 from os import fspath
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
+
+import msgspec
+import numpy as np
 
 from refless.application.parameters import Flag, Folder, Seed, check_drawing, command
 from refless.application.score import score
 from refless.application.validate import validate
+from refless.records import Outputs, RatedPool, as_outputs
+from refless.report.short import DemoResult
+from refless.simulate import simulate
 from refless.writing import make_folder, write_atomic
-
-if TYPE_CHECKING:
-    from refless.records import Outputs, RatedPool
-    from refless.report.short import DemoResult
 
 RATED, NEW = 240, 60
 RATINGS, OUTPUTS = "rated.jsonl", "outputs.jsonl"
@@ -35,12 +35,6 @@ def demo(
     Args:
         out_dir: Also write the sample as rated.jsonl and outputs.jsonl into this folder.
     """
-    import numpy as np
-
-    from refless.records import as_outputs
-    from refless.report.short import DemoResult
-    from refless.simulate import simulate
-
     check_drawing(seed)
     pool = simulate(RATED + NEW, seed=seed).pool
     rated, fresh = pool.take(np.arange(RATED)), pool.take(np.arange(RATED, RATED + NEW))
@@ -63,8 +57,6 @@ def demo(
 
 def _write(folder: Path, rated: RatedPool, outputs: Outputs) -> None:
     """The sample as files: one rating a line, one output a line."""
-    import msgspec
-
     make_folder(folder)
     ratings = rated.ratings
     rows = [

@@ -1,26 +1,23 @@
 """Estimators and metrics by their specifications; what estimators do while somebody may watch."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from os import fspath
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from refless.application.notes import progress
 from refless.application.parameters import Folder, Names, RatedRows, Rows, names_in
 from refless.application.rows import ScoredRows
 from refless.errors import UsageError
+from refless.estimators import ESTIMATORS, Estimator, estimator_of, held_out
+from refless.estimators.saved import Saved, opened
+from refless.estimators.scorer import Tried
+from refless.index import RatedIndex
+from refless.metrics import Metric, metric_of
+from refless.records import Estimates, IntArray, Outputs, RatedPool
 from refless.spec import spec_of
-
-if TYPE_CHECKING:
-    from refless.estimators import Estimator
-    from refless.estimators.saved import Saved
-    from refless.estimators.scorer import Tried
-    from refless.index import RatedIndex
-    from refless.metrics import Metric
-    from refless.records import Estimates, IntArray, Outputs, RatedPool
+from refless.tables import check_made_with
 
 DEFAULT = "gp"
 E = TypeVar("E", bound="Estimator")
@@ -34,8 +31,6 @@ def chosen(estimator: Any, threads: int | None = None, seed: int | None = None) 
     Raises:
         UsageError: an unknown estimator or parameter, or a value that cannot be honoured.
     """
-    from refless.estimators import estimator_of
-
     found = estimator_of(estimator).clone()
     mine = {"threads": threads, "seed": seed}
     for name, default in (("threads", None), ("seed", 0)):
@@ -53,9 +48,6 @@ def saved_in(
         UsageError: what it has already is given as well, or other settings than it was made with.
         InputError: none there, or a damaged one.
     """
-    from refless.estimators.saved import opened
-    from refless.tables import check_made_with
-
     for flag, given in (("rated", rated is not None), ("estimator", estimator != DEFAULT)):
         if given:
             raise UsageError(f"--model {fspath(model)} has its own --{flag}; leave one of them out")
@@ -72,8 +64,6 @@ def with_scores_of(estimator: Estimator, rows: ScoredRows) -> ScoredRows:
 
 def with_twins(tried: Sequence[E]) -> list[E]:
     """The estimators, and each that reads scores of others also without them."""
-    from refless.estimators import ESTIMATORS
-
     given = {spec_of(one, ESTIMATORS) for one in tried}
     found: list[E] = []
     for one in tried:
@@ -89,8 +79,6 @@ def by_title(tried: Sequence[E], *, scores: bool) -> dict[str, E]:
     Args:
         tried: the estimators; scores: whether there are scores of others, which some read.
     """
-    from refless.estimators import ESTIMATORS
-
     titles = [
         f"{one.title} + scores" if scores and one.without_scores() else one.title for one in tried
     ]
@@ -124,8 +112,6 @@ def held_out_of(
     estimator: Estimator, pool: RatedPool | RatedIndex, groups: IntArray | None = None
 ) -> Estimates:
     """Each rated text estimated from the others outside its group."""
-    from refless.estimators import held_out
-
     with shown(estimator, f"holding out each text: {estimator.title}"):
         return held_out(estimator, pool, groups)
 
@@ -144,8 +130,6 @@ def metrics_of(specs: Names) -> dict[str, Metric]:
     Raises:
         UsageError: an unknown one, one given twice, or one that cannot run here.
     """
-    from refless.metrics import metric_of
-
     found: dict[str, Metric] = {}
     for spec in names_in(specs):
         if spec in found:

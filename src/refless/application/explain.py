@@ -1,11 +1,9 @@
 """explain: the evidence behind one estimate."""
 
-from __future__ import annotations
-
 import sys
 from dataclasses import replace
 from os import PathLike
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from refless.application.estimating import DEFAULT, chosen, fitted, saved_in, with_scores_of
 from refless.application.notes import note
@@ -23,11 +21,10 @@ from refless.application.parameters import (
 from refless.application.rows import ScoredRows, check_standard_input, note_unread, rated_of
 from refless.application.rows import outputs_of as read_outputs_of
 from refless.errors import UsageError
-
-if TYPE_CHECKING:
-    from refless.estimators import Estimator
-    from refless.records import Outputs
-    from refless.report.explain import ExplainResult
+from refless.estimators import Estimator
+from refless.index import rated_in
+from refless.records import Outputs, as_outputs, outputs_of, scored
+from refless.report.explain import ExplainResult
 
 
 @command
@@ -56,9 +53,6 @@ def explain(
         source: What TEXT answers, where rated texts have sources.
         most: Rated texts to show.
     """
-    from refless.index import rated_in
-    from refless.report.explain import ExplainResult
-
     check_drawing(seed)
     if most < 1:
         raise UsageError(f"--most must be 1 or more, got {most}")
@@ -97,8 +91,6 @@ def _output(
     estimator: Estimator, text: str | None, name: str | None, outputs: Rows, rows: ScoredRows
 ) -> tuple[Outputs, str | None]:
     """The output to explain, and the id of the rated text to hold out, if it is one."""
-    from refless.records import as_outputs, outputs_of, scored
-
     if text is not None:
         found = outputs_of([sys.stdin.read().rstrip("\r\n") if text == "-" else text])
         reads = estimator.without_scores() is not None

@@ -1,9 +1,7 @@
 """fit: an estimator that has learned from rated texts, saved."""
 
-from __future__ import annotations
-
 from os import fspath
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from refless.application.estimating import DEFAULT, chosen, fitted
 from refless.application.notes import note
@@ -18,9 +16,11 @@ from refless.application.parameters import (
     command,
 )
 from refless.application.rows import ScoredRows, note_unread, rated_of
-
-if TYPE_CHECKING:
-    from refless.report.short import FitResult
+from refless.estimators.saved import FITTED, Saved, put
+from refless.folders import claimed
+from refless.index import rated_in
+from refless.report.short import FitResult
+from refless.studies.validation import group_labels
 
 
 @command
@@ -44,12 +44,6 @@ def fit(
         out_dir: Folder of the fitted estimator; made where missing.
         group: What belongs together where errors are measured, as of 'refless score'.
     """
-    from refless.estimators.saved import FITTED, Saved, put
-    from refless.folders import claimed
-    from refless.index import rated_in
-    from refless.report.short import FitResult
-    from refless.studies.validation import group_labels
-
     check_drawing(seed)
     one = chosen(estimator, threads, seed)
     with claimed(out_dir, FITTED, tell=note) as claim:  # first: it may not be writable

@@ -1,9 +1,8 @@
 """huse: quality and diversity in one number."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import TYPE_CHECKING
+
+import numpy as np
 
 from refless.application.estimating import DEFAULT, chosen, held_out_of
 from refless.application.notes import note
@@ -21,14 +20,15 @@ from refless.application.parameters import (
 )
 from refless.application.rows import tell
 from refless.errors import InputError, UsageError
+from refless.human import human_ratings, unscaled
+from refless.records import BoolArray, FloatArray
+from refless.report.huse import HuseResult
 from refless.signature import Signature, digest_of
+from refless.studies.huse import Huse
+from refless.studies.huse import huse as huse_of
+from refless.tables import ScoredRead, read_scored
+from refless.tables.columns import HUSE_ROLES
 from refless.version import __version__
-
-if TYPE_CHECKING:
-    from refless.records import BoolArray, FloatArray
-    from refless.report.huse import HuseResult
-    from refless.studies.huse import Huse
-    from refless.tables import ScoredRead
 
 HUMAN_LABELS = ("human", "person", "people", "reference")
 
@@ -67,10 +67,6 @@ def huse(
         neighbors: Neighbours that vote.
         exact_ties: Let distances that differ by rounding count as equal; the paper's do not.
     """
-    from refless.human import human_ratings, unscaled
-    from refless.report.huse import HuseResult
-    from refless.studies.huse import huse as huse_of
-
     check_drawing(seed, resamples)
     one = chosen(estimator, threads, seed)
     read = _read(
@@ -106,9 +102,6 @@ def huse(
 
 
 def _read(rated: Rows, rows: RatedRows, names: dict[str, str | None]) -> ScoredRead:
-    from refless.tables import read_scored
-    from refless.tables.columns import HUSE_ROLES
-
     read = read_scored(rated, rows.reading(**names), HUSE_ROLES)
     tell(read)
     if "logprob" not in read.numbers:
@@ -122,8 +115,6 @@ def _read(rated: Rows, rows: RatedRows, names: dict[str, str | None]) -> ScoredR
 
 def _is_human(read: ScoredRead, wanted: str | None) -> BoolArray:
     """[n] whether a person wrote the text, by the label column, else by the system."""
-    import numpy as np
-
     labels = read.labels or read.pool.systems
     if not labels:
         raise UsageError(
@@ -150,8 +141,6 @@ def _is_human(read: ScoredRead, wanted: str | None) -> BoolArray:
 
 
 def _lengths(read: ScoredRead) -> FloatArray:
-    import numpy as np
-
     if "length" in read.numbers:
         return read.numbers["length"]
     if not read.texts:

@@ -1,25 +1,27 @@
 """index: rated texts saved once, ready to be matched."""
 
-from __future__ import annotations
-
 import math
+from collections.abc import Iterator
 from dataclasses import replace
 from os import fspath
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from refless.application.notes import note
 from refless.application.parameters import Argument, Flag, Folder, RatedRows, Rows, command
 from refless.application.rows import ScoredRows, index_folder, note_pool, tell
 from refless.errors import UsageError
+from refless.folders import claimed
+from refless.growth import add_to_index, put_batches
+from refless.index import INDEX, load_index
+from refless.kernels import BleuStar, kernel_of
+from refless.kernels.bleu import SEGMENT
 from refless.outside import is_file
+from refless.records import RatedPool
+from refless.report.short import IndexResult
 from refless.signature import Signature
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from refless.records import RatedPool
-    from refless.report.short import IndexResult
+from refless.tables import read_pool, read_pools
+from refless.tables.memory import paths_of
 
 PUBLISHED = "bleu*"
 WHOLE = 1 << 24  # bytes of files that are read at once, so that an error tells both its places
@@ -45,12 +47,6 @@ def index(
         kernel: BLEU* with parameters: bleu*:tokenize=words,orders=1-4.
         append: Add these ratings to the index that is there, on its scale.
     """
-    from refless.folders import claimed
-    from refless.growth import add_to_index, put_batches
-    from refless.index import INDEX
-    from refless.kernels import BleuStar, kernel_of
-    from refless.report.short import IndexResult
-
     wanted = kernel_of(kernel)
     if not isinstance(wanted, BleuStar):
         raise UsageError(f"an index holds the n-grams of bleu*; got --kernel {kernel}")
@@ -73,8 +69,6 @@ def _like_the_index(folder: Folder, rows: ScoredRows) -> ScoredRows:
         IndexFolderError: no index.
         UsageError: another scale was asked for.
     """
-    from refless.index import load_index
-
     there = load_index(folder).pool
     asked = rows.reading().scale
     if asked not in (None, there.scale):
@@ -89,9 +83,6 @@ def _like_the_index(folder: Folder, rows: ScoredRows) -> ScoredRows:
 
 def _batches(rated: Rows, rows: RatedRows) -> Iterator[RatedPool]:
     """The rated texts, so many rows at a time; of small files all at once."""
-    from refless.kernels.bleu import SEGMENT
-    from refless.tables import read_pool, read_pools
-
     if index_folder(rated) is not None:
         raise UsageError("name files of rated texts, not an index")
     small, reading = _bytes(rated) <= WHOLE, rows.reading()
@@ -103,8 +94,6 @@ def _batches(rated: Rows, rows: RatedRows) -> Iterator[RatedPool]:
 
 def _bytes(rated: Rows) -> float:
     """The size of all files; infinite where it cannot be known before they are read."""
-    from refless.tables.memory import paths_of
-
     paths = paths_of(rated)
     if paths is None or not all(map(is_file, paths)):
         return math.inf

@@ -1,16 +1,13 @@
 """join: texts in one file and their ratings in another, as one file."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from refless.application.notes import note
 from refless.application.parameters import Column, Flag, Rare, Read, Rows, command
 from refless.nouns import counted
+from refless.report.join import JoinResult
 from refless.signature import Signature
-
-if TYPE_CHECKING:
-    from refless.report.join import JoinResult
+from refless.tables import Columns, Reading, joined
 
 Side = Annotated[Rows, Flag(argument=True, kind=str)]
 
@@ -42,9 +39,6 @@ def join(
         encoding: Encoding of text files.
         skip_bad: Skip bad rows instead of stopping.
     """
-    from refless.report.join import JoinResult
-    from refless.tables import Columns, Reading, joined
-
     columns = Columns(annotator=annotator_column, dimension=dimension_column)
     reading = Reading(columns=columns, encoding=encoding, skip_bad=skip_bad)
     found = joined(outputs, ratings, on, reading)

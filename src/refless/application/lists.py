@@ -1,25 +1,20 @@
 """estimators, metrics: what there is, with every parameter."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from refless.application.parameters import command
+from refless.estimators import ESTIMATORS
+from refless.kernels import KERNELS
+from refless.metrics import METRICS
+from refless.report.lists import Listed, ListResult
 from refless.signature import Signature
 from refless.spec import parameters
 from refless.version import __version__
-
-if TYPE_CHECKING:
-    from refless.report.lists import ListResult
 
 
 @command
 def estimators() -> ListResult:
     """List the estimators and kernels, with every parameter."""
-    from refless.estimators import ESTIMATORS
-    from refless.kernels import KERNELS
-
     kinds: dict[str, type] = {**ESTIMATORS, **{f"kernel {k}": v for k, v in KERNELS.items()}}
     example = "gp:max_sd=0.2, bleu-neighbors:kernel=rouge-l,tau=0.1"
     return _listed("estimators", kinds, dict.fromkeys(kinds, ""), example)
@@ -28,8 +23,6 @@ def estimators() -> ListResult:
 @command
 def metrics() -> ListResult:
     """List the metrics, what each needs, and every parameter."""
-    from refless.metrics import METRICS
-
     needs = {
         name: f" Needs {', '.join(kind.needs) or 'nothing else'}. {kind.missing()}".rstrip()
         for name, kind in METRICS.items()
@@ -41,8 +34,6 @@ def _listed(
     name: str, kinds: Mapping[str, type], more: Mapping[str, str], example: str
 ) -> ListResult:
     """The first line of what each kind says of itself, and its parameters."""
-    from refless.report.lists import Listed, ListResult
-
     listed = tuple(
         Listed(
             name=name,

@@ -1,10 +1,9 @@
 """meta: which metrics agree with people, and which do so better than others."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+
+import numpy as np
 
 from refless.application.estimating import metrics_of
 from refless.application.notes import note, note_few, progress
@@ -25,15 +24,22 @@ from refless.application.parameters import (
 )
 from refless.application.rows import ScoredRows, column_of, tell
 from refless.errors import UsageError
+from refless.human import canonical_order, fingerprint
+from refless.metrics import Metric, Scores
+from refless.metrics.protocol import averaged
+from refless.records import Predictions, RatedPool
+from refless.report.meta import MetaResult
+from refless.report.pairs.judged import JudgedResult
 from refless.signature import Signature, digest_of
+from refless.stats.permutation import PERMUTATIONS
+from refless.studies import meta as study
+from refless.studies.annotators import annotators
+from refless.studies.meta import together_of
+from refless.studies.rater_agreement import rater_agreement
+from refless.studies.units import ASSIGNMENTS, units_of
+from refless.studies.validation import group_labels
+from refless.tables import ScoredRead, read_scored
 from refless.version import __version__
-
-if TYPE_CHECKING:
-    from refless.metrics import Metric, Scores
-    from refless.records import Predictions, RatedPool
-    from refless.report.meta import MetaResult
-    from refless.report.pairs.judged import JudgedResult
-    from refless.tables import ScoredRead
 
 MEASURES = ("spearman", "pearson")
 
@@ -81,9 +87,6 @@ def meta(
             column's name.
         unit: Items a unit, for differences between pairs of systems.
     """
-    from refless.studies.meta import together_of
-    from refless.tables import read_scored
-
     check_drawing(seed, resamples)
     if measure not in MEASURES:
         raise UsageError(f"--measure must be spearman or pearson, got '{measure}'")
@@ -122,8 +125,6 @@ def meta(
 
 def _scores(read: ScoredRead, chosen: Mapping[str, Metric], lower: set[str]) -> dict[str, Scores]:
     """Every metric's scores by name: the columns', and those computed here."""
-    from refless.metrics.protocol import averaged
-
     if chosen and not read.texts:
         raise UsageError("-m needs a text column")
     for name in read.scores.keys() & chosen.keys():
@@ -141,12 +142,6 @@ def _scores(read: ScoredRead, chosen: Mapping[str, Metric], lower: set[str]) -> 
 def _result(
     read: ScoredRead, scores: Mapping[str, Scores], metrics: Mapping[str, Signature], how: How
 ) -> MetaResult:
-    from refless.report.meta import MetaResult
-    from refless.studies import meta as study
-    from refless.studies.annotators import annotators
-    from refless.studies.rater_agreement import rater_agreement
-    from refless.studies.units import units_of
-
     human = _human(read, how.group)
     paired = bool(human.system and human.item and len(set(human.system)) > 1)
     people = annotators(read.pool)
@@ -170,11 +165,6 @@ def _result(
 
 def _human(read: ScoredRead, group: str) -> Predictions:
     """The texts with their human ratings, and without predictions."""
-    import numpy as np
-
-    from refless.records import Predictions
-    from refless.studies.validation import group_labels
-
     pool = read.pool
     labels = () if group == "id" else group_labels(pool, group, read.group)
     return Predictions(
@@ -190,10 +180,6 @@ def _human(read: ScoredRead, group: str) -> Predictions:
 
 
 def _signature(pool: RatedPool, scores: Mapping[str, Scores], how: How) -> Signature:
-    from refless.human import canonical_order, fingerprint
-    from refless.stats.permutation import PERMUTATIONS
-    from refless.studies.units import ASSIGNMENTS
-
     columns: list[Sequence[object]] = [pool.texts, pool.human.tolist()]
     columns += [one.segments.tolist() for _, one in sorted(scores.items())]
     return Signature("meta").plus(

@@ -1,12 +1,10 @@
 """metric: outputs by metrics, most of them against references."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from os import PathLike, fspath
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from refless.application.estimating import metrics_of
 from refless.application.notes import note, progress
@@ -29,12 +27,11 @@ from refless.application.parameters import (
 )
 from refless.application.rows import check_standard_input, tell
 from refless.errors import InputError, UsageError
-
-if TYPE_CHECKING:
-    from refless.metrics.scoring import Run
-    from refless.records import Outputs
-    from refless.report.metric import MetricResult
-    from refless.tables import OutputsRead, Reading
+from refless.metrics.protocol import notes
+from refless.metrics.scoring import Run, run
+from refless.records import Outputs
+from refless.report.metric import MetricResult
+from refless.tables import Columns, OutputsRead, Reading, read_outputs
 
 TABLES = {".jsonl", ".json", ".csv", ".tsv", ".parquet"}
 
@@ -63,10 +60,6 @@ def metric(
         outputs: Files of outputs; - is standard input.
         reference_file: References of all outputs, one a line, as sacrebleu takes them. Repeatable.
     """
-    from refless.metrics.protocol import notes
-    from refless.metrics.scoring import run
-    from refless.report.metric import MetricResult
-
     check_drawing(seed, resamples)
     chosen = metrics_of(metrics)
     named = rows.reading(
@@ -107,8 +100,6 @@ def _outputs(rows: Rows, reading: Reading, references: Sequence[str]) -> Outputs
 
 
 def _read(rows: Rows, reading: Reading) -> OutputsRead:
-    from refless.tables import read_outputs
-
     read = read_outputs(rows, reading)
     tell(read)
     return read
@@ -116,8 +107,6 @@ def _read(rows: Rows, reading: Reading) -> OutputsRead:
 
 def _with_references(outputs: Outputs, paths: Sequence[str], reading: Reading) -> Outputs:
     """The outputs with one reference from each file of plain lines."""
-    from refless.tables import Columns, read_outputs
-
     if outputs.references:
         raise UsageError("the outputs have references of their own; leave out -r")
     plain = replace(reading, format="text", columns=Columns(), skip_bad=False)

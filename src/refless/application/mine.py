@@ -1,13 +1,13 @@
 """mine: references out of a corpus, out to raters and back as weights."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from os import PathLike, fspath
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
+
+import msgspec
 
 from refless.application.notes import note
 from refless.application.parameters import (
@@ -24,15 +24,15 @@ from refless.application.parameters import (
     command,
 )
 from refless.errors import InputError, UsageError
+from refless.human import check_scale
+from refless.mining import Candidate, Mining, Triple, for_raters, seeds_of, split_of, weighted
+from refless.mining import mine as mined
 from refless.outside import MOST_BYTES, is_file, reading
+from refless.records import Texts
+from refless.report.short import MineResult
 from refless.signature import Signature
+from refless.tables import Columns, Reading, read_outputs, read_pool
 from refless.writing import check_writable, write_atomic
-
-if TYPE_CHECKING:
-    from refless.mining import Candidate, Mining, Triple
-    from refless.records import Texts
-    from refless.report.short import MineResult
-    from refless.tables import Reading
 
 RATERS, KEY, REFERENCES = "raters.jsonl", "key.jsonl", "references.jsonl"
 SHOWN = ("id", "context", "message", "response")  # what raters may see
@@ -81,9 +81,6 @@ def mine(
         response_column: Column of the response.
         max_bytes: Most bytes that one file of rows may hold, unpacked.
     """
-    from refless.mining import Mining
-    from refless.tables import Columns, Reading
-
     check_drawing(seed)
     if out_dir is None:
         raise UsageError("--out-dir is needed: a folder for raters.jsonl and key.jsonl")
@@ -103,15 +100,11 @@ def mine(
 
 
 def _triples(rows: Rows, reading: Reading) -> list[Triple]:
-    from refless.tables import read_outputs
-
     read = read_outputs(rows, reading)
     return _of_texts(read.outputs, read.group)
 
 
 def _of_texts(texts: Texts, messages: Sequence[str]) -> list[Triple]:
-    from refless.mining import Triple
-
     columns = zip(texts.ids, texts.sources, messages, texts.texts, strict=True)
     return [Triple(id=i, context=c, message=m, response=r) for i, c, m, r in columns]
 
@@ -119,9 +112,6 @@ def _of_texts(texts: Texts, messages: Sequence[str]) -> list[Triple]:
 def _seeds(rows: Rows, reading: Reading, least: float | None) -> Sequence[Triple]:
     if least is None:
         return _triples(rows, reading)
-    from refless.mining import seeds_of
-    from refless.tables import read_pool
-
     read = read_pool(rows, reading)
     triples = _of_texts(read.pool, read.group)
     found = seeds_of(triples, read.pool.human, least)
@@ -138,10 +128,6 @@ def _out(
     *,
     split: bool,
 ) -> MineResult:
-    from refless.mining import for_raters, split_of
-    from refless.mining import mine as mined
-    from refless.report.short import MineResult
-
     found: Sequence[Candidate] = mined(seeds, corpus, settings)
     if split:
         halves = split_of(seeds, seed)
@@ -159,11 +145,6 @@ def _out(
 
 
 def _back(rows: Rows, folder: Path, scale: tuple[float, float], max_bytes: int) -> MineResult:
-    from refless.human import check_scale
-    from refless.mining import weighted
-    from refless.report.short import MineResult
-    from refless.tables import Columns, Reading, read_pool
-
     check_scale(scale)
     key = _key(folder / KEY)
     columns = Columns(text="response", id="id")
@@ -198,10 +179,6 @@ def _check_texts(key: Sequence[Candidate], texts: Mapping[str, str], rows: Rows)
 
 def _key(path: Path) -> list[Candidate]:
     """What went out to raters, with the origins that they did not see."""
-    import msgspec
-
-    from refless.mining import Candidate
-
     if not is_file(path):
         remedy = "name the folder of the first step"
         raise InputError("no such file", path=str(path), remedy=remedy)
@@ -222,7 +199,5 @@ def _key(path: Path) -> list[Candidate]:
 
 
 def _write(path: Path, rows: Sequence[Mapping[str, object]]) -> None:
-    import msgspec
-
     write_atomic(str(path), b"".join(msgspec.json.encode(row) + b"\n" for row in rows))
     note(f"wrote {path}")

@@ -1,11 +1,11 @@
 """next: which outputs to have rated, and what the ratings should bring."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
+
+import numpy as np
 
 from refless.application.estimating import DEFAULT, chosen, fitted
 from refless.application.notes import note
@@ -35,17 +35,23 @@ from refless.application.rows import (
     told_pool,
 )
 from refless.errors import InputError, UsageError
+from refless.estimators import Estimator
+from refless.index import RatedIndex, rated_in
 from refless.nouns import counted
+from refless.records import Outputs, RatedPool, numbered
+from refless.report.next import NextResult
 from refless.signature import Signature
+from refless.studies.choosing import GOALS, MOST, Choice, learn
+from refless.studies.drawing import (
+    Units,
+    beside_rated,
+    draw,
+    items_to_draw,
+    outputs_to_draw,
+    wanted,
+)
+from refless.tables.partly import read_partly
 from refless.version import __version__
-
-if TYPE_CHECKING:
-    from refless.estimators import Estimator
-    from refless.index import RatedIndex
-    from refless.records import Outputs, RatedPool
-    from refless.report.next import NextResult
-    from refless.studies.choosing import Choice
-    from refless.studies.drawing import Units
 
 TO_RATE = "to-rate.csv"
 ROLES = ("id", "item", "system", "source", "text")  # columns of the file for raters
@@ -84,10 +90,6 @@ def next(  # noqa: A001 - the command's name
             Without it: 5 % of the range of the ratings.
         blind: Leave the system out of the file for raters.
     """
-    from refless.report.next import NextResult
-    from refless.studies.choosing import learn
-    from refless.studies.drawing import beside_rated, draw, outputs_to_draw, wanted
-
     check_drawing(seed)
     _check(goal, n, within, system)
     one = chosen(estimator, threads, seed)
@@ -116,8 +118,6 @@ def next(  # noqa: A001 - the command's name
 
 def _check(goal: str | None, n: int, within: float | None, system: Names) -> None:
     """Raises UsageError for what cannot be honoured."""
-    from refless.studies.choosing import GOALS
-
     if goal not in GOALS:
         said = "; ".join(f"{name} for {what}" for name, what in GOALS.items())
         raise UsageError(f"--goal is needed, what the ratings are for: {said}")
@@ -137,11 +137,6 @@ def _read(
     The last are the names of columns by role, which the file for raters takes over: those of the
     rated texts, beside which it will stand, before those of the outputs.
     """
-    import numpy as np
-
-    from refless.index import rated_in
-    from refless.tables.partly import read_partly
-
     check_standard_input(outputs, rated)
     reading = rows.reading()
     if rated is not None:  # whose columns of ratings these flags name
@@ -176,8 +171,6 @@ def _rated(
     rated: Rows, rows: ScoredRows
 ) -> tuple[RatedPool | RatedIndex, Mapping[str, tuple[str, ...]]]:
     """The rated texts, and what their files call the columns."""
-    from refless.index import RatedIndex
-
     if isinstance(rated, RatedIndex) or index_folder(rated) is not None:
         return rated_of(rated, rows)[0], {}
     read = told_pool(rated, rows)
@@ -186,8 +179,6 @@ def _rated(
 
 def _items(estimator: Estimator | None, outputs: Outputs, system: Names) -> Units:
     """The items of two systems, the only ones or those that are named."""
-    from refless.studies.drawing import items_to_draw
-
     there = sorted({*outputs.systems} - {""})
     named = names_in(system) or tuple(there)
     if len(named) != 2 or not {*named} <= {*there}:
@@ -203,9 +194,6 @@ def _note_choice(
     choice: Choice, outputs: Outputs, known: Estimator | None, n: int, *, blind: bool
 ) -> None:
     """Says so where the choice is not what was asked for."""
-    from refless.records import numbered
-    from refless.studies.choosing import MOST
-
     unit = "item" if choice.goal == "compare" else "different output"
     if choice.n < n:
         note(f"there are no more than {counted(choice.n, unit)} without a rating")

@@ -1,27 +1,30 @@
 """Commands on pairs of texts, of which people said which is better."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
 
 from refless.application.estimating import by_title, chosen, shown, with_twins
 from refless.application.notes import note, note_few, progress
 from refless.application.parameters import RatedRows, Rows
 from refless.application.rows import check_standard_input, note_missing, outputs_of, tell
 from refless.errors import UsageError
+from refless.estimators import GaussianProcess
+from refless.estimators.protocol import whole
+from refless.index import RatedIndex
+from refless.pairs import Pairs, digest, groups_in, votes_of
+from refless.report.pairs.chances import ChancesResult
+from refless.report.pairs.judged import JudgedResult
+from refless.report.pairs.wins import WinsResult
+from refless.report.result import GateRecord
 from refless.signature import Signature
+from refless.studies import preferences as study
+from refless.studies.preferences import Opinion
+from refless.studies.wins import Wins, wins
+from refless.tables import Reading, holds_pairs, read_pairs
 from refless.version import __version__
-
-if TYPE_CHECKING:
-    from refless.estimators import GaussianProcess
-    from refless.pairs import Pairs
-    from refless.report.pairs.chances import ChancesResult
-    from refless.report.pairs.judged import JudgedResult
-    from refless.report.pairs.wins import WinsResult
-    from refless.report.result import GateRecord
-    from refless.studies.preferences import Opinion
-    from refless.studies.wins import Wins
 
 READ = {  # what says how pairs are read
     *("annotator_column", "source_column", "id_column", "score_column", "input_format"),
@@ -32,9 +35,6 @@ OF_OUTPUTS = ("text_column", "item_column", "system_column", "task_column")
 
 def given_pairs(rows: Rows, options: RatedRows) -> bool:
     """Whether rows are pairs of texts."""
-    from refless.index import RatedIndex
-    from refless.tables import Reading, holds_pairs
-
     reading = Reading(
         format=options.input_format, encoding=options.encoding, max_bytes=options.max_bytes
     )
@@ -47,8 +47,6 @@ def pairs_in(rows: Rows, options: RatedRows) -> Pairs:
     Raises:
         UsageError: an option that is about ratings.
     """
-    from refless.tables import read_pairs
-
     check_plain({name: value for name, value in options.given().items() if name not in READ}, {})
     read = read_pairs(rows, options.reading())
     tell(read)
@@ -85,10 +83,6 @@ def validated(
         threads, seed, rows: as of `validate`.
         scoring: the command line that estimates outputs with an estimator.
     """
-    from refless.pairs import votes_of
-    from refless.report.pairs.judged import JudgedResult
-    from refless.studies import preferences as study
-
     asked = [learner(one, threads, seed) for one in estimators or ("gp",)]
     pairs = _drawn(pairs_in(rated, rows), at_most // 2, seed)
     votes = votes_of(pairs)
@@ -119,10 +113,6 @@ def validated(
 
 def chances(outputs: Rows, rated: Rows, estimator: GaussianProcess, rows: Any) -> ChancesResult:
     """The chance of each output to be preferred to an average text of those compared."""
-    from dataclasses import replace
-
-    from refless.report.pairs.chances import ChancesResult
-
     check_standard_input(outputs, rated)
     plain = dict.fromkeys(OF_OUTPUTS)
     pairs = pairs_in(rated, replace(rows, **plain))
@@ -144,11 +134,6 @@ def _signed(signature: Signature, seed: int) -> Signature:
 
 def _drawn(pairs: Pairs, most: int, seed: int) -> Pairs:
     """The pairs of some sources, said aloud, where there are more."""
-    import numpy as np
-
-    from refless.estimators.protocol import whole
-    from refless.pairs import groups_in, votes_of
-
     votes = votes_of(pairs)
     if len(votes.wins) <= most:
         return pairs
@@ -170,11 +155,6 @@ def compared(
     gated: bool,
 ) -> WinsResult:
     """How often each system is preferred to another."""
-    from refless.pairs import digest
-    from refless.report.pairs.wins import WinsResult
-    from refless.report.result import GateRecord
-    from refless.studies.wins import wins
-
     pairs = pairs_in(given, rows)
     order = _order(pairs, baseline, systems)
     found = wins(pairs, order)
@@ -221,8 +201,6 @@ def _order(pairs: Pairs, baseline: Any, systems: Sequence[str]) -> list[str]:
 
 def _gate(found: Wins, margin: float) -> GateRecord:
     """Whether the second system is preferred less often than half the time, less the margin."""
-    from refless.report.result import GateRecord
-
     low, high = found.by_item.interval
     least = 0.5 - margin
     ends = f"the interval of its win rate, {low:.3f} to {high:.3f},"
@@ -237,10 +215,6 @@ def judges(
     given: Rows, lower: Sequence[str], metrics: Any, seed: int, resamples: int, rows: Any
 ) -> JudgedResult:
     """How often the higher of two scores is that of the text which people preferred."""
-    from refless.pairs import digest, votes_of
-    from refless.report.pairs.judged import JudgedResult
-    from refless.studies import preferences as study
-
     if metrics:
         raise UsageError("-m is about outputs with references, and these are pairs")
     pairs = pairs_in(given, rows)

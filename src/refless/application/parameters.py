@@ -21,7 +21,6 @@ from refless.application.declared import (
     Flag,
     Many,
     Parameter,
-    hints_of,
     is_open,
     parameters_of,
 )
@@ -313,7 +312,7 @@ def command(function: Callable[..., R]) -> Callable[..., R]:
     knows what was noticed on the way, and the command line that does the same.
     """
     own = inspect.signature(function)
-    hints = hints_of(function)
+    hints = get_type_hints(function)
     groups = {name: hints[name] for name in own.parameters if is_dataclass(hints[name])}
     signature = own.replace(parameters=_flat(own, groups))
 

@@ -1,13 +1,12 @@
 """rate: a page on which people rate, and one on which their owner sees what is known so far."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
+from importlib.util import find_spec
 from itertools import combinations
 from os import PathLike, fspath
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from refless.application.estimating import DEFAULT, chosen
 from refless.application.notes import note
@@ -27,11 +26,14 @@ from refless.application.parameters import (
     command,
     names_in,
 )
-from refless.errors import InputError, UsageError
-
-if TYPE_CHECKING:
-    from refless.records import Outputs, RatedPool
-    from refless.report.rate import Asked, RateResult
+from refless.application.rows import outputs_of, told_pool
+from refless.errors import InputError, MissingExtraError, UsageError
+from refless.estimators import ESTIMATORS
+from refless.records import Outputs, RatedPool
+from refless.report.rate import Asked, RateResult, Where
+from refless.signature import Signature
+from refless.spec import spec_of
+from refless.version import __version__
 
 ASKS = ("rating", "pair", "best")
 MOST_STEPS = 11  # buttons of a scale
@@ -89,13 +91,6 @@ def rate(
         backup: Copy the database to this file, whole, and end; also while it is being served.
         lease: Seconds for which an item is kept for the rater who was shown it.
     """
-    from refless.application.rows import outputs_of
-    from refless.estimators import ESTIMATORS
-    from refless.report.rate import RateResult, Where
-    from refless.signature import Signature
-    from refless.spec import spec_of
-    from refless.version import __version__
-
     check_drawing(seed)
     asked = _asked(ask, scale, dimension, per_item, overlap, repeat, audit, lease, seed)
     check_served(host, port)
@@ -123,10 +118,6 @@ def rate(
 
 def check_served(host: str, port: int) -> None:
     """Raises UsageError for a port that there cannot be, MissingExtraError without the extra."""
-    from importlib.util import find_spec
-
-    from refless.errors import MissingExtraError
-
     needed = ("starlette", "uvicorn", "sqlalchemy", "alembic", "jinja2", "itsdangerous")
     if not all(map(find_spec, needed)):
         raise MissingExtraError("a service", "serve")
@@ -148,8 +139,6 @@ def _asked(
     seed: int,
 ) -> Asked:
     """How raters are asked; raises UsageError for what cannot be."""
-    from refless.report.rate import Asked
-
     if ask not in ASKS:
         raise UsageError(f"--ask must be rating, pair or best, got '{ask}'")
     low, high = scale
@@ -206,8 +195,6 @@ def _items(outputs: Outputs, ask: str) -> tuple[tuple[int, ...], ...]:
 
 def _rated(rated: Rows, rows: OutputRows, asked: Asked) -> tuple[Mapping[str, Any], ...]:
     """Rows of rated texts, a rating each."""
-    from refless.application.rows import told_pool
-
     same = {one.name: getattr(rows, one.name) for one in fields(rows)}
     return rows_of(told_pool(rated, RatedRows(**same, scale=asked.scale)).pool)
 

@@ -1,13 +1,11 @@
 """Rows, from files or memory, as pools and outputs; what was noticed becomes notes."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from os import PathLike, fspath
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from refless.application.notes import note
 from refless.application.parameters import (
@@ -17,12 +15,21 @@ from refless.application.parameters import (
     SeveralColumns,
 )
 from refless.errors import IndexFolderError, InputError, UsageError
-
-if TYPE_CHECKING:
-    from refless.estimators import Estimator
-    from refless.index import RatedIndex
-    from refless.records import Outputs, RatedPool, Texts
-    from refless.tables import OutputsRead, PoolRead
+from refless.estimators import Estimator
+from refless.index import INDEX, RatedIndex, is_index, load_index
+from refless.records import Outputs, RatedPool, Texts
+from refless.tables import (
+    OutputsRead,
+    PoolRead,
+    Reading,
+    check_made_with,
+    holds_rows,
+    read_both,
+    read_outputs,
+    read_pool,
+    strings_in,
+    with_scores,
+)
 
 LIKELY_SCALES = {  # lowest and highest rating
     *((0.0, float(high)) for high in (1, 2, 3, 4, 5, 6, 10, 20, 100)),
@@ -76,9 +83,6 @@ def rated_of(
         group: what is held out together; a name of the user's own is a column.
         alone: whether nothing else is read: options that an index does not heed are then refused.
     """
-    from refless.index import INDEX, RatedIndex, load_index
-    from refless.tables import check_made_with, with_scores
-
     folder = index_folder(rows)
     if folder is not None and not (Path(folder) / INDEX.manifest).exists():
         remedy = "name a file of rated texts, or a folder made by 'refless index'"
@@ -96,8 +100,6 @@ def rated_of(
 
 def told_pool(rows: Rows, options: RatedRows, group: str = "id") -> PoolRead:
     """Rated texts that are no index, with what was noticed while reading told."""
-    from refless.tables import read_pool
-
     read = read_pool(rows, options.reading(group=column_of(group)))
     tell(read)
     note_pool(read.pool)
@@ -161,8 +163,6 @@ def grouped_outputs_of(
     rows: Rows, options: OutputRows, **columns: Any
 ) -> tuple[Outputs, tuple[str, ...]]:
     """The outputs, and the values of the group's column."""
-    from refless.tables import read_outputs
-
     read = read_outputs(rows, options.reading(**columns))
     tell(read)
     note_missing(read.outputs)
@@ -171,8 +171,6 @@ def grouped_outputs_of(
 
 def both_of(rows: Rows, options: RatedRows, group: str) -> tuple[PoolRead, OutputsRead]:
     """Rows with a rating as rated texts, rows without one as outputs."""
-    from refless.tables import read_both
-
     note("without --rated: rows with a rating are the rated texts, rows without one the outputs")
     pool, outputs = read_both(rows, options.reading(group=column_of(group)))
     tell(pool, outputs)
@@ -185,8 +183,6 @@ def both_of(rows: Rows, options: RatedRows, group: str) -> tuple[PoolRead, Outpu
 
 def trained_rows(rows: Rows, options: OutputRows) -> Iterator[str]:
     """Every text in what a generator was trained on, read as it is asked for, of any size."""
-    from refless.tables import Reading, strings_in
-
     reading = Reading(encoding=options.encoding, skip_bad=options.skip_bad, max_bytes=sys.maxsize)
     return strings_in(rows, reading)
 
@@ -198,9 +194,6 @@ def column_of(group: str) -> str | None:
 
 def index_folder(rows: Rows) -> str | PathLike[str] | None:
     """The folder, where rows are one path and that is a folder in which no tool has rows."""
-    from refless.index import is_index
-    from refless.tables import holds_rows
-
     one = rows[0] if isinstance(rows, list | tuple) and len(rows) == 1 else rows
     saved = isinstance(one, str | PathLike) and is_index(one) and not holds_rows(fspath(one))
     return one if saved else None

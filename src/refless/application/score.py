@@ -1,13 +1,12 @@
 """score: an estimate for each output, their mean, gates."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
+from refless.application.advice import advice_on
 from refless.application.estimating import (
     DEFAULT,
     chosen,
@@ -41,18 +40,19 @@ from refless.application.rows import (
     trained_rows,
 )
 from refless.errors import UsageError
+from refless.estimators import Estimator
+from refless.estimators.reach import FEWEST_SOURCES
+from refless.estimators.saved import Saved
+from refless.index import RatedIndex, rated_in
 from refless.nouns import counted
-
-if TYPE_CHECKING:
-    from refless.estimators import Estimator
-    from refless.estimators.saved import Saved
-    from refless.index import RatedIndex
-    from refless.records import Outputs, RatedPool, Scale
-    from refless.report.pairs.chances import ChancesResult
-    from refless.report.result import GateRecord
-    from refless.report.score.result import ScoreResult
-    from refless.studies.guards import Guards
-    from refless.studies.scoring import Mean, Scored
+from refless.records import Outputs, RatedPool, Scale
+from refless.report.pairs.chances import ChancesResult
+from refless.report.result import GateRecord
+from refless.report.score.result import ScoreResult
+from refless.studies.best_of import best_of, check, labels, signed
+from refless.studies.guards import Guards, guards
+from refless.studies.scoring import Mean, Scored, scored
+from refless.studies.validation import GROUPS, group_labels
 
 FEWEST_SYSTEMS = 5  # rated, by which the error of another can be told
 
@@ -100,10 +100,6 @@ def score(
         trained_on: Files that a generator was trained on, of any size: says which rated texts and
             outputs they hold. Every text in every row counts.
     """
-    from refless.index import rated_in
-    from refless.studies.best_of import labels
-    from refless.studies.guards import guards
-
     check_drawing(seed)
     check_gates(min_mean, min_coverage)
     _check_choice(best_of, fallback_below)
@@ -148,8 +144,6 @@ def _read(
     outputs: Rows, rated: Rows, estimator: Estimator, rows: ScoredRows, group: str | None
 ) -> _Given:
     """The rated texts and the outputs, from two places or from one."""
-    from refless.records import Outputs, RatedPool
-
     check_standard_input(outputs, rated)
     by = group or "id"
     own = estimator.from_model() if rated is None else None
@@ -193,17 +187,12 @@ def _grouped(
     group: str,
 ) -> _Given:
     """Both with what belongs together; raises UsageError where one of them does not say it."""
-    from refless.index import rated_in
-    from refless.studies.validation import group_labels
-
     known = group_labels(rated_in(rated), group, labels)
     return _Given(rated, outputs, known, together(outputs, groups, group))
 
 
 def together(outputs: Outputs, groups: Sequence[str], group: str) -> Sequence[str]:
     """[n] what each output belongs to; raises UsageError where that is not said."""
-    from refless.studies.validation import GROUPS
-
     found = groups or (getattr(outputs, GROUPS[group]) if group in GROUPS else ())
     found = outputs.ids if group == "id" else found
     if len(found) != len(outputs):
@@ -212,8 +201,6 @@ def together(outputs: Outputs, groups: Sequence[str], group: str) -> Sequence[st
 
 
 def _scored(estimator: Estimator, given: _Given, seed: int) -> Scored:
-    from refless.studies.scoring import scored
-
     estimates, errors = estimated(estimator, given.outputs), estimator.residuals()
     return scored(given.outputs, estimates, errors, given.groups, seed=seed)
 
@@ -229,11 +216,6 @@ def _result(
     seed: int,
     group: str | None,
 ) -> ScoreResult:
-    from refless.application.advice import advice_on
-    from refless.estimators.saved import Saved
-    from refless.report.score.result import ScoreResult
-    from refless.studies.best_of import best_of, signed
-
     outputs, estimates, errors = scored.outputs, scored.estimates, estimator.residuals()
     best = None
     if by is not None:
@@ -262,8 +244,6 @@ def _result(
 
 def note_groups(judged: AbstractSet[str], estimator: Estimator, group: str | None) -> None:
     """Says so where too few rated sources tell how far estimates for others lie off."""
-    from refless.estimators.reach import FEWEST_SOURCES
-
     errors, name = estimator.residuals(), group or "source"
     if group is not None and len(errors.values) and not errors.sources:
         note(
@@ -326,8 +306,6 @@ def _check_choice(by: str | None, fallback_below: float | None) -> None:
 
     A threshold alone is refused: whether outputs or items fall back would be a guess.
     """
-    from refless.studies.best_of import check
-
     if by is not None:
         check(by, fallback_below)
     elif fallback_below is not None:
@@ -362,8 +340,6 @@ def gate(
         min_coverage: the least coverage; None for no gate.
         scale: of the raters, for the words.
     """
-    from refless.report.result import GateRecord
-
     if min_coverage is not None and not mean.coverage >= min_coverage:
         return GateRecord(
             "failed", f"gate failed: coverage {mean.coverage:.3f} is below {min_coverage:g}"

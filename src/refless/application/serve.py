@@ -1,10 +1,6 @@
 """serve: estimates and comparisons over HTTP, from rated texts or a saved estimator."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-from refless.application.estimating import DEFAULT, chosen, fitted
+from refless.application.estimating import DEFAULT, chosen, fitted, saved_in
 from refless.application.parameters import (
     Argument,
     Chosen,
@@ -14,11 +10,11 @@ from refless.application.parameters import (
     command,
 )
 from refless.application.rate import Host, Port, check_served
-from refless.application.rows import ScoredRows
-
-if TYPE_CHECKING:
-    from refless.estimators import Estimator
-    from refless.report.rate import ServeResult
+from refless.application.rows import ScoredRows, note_unread, rated_of
+from refless.estimators import Estimator
+from refless.estimators.saved import is_saved
+from refless.index import rated_in
+from refless.report.rate import ServeResult, Where
 
 
 @command
@@ -43,8 +39,6 @@ def serve(
         host: Address to listen on; 0.0.0.0 for all, behind a proxy with TLS.
         port: Port to listen on.
     """
-    from refless.report.rate import ServeResult, Where
-
     check_drawing(seed)
     check_served(host, port)
     one = _made(rated, chosen(estimator, threads, seed), rows)
@@ -54,11 +48,6 @@ def serve(
 
 def _made(rated: Argument, estimator: Estimator, rows: ScoredRows) -> Estimator:
     """The fitted estimator: out of a folder of `refless fit`, else fitted here."""
-    from refless.application.estimating import saved_in
-    from refless.application.rows import note_unread, rated_of
-    from refless.estimators.saved import is_saved
-    from refless.index import rated_in
-
     folder = rated[0] if isinstance(rated, list | tuple) and len(rated) == 1 else rated
     if is_saved(folder):
         threads = estimator.get_params()["threads"]

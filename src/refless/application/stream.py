@@ -1,9 +1,9 @@
 """stream: estimates of any number of outputs, written as they are made."""
 
-from __future__ import annotations
-
 from os import fspath
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
+
+import numpy as np
 
 from refless.application.estimating import DEFAULT, estimated, saved_in, with_scores_of
 from refless.application.notes import note
@@ -20,13 +20,13 @@ from refless.application.parameters import (
 from refless.application.rows import ScoredRows, column_of, tell
 from refless.application.score import checked_gates, gate, note_groups, note_systems, together
 from refless.errors import InputError, UsageError
-
-if TYPE_CHECKING:
-    from refless.estimators import Estimator
-    from refless.parts import Parts
-    from refless.records import Estimates, Outputs
-    from refless.report.score.streamed import StreamResult
-    from refless.studies.scoring import Tally
+from refless.estimators import Estimator
+from refless.parts import Parts, parts_of
+from refless.records import Estimates, Outputs
+from refless.report.score.data import estimate_rows
+from refless.report.score.streamed import StreamResult
+from refless.studies.scoring import Tally
+from refless.tables import named, read_batches
 
 BATCH = 20_000
 
@@ -59,11 +59,6 @@ def stream(
             units.
         min_coverage: Gate: exit 3 below this coverage.
     """
-    from refless.parts import parts_of
-    from refless.report.score.streamed import StreamResult
-    from refless.studies.scoring import Tally
-    from refless.tables import named
-
     check_drawing(seed)
     if batch < 1:
         raise UsageError(f"--batch must be 1 or more, got {batch}")
@@ -114,9 +109,6 @@ def _all(
     tally: Tally,
 ) -> int:
     """Estimates every batch that no run before has estimated; how many batches there are."""
-    from refless.report.score.data import estimate_rows
-    from refless.tables import read_batches
-
     options = with_scores_of(estimator, rows)
     number = done = 0
     for number, read in enumerate(
@@ -143,10 +135,6 @@ def _before(parts: Parts, number: int, outputs: Outputs) -> Estimates | None:
     Raises:
         InputError: it wrote them for other outputs.
     """
-    import numpy as np
-
-    from refless.records import Estimates
-
     known = parts.rows(number)
     if known is None:
         return None

@@ -1,10 +1,8 @@
 """stress: can this metric, estimator or scorer be fooled?"""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import Annotated, TypeVar
 
 from refless.application.estimating import DEFAULT, chosen, fitted, metrics_of
 from refless.application.notes import progress
@@ -29,14 +27,19 @@ from refless.application.parameters import (
 )
 from refless.application.rows import check_standard_input, outputs_of, rated_of
 from refless.errors import UsageError
-
-if TYPE_CHECKING:
-    from refless.estimators import Estimator
-    from refless.metrics import Metric
-    from refless.records import Outputs, RatedPool
-    from refless.report.stress import StressResult
-    from refless.studies.stress.rows import Stressed
-    from refless.studies.stress.run import Plan
+from refless.estimators import Estimator
+from refless.index import rated_in
+from refless.metrics import Metric
+from refless.metrics.protocol import check_references
+from refless.records import Outputs, RatedPool
+from refless.report.stress import StressResult
+from refless.studies.stress.judging import Estimated, Scorer
+from refless.studies.stress.material import material_of
+from refless.studies.stress.pairing import Drawing
+from refless.studies.stress.probes import Settings
+from refless.studies.stress.rows import Stressed
+from refless.studies.stress.run import PROBES, Plan
+from refless.studies.stress.run import stress as stressed
 
 T = TypeVar("T")
 Probing = Annotated[T, Flag(panel="Probes")]
@@ -92,10 +95,6 @@ def stress(
         system: Of several systems, the one whose outputs are changed. Without it: the first in the
             alphabet.
     """
-    from refless.studies.stress.pairing import Drawing
-    from refless.studies.stress.probes import Settings
-    from refless.studies.stress.run import PROBES, Plan
-
     check_drawing(seed, resamples)
     check_standard_input(outputs, rated, train)
     if not (metrics or scorer or rated is not None):
@@ -148,8 +147,6 @@ def _swaps(pairs: Sequence[str]) -> Mapping[str, str]:
 
 def _tested(metrics: Names, scorers: Sequence[str], timeout: float) -> dict[str, Metric]:
     """The metrics and scorers by what the user called them."""
-    from refless.studies.stress.judging import Scorer
-
     tested = metrics_of(metrics)
     for line in scorers:
         if line in tested:
@@ -160,9 +157,6 @@ def _tested(metrics: Names, scorers: Sequence[str], timeout: float) -> dict[str,
 
 def _estimated(rated: Rows, rows: RatedRows, estimator: Estimator) -> tuple[Metric, RatedPool]:
     """The estimator as a metric, and its rated texts."""
-    from refless.index import rated_in
-    from refless.studies.stress.judging import Estimated
-
     pool, _ = rated_of(rated, rows)
     return Estimated(estimator=fitted(estimator, pool)), rated_in(pool)
 
@@ -174,12 +168,6 @@ def _result(
     pool: RatedPool | None,
     system: str | None,
 ) -> StressResult:
-    from refless.metrics.protocol import check_references
-    from refless.report.stress import StressResult
-    from refless.studies.stress.judging import Estimated
-    from refless.studies.stress.material import material_of
-    from refless.studies.stress.run import stress as stressed
-
     if any("references" in one.needs for one in tested.values()):
         check_references(outputs)
     material = material_of(outputs, system)

@@ -1,11 +1,9 @@
 """train: a network that reads source and text, saved for later."""
 
-from __future__ import annotations
-
 import shutil
 from os import fspath
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from refless.application.estimating import shown
 from refless.application.notes import note
@@ -22,11 +20,13 @@ from refless.application.parameters import (
     command,
 )
 from refless.application.rows import outputs_of, rated_of
+from refless.embed import WordVectors
+from refless.estimators import RatPred
+from refless.estimators.ratpred.model import MODEL
+from refless.folders import claimed
+from refless.report.train.course import Trained, kept_aside
+from refless.report.train.result import TrainResult
 from refless.spec import value_of
-
-if TYPE_CHECKING:
-    from refless.estimators import RatPred
-    from refless.report.train.result import TrainResult
 
 UNFINISHED = "unfinished"  # folder within the model's, with what a stopped run goes on from
 OWN = ("model", "references", "folds", "subsample", "seed", "threads", "checkpoint")
@@ -58,11 +58,6 @@ def train(
         out_dir: Folder of the model; made where missing.
         references: Files of people's texts (with sources), taken for perfect; repeatable.
     """
-    from refless.embed import WordVectors
-    from refless.estimators import RatPred
-    from refless.estimators.ratpred.model import MODEL
-    from refless.folders import claimed
-
     check_drawing(seed)
     pairs: tuple[tuple[str, str], ...] = ()
     if references is not None:
@@ -91,9 +86,6 @@ def train(
 
 
 def _result(estimator: RatPred, out_dir: Folder) -> TrainResult:
-    from refless.report.train.course import Trained, kept_aside
-    from refless.report.train.result import TrainResult
-
     trained = Trained(
         folder=fspath(out_dir),
         model=estimator.trained,

@@ -1,12 +1,10 @@
 """tune: which settings do these ratings ask for, and is choosing them worth anything?"""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import fields
 from itertools import product
 from os import fspath
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from refless.application.config import TUNED, as_toml
 from refless.application.estimating import DEFAULT, chosen
@@ -28,16 +26,18 @@ from refless.application.parameters import (
 from refless.application.rows import ScoredRows, note_unread, rated_of
 from refless.application.score import score
 from refless.errors import UsageError
+from refless.estimators import ESTIMATORS, Estimator, estimator_of
+from refless.human import canonical_order, fingerprint
+from refless.index import rated_in
+from refless.records import RatedPool, picked
+from refless.report.tune import TuneResult, seen, too_good
 from refless.signature import Signature, digest_of
 from refless.spec import expanded, spec_of
+from refless.studies.sampling import drawn_rows
+from refless.studies.tuning import OBJECTIVES, Tuning, ratings_digest, tuning
+from refless.studies.validation import codes, group_labels
 from refless.version import __version__
 from refless.writing import check_writable, write_atomic
-
-if TYPE_CHECKING:
-    from refless.estimators import Estimator
-    from refless.records import RatedPool
-    from refless.report.tune import TuneResult
-    from refless.studies.tuning import Tuning
 
 PUBLISHED = "bleu-neighbors"
 SETS = (  # of settings that need no download; of equally good ones the first is taken
@@ -93,10 +93,6 @@ def tune(
             Without it: source, where there are 20 of them, else id.
         at_most: Rated texts to tune on; of more, so many are drawn.
     """
-    from refless.index import rated_in
-    from refless.studies.tuning import OBJECTIVES, tuning
-    from refless.studies.validation import codes, group_labels
-
     check_drawing(seed)
     if objective not in OBJECTIVES:
         raise UsageError(f"--objective must be spearman or mse, got '{objective}'")
@@ -144,8 +140,6 @@ def _checked(file: str) -> str:
 
 def _named(specs: Sequence[Any], *, learn_orders: bool) -> dict[str, Estimator]:
     """Every estimator that specifications with sets of values stand for, by its own one."""
-    from refless.estimators import ESTIMATORS, estimator_of
-
     found = []
     for spec in specs:
         for one in expanded(spec) if isinstance(spec, str) else [spec]:
@@ -168,9 +162,6 @@ def _drawn(
     pool: RatedPool, labels: tuple[str, ...], at_most: int, seed: int
 ) -> tuple[RatedPool, tuple[str, ...]]:
     """A part of the rated texts, said aloud, and their labels."""
-    from refless.records import picked
-    from refless.studies.sampling import drawn_rows
-
     if len(pool) <= at_most:
         return pool, labels
     kept = drawn_rows(pool, labels, at_most, seed)
@@ -189,10 +180,6 @@ def _result(
     file: str | None,
 ) -> TuneResult:
     """The result, with the file written where that is asked for."""
-    from refless.estimators import estimator_of
-    from refless.report.tune import TuneResult, seen
-    from refless.studies.tuning import ratings_digest
-
     whole, pool = pools
     signature = _signature(tuned, whole, pool, group)
     flags: dict[str, Any] = {"estimator": tuned.chosen.estimator}
@@ -223,8 +210,6 @@ def _result(
 
 def _signature(tuned: Tuning, whole: RatedPool, pool: RatedPool, group: str) -> Signature:
     """What was tried, on what, and how it was judged."""
-    from refless.human import canonical_order, fingerprint
-
     names = [one.estimator for one in tuned.candidates]
     seed = this_call().values["seed"]
     drawn = {} if whole is pool else {"drawnfrom": len(whole)}
@@ -257,8 +242,5 @@ def _scoring(best: Estimator, settings: dict[str, Any]) -> str:
 
 def chosen_here(pool: RatedPool) -> str:
     """That the settings in use were chosen on these very ratings; "" where they were not."""
-    from refless.report.tune import too_good
-    from refless.studies.tuning import ratings_digest
-
     tuned = this_call().tuned or {}
     return too_good(tuned) if tuned.get("ratings") == ratings_digest(pool) else ""

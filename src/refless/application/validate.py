@@ -1,13 +1,12 @@
 """validate: does anything automatic agree with these raters?"""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
+from refless.application.advice import advice_on
 from refless.application.estimating import by_title, chosen, tried_of, with_twins
 from refless.application.notes import note, note_few, progress
 from refless.application.pairs import check_plain, given_pairs, validated
@@ -28,17 +27,21 @@ from refless.application.rows import ScoredRows, note_unread, rated_of
 from refless.application.score import score
 from refless.application.tune import chosen_here
 from refless.errors import UsageError
+from refless.estimators import ESTIMATORS, Estimator
+from refless.index import RatedIndex, rated_in
+from refless.records import Estimates, RatedPool, as_outputs, picked
+from refless.report.pairs.judged import JudgedResult
+from refless.report.validate.document import Studies
+from refless.report.validate.result import HeldOut, ValidateResult
 from refless.spec import spec_of
-
-if TYPE_CHECKING:
-    from refless.estimators import Estimator
-    from refless.index import RatedIndex
-    from refless.records import Estimates, RatedPool
-    from refless.report.pairs.judged import JudgedResult
-    from refless.report.validate.document import Studies
-    from refless.report.validate.result import HeldOut, ValidateResult
-    from refless.studies.side_by_side import SideBySide
-    from refless.studies.trials import Deal, Trial
+from refless.studies.baselines import baselines
+from refless.studies.beside_scores import beside_scores, tried_scores
+from refless.studies.learning_curve import learning_curve
+from refless.studies.sampling import drawn_rows
+from refless.studies.side_by_side import SideBySide, side_by_side, to_use
+from refless.studies.thresholds import thresholds
+from refless.studies.trials import Deal, Trial, dealt, trial
+from refless.studies.validation import codes, group_labels, repeated, validation
 
 CANDIDATES = (
     "gp",
@@ -77,10 +80,6 @@ def validate(
             item, task or a column's name.
         at_most: Rated texts to validate on; of more, so many are drawn.
     """
-    from refless.index import rated_in
-    from refless.report.validate.result import HeldOut
-    from refless.studies.validation import group_labels
-
     check_drawing(seed)
     if at_most < FEWEST_STUDIED:
         raise UsageError(f"--at-most must be {FEWEST_STUDIED} or more, got {at_most}")
@@ -110,9 +109,6 @@ def validate(
 
 def _drawn(pool: RatedPool, how: HeldOut, at_most: int) -> tuple[RatedPool, HeldOut]:
     """A part of the rated texts, said aloud, and how they are held out."""
-    from refless.records import picked
-    from refless.studies.sampling import drawn_rows
-
     kept = drawn_rows(pool, how.labels, at_most, how.seed)
     note(
         f"validated on {len(kept):,} rated texts drawn from {len(pool):,}, each estimated from the "
@@ -127,15 +123,6 @@ def _result(
     tried: Sequence[Estimator], rated: RatedPool | RatedIndex, how: HeldOut
 ) -> ValidateResult:
     """All that were tried side by side, and the validation of the one to use."""
-    from refless.application.advice import advice_on
-    from refless.index import rated_in
-    from refless.records import as_outputs
-    from refless.report.validate.result import ValidateResult
-    from refless.studies.baselines import baselines
-    from refless.studies.beside_scores import beside_scores, tried_scores
-    from refless.studies.trials import dealt, trial
-    from refless.studies.validation import codes, validation
-
     pool, groups = rated_in(rated), codes(how.labels)
     _check_once(tried)
     names = by_title(tried, scores=bool(pool.score_names))
@@ -183,8 +170,6 @@ def _result(
 
 def _twins(names: dict[str, Estimator]) -> dict[str, str]:
     """The names of estimators that read scores, and of each without them."""
-    from refless.estimators import ESTIMATORS
-
     place = {spec_of(one, ESTIMATORS): name for name, one in names.items()}
     alone = {name: one.without_scores() for name, one in names.items()}
     return {
@@ -194,8 +179,6 @@ def _twins(names: dict[str, Estimator]) -> dict[str, str]:
 
 def _check_once(tried: Sequence[Estimator]) -> None:
     """Raises UsageError for an estimator that is given twice."""
-    from refless.estimators import ESTIMATORS
-
     specs = [spec_of(one, ESTIMATORS) for one in tried]
     for spec in specs:
         if specs.count(spec) > 1:
@@ -209,8 +192,6 @@ def _side_by_side(
     twins: dict[str, str],
 ) -> SideBySide:
     """Estimators, scores of others and baselines, each held against the estimator to use."""
-    from refless.studies.side_by_side import side_by_side, to_use
-
     others = {**scores, **plain}
     against = partial(
         side_by_side, {**trials, **others}, baselines=tuple(others), scores=tuple(scores)
@@ -225,8 +206,6 @@ def _side_by_side(
 
 def scoring(estimator: Estimator, **changes: Any) -> str:
     """The command line that estimates outputs with an estimator, from the same rated texts."""
-    from refless.estimators import ESTIMATORS
-
     call, plain = this_call(), estimator.clone()
     for name, default in (("seed", 0), ("threads", None)):
         if call.values[name] != default:  # which has a flag of its own
@@ -253,8 +232,6 @@ def _check_apart(deal: Deal, group: str) -> None:
 
 def _note_repeated(pool: RatedPool, group: str) -> None:
     """Says so where texts are estimated from their own copies."""
-    from refless.studies.validation import repeated
-
     copies = repeated(pool)
     if group == "id" and copies > MANY_COPIES * len(pool):
         more = "" if pool.named else "; an id or an annotator column makes rows of one text one"
@@ -267,10 +244,6 @@ def _note_repeated(pool: RatedPool, group: str) -> None:
 
 def _studies(estimator: Estimator, pool: RatedPool, how: HeldOut) -> Studies | str:
     """Threshold sweeps and a learning curve, or why there are none."""
-    from refless.report.validate.document import Studies
-    from refless.studies.learning_curve import learning_curve
-    from refless.studies.thresholds import thresholds
-
     if math.isnan(estimator.threshold):
         return ""  # no tau, a and b to vary
     if not FEWEST_STUDIED <= len(pool) <= MOST_STUDIED:

@@ -4,14 +4,11 @@ Exit status: 0 done, 1 internal error, 2 wrong usage or input, 3 a gate failed, 
 be decided, 130 interrupted.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 import traceback
 import warnings
 from collections.abc import Callable
-from importlib import import_module
 from typing import Any
 
 import typer
@@ -19,23 +16,21 @@ import typer
 from refless.application import COMMANDS
 from refless.cli import streams
 from refless.cli.console import say, warned
-from refless.cli.flags import Command, Commands, as_command, help_of, rare_of
-from refless.cli.output import show
+from refless.cli.flags import Commands
 from refless.errors import RefLessError
 from refless.outside import ours
 from refless.printable import printable
 from refless.version import __version__
 
 DONE, INTERNAL_ERROR, WRONG_INPUT, INTERRUPTED = 0, 1, 2, 130
-COMPLETING = "_REFLESS_COMPLETE"  # set while a shell asks what could follow
 OUR_FAULT = (
     "refless: internal error: this is a fault of refless, not of your input. Please report it "
     f"with the lines above and this one: refless {__version__}, Python {sys.version.split()[0]}\n"
 )
 
 
-def app(asked: str | None) -> typer.Typer:
-    """The commands; only the one that is asked for needs its flags (all of them with None)."""
+def app() -> typer.Typer:
+    """The commands, each with its first sentence; the one that is asked for is loaded."""
     found = typer.Typer(
         name="refless",
         cls=Commands,
@@ -44,13 +39,8 @@ def app(asked: str | None) -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     found.callback()(_root)
-    for name, module in COMMANDS.items():
-        function = getattr(import_module(f"refless.application.{module}"), name)
-        wanted = asked in {None, name}
-        epilog = rare_of(function) if wanted else None
-        found.command(name, cls=Command, help=help_of(function), epilog=epilog)(
-            as_command(function, show) if wanted else _unasked
-        )
+    for name, told in COMMANDS.items():
+        found.command(name, help=told)(_unasked)
     return found
 
 
@@ -80,19 +70,17 @@ def main() -> None:
     """Runs the command line; turns exceptions into a message and an exit status."""
     # numba would load colorama, which writes an escape code to the terminal at the very end
     os.environ.setdefault("NUMBA_DISABLE_ERROR_MESSAGE_HIGHLIGHTING", "1")
-    words = [word for word in sys.argv[1:] if not word.startswith("-")]
-    asked = None if COMPLETING in os.environ else (words or [""])[0]
     streams.open_missing()
     warnings.showwarning = warned
     try:
-        sys.exit(guarded(lambda: _ran(asked)))
+        sys.exit(guarded(_ran))
     finally:
         streams.finish()
 
 
-def _ran(asked: str | None) -> None:
+def _ran() -> None:
     streams.check_output()
-    app(asked)()
+    app()()
 
 
 def guarded(run: Callable[[], Any]) -> int:

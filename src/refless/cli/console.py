@@ -1,7 +1,5 @@
 """Standard error: notes, warnings, progress; and whether a terminal is there."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import sys

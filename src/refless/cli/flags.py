@@ -1,13 +1,10 @@
 """Functions as commands: their parameters become flags."""
 
-from __future__ import annotations
-
 import inspect
 import shlex
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import MISSING
-from enum import StrEnum
 from functools import partial
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, get_args, get_origin
@@ -15,8 +12,10 @@ from typing import Annotated, Any, Literal, get_args, get_origin
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from refless.application import COMMANDS, function_of
 from refless.application.dimensions import whole_or_by_dimension
 from refless.application.parameters import RESULT, Many, Parameter, parameters_of
+from refless.cli.output import Format, show
 from refless.errors import UsageError
 from refless.printable import printable
 from refless.report.result import Result
@@ -78,9 +77,13 @@ class Commands(TyperGroup):
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401, ARG002
         """Each command with its first sentence, whole."""
-        lines = [(name, (one.help or "").split("\n")[0]) for name, one in self.commands.items()]
         with formatter.section("Commands"):
-            formatter.write_dl(lines)
+            formatter.write_dl([*COMMANDS.items()])
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:  # noqa: ANN401 - click's own
+        """As its base, with the command's own flags: its module is loaded."""
+        name, found, rest = super().resolve_command(ctx, args)
+        return name, found and command_of(str(name)), rest
 
     def make_context(self, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - click's own
         """As its base."""
@@ -101,12 +104,6 @@ def _printable() -> Iterator[None]:
         if hasattr(fault, "format_message"):  # it is shown by typer
             fault.message = printable(fault.message, keep="\n")  # type: ignore[attr-defined]
         raise
-
-
-class Format(StrEnum):
-    """Formats of standard output."""
-
-    TEXT, JSON, JSONL, CSV, MD = "text", "json", "jsonl", "csv", "md"
 
 
 SHOWN = Annotated[Format, typer.Option(help="Format of standard output.", rich_help_panel=RESULT)]
@@ -131,10 +128,17 @@ CSV_SAFE = Annotated[
         hidden=True,
     ),
 ]
-Show = Callable[[str, Callable[[], Result], Format, Sequence[str], bool], None]
 
 
-def as_command(function: Callable[..., Result], show: Show) -> Callable[..., None]:
+def command_of(name: str) -> Any:  # noqa: ANN401 - click's own
+    """A command with its flags; its module is loaded."""
+    function, alone = function_of(name), typer.Typer(add_completion=False)
+    told, rare = help_of(function), rare_of(function)
+    alone.command(name, cls=Command, help=told, epilog=rare)(as_command(function))
+    return typer.main.get_command(alone)
+
+
+def as_command(function: Callable[..., Result]) -> Callable[..., None]:
     """A function for typer: it takes the flags that are there, calls, and shows the result."""
 
     def run(_context: typer.Context, **values: Any) -> None:  # noqa: ANN401 - whatever flags hold

@@ -1,18 +1,16 @@
 """A result to standard output and to files."""
 
-from __future__ import annotations
-
 import os
 import re
 import sys
 from collections.abc import Callable, Sequence
+from enum import StrEnum
 from pathlib import Path
 
 import typer
 
 from refless.application.notes import watched
 from refless.cli.console import colored, progress, say, width
-from refless.cli.flags import Format
 from refless.cli.streams import write_output
 from refless.errors import UsageError
 from refless.outside import matching, workbook_of
@@ -21,6 +19,12 @@ from refless.report.tools import TOOLS, check_tool, tool_in
 from refless.writing import check_writable
 
 SAVED = ("index.json", "fitted.json", "model.json")  # of 'refless index', 'fit' and 'train'
+
+
+class Format(StrEnum):
+    """Formats of standard output."""
+
+    TEXT, JSON, JSONL, CSV, MD = "text", "json", "jsonl", "csv", "md"
 
 
 def show(
