@@ -110,19 +110,3 @@ def test_nothing_else_is_public() -> None:
         if not name.startswith("_") and getattr(value, "__module__", "").startswith("refless")
     }
     assert ours <= set(refless.__all__)
-
-
-def test_type_checkers_see_the_same_names() -> None:
-    """The imports for type checkers name what `__getattr__` serves, from the same places."""
-    import ast
-    from pathlib import Path
-
-    tree = ast.parse(Path(str(refless.__file__)).read_text(encoding="utf-8"))
-    guarded = next(node for node in tree.body if isinstance(node, ast.If))
-    seen = {
-        alias.name: node.module
-        for node in guarded.body
-        if isinstance(node, ast.ImportFrom)
-        for alias in node.names
-    }
-    assert seen == refless._HOME
