@@ -4,8 +4,6 @@ For each saved folder the user's cache keeps one digest: of what the system says
 time of change nobody can set. It lies where whoever sends a folder cannot write.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import time

@@ -5,8 +5,6 @@ again: the texts of both are merged in canonical order, and postings only learn 
 run merges indexes of like size, so that each text is copied a few times, however many batches come.
 """
 
-from __future__ import annotations
-
 import os
 import secrets
 import shutil

@@ -1,7 +1,5 @@
 """Two rated pools as one."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -15,8 +15,6 @@ An n-gram's id is its rank among the pool's n-grams of that order, found level b
 is its first n-1 tokens (an id one level down) and one more token.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ Whatever the system raises while something is read or written becomes an error o
 nowhere else: `ours` is used where a file is opened, and once more around the whole command line.
 """
 
-from __future__ import annotations
-
 import csv
 import glob
 import gzip

@@ -3,8 +3,6 @@
 Parts lie in a folder beside the file, each whole; at the end they become the file in one step.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

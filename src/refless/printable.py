@@ -1,7 +1,5 @@
 """Text that may be shown on a terminal: what could command it is written out instead."""
 
-from __future__ import annotations
-
 import re
 
 # control characters, line ends of Unicode, what overrides the direction of text, lone surrogates

@@ -1,7 +1,5 @@
 """Estimates of a Ray data set's rows, by a pool of actors."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from refless.arrow import Columns, Folder, estimated, opened, packed_for, unpacked

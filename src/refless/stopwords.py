@@ -1,7 +1,5 @@
 """Words that say little: bm25s's English list, or the user's own."""
 
-from __future__ import annotations
-
 import hashlib
 from pathlib import Path
 

@@ -4,8 +4,6 @@ A seal says that a folder is as it was written, not that it was written by refle
 is checked for type, length and range. Checks take time in proportion to what is stored.
 """
 
-from __future__ import annotations
-
 import io
 import math
 from collections.abc import Mapping, Sequence

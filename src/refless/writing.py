@@ -1,7 +1,5 @@
 """Files that are there whole or not at all; locks between processes."""
 
-from __future__ import annotations
-
 import errno
 import os
 import re

@@ -4,8 +4,6 @@ Nobody's data is here, only addresses, sizes and digests: `sources.tsv` names ea
 with the SHA-256 of the bytes that the converters were written for.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path

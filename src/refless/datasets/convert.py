@@ -4,8 +4,6 @@ A converter takes the bytes of the published files by their paths and gives the 
 by their names. It knows the shape of its own files only; what does not fit is an error.
 """
 
-from __future__ import annotations
-
 import ast
 import csv
 import io

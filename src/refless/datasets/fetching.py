@@ -1,7 +1,5 @@
 """Published files to this machine: from the network through pooch, or from a mirror; checked."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable
 from pathlib import Path, PurePosixPath

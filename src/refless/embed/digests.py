@@ -1,7 +1,5 @@
 """Digests of files and of encoders' folders, computed once."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable
 from functools import cache

@@ -1,7 +1,5 @@
 """An encoder of Hugging Face's transformers: vectors of tokens, and of sentences."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial

@@ -1,7 +1,5 @@
 """A causal language model of Hugging Face's transformers: how probable each token of a text is."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache

@@ -4,8 +4,6 @@ A model is a folder, or a name that is in Hugging Face's cache. Weights are read
 alone: the older `.bin` files are pickles, which can hold code.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache

@@ -4,8 +4,6 @@ model2vec, sentence-transformers (`StaticEmbedding`) and WordLlama write such fo
 of Hugging Face's and a safetensors file. Nothing in them is code, and nothing is ever downloaded.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Word vectors out of a file in text form."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path

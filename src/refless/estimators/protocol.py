@@ -1,7 +1,5 @@
 """What every estimator offers, in the way of scikit-learn."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace

@@ -1,7 +1,5 @@
 """How far ratings lie from estimates: held-out errors, and the intervals made of them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -3,8 +3,6 @@
 A folder of `refless train`, which holds a network and no texts, is opened as well.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass

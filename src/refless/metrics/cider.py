@@ -1,7 +1,5 @@
 """CIDEr and CIDEr-D (Vedantam et al. 2015): agreement in n-grams, telling ones weighing more."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, ClassVar

@@ -1,7 +1,5 @@
 """SLOR and WP-SLOR (Kann et al. 2018): fluency by a language model, without references."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass

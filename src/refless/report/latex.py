@@ -1,7 +1,5 @@
 """The tables of a document for LaTeX, with booktabs."""
 
-from __future__ import annotations
-
 from refless.report.document import Document, Table, plain
 
 _ESCAPED = str.maketrans(

@@ -1,7 +1,5 @@
 """What is to be rated, and what is served: the results of `refless rate` and `refless serve`."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal

@@ -1,7 +1,5 @@
 """Who may do what: signed links, sessions, the API's token, and how often one may ask."""
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import time

@@ -1,7 +1,5 @@
 """The HTTP API for programs: estimates of texts, comparisons of systems, health and counts."""
 
-from __future__ import annotations
-
 import hmac
 import json
 import math

@@ -1,7 +1,5 @@
 """The service as an ASGI application, and how it runs."""
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import os

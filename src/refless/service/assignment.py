@@ -5,8 +5,6 @@ whatever is chosen by the estimator besides, so ratings of these stand for the o
 item was among them is kept. `active` items are those that teach the estimator most.
 """
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """A rating database, SQLite or PostgreSQL: opened, migrated, locked, written by one thread."""
 
-from __future__ import annotations
-
 import logging
 import queue
 import sqlite3

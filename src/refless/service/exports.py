@@ -1,7 +1,5 @@
 """Ratings as files at any moment: pseudonyms of raters, never their names."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What is known so far, for the owner's page; the estimator looks at the ratings in a process."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import sys

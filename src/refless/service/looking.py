@@ -5,8 +5,6 @@ writes what it found as JSON. What takes long is never computed in the process t
 standard input stays open as long as that process lives, and when it closes, the look ends.
 """
 
-from __future__ import annotations
-
 import math
 import os
 import random

@@ -1,7 +1,5 @@
 """The OpenAPI description of the HTTP API."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from refless.version import __version__

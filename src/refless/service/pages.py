@@ -1,7 +1,5 @@
 """The pages: a personal link, what a rater sees, what the owner sees."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import time

@@ -1,7 +1,5 @@
 """Ratings in a database: items, raters and links, what is shown, and every act as an event."""
 
-from __future__ import annotations
-
 import json
 import random
 import secrets

@@ -5,8 +5,6 @@ estimated as what it copies, whether it fits its own source or not. Texts that n
 alike too, so outputs stand beside the rated texts, which hold texts of other sources as well.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass

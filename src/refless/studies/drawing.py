@@ -1,7 +1,5 @@
 """Outputs or items drawn to be rated, so that a mean or a difference is told by few ratings."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 

@@ -5,8 +5,6 @@ rater's ratings then scatters is known in closed form (the moments of a linear p
 statistic), whatever the texts and however few values there are; no model of raters is needed.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """What may be wrong with outputs that a mean does not show: copies, and texts unlike all rated."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 

@@ -5,8 +5,6 @@ short ones, and still say nothing of two texts of one system. All correlations a
 folds, so they can be held against each other.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """How often does an estimator, a score or a rule pick the text that people preferred?"""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """How far ratings lie from estimates, output by output, as held-out errors tell."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

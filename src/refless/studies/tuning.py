@@ -7,8 +7,6 @@ choosing. What the best candidate achieves on the very texts that chose it is th
 is too good, as the best of many is partly the luckiest.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ are to each other the rated texts say, each without those of its source. What is
 of 20 of them counts as unlike; one in twenty is usual.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

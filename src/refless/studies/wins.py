@@ -1,7 +1,5 @@
 """Which system wins how often, where people chose between the outputs of two."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

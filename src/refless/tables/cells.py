@@ -3,8 +3,6 @@
 The errors raised here name no place; whoever knows the row adds it.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import re

@@ -1,7 +1,5 @@
 """CSV, TSV and what Excel writes as CSV -> rows with line numbers."""
 
-from __future__ import annotations
-
 import csv
 import re
 import threading

@@ -1,7 +1,5 @@
 """Dimensions: of several things that people rated in the same texts (fluency, coherence), one."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence

@@ -4,8 +4,6 @@ openpyxl is Python throughout, so that a damaged workbook raises where machine c
 process, and a cell far out makes no huge sheet.
 """
 
-from __future__ import annotations
-
 import io
 import warnings
 from collections.abc import Iterator, Sequence

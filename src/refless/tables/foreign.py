@@ -1,7 +1,5 @@
 """Values of foreign types (Arrow, numpy, pandas, polars) -> values as JSON has them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Files -> rows with their places: plain formats, and exports of tools told by their content."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager

@@ -1,7 +1,5 @@
 """Texts in some rows and their ratings in others -> rows that have both."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

@@ -3,8 +3,6 @@
 NaN and Infinity are numbers here, as some tools write them.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

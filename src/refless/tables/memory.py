@@ -1,7 +1,5 @@
 """What may be read: files, and rows that lie in memory already."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
 from os import PathLike, fspath

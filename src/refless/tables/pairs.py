@@ -1,7 +1,5 @@
 """Rows -> pairs of texts of which people said which is better."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace

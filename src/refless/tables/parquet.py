@@ -1,7 +1,5 @@
 """Parquet -> rows, some thousand at a time."""
 
-from __future__ import annotations
-
 import io
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Rows of systems that are to be compared, rated in part or not at all."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Files, standard input and gzip as streams of decoded text, with every fault given a place."""
 
-from __future__ import annotations
-
 import codecs
 import gzip
 import io

@@ -1,7 +1,5 @@
 """Rows of a file or of memory, read as they are asked for."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field

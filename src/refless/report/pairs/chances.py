@@ -1,7 +1,5 @@
 """New texts by what pairs taught: `refless score` with preference pairs."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Literal

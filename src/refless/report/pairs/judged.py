@@ -1,7 +1,5 @@
 """Who picks the texts that people preferred: `refless validate` and `refless meta` on pairs."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal

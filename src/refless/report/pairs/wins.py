@@ -1,7 +1,5 @@
 """Which system people preferred: `refless compare` on pairs."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

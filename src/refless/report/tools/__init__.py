@@ -1,7 +1,5 @@
 """What other tools read. TOOLS says, by name, which command writes for it and into what."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from os import PathLike, fspath

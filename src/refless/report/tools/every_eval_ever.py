@@ -1,7 +1,5 @@
 """Every Eval Ever (schema 0.3.0): estimates of each system, and of each of its outputs."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re

@@ -1,7 +1,5 @@
 """Scores for a log of Inspect, as its scorer `precomputed_scores` reads them."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """A gate as test cases, in the XML that builds read (JUnit)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from xml.sax.saxutils import quoteattr

@@ -3,8 +3,6 @@
 The first ones to rate have the highest priority. Raters do not see it, and no text has an estimate.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from refless.report.export import Cell, as_json

@@ -4,8 +4,6 @@ JSON does not say which responses are drafts or were discarded: that is said alo
 `.argilla/settings.json`, which `to_disk` writes beside the records.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from itertools import zip_longest
 from pathlib import Path

@@ -4,8 +4,6 @@ Scores are by models or programs, unless somebody edited them or a scorer gave a
 each of several people. All are columns, too, as they were before any edit. NaN is no score.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

@@ -4,8 +4,6 @@ Scores of people have the source ANNOTATION; API and EVAL are programs and model
 of traces has lists of scores without authors or sources: nothing tells people's there.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 

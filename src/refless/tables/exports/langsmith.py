@@ -3,8 +3,6 @@
 Dumped from its SDK, an object a line: `feedback.model_dump_json()`, `run.json()`.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 
 from refless.tables.exports.shape import (

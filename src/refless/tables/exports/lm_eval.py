@@ -3,8 +3,6 @@
 Every document is there once for each filter; the first filter that is met is read.
 """
 
-from __future__ import annotations
-
 from pathlib import PurePath
 
 from refless.tables.exports.shape import (

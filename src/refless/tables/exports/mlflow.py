@@ -3,8 +3,6 @@
 Feedback of people has the source type HUMAN; that of judges and code becomes columns of scores.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 
 from refless.tables.exports.shape import (

@@ -4,8 +4,6 @@ As version 2 of its data has it: sources/, system-outputs/, human-scores/, and w
 references/, documents/ and metric-scores/. A file of scores has a block of lines for each system.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager

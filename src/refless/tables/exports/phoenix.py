@@ -3,8 +3,6 @@
 Both as the API has them and as data frames of its client, whose columns have dotted names.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 

@@ -4,8 +4,6 @@ A row becomes one of ours for each choice: source, text_a, text_b, winner, annot
 system_b, and score_a.NAME, score_b.NAME of each column of scores.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple

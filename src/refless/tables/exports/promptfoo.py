@@ -5,8 +5,6 @@ that somebody typed has no component, but the result's reason says so. Both over
 the result, so scores are read from the other components alone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TextIO

@@ -1,7 +1,5 @@
 """Files that are refused: ratings by GPT-4."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 
 from refless.errors import InputError

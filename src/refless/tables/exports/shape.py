@@ -1,7 +1,5 @@
 """What an export of a tool is: a test that tells it, and a function from its rows to ours."""
 
-from __future__ import annotations
-
 import ast
 import json
 from collections import Counter
