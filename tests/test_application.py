@@ -14,9 +14,10 @@ import pytest
 
 import refless
 from command_line import headlines, jsonl, output_rows, rated_rows, run
-from refless.application import COMMANDS
+from refless.application import COMMANDS, function_of
 from refless.application.demo import demo
 from refless.application.index import index
+from refless.application.parameters import parameters_of
 from refless.errors import InputError, RefLessError, UsageError
 from refless.report.result import Result
 
@@ -404,6 +405,21 @@ def test_signatures_name_every_parameter(name: str) -> None:
     needed.pop("network", None)
     with pytest.raises(TypeError, match="nonsense"):
         function(**needed, nonsense=1)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_what_parameters_take_is_declared(name: str) -> None:
+    """A number outside its range, and a word that is no choice, is refused by its flag's name."""
+    function = function_of(name)
+    taken = inspect.signature(function).parameters.values()
+    needed = {one.name: "x" for one in taken if one.default is one.empty and one.name != "network"}
+    for one in parameters_of(function):
+        ends = ((one.about.at_least, -1), (one.about.at_most, 1))
+        wrong: list[Any] = [end + step for end, step in ends if end is not None]
+        wrong += ["nonsense"] if one.about.choices else []
+        for value in wrong:
+            with pytest.raises(UsageError, match=f"{one.longest} must be .*, got '?{value}"):
+                function(**{**needed, one.name: value})
 
 
 def test_wrong_values_are_told(folder: Path) -> None:

@@ -405,8 +405,8 @@ def test_nothing_to_choose_by(folder: Path, tmp_path: Path) -> None:
         (("--best-of", "system"), "--best-of must be item or source, got 'system'"),
         (("--best-of", ""), "--best-of must be item or source"),
         (("--fallback-below", 0.5), "add --best-of item"),
-        (("--best-of", "item", "--fallback-below", "nan"), "--fallback-below must be a number"),
-        (("--best-of", "item", "--fallback-below", "inf"), "--fallback-below must be a number"),
+        (("--best-of", "item", "--fallback-below", "nan"), "--fallback-below must be finite"),
+        (("--best-of", "item", "--fallback-below", "inf"), "--fallback-below must be finite"),
         (
             ("--best-of", "item", "--fallback-below", 0.5, *SCALE),
             "--fallback-below is in the raters' units",

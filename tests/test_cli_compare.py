@@ -329,7 +329,7 @@ def test_other_items() -> None:
         (outputs(), {"selection": "best"}, "--selection must be random, active or unknown"),
         (outputs(), {"selection": "active"}, "needs the chance of every rated output"),
         (outputs(), {"margin": 0.1}, "--margin goes with --fail-if-worse"),
-        (outputs(), {"margin": -1, "fail_if_worse": True}, "--margin must be a number"),
+        (outputs(), {"margin": -1, "fail_if_worse": True}, "--margin must be 0 or more"),
         (outputs(), {"group": "nothing"}, "there is no column 'nothing'"),
         ([{**row, "probability": 0} for row in outputs()], {}, "0 is no probability"),
         (

@@ -275,12 +275,17 @@ def check(thing: Any) -> None:  # noqa: ANN401 - any dataclass with declared par
             words, _, number = NUMBERS[parameter.kind]
             if isinstance(value, bool) or not isinstance(value, number):
                 raise UsageError(f"{name} must be {words}, got {value!r}")
-            if not about.holds(value):  # type: ignore[arg-type]
-                finite = "" if -LARGEST <= cast("float", value) <= LARGEST else "finite"
-                must = " and ".join(filter(None, (finite, about.range)))
-                raise UsageError(f"{name} must be {must}, got {_short(value)}")
+            check_range(name, cast("float", value), about)
         if about.choices and value not in about.choices:
             raise UsageError(f"{name} must be one of {', '.join(about.choices)}; got {value!r}")
+
+
+def check_range(name: str, value: float, about: About) -> None:
+    """Raises UsageError for a number that is not finite or lies outside the range."""
+    if not about.holds(value):
+        finite = "" if -LARGEST <= value <= LARGEST else "finite"
+        must = " and ".join(filter(None, (finite, about.range)))
+        raise UsageError(f"{name} must be {must}, got {_short(value)}")
 
 
 def _short(value: Any) -> str:  # noqa: ANN401 - any number

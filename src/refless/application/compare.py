@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path, PurePath
-from typing import Annotated
+from typing import Annotated, Literal
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from refless.application.notes import note
 from refless.application.pairs import check_plain, given_pairs
 from refless.application.pairs import compared as compared_pairs
 from refless.application.parameters import (
+    About,
     Argument,
     Chosen,
     Column,
@@ -25,7 +26,6 @@ from refless.application.parameters import (
     Rows,
     Seed,
     Threads,
-    check_drawing,
     command,
     names_in,
 )
@@ -54,7 +54,6 @@ from refless.studies.comparing import Field, Pair, compared
 from refless.tables import PartlyRated
 from refless.tables.partly import both_systems, read_partly, with_ratings
 
-SELECTIONS = ("random", "active", "unknown")
 PLACES = (None, "item", "source", "task")
 NEW, BASELINE = "new", "baseline"  # systems that nothing names
 
@@ -79,10 +78,10 @@ def compare(
     baseline: Files = None,
     system: Annotated[Names, Flag(metavar="NAME", kind=Many)] = None,
     estimator: Chosen = DEFAULT,
-    selection: Annotated[str | None, Flag(metavar="random|active|unknown")] = None,
+    selection: Literal["random", "active", "unknown"] | None = None,
     stratify: bool = False,
     fail_if_worse: bool = False,
-    margin: float = 0.0,
+    margin: Annotated[float, About("", at_least=0)] = 0.0,
     group: str | None = None,
     threads: Threads = None,
     seed: Seed = 0,
@@ -114,8 +113,8 @@ def compare(
         margin: By how much it may be worse, in the raters' units.
         group: What is drawn as a whole: item (the default), source, task or a column's name.
     """
-    check_drawing(seed)
-    _check(selection, margin, fail_if_worse=fail_if_worse)
+    if margin and not fail_if_worse:
+        raise UsageError("--margin goes with --fail-if-worse")
     if given_pairs(outputs, rows):
         check_plain({"selection": selection, "group": group, "rated": rated}, {})
         names = names_in(system)
@@ -174,16 +173,6 @@ class _Given:
     pool: RatedPool
     labels: tuple[str, ...]
     rated_labels: tuple[str, ...]
-
-
-def _check(selection: str | None, margin: float, *, fail_if_worse: bool) -> None:
-    """Raises UsageError for what cannot be honoured."""
-    if selection not in {None, *SELECTIONS}:
-        raise UsageError(f"--selection must be random, active or unknown, got '{selection}'")
-    if not 0 <= margin < float("inf"):
-        raise UsageError(f"--margin must be a number from 0 on, got {margin:g}")
-    if margin and not fail_if_worse:
-        raise UsageError("--margin goes with --fail-if-worse")
 
 
 def _read(

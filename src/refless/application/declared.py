@@ -5,11 +5,15 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, dataclass, fields, is_dataclass
+from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
 from importlib import import_module
-from typing import Annotated, Any, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
+
+from refless.errors import UsageError
+from refless.spec import About, check_range, written
 
 COLUMNS, READING, RESULT = "Columns", "Reading", "Result"
+ANY = About("")
 Many = list[str] | None  # what the command line takes for rows and for several names
 
 
@@ -53,8 +57,6 @@ class Declared:
 
     def parameters(self) -> tuple[Parameter, ...]:
         """The parameters, each with the help that its class gives it."""
-        from refless.spec import About, written
-
         kind = getattr(import_module(self.module), self.name)
         hints = get_type_hints(kind, include_extras=True)
         found = []
@@ -72,12 +74,13 @@ class Declared:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parameter:
-    """One parameter of a function: its name, flag, type and default."""
+    """One parameter of a function: its name, flag, type, default, and the values that it takes."""
 
     name: str
     flag: Flag
     kind: Any
     default: Any
+    about: About = ANY
 
     @property
     def flags(self) -> tuple[str, ...]:
@@ -87,7 +90,21 @@ class Parameter:
     @property
     def key(self) -> str:
         """What a file of settings calls it: the flag without dashes in front."""
-        return max(self.flags, key=len).lstrip("-")
+        return self.longest.lstrip("-")
+
+    @property
+    def longest(self) -> str:
+        """Its flag, spelled out."""
+        return max(self.flags, key=len)
+
+    def check(self, value: Any) -> None:
+        """Raises UsageError for a word that is no choice, or a number outside the range."""
+        choices = self.about.choices
+        if choices and value is not None and value not in choices:
+            must = f"{', '.join(choices[:-1])} or {choices[-1]}"
+            raise UsageError(f"{self.longest} must be {must}, got '{value}'")
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            check_range(self.longest, value, self.about)
 
 
 CONFIG = Parameter(
@@ -124,13 +141,17 @@ def parameters_of(function: Callable[..., object]) -> tuple[Parameter, ...]:
 
 
 def _parameter(name: str, hint: Any, default: Any, told: Mapping[str, str]) -> Parameter:
-    kind, *flags = get_args(hint) if get_origin(hint) is Annotated else (hint,)
-    given: dict[str, Any] = {"help": told.get(name, "")}
-    for flag in flags:
+    kind, *declared = get_args(hint) if get_origin(hint) is Annotated else (hint,)
+    about = next((one for one in declared if isinstance(one, About)), ANY)
+    for one in (kind, *get_args(kind)):
+        about = replace(about, choices=get_args(one)) if get_origin(one) is Literal else about
+    given: dict[str, Any] = {"help": about.help or told.get(name, "")}
+    given["metavar"] = "|".join(about.choices)
+    for flag in (one for one in declared if isinstance(one, Flag)):
         said = {field.name: getattr(flag, field.name) for field in fields(Flag)}
         given |= {name: value for name, value in said.items() if value}
     flag = Flag(**given)
-    return Parameter(name=name, flag=flag, kind=flag.kind or kind, default=default)
+    return Parameter(name=name, flag=flag, kind=flag.kind or kind, default=default, about=about)
 
 
 def told_of(*docs: str | None) -> dict[str, str]:

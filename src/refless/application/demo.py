@@ -9,7 +9,7 @@ from typing import Annotated
 import msgspec
 import numpy as np
 
-from refless.application.parameters import Flag, Folder, Seed, check_drawing, command
+from refless.application.parameters import Flag, Folder, Seed, command
 from refless.application.score import score
 from refless.application.validate import validate
 from refless.records import Outputs, RatedPool, as_outputs
@@ -35,7 +35,6 @@ def demo(
     Args:
         out_dir: Also write the sample as rated.jsonl and outputs.jsonl into this folder.
     """
-    check_drawing(seed)
     pool = simulate(RATED + NEW, seed=seed).pool
     rated, fresh = pool.take(np.arange(RATED)), pool.take(np.arange(RATED, RATED + NEW))
     outputs = as_outputs(fresh)

@@ -12,10 +12,10 @@ from refless.application.parameters import (
     Files,
     Flag,
     Model,
+    Natural,
     Rows,
     Seed,
     Threads,
-    check_drawing,
     command,
 )
 from refless.application.rows import ScoredRows, check_standard_input, note_unread, rated_of
@@ -37,7 +37,7 @@ def explain(
     id: str | None = None,  # noqa: A002 - the flag's name
     outputs: Files = None,
     source: str | None = None,
-    most: int = 10,
+    most: Natural = 10,
     threads: Threads = None,
     seed: Seed = 0,
     rows: ScoredRows,
@@ -53,9 +53,6 @@ def explain(
         source: What TEXT answers, where rated texts have sources.
         most: Rated texts to show.
     """
-    check_drawing(seed)
-    if most < 1:
-        raise UsageError(f"--most must be 1 or more, got {most}")
     check_standard_input(rated, outputs, text)
     if (text is None) == (id is None):
         raise UsageError("give either TEXT or --id")

@@ -12,7 +12,6 @@ from refless.application.parameters import (
     Folder,
     Seed,
     Threads,
-    check_drawing,
     command,
 )
 from refless.application.rows import ScoredRows, note_unread, rated_of
@@ -44,7 +43,6 @@ def fit(
         out_dir: Folder of the fitted estimator; made where missing.
         group: What belongs together where errors are measured, as of 'refless score'.
     """
-    check_drawing(seed)
     one = chosen(estimator, threads, seed)
     with claimed(out_dir, FITTED, tell=note) as claim:  # first: it may not be writable
         pool, labels = rated_of(rated, rows, group or "id")

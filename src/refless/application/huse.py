@@ -15,7 +15,6 @@ from refless.application.parameters import (
     Rows,
     Seed,
     Threads,
-    check_drawing,
     command,
 )
 from refless.application.rows import tell
@@ -67,7 +66,6 @@ def huse(
         neighbors: Neighbours that vote.
         exact_ties: Let distances that differ by rounding count as equal; the paper's do not.
     """
-    check_drawing(seed, resamples)
     one = chosen(estimator, threads, seed)
     read = _read(
         rated, rows, {"logprob": logprob_column, "length": length_column, "label": label_column}

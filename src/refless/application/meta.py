@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -12,13 +13,13 @@ from refless.application.parameters import (
     Argument,
     LogprobsColumn,
     Metrics,
+    Natural,
     ReferenceColumns,
     Resamples,
     Seed,
     SeveralColumns,
     TokensColumn,
     WeightColumn,
-    check_drawing,
     command,
     names_in,
 )
@@ -41,14 +42,14 @@ from refless.studies.validation import group_labels
 from refless.tables import ScoredRead, read_scored
 from refless.version import __version__
 
-MEASURES = ("spearman", "pearson")
+Measure = Literal["spearman", "pearson"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class How:
     """What metrics are compared by: correlation, what is drawn together, items a unit."""
 
-    measure: str
+    measure: Measure
     group: str
     unit: int
     seed: int
@@ -65,9 +66,9 @@ def meta(
     weight_column: WeightColumn = None,
     logprobs_column: LogprobsColumn = None,
     tokens_column: TokensColumn = None,
-    measure: str = "spearman",
+    measure: Measure = "spearman",
     group: str = "id",
-    unit: int = 100,
+    unit: Natural = 100,
     resamples: Resamples = 1000,
     seed: Seed = 0,
     rows: ScoredRows,
@@ -87,11 +88,6 @@ def meta(
             column's name.
         unit: Items a unit, for differences between pairs of systems.
     """
-    check_drawing(seed, resamples)
-    if measure not in MEASURES:
-        raise UsageError(f"--measure must be spearman or pearson, got '{measure}'")
-    if unit < 1:
-        raise UsageError(f"--unit must be 1 or more, got {unit}")
     columns, lower = names_in(rows.score_column), names_in(lower_is_better)
     if not columns and not names_in(metrics):
         raise UsageError("at least one --score-column or -m METRIC is needed")
@@ -145,11 +141,7 @@ def _result(
     human = _human(read, how.group)
     paired = bool(human.system and human.item and len(set(human.system)) > 1)
     people = annotators(read.pool)
-    settings = study.How(
-        measure="pearson" if how.measure == "pearson" else "spearman",
-        seed=how.seed,
-        resamples=how.resamples,
-    )
+    settings = study.How(measure=how.measure, seed=how.seed, resamples=how.resamples)
     return MetaResult(
         pool=read.pool,
         scores=scores,

@@ -21,7 +21,6 @@ from refless.application.parameters import (
     Seed,
     TokensColumn,
     WeightColumn,
-    check_drawing,
     command,
     names_in,
 )
@@ -60,7 +59,6 @@ def metric(
         outputs: Files of outputs; - is standard input.
         reference_file: References of all outputs, one a line, as sacrebleu takes them. Repeatable.
     """
-    check_drawing(seed, resamples)
     chosen = metrics_of(metrics)
     named = rows.reading(
         reference=names_in(reference_column),

@@ -19,7 +19,6 @@ from refless.application.parameters import (
     Read,
     Rows,
     Seed,
-    check_drawing,
     check_folder,
     command,
 )
@@ -81,7 +80,6 @@ def mine(
         response_column: Column of the response.
         max_bytes: Most bytes that one file of rows may hold, unpacked.
     """
-    check_drawing(seed)
     if out_dir is None:
         raise UsageError("--out-dir is needed: a folder for raters.jsonl and key.jsonl")
     folder = check_folder(out_dir)

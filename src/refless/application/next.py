@@ -19,7 +19,6 @@ from refless.application.parameters import (
     Rows,
     Seed,
     Threads,
-    check_drawing,
     command,
     names_in,
     this_call,
@@ -90,7 +89,6 @@ def next(  # noqa: A001 - the command's name
             Without it: 5 % of the range of the ratings.
         blind: Leave the system out of the file for raters.
     """
-    check_drawing(seed)
     _check(goal, n, within, system)
     one = chosen(estimator, threads, seed)
     pool, found, done, called = _read(outputs, rated, one, rows, goal)

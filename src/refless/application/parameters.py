@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import wraps
 from os import PathLike, fspath
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_type_hints
 
 from refless.application.declared import (
     COLUMNS,
@@ -27,14 +27,13 @@ from refless.application.declared import (
 from refless.application.notes import collecting, note
 from refless.errors import UsageError
 from refless.outside import MOST_BYTES, is_folder
+from refless.spec import About, spec_of
 
 if TYPE_CHECKING:
     from refless.report.result import Result
     from refless.tables import Reading
 
-__all__ = ["COLUMNS", "RESULT", "Declared", "Flag", "Many", "Parameter", "parameters_of"]
-
-FEWEST_RESAMPLES = 40  # the outermost 2.5 % of them are then one
+__all__ = ["COLUMNS", "RESULT", "About", "Declared", "Flag", "Many", "Parameter", "parameters_of"]
 
 Rows = Any  # files, a data frame, columns, dicts: whatever `refless.tables` reads
 Names = str | Sequence[str] | None  # one or several
@@ -138,14 +137,12 @@ class RatedRows(OutputRows):
     dimension: Annotated[Read[Names], Flag(metavar="NAME", kind=Many)] = None
     dimension_column: Rare[Column] = None
     label_config: Annotated[Rare[Read[str | None]], Flag(metavar="FILE")] = None
-    aggregate: Annotated[Rare[Read[str]], Flag(metavar="mean|median")] = "mean"
+    aggregate: Rare[Read[Literal["mean", "median"]]] = "mean"
 
     def reading(self, **columns: Any) -> Reading:
         """How to read, with more columns by role."""
         from refless.tables import one_of, parse_rating_map, scale_of
 
-        if self.aggregate not in {"mean", "median"}:
-            raise UsageError(f"--aggregate must be mean or median, got '{self.aggregate}'")
         words = self.rating_map
         dimension, own = one_of(names_in(self.dimension))
         scale = None if self.scale is None else scale_of(self.scale)
@@ -155,13 +152,19 @@ class RatedRows(OutputRows):
             scale=scale if own is None else own,
             dimension=dimension,
             label_config=self.label_config,
-            aggregate="median" if self.aggregate == "median" else "mean",
+            aggregate=self.aggregate,
             rating_map=parse_rating_map(words) if isinstance(words, str) else words,
         )
 
 
-Seed = Annotated[int, Flag(help="Seed of all that is drawn; 0 is a seed.", panel=RESULT)]
-Resamples = Annotated[int, Flag(help="Bootstrap resamples behind intervals.", panel=RESULT)]
+Natural = Annotated[int, About("", at_least=1)]
+Share = Annotated[T, About("", at_least=0, at_most=1)]
+Seed = Annotated[
+    int, About("Seed of all that is drawn; 0 is a seed.", at_least=0), Flag(panel=RESULT)
+]
+Resamples = Annotated[  # the outermost 2.5 % of 40 are one
+    int, About("Bootstrap resamples behind intervals.", at_least=40), Flag(panel=RESULT)
+]
 Threads = Annotated[
     int | None,
     Flag(
@@ -222,17 +225,6 @@ def names_in(names: Names) -> tuple[str, ...]:
     return (names,) if isinstance(names, str) else tuple(names)
 
 
-def check_drawing(seed: int, resamples: int = FEWEST_RESAMPLES) -> None:
-    """Raises UsageError for a seed or a number of resamples that cannot be used."""
-    if seed < 0:
-        raise UsageError(f"--seed must be 0 or more, got {seed}")
-    if resamples < FEWEST_RESAMPLES:
-        raise UsageError(
-            f"--resamples must be {FEWEST_RESAMPLES} or more, got {resamples}: a 95 % interval "
-            "needs as many"
-        )
-
-
 @dataclass(frozen=True, slots=True)
 class Call:
     """A call of a function: what it was given, as a command line can say it again.
@@ -262,7 +254,7 @@ def _words(one: Parameter, value: Any) -> list[str]:
         return words_of(value)
     if value is None or (type(value) is type(one.default) and value == one.default):
         return []
-    name = max(one.flags, key=len)
+    name = one.longest
     if isinstance(value, bool):
         return [name if value else f"--no-{name.removeprefix('--')}"]
     if one.kind == Many:
@@ -287,7 +279,6 @@ def words_of(value: Any) -> list[str]:
 def _said(value: Any) -> str:
     if hasattr(value, "fit"):
         from refless.estimators import ESTIMATORS
-        from refless.spec import spec_of
 
         return spec_of(value, ESTIMATORS)
     if isinstance(value, float):
@@ -320,6 +311,8 @@ def command(function: Callable[..., R]) -> Callable[..., R]:
     def run(*args: Any, config: Folder | None = None, **values: Any) -> R:
         with collecting() as told:
             call = _called(function, signature, args, values, config)
+            for one in call.parameters:
+                one.check(call.values.get(one.name))
             given = dict(call.values)
             for name, group in groups.items():
                 given[name] = group(**{one.name: given.pop(one.name) for one in fields(group)})

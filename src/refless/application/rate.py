@@ -11,18 +11,20 @@ from typing import Annotated, Any
 from refless.application.estimating import DEFAULT, chosen
 from refless.application.notes import note
 from refless.application.parameters import (
+    About,
     Argument,
     Chosen,
     Files,
     Flag,
     Many,
     Names,
+    Natural,
     OutputRows,
     Rare,
     RatedRows,
     Rows,
     Seed,
-    check_drawing,
+    Share,
     command,
     names_in,
 )
@@ -30,17 +32,16 @@ from refless.application.rows import outputs_of, told_pool
 from refless.errors import InputError, MissingExtraError, UsageError
 from refless.estimators import ESTIMATORS
 from refless.records import Outputs, RatedPool
-from refless.report.rate import Asked, RateResult, Where
+from refless.report.rate import Ask, Asked, RateResult, Where
 from refless.signature import Signature
 from refless.spec import spec_of
 from refless.version import __version__
 
-ASKS = ("rating", "pair", "best")
 MOST_STEPS = 11  # buttons of a scale
 ENDING = ".ratings.sqlite"
 
 Host = Annotated[str, Flag(panel="Service", metavar="ADDRESS")]
-Port = Annotated[int, Flag(panel="Service")]
+Port = Annotated[int, About("", at_least=1, at_most=65535), Flag(panel="Service")]
 
 
 @command
@@ -50,18 +51,18 @@ def rate(
     rated: Files = None,
     scale: Annotated[tuple[float, float], Flag(metavar="MIN MAX")] = (1.0, 5.0),
     dimension: Annotated[Names, Flag(metavar="NAME", kind=Many)] = None,
-    ask: Annotated[str, Flag(metavar="rating|pair|best")] = "rating",
-    per_item: int = 1,
-    overlap: float = 0.1,
-    repeat: float = 0.05,
-    audit: float = 0.5,
+    ask: Ask = "rating",
+    per_item: Natural = 1,
+    overlap: Share[float] = 0.1,
+    repeat: Share[float] = 0.05,
+    audit: Share[float] = 0.5,
     raters: int = 1,
     estimator: Chosen = DEFAULT,
     host: Host = "127.0.0.1",
     port: Port = 8000,
     database: Annotated[str | None, Flag(panel="Service", metavar="FILE|URL")] = None,
     backup: Annotated[str | None, Flag(panel="Service", metavar="FILE")] = None,
-    lease: Rare[int] = 900,
+    lease: Rare[Natural] = 900,
     seed: Seed = 0,
     rows: OutputRows,
 ) -> RateResult:
@@ -91,9 +92,8 @@ def rate(
         backup: Copy the database to this file, whole, and end; also while it is being served.
         lease: Seconds for which an item is kept for the rater who was shown it.
     """
-    check_drawing(seed)
     asked = _asked(ask, scale, dimension, per_item, overlap, repeat, audit, lease, seed)
-    check_served(host, port)
+    check_served(host)
     if rated is not None and len(asked.dimensions) > 1:
         raise UsageError(
             "--rated has ratings of one thing, so it would teach every dimension the same; "
@@ -116,19 +116,17 @@ def rate(
     )
 
 
-def check_served(host: str, port: int) -> None:
-    """Raises UsageError for a port that there cannot be, MissingExtraError without the extra."""
+def check_served(host: str) -> None:
+    """Raises MissingExtraError without the extra; says so where others can reach the service."""
     needed = ("starlette", "uvicorn", "sqlalchemy", "alembic", "jinja2", "itsdangerous")
     if not all(map(find_spec, needed)):
         raise MissingExtraError("a service", "serve")
-    if not 0 < port < 1 << 16:
-        raise UsageError(f"--port must lie between 1 and 65535, got {port}")
     if host not in {"127.0.0.1", "localhost", "::1"}:
         note(f"listening on {host}, so that others can reach it: put a proxy with TLS before it")
 
 
 def _asked(
-    ask: str,
+    ask: Ask,
     scale: Sequence[float],
     dimension: Names,
     per_item: int,
@@ -139,8 +137,6 @@ def _asked(
     seed: int,
 ) -> Asked:
     """How raters are asked; raises UsageError for what cannot be."""
-    if ask not in ASKS:
-        raise UsageError(f"--ask must be rating, pair or best, got '{ask}'")
     low, high = scale
     whole = math.isfinite(low) and math.isfinite(high) and low == int(low) and high == int(high)
     if not whole or not low < high < low + MOST_STEPS:
@@ -148,17 +144,11 @@ def _asked(
             f"--scale needs two whole numbers, the lower one first, for at most {MOST_STEPS} "
             f"buttons; got {low:g} {high:g}"
         )
-    shares = {"overlap": overlap, "repeat": repeat, "audit": audit}
-    for name, share in shares.items():
-        if not 0 <= share <= 1:
-            raise UsageError(f"--{name} is a share, from 0 to 1; got {share:g}")
-    if per_item < 1 or lease < 1:
-        raise UsageError("--per-item and --lease must be 1 or more")
     names = tuple(dict.fromkeys(names_in(dimension))) or ("quality",)
     if not all(name.strip() and len(name) <= 100 for name in names):
         raise UsageError("--dimension needs a name")
     return Asked(
-        ask=ask,  # type: ignore[arg-type]
+        ask=ask,
         scale=(low, high),
         dimensions=names,
         per_item=per_item,

@@ -25,8 +25,8 @@ from refless.application.parameters import (
     Model,
     Rows,
     Seed,
+    Share,
     Threads,
-    check_drawing,
     command,
 )
 from refless.application.rows import (
@@ -67,7 +67,7 @@ def score(
     best_of: Annotated[str | None, Flag(metavar="item|source")] = None,
     fallback_below: float | None = None,
     min_mean: float | None = None,
-    min_coverage: float | None = None,
+    min_coverage: Share[float | None] = None,
     group: str | None = None,
     trained_on: Files = None,
     threads: Threads = None,
@@ -100,8 +100,6 @@ def score(
         trained_on: Files that a generator was trained on, of any size: says which rated texts and
             outputs they hold. Every text in every row counts.
     """
-    check_drawing(seed)
-    check_gates(min_mean, min_coverage)
     _check_choice(best_of, fallback_below)
     if model is None and given_pairs(rated, rows):
         more = {"best_of": best_of, "fallback_below": fallback_below, "trained_on": trained_on}
@@ -117,8 +115,8 @@ def score(
         given = _read_for(saved, outputs, rows)
     pool, found = given.rated, given.outputs
     scale = rated_in(pool).scale
-    least = _in_unit(min_mean, scale, "--min-mean")
-    below = _in_unit(fallback_below, scale, "--fallback-below")
+    least = in_unit(min_mean, scale, "--min-mean")
+    below = in_unit(fallback_below, scale, "--fallback-below")
     if best_of is not None:
         labels(found, best_of)
     note_unread([one], rated_in(pool))
@@ -285,22 +283,6 @@ def note_systems(systems: AbstractSet[str], estimator: Estimator) -> None:
         )
 
 
-def check_gates(min_mean: float | None, min_coverage: float | None) -> None:
-    """Raises UsageError for a gate that nothing could pass."""
-    if min_mean is not None and not math.isfinite(min_mean):
-        raise UsageError(f"--min-mean must be a number, got {min_mean}")
-    if min_coverage is not None and not 0 <= min_coverage <= 1:
-        raise UsageError(f"--min-coverage must lie in [0, 1], got {min_coverage:g}")
-
-
-def checked_gates(
-    min_mean: float | None, min_coverage: float | None, scale: Scale | None
-) -> float | None:
-    """The least mean in the units of estimates; UsageError for a gate that nothing could pass."""
-    check_gates(min_mean, min_coverage)
-    return _in_unit(min_mean, scale, "--min-mean")
-
-
 def _check_choice(by: str | None, fallback_below: float | None) -> None:
     """Raises UsageError for a choice that cannot be made.
 
@@ -315,7 +297,7 @@ def _check_choice(by: str | None, fallback_below: float | None) -> None:
         )
 
 
-def _in_unit(value: float | None, scale: Scale | None, flag: str) -> float | None:
+def in_unit(value: float | None, scale: Scale | None, flag: str) -> float | None:
     """A value in the raters' units as estimates have it: in [0, 1] with a scale.
 
     Raises:

@@ -6,7 +6,6 @@ from refless.application.parameters import (
     Chosen,
     Seed,
     Threads,
-    check_drawing,
     command,
 )
 from refless.application.rate import Host, Port, check_served
@@ -39,8 +38,7 @@ def serve(
         host: Address to listen on; 0.0.0.0 for all, behind a proxy with TLS.
         port: Port to listen on.
     """
-    check_drawing(seed)
-    check_served(host, port)
+    check_served(host)
     one = _made(rated, chosen(estimator, threads, seed), rows)
     where = Where(host=host, port=port)
     return ServeResult(estimator=one, where=where, signature=one.signature())

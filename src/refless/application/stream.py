@@ -11,14 +11,15 @@ from refless.application.parameters import (
     Argument,
     Flag,
     Folder,
+    Natural,
     Rows,
     Seed,
+    Share,
     Threads,
-    check_drawing,
     command,
 )
 from refless.application.rows import ScoredRows, column_of, tell
-from refless.application.score import checked_gates, gate, note_groups, note_systems, together
+from refless.application.score import gate, in_unit, note_groups, note_systems, together
 from refless.errors import InputError, UsageError
 from refless.estimators import Estimator
 from refless.parts import Parts, parts_of
@@ -37,9 +38,9 @@ def stream(
     *,
     model: Annotated[Folder, Flag(metavar="DIR", kind=str)],
     to: Annotated[Folder, Flag(metavar="FILE", kind=str)],
-    batch: int = BATCH,
+    batch: Natural = BATCH,
     min_mean: float | None = None,
-    min_coverage: float | None = None,
+    min_coverage: Share[float | None] = None,
     threads: Threads = None,
     seed: Seed = 0,
     rows: ScoredRows,
@@ -59,13 +60,10 @@ def stream(
             units.
         min_coverage: Gate: exit 3 below this coverage.
     """
-    check_drawing(seed)
-    if batch < 1:
-        raise UsageError(f"--batch must be 1 or more, got {batch}")
     saved = saved_in(model, rated=None, estimator=DEFAULT, rows=rows, threads=threads)
     one, group = saved.estimator, saved.group
     _check_apart(one)
-    least = checked_gates(min_mean, min_coverage, one.rated.scale)
+    least = in_unit(min_mean, one.rated.scale, "--min-mean")
     settings = {"outputs": named(outputs), "estimator": str(saved.signature), "batch": batch}
     # by another column estimates are others, so how outputs are read is a setting too
     settings["reading"] = {name: str(value) for name, value in rows.given().items()}

@@ -21,7 +21,6 @@ from refless.application.parameters import (
     Seed,
     Several,
     Threads,
-    check_drawing,
     command,
     names_in,
 )
@@ -95,7 +94,6 @@ def stress(
         system: Of several systems, the one whose outputs are changed. Without it: the first in the
             alphabet.
     """
-    check_drawing(seed, resamples)
     check_standard_input(outputs, rated, train)
     if not (metrics or scorer or rated is not None):
         raise UsageError("say what to test: -m METRIC, --scorer 'COMMAND' or --rated POOL")

@@ -16,7 +16,6 @@ from refless.application.parameters import (
     RatedRows,
     Seed,
     Threads,
-    check_drawing,
     command,
 )
 from refless.application.rows import outputs_of, rated_of
@@ -58,7 +57,6 @@ def train(
         out_dir: Folder of the model; made where missing.
         references: Files of people's texts (with sources), taken for perfect; repeatable.
     """
-    check_drawing(seed)
     pairs: tuple[tuple[str, str], ...] = ()
     if references is not None:
         found = outputs_of(references, rows)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import fields
 from itertools import product
 from os import fspath
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from refless.application.config import TUNED, as_toml
 from refless.application.estimating import DEFAULT, chosen
@@ -17,8 +17,8 @@ from refless.application.parameters import (
     Many,
     Rare,
     Seed,
+    Share,
     Threads,
-    check_drawing,
     command,
     parameters_of,
     this_call,
@@ -34,7 +34,7 @@ from refless.report.tune import TuneResult, seen, too_good
 from refless.signature import Signature, digest_of
 from refless.spec import expanded, spec_of
 from refless.studies.sampling import drawn_rows
-from refless.studies.tuning import OBJECTIVES, Tuning, ratings_digest, tuning
+from refless.studies.tuning import Tuning, ratings_digest, tuning
 from refless.studies.validation import codes, group_labels
 from refless.version import __version__
 from refless.writing import check_writable, write_atomic
@@ -65,8 +65,8 @@ def tune(
     *,
     estimator: Annotated[Any, Flag(metavar="ESTIMATOR", kind=Many)] = None,
     learn_orders: bool = False,
-    objective: Annotated[str, Flag(metavar="spearman|mse")] = "spearman",
-    min_coverage: float = 0.4,
+    objective: Literal["spearman", "mse"] = "spearman",
+    min_coverage: Share[float] = 0.4,
     write: Annotated[Folder | None, Flag(metavar="FILE", kind=str | None)] = None,
     group: str | None = None,
     at_most: Rare[int] = AT_MOST,
@@ -93,11 +93,6 @@ def tune(
             Without it: source, where there are 20 of them, else id.
         at_most: Rated texts to tune on; of more, so many are drawn.
     """
-    check_drawing(seed)
-    if objective not in OBJECTIVES:
-        raise UsageError(f"--objective must be spearman or mse, got '{objective}'")
-    if not 0 <= min_coverage <= 1:
-        raise UsageError(f"--min-coverage must be from 0 to 1, got {min_coverage:g}")
     file = None if write is None else _checked(fspath(write))
     specs = [estimator] if isinstance(estimator, str) else estimator or SETS
     candidates = {

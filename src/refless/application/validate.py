@@ -11,6 +11,7 @@ from refless.application.estimating import by_title, chosen, tried_of, with_twin
 from refless.application.notes import note, note_few, progress
 from refless.application.pairs import check_plain, given_pairs, validated
 from refless.application.parameters import (
+    About,
     Argument,
     Call,
     Flag,
@@ -18,7 +19,6 @@ from refless.application.parameters import (
     Rare,
     Seed,
     Threads,
-    check_drawing,
     command,
     parameters_of,
     this_call,
@@ -59,7 +59,7 @@ def validate(
     *,
     estimator: Annotated[Any, Flag(metavar="ESTIMATOR", kind=Many)] = None,
     group: str = "id",
-    at_most: Rare[int] = AT_MOST,
+    at_most: Annotated[Rare[int], About("", at_least=FEWEST_STUDIED)] = AT_MOST,
     threads: Threads = None,
     seed: Seed = 0,
     rows: ScoredRows,
@@ -80,9 +80,6 @@ def validate(
             item, task or a column's name.
         at_most: Rated texts to validate on; of more, so many are drawn.
     """
-    check_drawing(seed)
-    if at_most < FEWEST_STUDIED:
-        raise UsageError(f"--at-most must be {FEWEST_STUDIED} or more, got {at_most}")
     given = [estimator] if isinstance(estimator, str) or hasattr(estimator, "fit") else estimator
     if given_pairs(rated, rows):
         check_plain({"group": group}, {"group": "id"})

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import MISSING
 from functools import partial
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, get_args, get_origin
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -181,13 +181,13 @@ def help_of(function: Callable[..., Result]) -> str:
 
 def rare_of(function: Callable[..., Result]) -> str:
     """A line on the flags that help does not list."""
-    rare = [max(one.flags, key=len) for one in parameters_of(function) if one.flag.hidden]
+    rare = [one.longest for one in parameters_of(function) if one.flag.hidden]
     return f"Seldom needed, in docs/command-line.md: {', '.join([*rare, '--csv-safe'])}."
 
 
 def _kind(kind: Any) -> Any:  # noqa: ANN401 - any type
     """The type as typer knows it; what it does not know is text."""
-    if get_origin(kind) is UnionType and NoneType in get_args(kind):
+    if get_origin(kind) in (UnionType, Union) and NoneType in get_args(kind):
         (plain,) = (one for one in get_args(kind) if one is not NoneType)
         return _kind(plain) | None
     return kind if kind in PLAIN and get_origin(kind) is not Literal else str
