@@ -2,13 +2,16 @@
 
 import csv
 import io
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from jsonschema import Draft202012Validator
 
 from command_line import run, too_wide
+from refless.datasets import DATASETS
 from refless.estimators import ESTIMATORS
 from refless.kernels import KERNELS
 from refless.metrics import METRICS
@@ -67,6 +70,15 @@ def test_text_and_rows(name: str) -> None:
     table = list(csv.DictReader(io.StringIO(run(name, "--format", "csv").out)))
     assert len(table) == sum(len(row["parameters"]) for row in listed)
     assert {"name", "parameter", "takes", "default", "range", "help"} == set(table[0])
+
+
+@pytest.mark.parametrize("name", [*KINDS, "datasets"])
+def test_page(name: str, tmp_path: Path) -> None:
+    """What is listed is a page too."""
+    page = tmp_path / "page.html"
+    assert run(name, "-o", page).code == 0
+    headings = re.findall("<h2[^>]*>(.*?)</h2>", page.read_text(encoding="utf-8"))
+    assert {*KINDS.get(name, DATASETS)} <= {*headings}
 
 
 def test_help_loads_no_arithmetic() -> None:

@@ -6,7 +6,6 @@ import inspect
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
-from importlib import import_module
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 from refless.errors import UsageError
@@ -45,22 +44,20 @@ class Declared:
     """Parameters that another class declares, taken by keyword.
 
     Attributes:
-        module, name: where the class is; it is loaded when its parameters are asked for.
+        kind: the class.
         without: parameters that are not taken.
         hidden: parameters that work, but that help does not list.
     """
 
-    module: str
-    name: str
+    kind: type[Any]
     without: tuple[str, ...] = ()
     hidden: tuple[str, ...] = ()
 
     def parameters(self) -> tuple[Parameter, ...]:
         """The parameters, each with the help that its class gives it."""
-        kind = getattr(import_module(self.module), self.name)
-        hints = get_type_hints(kind, include_extras=True)
+        hints = get_type_hints(self.kind, include_extras=True)
         found = []
-        for field in fields(kind):
+        for field in fields(self.kind):
             about = next((a for a in get_args(hints[field.name]) if isinstance(a, About)), None)
             if about is None or field.name in self.without:
                 continue

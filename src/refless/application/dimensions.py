@@ -1,25 +1,21 @@
 """One command for each of several dimensions (fluency, coherence ...), and its results as one."""
 
-from __future__ import annotations
-
 import inspect
 import shlex
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from refless.application.notes import note, overheard
 from refless.application.parameters import names_in
 from refless.errors import InputError, UsageError
+from refless.report.dimensions import ByDimension, ScoreByDimension, ValidateByDimension
+from refless.report.result import Result
 from refless.signature import Signature
-
-if TYPE_CHECKING:
-    from refless.report.dimensions import ByDimension
-    from refless.report.result import Result
-    from refless.tables import SeveralDimensionsError
+from refless.tables import SeveralDimensionsError, dimension_of
 
 COMMANDS = ("validate", "score")
 OF_ONE = ("best_of", "fallback_below", "min_coverage", "min_mean")  # what one dimension decides
-Command = Callable[..., "Result"]
+Command = Callable[..., Result]
 Values = Mapping[str, Any]
 
 
@@ -37,9 +33,6 @@ def by_dimension(function: Command, *args: Any, **values: Any) -> ByDimension:
     """
     if getattr(function, "__name__", "") not in COMMANDS:
         raise UsageError(f"by_dimension takes refless.{' or refless.'.join(COMMANDS)}")
-    from refless.report.dimensions import ByDimension
-    from refless.tables import dimension_of
-
     given = {**inspect.signature(function).bind_partial(*args).arguments, **values}
     found = whole_or_by_dimension(function, given)
     if isinstance(found, ByDimension):
@@ -57,8 +50,6 @@ def whole_or_by_dimension(function: Command, values: Values) -> Result:
         UsageError: several dimensions and a gate, or `best_of`.
         InputError: several dimensions in what can be read once.
     """
-    from refless.tables import SeveralDimensionsError
-
     with overheard() as said:
         try:
             return function(**values)
@@ -88,8 +79,6 @@ def _results(
     function: Command, values: Values, several: SeveralDimensionsError
 ) -> dict[str, Result]:
     """The results by dimension; those that cannot be read are told, unless they were asked for."""
-    from refless.tables import SeveralDimensionsError, dimension_of
-
     found: dict[str, Result] = {}
     faults: dict[str, InputError] = {}
     for name in several.names:
@@ -114,8 +103,6 @@ def _joined(
     function: Command, values: Values, found: Mapping[str, Result], said: list[str]
 ) -> ByDimension:
     """The results as one; notes of all of them are told once, others with their dimension."""
-    from refless.report.dimensions import ScoreByDimension, ValidateByDimension
-
     kinds: dict[str, Any] = {"score": ScoreByDimension, "validate": ValidateByDimension}
     with overheard() as more:
         for line in dict.fromkeys(line for one in found.values() for line in one.notes):

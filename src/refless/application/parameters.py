@@ -1,7 +1,5 @@
 """Parameters that functions and command line share, each declared once with its line of help."""
 
-from __future__ import annotations
-
 import inspect
 import shlex
 from collections.abc import Callable, Mapping, Sequence
@@ -10,8 +8,9 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import wraps
 from os import PathLike, fspath
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_type_hints
+from typing import Annotated, Any, Literal, TypeVar, get_type_hints
 
+from refless.application.config import config_of
 from refless.application.declared import (
     COLUMNS,
     CONFIG,
@@ -26,19 +25,19 @@ from refless.application.declared import (
 )
 from refless.application.notes import collecting, note
 from refless.errors import UsageError
+from refless.estimators import ESTIMATORS
 from refless.outside import MOST_BYTES, is_folder
+from refless.report.result import Result
 from refless.spec import About, spec_of
-
-if TYPE_CHECKING:
-    from refless.report.result import Result
-    from refless.tables import Reading
+from refless.tables import Columns, Reading, one_of, parse_rating_map, scale_of
+from refless.tables.columns import SEVERAL
 
 __all__ = ["COLUMNS", "RESULT", "About", "Declared", "Flag", "Many", "Parameter", "parameters_of"]
 
 Rows = Any  # files, a data frame, columns, dicts: whatever `refless.tables` reads
 Names = str | Sequence[str] | None  # one or several
 Folder = str | PathLike[str]
-R = TypeVar("R", bound="Result")
+R = TypeVar("R", bound=Result)
 
 
 Argument = Annotated[Rows, Flag(argument=True, kind=list[str])]
@@ -91,9 +90,6 @@ class OutputRows:
 
     def reading(self, **columns: Any) -> Reading:
         """How to read: the columns that flags name, whatever they are, and more by role."""
-        from refless.tables import Columns, Reading
-        from refless.tables.columns import SEVERAL
-
         flags = [one.name for one in fields(self) if one.name.endswith("_column")]
         own = {name.removesuffix("_column"): getattr(self, name) for name in flags}
         own |= {role: names_in(own[role]) for role in SEVERAL if role in own}
@@ -141,8 +137,6 @@ class RatedRows(OutputRows):
 
     def reading(self, **columns: Any) -> Reading:
         """How to read, with more columns by role."""
-        from refless.tables import one_of, parse_rating_map, scale_of
-
         words = self.rating_map
         dimension, own = one_of(names_in(self.dimension))
         scale = None if self.scale is None else scale_of(self.scale)
@@ -278,8 +272,6 @@ def words_of(value: Any) -> list[str]:
 
 def _said(value: Any) -> str:
     if hasattr(value, "fit"):
-        from refless.estimators import ESTIMATORS
-
         return spec_of(value, ESTIMATORS)
     if isinstance(value, float):
         return repr(float(value)).removesuffix(".0")
@@ -339,8 +331,6 @@ def _called(
     """The call, with what a file of settings says of parameters that are not given."""
     name, parameters, tuned = function.__name__, parameters_of(function), None
     if config is not None:
-        from refless.application.config import config_of
-
         found = config_of(fspath(config), name, parameters)
         given = {*signature.bind_partial(*args).arguments, *values}
         used = {key: value for key, value in found.values.items() if key not in given}

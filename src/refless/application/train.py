@@ -44,7 +44,7 @@ def train(
     threads: Threads = None,
     seed: Seed = 0,
     rows: RatedRows,
-    **network: Annotated[Any, Declared("refless.estimators", "RatPred", OWN, RARE)],
+    **network: Annotated[Any, Declared(RatPred, OWN, RARE)],
 ) -> TrainResult:
     """Train RatPred on rated texts and save it for 'refless score --estimator ratpred:model=DIR'.
 

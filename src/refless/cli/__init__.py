@@ -8,15 +8,16 @@ import os
 import sys
 import traceback
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import typer
+from typer.core import TyperGroup
 
 from refless.application import COMMANDS
 from refless.cli import streams
 from refless.cli.console import say, warned
-from refless.cli.flags import Commands
 from refless.errors import RefLessError
 from refless.outside import ours
 from refless.printable import printable
@@ -27,6 +28,55 @@ OUR_FAULT = (
     "refless: internal error: this is a fault of refless, not of your input. Please report it "
     f"with the lines above and this one: refless {__version__}, Python {sys.version.split()[0]}\n"
 )
+
+
+class Commands(TyperGroup):
+    """The group of all commands, whose help is plain text: what draws boxes takes 0.1 s to load.
+
+    What is wrong with a command line is said without commands to the terminal.
+    """
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - click's own
+        """As its base; without a command, help."""
+        return super().parse_args(ctx, args or ([] if ctx.resilient_parsing else ["--help"]))
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - click's own
+        """Usage, what it is for, options, commands."""
+        super(TyperGroup, self).format_help(ctx, formatter)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401, ARG002
+        """Each command with its first sentence, whole."""
+        with formatter.section("Commands"):
+            formatter.write_dl([*COMMANDS.items()])
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:  # noqa: ANN401 - click's own
+        """As its base, with the command's own flags: its module is loaded."""
+        name, found, rest = super().resolve_command(ctx, args)
+        if found is None:
+            return name, found, rest
+        from refless.cli.flags import command_of  # takes longer to load than all of --help
+
+        return name, command_of(str(name)), rest
+
+    def make_context(self, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - click's own
+        """As its base."""
+        with _printable():
+            return super().make_context(*args, **kwargs)
+
+    def invoke(self, ctx: Any) -> Any:  # noqa: ANN401 - click's own
+        """As its base."""
+        with _printable():
+            return super().invoke(ctx)
+
+
+@contextmanager
+def _printable() -> Iterator[None]:
+    try:
+        yield
+    except Exception as fault:
+        if hasattr(fault, "format_message"):  # it is shown by typer
+            fault.message = printable(fault.message, keep="\n")  # type: ignore[attr-defined]
+        raise
 
 
 def app() -> typer.Typer:

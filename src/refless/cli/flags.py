@@ -2,22 +2,20 @@
 
 import inspect
 import shlex
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import MISSING
 from functools import partial
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import typer
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperCommand
 
-from refless.application import COMMANDS, function_of
+from refless.application import function_of
 from refless.application.dimensions import whole_or_by_dimension
 from refless.application.parameters import RESULT, Many, Parameter, parameters_of
 from refless.cli.output import Format, show
 from refless.errors import UsageError
-from refless.printable import printable
 from refless.report.result import Result
 
 PLAIN = (str, int, float, bool, list[str], tuple[float, float])  # what flags can hold
@@ -59,51 +57,6 @@ class Command(TyperCommand):
                 f"no flag {flag}: parameters go with the estimator: {said}; 'refless estimators' "
                 "lists them"
             ) from None
-
-
-class Commands(TyperGroup):
-    """The group of all commands, whose help is plain text: what draws boxes takes 0.1 s to load.
-
-    What is wrong with a command line is said without commands to the terminal.
-    """
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - click's own
-        """As its base; without a command, help."""
-        return super().parse_args(ctx, args or ([] if ctx.resilient_parsing else ["--help"]))
-
-    def format_help(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - click's own
-        """Usage, what it is for, options, commands."""
-        super(TyperGroup, self).format_help(ctx, formatter)
-
-    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401, ARG002
-        """Each command with its first sentence, whole."""
-        with formatter.section("Commands"):
-            formatter.write_dl([*COMMANDS.items()])
-
-    def resolve_command(self, ctx: Any, args: list[str]) -> Any:  # noqa: ANN401 - click's own
-        """As its base, with the command's own flags: its module is loaded."""
-        name, found, rest = super().resolve_command(ctx, args)
-        return name, found and command_of(str(name)), rest
-
-    def make_context(self, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - click's own
-        """As its base."""
-        with _printable():
-            return super().make_context(*args, **kwargs)
-
-    def invoke(self, ctx: Any) -> Any:  # noqa: ANN401 - click's own
-        """As its base."""
-        with _printable():
-            return super().invoke(ctx)
-
-
-@contextmanager
-def _printable() -> Iterator[None]:
-    try:
-        yield
-    except Exception as fault:
-        if hasattr(fault, "format_message"):  # it is shown by typer
-            fault.message = printable(fault.message, keep="\n")  # type: ignore[attr-defined]
-        raise
 
 
 SHOWN = Annotated[Format, typer.Option(help="Format of standard output.", rich_help_panel=RESULT)]

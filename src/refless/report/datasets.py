@@ -55,14 +55,15 @@ class DatasetsResult(Result):
     """
 
     record = DatasetsRecord
+    signs = False
     listed: tuple[Dataset, ...]
     files: Mapping[str, tuple[Path, ...]]
 
-    def document(self) -> Document:
+    def _shown(self) -> Document:
         """A section for each: what it is, its terms, and the command to go on with."""
         sections = tuple(Section(title=one.name, lines=self._lines(one)) for one in self.listed)
         how = () if self.files else (Section(title="To fetch one", lines=(GET,)),)
-        return Document(title="Public data sets", sections=(*sections, *how), command=self.command)
+        return Document(title="Public data sets", sections=(*sections, *how))
 
     def _json(self) -> Record:
         found = (record(DatasetRecord, one, files=self._files(one)) for one in self.listed)

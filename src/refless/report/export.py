@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
 
+import msgspec
+
 from refless.errors import MissingExtraError, UsageError
 
 _FORMULA = re.compile(r"'*[=+\-@\t\r]")
@@ -17,8 +19,6 @@ Rows = Sequence[Mapping[str, Cell]]  # all with the same keys
 
 def as_json(result: object) -> str:
     """One indented object; NaN is null."""
-    import msgspec
-
     return msgspec.json.format(_encoded(result), indent=2).decode() + "\n"
 
 
@@ -29,8 +29,6 @@ def as_jsonl(rows: Rows) -> str:
 
 def _encoded(value: object) -> bytes:
     """JSON in which a lone surrogate, which UTF-8 cannot hold, is a replacement character."""
-    import msgspec
-
     try:
         return msgspec.json.encode(value)
     except UnicodeEncodeError:

@@ -39,10 +39,11 @@ class ListResult(Result):
     """
 
     record = ListRecord
+    signs = False
     listed: tuple[Listed, ...]
     example: str
 
-    def document(self) -> Document:
+    def _shown(self) -> Document:
         """A section for each thing: what it is, and its parameters, given as in the example."""
         sections = tuple(
             Section(title=one.name, lines=(one.about,), table=_table(one.parameters))

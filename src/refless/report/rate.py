@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 from refless.estimators import Estimator
 from refless.nouns import counted
@@ -79,7 +79,8 @@ class RateResult(Result):
     """
 
     record = RateRecord
-    serves: ClassVar[bool] = True
+    serves = True
+    signs = False
     outputs: Outputs
     items: tuple[tuple[int, ...], ...]
     rated: tuple[Mapping[str, Any], ...] = ()
@@ -89,15 +90,13 @@ class RateResult(Result):
     raters: int = 1
     backup: str = ""
 
-    def document(self) -> Document:
+    def _shown(self) -> Document:
         """What the terminal shows before the links."""
         what = counted(len(self.items), "item") if len(self.items) != 1 else "1 item"
         verdict = f"{what} to rate, from {self.asked.scale[0]:g} to {self.asked.scale[1]:g}."
         if self.asked.ask != "rating":
             verdict = f"{what} to compare, {counted(len(self.items[0]), 'text')} each."
-        return Document(
-            title="refless rate", verdict=verdict, sections=(self._kept(),), command=self.command
-        )
+        return Document(title="refless rate", verdict=verdict, sections=(self._kept(),))
 
     def _kept(self) -> Section:
         name = self.where.database.removeprefix("sqlite:///")
@@ -125,20 +124,15 @@ class ServeResult(Result):
     """An estimator to serve; `refless.service.run` does. `estimator` is fitted."""
 
     record = ServeRecord
-    serves: ClassVar[bool] = True
+    serves = True
     estimator: Estimator
     where: Where
 
-    def document(self) -> Document:
+    def _shown(self) -> Document:
         """What the terminal shows before the address."""
         n = counted(len(self.estimator.rated), "rated text")
-        title = self.estimator.title
-        return Document(
-            title="refless serve",
-            verdict=f"Estimates by {title}, from {n}.",
-            signatures=(str(self.signature),),
-            command=self.command,
-        )
+        verdict = f"Estimates by {self.estimator.title}, from {n}."
+        return Document(title="refless serve", verdict=verdict)
 
     def _json(self) -> Record:
         return self._record(n=len(self.estimator.rated))

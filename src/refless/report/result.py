@@ -1,24 +1,26 @@
 """What every function returns: a frozen result that shows, saves and hands over itself."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from importlib import import_module
 from importlib.util import find_spec
 from os import PathLike, fspath
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
+
+import msgspec
 
 from refless.errors import MissingExtraError, UsageError
 from refless.outside import is_folder
+from refless.report.document import Document
+from refless.report.export import Rows, as_csv, as_json, as_jsonl, as_parquet
+from refless.report.html import as_fragment, as_html
+from refless.report.latex import as_latex
+from refless.report.record import Record, record, schema_of
+from refless.report.text import as_markdown, as_text
 from refless.report.tools import check_tool, tool_in
-
-if TYPE_CHECKING:
-    from refless.report.document import Document
-    from refless.report.export import Rows
-    from refless.report.record import Record
-    from refless.signature import Signature
+from refless.signature import Signature
+from refless.writing import write_atomic
 
 EXIT = {"": 0, "passed": 0, "failed": 3, "undecided": 4}
 ENDINGS = ("json", "jsonl", "csv", "parquet", "md", "tex", "html")
@@ -43,10 +45,12 @@ class Result:
         notes: what was noticed on the way, a sentence each.
         command: the command line that does the same.
         serves: whether the command line then serves it until it is interrupted.
+        signs: whether its signature is shown.
     """
 
     record: ClassVar[type[Record]]
     serves: ClassVar[bool] = False
+    signs: ClassVar[bool] = True
     signature: Signature
     gate: GateRecord = GateRecord()
     notes: tuple[str, ...] = ()
@@ -72,8 +76,8 @@ class Result:
         return self._shown()
 
     def _signed(self, document: Document) -> Document:
-        """The document with the command line and, unless it has its own, the signature."""
-        signatures = document.signatures or (str(self.signature),)
+        """The document with the command line and, unless it has its own or none, the signature."""
+        signatures = document.signatures or (str(self.signature),) * self.signs
         return replace(document, signatures=signatures, command=self.command)
 
     def json(self) -> Record:
@@ -85,15 +89,11 @@ class Result:
 
     def _record(self, *things: object, **given: object) -> Record:
         """The record with what is given, and attributes of the things and of this result."""
-        from refless.report.record import record
-
         return record(self.record, *things, self, **given)
 
     @classmethod
     def schema(cls) -> dict[str, Any]:
         """The JSON Schema, 2020-12, of what `--format json` prints."""
-        from refless.report.record import schema_of
-
         return schema_of(cls.record)
 
     def rows(self) -> Rows:
@@ -105,10 +105,6 @@ class Result:
 
     def to_dict(self) -> dict[str, Any]:
         """The result as plain data, as `--format json` prints it; undefined numbers are None."""
-        import msgspec
-
-        from refless.report.export import as_json
-
         plain: dict[str, Any] = msgspec.json.decode(as_json(self.json()))
         return plain
 
@@ -133,9 +129,6 @@ class Result:
         Raises:
             UsageError: another ending, or no such folder; a tool that there is nothing for.
         """
-        from refless.report.export import as_parquet
-        from refless.writing import write_atomic
-
         tool, place = tool_in(path)
         if tool is None:
             ending = ending_of(place)
@@ -156,11 +149,6 @@ class Result:
 
     def content(self, kind: str, *, csv_safe: bool = False) -> str:
         """The result in one of the formats, `text` among them; `csv_safe` as for `save`."""
-        from refless.report.export import as_csv, as_json, as_jsonl
-        from refless.report.html import as_html
-        from refless.report.latex import as_latex
-        from refless.report.text import as_markdown
-
         makers: dict[str, Callable[[], str]] = {
             "text": self.as_text,
             "json": lambda: as_json(self.json()),
@@ -174,8 +162,6 @@ class Result:
 
     def as_text(self, *, color: bool = False, width: int = 80) -> str:
         """What the terminal shows, in so many columns."""
-        from refless.report.text import as_text
-
         return as_text(self.document(), color=color, width=width)
 
     def __str__(self) -> str:
@@ -184,8 +170,6 @@ class Result:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        from refless.report.html import as_fragment
-
         return as_fragment(self.document(), self.notes)
 
 

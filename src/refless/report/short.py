@@ -35,11 +35,11 @@ class IndexResult(Result):
     """A saved index and its folder."""
 
     record = IndexRecord
+    signs = False
     index: RatedIndex
     folder: str
 
-    def document(self) -> Document:
-        """What the terminal shows."""
+    def _shown(self) -> Document:
         size = counted(len(self.index.pool), "rated text")
         names = self.index.pool.score_names
         scores = [word for name in names for word in ("--score-column", name)]
@@ -48,7 +48,6 @@ class IndexResult(Result):
             title="refless index",
             verdict=f"An index of {size}, pool {self.index.fingerprint}.",
             sections=(Section(title="To use it", lines=(f"  {use}",)),),
-            command=self.command,
         )
 
     def _json(self) -> Record:
@@ -116,10 +115,7 @@ class MineResult(Result):
     summary: str
 
     def _shown(self) -> Document:
-        signatures = (str(self.signature),)
-        return Document(
-            title="refless mine", verdict=self.summary, signatures=signatures, command=self.command
-        )
+        return Document(title="refless mine", verdict=self.summary)
 
     def _rows(self) -> Rows:
         """One mapping a response to rate, or an item."""
@@ -150,14 +146,14 @@ class DemoResult(Result):
     """
 
     record = DemoRecord
+    signs = False
     validated: Result
     scored: Result
     sizes: tuple[int, int]
     files: tuple[str, str]
     out_dir: str | None
 
-    def document(self) -> Document:
-        """What the terminal shows."""
+    def _shown(self) -> Document:
         rated, new = self.sizes
         sections = (
             Section(lines=(SIMULATED,)),
@@ -167,7 +163,7 @@ class DemoResult(Result):
             *plain(self.scored.document()),
             Section(title="3. On your own files", lines=self._next()),
         )
-        return Document(title="refless demo", sections=sections, command=self.command)
+        return Document(title="refless demo", sections=sections)
 
     def _json(self) -> Record:
         return self._record(validate=self.validated.json(), score=self.scored.json())

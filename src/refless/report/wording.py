@@ -4,6 +4,8 @@ import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 
+from rich.cells import cell_len, set_cell_size
+
 from refless.records import Scale
 from refless.signature import Signature
 from refless.studies.held_out import Agreement
@@ -111,8 +113,6 @@ def clipped(text: str, width: int = 40) -> str:
 
     Control characters, which could command the terminal, and lone surrogates are replaced.
     """
-    from rich.cells import cell_len, set_cell_size
-
     line = "".join(map(_shown, " ".join(text.split())))
     return line if cell_len(line) <= width else set_cell_size(line, width - 3).rstrip() + "..."
 
@@ -141,8 +141,6 @@ def labels(names: Sequence[str], width: int, mark: str = "...") -> dict[str, str
 
 def _cut(line: str, width: int, end: int, mark: str) -> str:
     """The line in `width` columns, with `end` columns of its end after the mark."""
-    from rich.cells import cell_len, set_cell_size
-
     if cell_len(line) <= width:
         return line
     tail = ""

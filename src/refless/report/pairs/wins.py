@@ -10,7 +10,6 @@ from refless.report.export import Rows
 from refless.report.record import Count, Record, Signed
 from refless.report.result import GateRecord, Result
 from refless.report.wording import labels, number, p_value, with_interval
-from refless.signature import Signature
 from refless.studies.wins import Rate, Wins
 
 NAME = 24  # columns of a terminal
@@ -49,7 +48,6 @@ class WinsResult(Result):
     wins: tuple[Wins, ...]
     choices: int
     groups: int
-    signature: Signature
 
     def _shown(self) -> Document:
         said = counted(self.choices, "choice"), counted(self.groups, "source")
