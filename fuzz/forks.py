@@ -14,6 +14,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
@@ -101,6 +102,7 @@ def killed_at(work: Callable[[], int], step: int, folder: Path) -> int:
     return let_through(watched)
 
 
+@cache
 def warm() -> None:
     """Does here, once, what children will do, which loads everything; no thread stays."""
     import torch

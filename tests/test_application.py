@@ -6,6 +6,7 @@ import shlex
 import sys
 from collections.abc import Callable
 from dataclasses import FrozenInstanceError
+from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -121,10 +122,16 @@ CALLS: dict[str, Callable[[Path], Result]] = {
 }  # fmt: skip
 
 
+@cache
+def made(name: str, folder: Path) -> Result:
+    """What the call gives."""
+    return CALLS[name](folder)
+
+
 @pytest.mark.parametrize("name", CALLS)
 def test_the_command_does_the_same(folder: Path, name: str) -> None:
     """`.command` is the line that gives the same object, the same words and the same status."""
-    result = CALLS[name](folder)
+    result = made(name, folder)
     words = shlex.split(result.command)[1:]
     assert words[0] == name.partition("-")[0]
     again = run(*words, "--format", "json")
@@ -181,7 +188,7 @@ def test_indexes_are_made(folder: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", CALLS)
 def test_results_save_themselves(folder: Path, tmp_path: Path, name: str) -> None:
     """Each format, as the command line prints it; the report opens with a heading."""
-    result = CALLS[name](folder)
+    result = made(name, folder)
     words = shlex.split(result.command)[1:]
     for kind in ("json", "jsonl", "csv", "md"):
         result.save(tmp_path / f"x.{kind}")
