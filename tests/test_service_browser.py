@@ -69,28 +69,47 @@ def serving(outputs: Path, *more: str) -> Iterator[dict[str, str]]:
 
 
 @pytest.fixture(scope="module")
-def browsers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[int], Any]]:
-    """Makes a browser of its own, with a window of so many pixels."""
+def started() -> Iterator[list[Any]]:
+    """Browsers that tests have started."""
+    found: list[Any] = []
+    yield found
+    for one in found:
+        one.quit()
+
+
+@pytest.fixture
+def browsers(
+    started: list[Any], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Callable[[int], Any]]:
+    """A browser that knows nothing, with a window of so many pixels; another at each call."""
     from selenium import webdriver
     from selenium.webdriver.chrome.service import Service
 
-    made: list[Any] = []
+    taken: list[Any] = []
 
-    def make(width: int) -> Any:
+    def start() -> Any:
         options = webdriver.ChromeOptions()
         options.binary_location = str(CHROMIUM)
         for flag in (*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
             options.add_argument(flag)
         options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-        driver = webdriver.Chrome(options=options, service=Service(str(DRIVER)))
-        made.append(driver)
+        return webdriver.Chrome(options=options, service=Service(str(DRIVER)))
+
+    def take(width: int) -> Any:
+        driver = started.pop() if started else start()
+        taken.append(driver)
         size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
         driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
         return driver
 
-    yield make
-    for one in made:
-        one.quit()
+    yield take
+    for one in taken:
+        one.get("about:blank")
+        one.execute_cdp_cmd("Network.clearBrowserCookies", {})
+        everything = {"origin": "*", "storageTypes": "all"}
+        one.execute_cdp_cmd("Storage.clearDataForOrigin", everything)
+        one.get_log("browser")
+        started.append(one)
 
 
 def until(browser: Any, script: str, wanted: Callable[[Any], bool] = bool) -> Any:
