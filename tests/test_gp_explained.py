@@ -14,6 +14,7 @@ from refless.estimators.gp.components import (
     MEANING,
     SOURCE,
     SOURCE_MEANING,
+    SYSTEM,
     TEXT,
     kind_of,
     score_numbers,
@@ -83,6 +84,6 @@ def test_no_estimate_has_no_parts() -> None:
 
 def test_every_kernel_has_a_name_for_people() -> None:
     """None is left out; those of one score go by its name."""
-    every = (*TEXT, *SOURCE, *ACTS, *MEANING, *SOURCE_MEANING, *score_numbers(["a b"]))
+    every = (*TEXT, *SOURCE, *ACTS, *MEANING, *SOURCE_MEANING, *SYSTEM, *score_numbers(["a b"]))
     scores = {"score a b linear": "score a b", "score a b bell": "score a b"}
     assert {name: kind_of(name) for name in every} == KINDS | scores

@@ -31,6 +31,7 @@ ESTIMATORS = (
     "gp:exact_up_to=10,inducing=10",
     "gp:exact_up_to=10,inducing=12,tune_on=12",
     "gp:use_source=no,folds=2",
+    "gp:use_system=yes",
     "bleu-neighbors:tau=0.02,min_neighbors=1,max_fraction=1",
     "bleu-neighbors:kernel=rouge-l,tau=0.1,min_neighbors=1,weights=kernel",
 )
@@ -73,6 +74,7 @@ def built(drawn: dict[str, Any]) -> tuple[RatedPool, IntArray]:
         scores={"judge": [None if i % 4 == 3 else i * i % 7 for i in range(len(rows))]}
         if drawn["scores"]
         else {},
+        systems=[f"s{i * i % 3}" for i in range(len(rows))],
         scale=SCALE,
     )
     group = drawn["group"]

@@ -217,7 +217,9 @@ def taught(spec: str) -> Estimator:
     return estimator_of(spec).fit(pool)
 
 
-@pytest.mark.parametrize("spec", ["gp", "gp:exact_up_to=20,inducing=12", NEAR, HALVES[-1]])
+@pytest.mark.parametrize(
+    "spec", ["gp", "gp:exact_up_to=20,inducing=12", "gp:use_system=yes", NEAR, HALVES[-1]]
+)
 @settings(max_examples=25, deadline=None)
 @given(st.lists(st.sampled_from(headlines(60)), min_size=1, max_size=12))
 def test_company_of_outputs(spec: str, texts: list[str]) -> None:

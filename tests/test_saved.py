@@ -24,8 +24,8 @@ NEURAL = pytest.mark.skipif(not find_spec("torch"), reason="torch is not install
 SMALL = "ratpred:embedding=4,hidden=4,epochs=3,synthetic_epochs=1,threads=1"
 SPECS = [
     "gp",
-    "gp:use_source=no,max_sd=0.3,subsample=0.6",
-    "gp:exact_up_to=20,inducing=10,target_coverage=0.7",
+    "gp:use_source=no,use_system=yes,max_sd=0.3,subsample=0.6",
+    "gp:exact_up_to=20,inducing=10,use_system=yes,target_coverage=0.7",
     "bleu-neighbors",
     "bleu-neighbors:kernel=(rouge-l),weights=kernel,subsample=0.5,min_neighbors=1",
     pytest.param(SMALL, marks=NEURAL),

@@ -27,7 +27,7 @@ from refless.tokenize import token_counts
 
 TEXT = ("grams", "words", "letters", "shape", "lexis", "marks", "surface", "trend")
 SOURCE = ("source", "masked", "relation")
-ACTS = ("acts",)
+ACTS, SYSTEM = ("acts",), ("system",)
 MEANING, SOURCE_MEANING = ("meaning",), ("asked", "relevance")
 KINDS = {
     **dict.fromkeys(("grams", "letters", "words", "masked", "acts"), "wording"),
@@ -39,6 +39,7 @@ KINDS = {
     **dict.fromkeys(("relation", "relevance"), "use of the source"),
     **dict.fromkeys(("source", "asked"), "the source itself"),
     "scores": "scores together",
+    "system": "the system",
 }  # what people call kernels; those of one score are called as it is
 WIDTH = 2.0  # of the bell over numbers, in their standard deviations: smooth, not wiggly
 
@@ -193,6 +194,27 @@ class _Meaning:
         return np.asarray(np.exp(-0.5 / self.square * np.maximum(2.0 - 2.0 * lengths, 0.0)))
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Same:
+    """1 for texts of one system, 0 for others: what a system adds to all of its texts.
+
+    Texts without a system are each of one of their own.
+    """
+
+    def points(self, inputs: Inputs) -> Points:
+        return np.array(inputs.systems, dtype=object)
+
+    def bound(self, anchors: Points) -> Bound:
+        return partial(self._between, anchors)
+
+    def _between(self, anchors: Points, points: Points) -> FloatArray:
+        same = (points[:, None] == anchors) & (anchors != "")
+        return np.asarray(same, dtype=np.float64)
+
+    def diagonal(self, points: Points) -> FloatArray:
+        return np.ones(len(points))
+
+
 def components_of(
     names: Sequence[str],
     statistics: Inputs,
@@ -203,7 +225,8 @@ def components_of(
     """The kernels of these names.
 
     Args:
-        names: out of `TEXT`, `SOURCE`, `ACTS`, `MEANING`, `SOURCE_MEANING` and `score_numbers`.
+        names: out of `TEXT`, `SOURCE`, `ACTS`, `MEANING`, `SOURCE_MEANING`, `SYSTEM` and
+            `score_numbers`.
         statistics: the texts whose word frequencies and spreads count.
         shape: tokens and orders of the n-grams.
         threads: for these.
@@ -212,6 +235,7 @@ def components_of(
     numbers = NUMBERS | score_numbers(statistics.score_names)
     makers: dict[str, Callable[[], Component]] = {
         "grams": lambda: _Grams(shape, threads),
+        "system": _Same,
         **{name: partial(Bag.of, read, statistics) for name, read in BAGS.items()},
         **{name: partial(_Meaning.of, name, statistics) for name in ("meaning", "asked")},
         **{name: partial(kind.of, read, statistics) for name, (kind, read) in numbers.items()},

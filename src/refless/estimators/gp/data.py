@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -11,11 +12,13 @@ import numpy as np
 from refless.embed import Encoder
 from refless.errors import UsageError
 from refless.estimators.gp.acts import mostly_acts
+from refless.estimators.gp.bags import Bag
 from refless.estimators.gp.components import (
     ACTS,
     MEANING,
     SOURCE,
     SOURCE_MEANING,
+    SYSTEM,
     TEXT,
     Component,
     Points,
@@ -36,6 +39,50 @@ FEWEST = 5  # rated texts for a model
 KEPT = 50_000  # texts whose points are kept; of more, so many drawn say what words and numbers tell
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reads:
+    """What is read beside the texts, where the rated texts have it, and how; see `GaussianProcess`.
+
+    Attributes:
+        source, scores, system: whether these are read.
+        encoder: what gives texts their vectors, or None.
+        shape: of the n-grams.
+        threads: how many work at once; no result depends on it.
+    """
+
+    source: bool
+    scores: bool
+    system: bool
+    encoder: Encoder | None
+    shape: Shape
+    threads: int | None = None
+
+    def kernels_of(self, rated: RatedPool) -> tuple[str, ...]:
+        """Names of the kernels that rated texts ask for."""
+        sources = rated.sources if self.source and len(set(rated.sources)) > 1 else ()
+        names = (*TEXT, *(SOURCE if sources else ()), *(ACTS if mostly_acts(sources) else ()))
+        if self.encoder is not None:
+            names += (*MEANING, *(SOURCE_MEANING if sources else ()))
+        if self.system and len({*rated.systems} - {""}) > 1:
+            names += SYSTEM
+        return (*names, *score_numbers(rated.score_names if self.scores else ()))
+
+    def beside(self, rated: RatedPool, names: Sequence[str]) -> dict[str, Any]:
+        """The columns of `Inputs` that the kernels of these names read as they are."""
+        return {
+            "sources": rated.sources if SOURCE[0] in names else (),
+            "systems": rated.systems if SYSTEM[0] in names else (),
+            "scores": rated.scores if self.scores else NO_SCORES,
+            "score_names": rated.score_names if self.scores else (),
+        }
+
+    def components(
+        self, names: Sequence[str], inputs: Inputs, bags: Mapping[str, Bag] = MappingProxyType({})
+    ) -> tuple[Component, ...]:
+        """The kernels of these names, learned from rated texts; bags: those that are known."""
+        return components_of(names, usual(inputs), self.shape, self.threads, bags)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Data:
     """A rated pool as numbers: ratings of mean 0 and variance 1, and their own noise.
@@ -48,9 +95,7 @@ class Data:
         points: where the rated texts lie, by the kernel's name; None of many.
         y: [n] human rating as (human rating - offset) / unit.
         noise: [n] variance of each text's human rating as an average of few ratings, over unit**2.
-        encoder: what gives texts their vectors, or None.
-        reads_scores: whether those of others are read, where there are any.
-        threads: how many work at once; no result depends on it.
+        reads: what is read beside the texts.
         origin: the fingerprint of the rated texts that kernels and units were learned from, where
             ratings have come since.
     """
@@ -65,9 +110,7 @@ class Data:
     unit: float
     noise: FloatArray
     fingerprint: str
-    encoder: Encoder | None
-    reads_scores: bool
-    threads: int | None
+    reads: Reads
     origin: str = ""
 
     def in_units_of(self, rows: IntArray) -> Data:
@@ -87,17 +130,17 @@ class Data:
 
     def inputs_of(self, outputs: Outputs, progress: Progress | None = None) -> Inputs:
         """What the kernels read of outputs, as they read the rated texts."""
-        sources = outputs.sources if self.inputs.sources else ()
         names = self.inputs.score_names
         found = inputs_of(
             outputs.texts,
-            sources,
-            encoder=self.encoder,
-            scores=scores_for(outputs, names) if self.reads_scores else NO_SCORES,
+            outputs.sources if self.inputs.sources else (),
+            systems=outputs.systems if self.inputs.systems else (),
+            encoder=self.reads.encoder,
+            scores=scores_for(outputs, names) if self.reads.scores else NO_SCORES,
             score_names=names,
             progress=progress,
         )
-        if self.encoder and found.meaning.shape[1] != self.inputs.meaning.shape[1]:
+        if self.reads.encoder and found.meaning.shape[1] != self.inputs.meaning.shape[1]:
             raise UsageError("the encoder gives other vectors than those of the rated texts")
         return found
 
@@ -115,12 +158,8 @@ class Data:
 
 def read(
     pool: RatedPool,
+    reads: Reads,
     *,
-    use_source: bool,
-    use_scores: bool,
-    encoder: Encoder | None,
-    shape: Shape,
-    threads: int | None = None,
     subsample: float,
     seed: int,
     groups: IntArray | None = None,
@@ -129,17 +168,11 @@ def read(
     """A pool in canonical order and sub-sampled, as numbers."""
     ordered = pool.take(canonical_order(pool, groups))
     rated = subsampled(ordered, subsample, seed)
-    names = kernels_of(rated, use_source=use_source, use_scores=use_scores, encoder=encoder)
-    sources = rated.sources if SOURCE[0] in names else ()
+    names = reads.kernels_of(rated)
     inputs = inputs_of(
-        rated.texts,
-        sources,
-        encoder=encoder,
-        scores=rated.scores if use_scores else NO_SCORES,
-        score_names=rated.score_names if use_scores else (),
-        progress=progress,
+        rated.texts, **reads.beside(rated, names), encoder=reads.encoder, progress=progress
     )
-    learned = components_of(names, usual(inputs), shape, threads) if len(rated) else ()
+    learned = reads.components(names, inputs) if len(rated) else ()
     components = dict(zip(names, learned, strict=bool(learned)))
     kept = components if few(len(rated)) else {}
     return data_of(
@@ -149,9 +182,7 @@ def read(
         components=components,
         points={name: one.points(inputs) for name, one in kept.items()} if kept else None,
         fingerprint=fingerprint(ordered),
-        encoder=encoder,
-        reads_scores=use_scores,
-        threads=threads,
+        reads=reads,
     )
 
 
@@ -180,25 +211,20 @@ def data_of(*, rated: RatedPool, **known: Any) -> Data:  # noqa: ANN401 - the ot
     )
 
 
-def check_sources(data: Data, outputs: Outputs) -> None:
-    """Raises UsageError for outputs without sources, where rated texts have them."""
+def check_outputs(data: Data, outputs: Outputs) -> None:
+    """Raises UsageError for outputs without the sources or systems that are read."""
     if data.inputs.sources and not outputs.sources:
         raise UsageError(
             "the rated texts have sources and the outputs have none: give the outputs' sources "
             "too (a column, or explain's --source), or leave the sources unread "
             "(gp:use_source=no)"
         )
-
-
-def kernels_of(
-    rated: RatedPool, *, use_source: bool, use_scores: bool, encoder: Encoder | None
-) -> tuple[str, ...]:
-    """Names of the kernels that rated texts ask for."""
-    sources = rated.sources if use_source and len(set(rated.sources)) > 1 else ()
-    names = (*TEXT, *(SOURCE if sources else ()), *(ACTS if mostly_acts(sources) else ()))
-    if encoder is not None:
-        names += (*MEANING, *(SOURCE_MEANING if sources else ()))
-    return (*names, *score_numbers(rated.score_names if use_scores else ()))
+    if data.inputs.systems and not outputs.systems:
+        raise UsageError(
+            "the systems of the rated texts are read and the outputs have none: give the outputs' "
+            "systems too (a column; names that no rated text has are new systems), or leave "
+            "systems unread (gp:use_system=no)"
+        )
 
 
 def _units(human: FloatArray) -> tuple[float, float]:

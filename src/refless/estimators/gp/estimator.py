@@ -13,7 +13,7 @@ from refless.errors import UsageError
 from refless.estimators.explanation import Explanation
 from refless.estimators.given import outputs_in
 from refless.estimators.gp.abstaining import reasons_of
-from refless.estimators.gp.data import FEWEST, Data, check_sources, folds_in, kernels_of, read
+from refless.estimators.gp.data import FEWEST, Data, Reads, check_outputs, folds_in, read
 from refless.estimators.gp.learned import Learned
 from refless.estimators.gp.model import (
     Method,
@@ -82,6 +82,9 @@ class GaussianProcess(Estimator):
     Attributes:
         use_source: read sources where the rated texts have them.
         use_scores: read scores that others gave, where the rated texts have them.
+        use_system: read which system made each text, where two or more did: what a system's rated
+            texts have in common counts for its other texts, and is not laid on their words. A name
+            that no rated text has is a new system.
         encoder: what gives texts and sources their vectors: a folder, or a name in Hugging Face's
             cache; best one made for sentences, or static embeddings.
         layer: its hidden layer; None for the usual one. Static embeddings have none.
@@ -101,6 +104,9 @@ class GaussianProcess(Estimator):
     use_scores: Annotated[bool, About("read scores of others where the rated texts have them")] = (
         True
     )
+    use_system: Annotated[
+        bool, About("read which system made a text; new names are new systems")
+    ] = False
     encoder: Annotated[str | None, About("adds vectors of texts: a folder or a name")] = None
     layer: Annotated[int | None, About("its hidden layer; none: the usual one", at_least=0)] = None
     max_sd: Annotated[float | None, About("no estimate with a larger deviation", above=0)] = None
@@ -194,23 +200,23 @@ class GaussianProcess(Estimator):
             hold(not facts and not arrays, "it holds more than there is to learn")
             return self._learn(pool)
         ways, method = tuple(held_out_ways(rated, labels)), self._method()
-        found = restored(pool, rated, method, ways, facts, arrays, **self._reading())
+        found = restored(pool, rated, self._reads(), method, ways, facts, arrays)
         return Learned.of(*found, labels)
 
-    def _reading(self) -> dict[str, Any]:
-        """How texts are read."""
-        return {
-            "use_source": self.use_source,
-            "use_scores": self.use_scores,
-            "encoder": self._encoder(),
-            "shape": self._shape(),
-            "threads": self.threads,
-        }
+    def _reads(self) -> Reads:
+        return Reads(
+            source=self.use_source,
+            scores=self.use_scores,
+            system=self.use_system,
+            encoder=self._encoder(),
+            shape=self._shape(),
+            threads=self.threads,
+        )
 
     def _read(self, pool: RatedPool, groups: IntArray | None = None) -> Data:
         return read(
             pool,
-            **self._reading(),
+            self._reads(),
             subsample=self.subsample,
             seed=self.seed,
             groups=groups,
@@ -231,11 +237,11 @@ class GaussianProcess(Estimator):
     def _estimated(self, outputs: Outputs, share: float | None) -> Estimates:
         state: Learned = self._state()
         data, model = state.data, state.model
-        check_sources(data, outputs)
+        check_outputs(data, outputs)
         y, variances = np.full(len(outputs), np.nan), np.full(len(outputs), np.nan)
         if model is not None:
             inputs = data.inputs_of(outputs, self._told(0.0, READING))
-            told = self._told(READING if data.encoder else 0.0)
+            told = self._told(READING if data.reads.encoder else 0.0)
             y, variances = estimated(data, model, inputs, told)
         values, sd = data.offset + data.unit * y, data.unit * np.sqrt(variances)
         support = np.full(len(outputs), len(data.rated))
@@ -278,7 +284,7 @@ class GaussianProcess(Estimator):
         """Estimates by the first labels, the models, means by the last labels."""
         groups = labels[0]
         data = self._read(given, groups)
-        told = self._told(READING if data.encoder else 0.0)
+        told = self._told(READING if data.reads.encoder else 0.0)
         with calm():
             models, columns = nested(data, fold, labels, self._method(), told)
         values, sd = columns[0]
@@ -419,13 +425,13 @@ class GaussianProcess(Estimator):
         )
         if not self.use_scores:
             signed = signed.plus(scores=False)
+        if self.use_system:
+            signed = signed.plus(system=True)
         if encoder is not None:
             signed = signed.plus(**encoder.sentence_settings())
         if pool is not None:
             given = rated_in(pool)
-            drawn = self.drawn(given)
-            read = {"use_source": self.use_source, "use_scores": self.use_scores}
-            names = kernels_of(drawn, **read, encoder=encoder)
+            names = self._reads().kernels_of(self.drawn(given))
             signed = self._with_pool(signed.plus(k=names), given)
         elif self._fitted is not None:
             data: Data = self._fitted.learned.data

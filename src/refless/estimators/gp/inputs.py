@@ -19,6 +19,7 @@ class Inputs:
     """Texts and what the kernels read of them; source columns are empty without sources.
 
     Attributes:
+        systems: [n] what made each text, or () where that is not read.
         surface, relation: [n, numbers], see `refless.surface`.
         meaning, asked: [n, dimensions] vectors of the texts, of the sources, of length 1; empty
             without an encoder.
@@ -28,6 +29,7 @@ class Inputs:
 
     texts: tuple[str, ...]
     sources: tuple[str, ...]
+    systems: tuple[str, ...]
     surface: FloatArray
     relation: FloatArray
     meaning: VectorArray
@@ -63,8 +65,9 @@ class Inputs:
 
 def inputs_of(
     texts: Sequence[str],
-    sources: Sequence[str],
+    sources: Sequence[str] = (),
     *,
+    systems: Sequence[str] = (),
     encoder: Encoder | None = None,
     scores: FloatArray = NO_SCORES,
     score_names: tuple[str, ...] = (),
@@ -73,7 +76,7 @@ def inputs_of(
     """Texts, with their sources or with ().
 
     Args:
-        texts: [n]; sources: [n] or ().
+        texts: [n]; sources, systems: [n] or ().
         encoder: what gives texts and sources their vectors.
         scores: [n, k]; score_names: [k].
         progress: called with the share of the vectors that is there.
@@ -85,6 +88,7 @@ def inputs_of(
     return Inputs(
         texts=tuple(texts),
         sources=tuple(sources),
+        systems=tuple(systems),
         surface=surface(texts),
         relation=relation(texts if sources else (), sources),
         meaning=meaning,

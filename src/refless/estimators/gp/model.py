@@ -69,7 +69,7 @@ def conditioned(data: Data, amplitudes: Amplitudes, method: Method) -> Model:
         return Model(amplitudes, covariance, exact(among, data.noise + amplitudes.nugget, data.y))
     root = np.asfortranarray(positive_root(among))  # as a saved one is read again
     find = partial(seen, data, amplitudes.nugget, covariance, root)
-    return Model(amplitudes, covariance, Inducing.of(root, find, n, data.threads))
+    return Model(amplitudes, covariance, Inducing.of(root, find, n, data.reads.threads))
 
 
 def seen(
@@ -126,7 +126,8 @@ def estimated(
     So no digit of a text's estimate depends on the others beside it.
     """
     scores = sortable(inputs.scores, len(inputs))
-    keys = list(zip(inputs.texts, inputs.sources or inputs.texts, scores, strict=True))
+    columns = (inputs.sources or inputs.texts, inputs.systems or inputs.texts, scores)
+    keys = list(zip(inputs.texts, *columns, strict=True))
     place = {key: i for i, key in enumerate(sorted(set(keys)))}
     of = np.array([place[key] for key in keys], dtype=np.int64)
     with calm():
@@ -153,7 +154,7 @@ def _estimated(
         variances[begin:end] = np.maximum(spread, 0.0)[: end - begin] + own
 
     jobs = [partial(block, begin) for begin in range(0, len(inputs), ROWS)]
-    Work(threads=data.threads, progress=told).run([jobs], len(jobs))
+    Work(threads=data.reads.threads, progress=told).run([jobs], len(jobs))
     return values, variances
 
 

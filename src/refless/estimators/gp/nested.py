@@ -124,7 +124,7 @@ def nested(
             found[number] = one
 
     jobs = [partial(judge, number) for number in range(count)]
-    at_once = min(data.threads or cores(), MOST_AT_ONCE)
+    at_once = min(data.reads.threads or cores(), MOST_AT_ONCE)
     Work(threads=at_once, progress=told).run([jobs], count)
     return Nested(n, rated, tuple(found[number] for number in sorted(found))), tuple(columns)
 

@@ -12,24 +12,16 @@ from typing import Any, cast
 import msgspec
 import numpy as np
 
-from refless.embed import Encoder
 from refless.estimators.gp.bags import BAGS, Bag
-from refless.estimators.gp.components import (
-    MEANING,
-    SOURCE,
-    SOURCE_MEANING,
-    Points,
-    components_of,
-)
-from refless.estimators.gp.data import Data, data_of, few, kernels_of, usual
+from refless.estimators.gp.components import MEANING, SOURCE_MEANING, Points
+from refless.estimators.gp.data import Data, Reads, data_of, few
 from refless.estimators.gp.exact import Exact, Left
 from refless.estimators.gp.inducing import Inducing, Seen, kept_whole
 from refless.estimators.gp.inputs import Inputs, relevance_of
 from refless.estimators.gp.likelihood import Amplitudes
 from refless.estimators.gp.model import Method, Model, anchored, seen
 from refless.human import fingerprint
-from refless.ngrams import Shape
-from refless.records import NO_SCORES, FloatArray, RatedPool
+from refless.records import FloatArray, RatedPool
 from refless.stored import (
     Array,
     Arrays,
@@ -95,40 +87,34 @@ def _parts(posterior: Exact | Inducing) -> Arrays:
 def restored(
     pool: RatedPool,
     rated: RatedPool,
+    reads: Reads,
     method: Method,
     ways: Sequence[str],
     given: Mapping[str, Any],
     arrays: Mapping[str, Array],
-    *,
-    use_source: bool,
-    use_scores: bool,
-    encoder: Encoder | None,
-    shape: Shape,
-    threads: int | None,
 ) -> tuple[Data, Model, dict[str, Left]]:
     """What `stored` was given, of rated texts (of them those drawn) that are enough for a model.
 
     Args:
-        pool, rated: in canonical order; method: how a model is learned.
+        pool, rated: in canonical order; reads: what is read beside the texts.
+        method: how a model is learned.
         ways: what is left out together.
         given, arrays: what `stored` gave; whatever they hold is checked.
-        use_source, use_scores, encoder, shape, threads: as of `data.read`.
 
     Raises:
         ValueError: anything that `stored` cannot have given.
     """
     facts = msgspec.convert(given, Facts)
-    names = kernels_of(rated, use_source=use_source, use_scores=use_scores, encoder=encoder)
+    names = reads.kernels_of(rated)
     n = len(rated)
     _check_names(names, n, method, ways, arrays)
     for name, array in arrays.items():
         undefined = name.endswith((".means", ".variances"))  # where nothing is left to judge by
         hold(array.dtype.kind != "f" or _within(array, undefined), f"{name} has no such number")
-    inputs = _inputs(rated, names, arrays, use_scores=use_scores)
+    inputs = _inputs(rated, reads, names, arrays)
     bags = {name: _bag(name, n, arrays) for name in _bags(names)}
     known = {name: bag for name, (bag, _) in bags.items()}
-    learned = components_of(names, usual(inputs), shape, threads, known)
-    components = dict(zip(names, learned, strict=True))
+    components = dict(zip(names, reads.components(names, inputs, known), strict=True))
     points: dict[str, Points] = {name: one for name, (_, one) in bags.items()}
     if few(n):
         points |= {name: components[name].points(inputs) for name in {*names} - {*bags}}
@@ -139,9 +125,7 @@ def restored(
         components=components,
         points=points if few(n) else None,
         fingerprint=fingerprint(pool),
-        encoder=encoder,
-        reads_scores=use_scores,
-        threads=threads,
+        reads=reads,
     )
     model = _model(data, facts, method, arrays)
     left = {
@@ -185,10 +169,10 @@ def _table(name: str, arrays: Mapping[str, Array], *shape: int) -> FloatArray:
 
 
 def _inputs(
-    rated: RatedPool, names: Sequence[str], arrays: Mapping[str, Array], *, use_scores: bool
+    rated: RatedPool, reads: Reads, names: Sequence[str], arrays: Mapping[str, Array]
 ) -> Inputs:
     """What is needed of the rated texts once their points are known."""
-    n, sources = len(rated), rated.sources if SOURCE[0] in names else ()
+    n, beside = len(rated), reads.beside(rated, names)
     columns = surface(()).shape[1], relation((), ()).shape[1]
     vectors: list[Array] = [np.zeros((0, 0), dtype=np.float32)] * 2
     for i, (file, name) in enumerate(VECTORS.items()):
@@ -200,14 +184,12 @@ def _inputs(
     hold(not len(asked) or asked.shape == meaning.shape, "asked.vectors has another length")
     return Inputs(
         texts=rated.texts,
-        sources=sources,
+        **beside,
         surface=_table("numbers.surface", arrays, n, columns[0]),
-        relation=_table("numbers.relation", arrays, n if sources else 0, columns[1]),
+        relation=_table("numbers.relation", arrays, n if beside["sources"] else 0, columns[1]),
         meaning=meaning,
         asked=asked,
         relevance=relevance_of(meaning, asked),
-        scores=rated.scores if use_scores else NO_SCORES,
-        score_names=rated.score_names if use_scores else (),
     )
 
 
@@ -264,6 +246,6 @@ def _model(data: Data, facts: Facts, method: Method, arrays: Mapping[str, Array]
     else:
         find = partial(seen, data, facts.nugget, covariance, parts["root"].T)
         kept = Seen(parts["phi"], parts["d"], data.y) if "phi" in parts else None
-        posterior = Inducing(parts["root"].T, parts["told"], n, find, kept, data.threads)
+        posterior = Inducing(parts["root"].T, parts["told"], n, find, kept, data.reads.threads)
         hold(posterior.sound(), "posterior.told is of no ratings")
     return Model(amplitudes, covariance, posterior)

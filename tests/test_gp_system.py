@@ -1,0 +1,123 @@
+"""Systems as an input of the Gaussian process: what all texts of one have in common."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import refless
+from refless import GaussianProcess
+from refless.errors import UsageError
+from refless.estimators.gp.components import SYSTEM, components_of
+from refless.estimators.gp.inputs import inputs_of
+from refless.human import pool_of
+from refless.ngrams import Shape
+from refless.records import Outputs, RatedPool, as_outputs
+from refless.simulate import simulate
+from refless.stats.correlation import spearman
+
+SYSTEMS = ("plain", "bold", "odd")
+WORTH = {"plain": 0.0, "bold": 0.3, "odd": -0.3}  # whatever the words are
+
+
+def rated(n: int, seed: int = 0) -> RatedPool:
+    """Simulated texts whose systems are dealt at random and count beside the words."""
+    pool = simulate(n, seed=seed).pool
+    systems = tuple(np.random.default_rng(seed).choice(SYSTEMS, n).tolist())
+    human = pool.human + np.array([WORTH[name] for name in systems])
+    return pool_of(pool.texts, human.tolist(), sources=pool.sources, systems=systems)
+
+
+def named(outputs: Outputs, name: str) -> Outputs:
+    """All of one system."""
+    return replace(outputs, systems=(name,) * len(outputs))
+
+
+def test_the_kernel_by_hand() -> None:
+    """1 where two names are one, 0 elsewhere; no name is like no other."""
+    inputs = inputs_of(list("abcd"), systems=["x", "y", "x", ""])
+    (kernel,) = components_of(SYSTEM, inputs, Shape())
+    points = kernel.points(inputs)
+    wanted = [[1, 0, 1, 0], [0, 1, 0, 0], [1, 0, 1, 0], [0, 0, 0, 0]]
+    np.testing.assert_array_equal(kernel.bound(points)(points), wanted)
+    np.testing.assert_array_equal(kernel.diagonal(points), 1.0)
+
+
+def test_known_systems_bring_what_they_are_worth() -> None:
+    """On fresh texts: nearer to people, surer, and the intervals hold."""
+    pool, fresh = rated(150), rated(100, seed=5)
+    outputs = as_outputs(fresh)
+    plain, found = (
+        GaussianProcess(use_system=on).fit(pool).estimate(outputs) for on in (False, True)
+    )
+    gain = spearman(fresh.human, found.values) - spearman(fresh.human, plain.values)
+    assert gain > 0.2
+    assert found.sd.mean() < 0.8 * plain.sd.mean()
+    assert ((found.low <= fresh.human) & (fresh.human <= found.high)).mean() > 0.88
+
+
+def test_a_new_name_is_a_new_system() -> None:
+    """Its own worth is not known: nothing is added, and the estimate is less sure."""
+    gp = GaussianProcess(use_system=True).fit(rated(120))
+    outputs = as_outputs(simulate(9, seed=3).pool)
+    new, blank, known = (gp.estimate(named(outputs, name)) for name in ("newest", "", "bold"))
+    np.testing.assert_array_equal(new.values, blank.values)
+    assert (known.values > new.values + 0.1).all()
+    assert (known.sd < new.sd).all()
+    middle = [gp.estimate(named(outputs, name)).values for name in SYSTEMS]
+    np.testing.assert_allclose(np.mean(middle, axis=0), new.values, atol=0.05)
+
+
+def test_the_same_words_by_two_systems() -> None:
+    """Have two estimates; which is said in the evidence."""
+    gp = GaussianProcess(use_system=True).fit(rated(120))
+    text = ("The Copper Kettle serves simple food.",) * 2
+    outputs = Outputs(ids=("1", "2"), texts=text, sources=("food",) * 2, systems=("bold", "odd"))
+    values = gp.estimate(outputs).values
+    assert values[0] > values[1] + 0.3
+    parts = [{p.name: p.addition for p in gp.explain(outputs.take([i])).parts} for i in (0, 1)]
+    assert parts[0]["the system"] > 0.1 > -0.1 > parts[1]["the system"]
+    rest = [sum(part.values()) - part["the system"] for part in parts]
+    assert rest[0] == pytest.approx(rest[1], abs=1e-12)
+
+
+def test_it_reads_no_systems_unless_asked() -> None:
+    """Nor where there is only one; the signature says so."""
+    pool = rated(40)
+    plain = GaussianProcess().held_out(pool).values
+    bare = replace(pool, systems=())
+    np.testing.assert_array_equal(plain, GaussianProcess().held_out(bare).values)
+    asked = GaussianProcess(use_system=True)
+    np.testing.assert_array_equal(plain, asked.held_out(replace(pool, systems=("a",) * 40)).values)
+    assert "system" not in str(GaussianProcess().signature(pool))
+    assert asked.signature().get("system") == "yes"
+    assert str(asked.signature(pool).get("k")).endswith(",system")
+
+
+def test_outputs_need_systems_too() -> None:
+    """Otherwise all would be taken for new ones, in silence."""
+    gp = GaussianProcess(use_system=True).fit(rated(40))
+    with pytest.raises(UsageError, match=r"the outputs have none.*gp:use_system=no"):
+        gp.estimate(replace(as_outputs(simulate(5).pool), systems=()))
+
+
+def test_held_out_systems_are_new_ones(tmp_path: object) -> None:
+    """A text held out with its system has the estimate of an unknown name; so after saving."""
+    pool = rated(60)
+    numbers = np.array([SYSTEMS.index(name) for name in pool.systems])
+    gp = GaussianProcess(use_system=True, folds=3)
+    found = gp.held_out(pool, numbers)
+    alone = gp.held_out(pool)
+    error = [np.abs(one.values - pool.human).mean() for one in (alone, found)]
+    assert error[0] < error[1]
+    for one in SYSTEMS:
+        rows = [i for i, name in enumerate(pool.systems) if name == one]
+        rest = [i for i in range(60) if i not in rows]
+        fitted = gp.clone().fit(pool.take(rest))
+        refless.save(fitted, f"{tmp_path}/{one}")
+        outputs = as_outputs(pool.take(rows))
+        values = refless.load(f"{tmp_path}/{one}").estimate(outputs).values
+        np.testing.assert_array_equal(values, fitted.estimate(outputs).values)
+        np.testing.assert_array_equal(values, fitted.estimate(named(outputs, "new")).values)
