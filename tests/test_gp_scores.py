@@ -13,6 +13,7 @@ from refless.errors import UsageError
 from refless.estimators import GaussianProcess
 from refless.estimators.gp.components import WIDTH, components_of, score_numbers
 from refless.estimators.gp.inputs import inputs_of
+from refless.estimators.gp.likelihood import fitted_amplitudes, hedged_amplitudes
 from refless.human import pool_of
 from refless.ngrams import Shape
 from refless.records import FloatArray, Outputs, RatedPool, as_outputs, scored
@@ -195,3 +196,22 @@ def test_pools_in_python() -> None:
     for columns, message in refused:
         with pytest.raises(UsageError, match=message):
             pool_of(["a", "b"], [1, 2], scores=columns)  # type: ignore[arg-type]
+
+
+def test_few_ratings_doubt_texts_beside_scores() -> None:
+    """The mean of two answers, by hand; without scores, or where they tell nothing, of one."""
+    rng = np.random.default_rng(4)
+    points = rng.normal(size=(2, 20))
+    text, score = (np.exp(-np.square(x[:, None] - x) / 2) for x in points)
+    y, noise = points.sum(axis=0), np.full(20, 0.1)
+    believed, said = np.array([False, True]), np.array([False, True])
+    both = fitted_amplitudes([text, score], y, noise, believed)
+    alone = fitted_amplitudes([score], y, noise, believed[1:])
+    found = hedged_amplitudes([text, score], y, noise, believed, said)
+    np.testing.assert_allclose(found.weights[0], both.weights[0] / 4)  # 20 / (20 + 60)
+    np.testing.assert_allclose(found.weights[1], both.weights[1] / 4 + 0.75 * alone.weights[0])
+    assert found.nugget == pytest.approx(both.nugget / 4 + 0.75 * alone.nugget)
+    for kernel, heard in ((score, [False, False]), (np.ones((20, 20)), [False, True])):
+        one = hedged_amplitudes([text, kernel], y, noise, believed, np.array(heard))
+        two = fitted_amplitudes([text, kernel], y, noise, believed)
+        np.testing.assert_array_equal(one.weights, two.weights)

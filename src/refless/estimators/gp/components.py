@@ -253,6 +253,11 @@ def is_judge(name: str) -> bool:
     return name.startswith("score ") and name.endswith(" linear")
 
 
+def is_said(name: str) -> bool:
+    """Whether a kernel compares scores that others gave."""
+    return name == "scores" or name.startswith("score ")
+
+
 def score_numbers(names: Sequence[str]) -> dict[str, tuple[type[_Bell], Numbers]]:
     """The kernels of scores that others gave, by name."""
     found: dict[str, tuple[type[_Bell], Numbers]] = {}

@@ -12,6 +12,7 @@ from refless.records import BoolArray, FloatArray
 
 RATE = 5.0  # of the exponential prior on a weight: what the ratings do not ask for is 0
 BELIEVED = 2.0, 1.0  # rate, and power, of the gamma prior on the weight of what others said
+DOUBTED = 60  # ratings that outweigh the belief that texts add nothing to what others said
 LEAST = 1e-6  # weight of a kernel that is believed
 LEAST_NUGGET = 1e-3
 MOST = 1e3
@@ -57,6 +58,37 @@ class Amplitudes:
 
     weights: FloatArray
     nugget: float
+
+
+def hedged_amplitudes(
+    kernels: Sequence[FloatArray],
+    y: FloatArray,
+    noise: FloatArray,
+    believed: BoolArray,
+    said: BoolArray,
+) -> Amplitudes:
+    """The most probable amplitudes; where others said something, a mean of two answers.
+
+    One answer hears texts and scores, the other the scores alone. Few ratings do not tell which of
+    many kernels of texts is worth something, and what they seem to tell costs more than it brings.
+    So the answer of n ratings to texts and scores has the share n / (n + `DOUBTED`).
+
+    Args:
+        kernels, y, noise, believed: as of `fitted_amplitudes`.
+        said: [kernels] which compare scores of others.
+    """
+    both = fitted_amplitudes(kernels, y, noise, believed)
+    said = said & np.array([np.ptp(kernel) > 0 for kernel in kernels], dtype=np.bool_)
+    if not said.any():
+        return both
+    heard = [kernel for kernel, one in zip(kernels, said, strict=True) if one]
+    alone = fitted_amplitudes(heard, y, noise, believed[said])
+    trust, weights = len(y) / (len(y) + DOUBTED), np.zeros(len(kernels))
+    weights[said] = alone.weights
+    return Amplitudes(
+        trust * both.weights + (1.0 - trust) * weights,
+        trust * both.nugget + (1.0 - trust) * alone.nugget,
+    )
 
 
 def fitted_amplitudes(

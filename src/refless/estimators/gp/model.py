@@ -7,13 +7,13 @@ from functools import partial
 import numpy as np
 
 from refless.estimators.explanation import Part, evidence
-from refless.estimators.gp.components import is_judge, kind_of
+from refless.estimators.gp.components import is_judge, is_said, kind_of
 from refless.estimators.gp.covariance import Covariance
 from refless.estimators.gp.data import Data
 from refless.estimators.gp.exact import Exact, Left, exact
 from refless.estimators.gp.inducing import Inducing, Seen, positive_root, seen_of
 from refless.estimators.gp.inputs import Inputs
-from refless.estimators.gp.likelihood import Amplitudes, fitted_amplitudes
+from refless.estimators.gp.likelihood import Amplitudes, hedged_amplitudes
 from refless.estimators.gp.threads import calm
 from refless.estimators.protocol import whole
 from refless.human import copies_of
@@ -55,9 +55,11 @@ def tuned(data: Data, rows: IntArray, method: Method) -> Amplitudes:
     rows = rows[whole(copies_of(data.rated)[rows], method.tune_on, np.random.default_rng(0))]
     points = data.at(rows)
     kernels = [one.bound(points[name])(points[name]) for name, one in data.components.items()]
-    believed = np.array([is_judge(name) for name in data.components], dtype=np.bool_)
+    named = [[test(name) for name in data.components] for test in (is_judge, is_said)]
     with calm():
-        return fitted_amplitudes(kernels, data.y[rows], data.noise[rows], believed)
+        return hedged_amplitudes(
+            kernels, data.y[rows], data.noise[rows], *np.array(named, dtype=np.bool_)
+        )
 
 
 def conditioned(data: Data, amplitudes: Amplitudes, method: Method) -> Model:
