@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from refless.embed import VectorArray
 from refless.estimators.gp import bags
-from refless.estimators.gp.bags import BAGS, LONG, Held
+from refless.estimators.gp.bags import BAGS, LONG, PAIRED, Bag, Held, Known
 from refless.estimators.gp.components import (
     ACTS,
     MEANING,
@@ -166,7 +166,9 @@ def read(name: str, inputs: Inputs) -> Held:
 def rows_of(held: Held) -> list[list[str]]:
     """What each text holds, as often as it holds it."""
     times = held.times if len(held.times) else np.ones_like(held.ids)
-    all_of = [[held.names[i]] * n for i, n in zip(held.ids.tolist(), times.tolist(), strict=True)]
+    pairs = (divmod(pair, len(held.names)) for pair in held.pairs.tolist())
+    names = [*held.names, *(f"{held.names[i]} {held.names[j]}" for i, j in pairs)]
+    all_of = [[names[i]] * n for i, n in zip(held.ids.tolist(), times.tolist(), strict=True)]
     return [list(chain(*all_of[a:b])) for a, b in pairwise(held.starts.tolist())]
 
 
@@ -178,6 +180,31 @@ def test_what_bags_read_by_hand() -> None:
     assert held["letters"] == [[" a ", " fo", "fox", "ox ", " fox", "fox ", " fox ", " ! "]]
     masked = rows_of(BAGS["masked"](["Foxes like 9"], ["foxes: 9"]))
     assert masked == [["@", "like", "@ like", "@", "like @"]]
+
+
+@given(st.lists(st.text(max_size=30), max_size=6), st.text(max_size=30))
+def test_things_are_in_the_order_of_their_names(texts: list[str], other: str) -> None:
+    """Pairs too, though they are numbers; names alone give the same again, and so do places."""
+    for name in ("words", "letters"):
+        bag = Bag.of(BAGS[name], told([(text, "", 0.0, 0.0) for text in texts]))
+        names = [*bag.known]
+        assert names == sorted(known_in(rows_of(BAGS[name](texts, ()))))
+        again = Known.of(names, paired=name in PAIRED)
+        assert again.numbers == bag.known.numbers
+        np.testing.assert_array_equal(again.keys, bag.known.keys)
+        held = BAGS[name]([*texts, other], ())
+        wanted = {thing: i for i, thing in enumerate(names)}
+        row = rows_of(held)[-1]
+        found = again.places(held)[held.ids[held.starts[-2] :]]
+        row = [*dict.fromkeys(row)] if len(held.times) else row
+        assert found.tolist() == [wanted.get(thing, -1) for thing in row]
+
+
+@pytest.mark.parametrize("names", [["a", "a b"], ["a b", "b"], ["b", "b c", "c", "b b"]])
+def test_names_of_no_things_are_refused(names: list[str]) -> None:
+    """A pair with a word that does not stand alone; another order."""
+    with pytest.raises(ValueError, match="pairs of what is no word"):
+        Known.of(names, paired=True)
 
 
 def test_long_words_are_not_remembered() -> None:

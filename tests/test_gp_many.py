@@ -55,7 +55,7 @@ def test_of_many_texts_some_say_how_frequent_words_are(monkeypatch: pytest.Monke
     bag = found.components["words"]
     assert isinstance(bag, Bag)
     assert bag.unknown == pytest.approx(1 + np.log(41 / 2))
-    assert {*bag.places} == {*Bag.of(bag.read, usual).places}
+    assert [*bag.known] == [*Bag.of(bag.read, usual).known]
     rows = np.array([3, 70, 8])
     points = found.at(rows)
     assert [*points] == [*found.components]

@@ -1,6 +1,7 @@
 """Closed-form baselines against refits without each group."""
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from refless.estimators.gp.data import folds_of
 from refless.simulate import simulate
 from refless.studies import baselines
-from refless.studies.baselines import constant, length_only, tfidf
+from refless.studies.baselines import WORDS, constant, length_only, tfidf
 
 BASELINES = {
     "constant": lambda human, _lengths, groups: constant(human, groups),
@@ -83,6 +84,17 @@ def test_length_reads_a_planted_line():
     lengths = np.array([3.0, 10.0, 50.0, 200.0, 700.0])
     human = 2 + 3 * np.log1p(lengths)
     assert length_only(human, lengths, np.arange(5)) == pytest.approx(human)
+
+
+@given(st.lists(st.text(alphabet="ab ", max_size=15), max_size=5))
+def test_things_are_numbered_as_they_appear(texts: list[str]) -> None:
+    """Words and then pairs of words of one text after the other; by hand, with a dict."""
+    place: dict[str, int] = {}
+    rows = [WORDS.findall(text) for text in texts]
+    rows = [[*row, *map(" ".join, pairwise(row))] for row in rows]
+    wanted = [place.setdefault(thing, len(place)) for row in rows for thing in row]
+    columns, starts = baselines._columns(texts)
+    assert (columns.tolist(), np.diff(starts).tolist()) == (wanted, [len(row) for row in rows])
 
 
 def test_tfidf_is_scikit_learns() -> None:

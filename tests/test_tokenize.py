@@ -7,7 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from refless import meaning
 from refless.errors import UsageError
+from refless.studies.copies import plain
 from refless.tokenize import code_points, distinct, encode, learn_tokens, token_counts, tokenizer
 
 ANY_TEXT = st.text(st.characters(), max_size=20)  # every code point, lone surrogates too
@@ -84,6 +86,19 @@ def test_words_as_ids(texts: list[list[str]], others: list[list[str]]) -> None:
     wanted = [tokens.index(w) if w in tokens else -1 for text in [*texts, *others] for w in text]
     assert encoded.ids.tolist() == wanted
     assert np.diff(encoded.starts).tolist() == [len(text) for text in [*texts, *others]]
+
+
+@given(st.text(alphabet=st.sampled_from("ab.\u00e9\u0301\u3000\u2028\x1c\x85 \n"), max_size=40))
+def test_pieces_of_a_text_leave_no_trace(text: str) -> None:
+    """They end before blanks of any kind, so what is read of them is the same."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(meaning, "PIECE", 3)
+        assert "".join(meaning.pieces(text)) == text
+        tokens, found = learn_tokens([text], "words")
+        assert [tokens[i] for i in found.ids] == text.split()
+        assert [*meaning.each_word(text)] == meaning.words(text)
+        in_pieces = plain(text)
+    assert in_pieces == plain(text)
 
 
 def test_chunks_of_texts_leave_no_trace() -> None:

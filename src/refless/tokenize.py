@@ -1,14 +1,16 @@
 """Texts to tokens: characters, words, and sacrebleu's tokenizers."""
 
+from array import array
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
 
 from refless.errors import UsageError
+from refless.meaning import pieces
 from refless.spec import About
 
 Tokenize = Callable[[str], list[str]]
@@ -101,24 +103,32 @@ def learn_tokens(texts: Sequence[str], tokenize: str) -> tuple[tuple[str, ...], 
     if tokenize == "char":
         tokens = tuple(sorted(set().union(*map(set, _joined(texts)))))
         return tokens, _encode_characters(texts, tokens)
-    split = tokenizer(tokenize)
-    rows = [split(text) for text in texts]
-    tokens = tuple(sorted(set(chain.from_iterable(rows))))
-    return tokens, _encode_rows(rows, tokens)
+    place: defaultdict[str, int] = defaultdict()
+    place.default_factory = place.__len__
+    found = _numbered(texts, tokenize, place.__getitem__)
+    tokens = tuple(sorted(place))
+    rank = np.empty(len(tokens), dtype=np.int32)
+    rank[[place[token] for token in tokens]] = np.arange(len(tokens), dtype=np.int32)
+    return tokens, TokenIds(rank[found.ids], found.starts)
 
 
 def encode(texts: Sequence[str], tokenize: str, tokens: tuple[str, ...]) -> TokenIds:
     """The texts as places in the sorted tuple `tokens`; -1 for tokens that it lacks."""
     if tokenize == "char":
         return _encode_characters(texts, tokens)
-    split = tokenizer(tokenize)
-    return _encode_rows([split(text) for text in texts], tokens)
-
-
-def _encode_rows(rows: Sequence[list[str]], tokens: tuple[str, ...]) -> TokenIds:
     place = {token: i for i, token in enumerate(tokens)}
-    flat = np.fromiter((place.get(token, -1) for row in rows for token in row), dtype=np.int32)
-    return TokenIds(flat, _starts([len(row) for row in rows]))
+    return _numbered(texts, tokenize, lambda token: place.get(token, -1))
+
+
+def _numbered(texts: Sequence[str], tokenize: str, number: Callable[[str], int]) -> TokenIds:
+    """The number of each token; of words, few are there at once."""
+    split = tokenizer(tokenize)
+    ids, starts = array("i"), [0]
+    for text in texts:
+        for part in pieces(text) if tokenize == "words" else (text,):
+            ids.extend(map(number, split(part)))
+        starts.append(len(ids))
+    return TokenIds(np.array(ids, dtype=np.int32), np.array(starts, dtype=np.int64))
 
 
 def _encode_characters(texts: Sequence[str], tokens: tuple[str, ...]) -> TokenIds:

@@ -17,6 +17,7 @@ from refless.estimators.gp.threads import calm
 from refless.estimators.scorer import Held, Tried, Within
 from refless.human import canonical_order
 from refless.records import FloatArray, IntArray, RatedPool, picked
+from refless.tokenize import IdArray
 
 # Below this share of the lengths' whole variation, what is left of it is rounding.
 NO_VARIATION = 1e-12
@@ -165,7 +166,7 @@ def tfidf(texts: Sequence[str]) -> sparse.csr_matrix:
     return sparse.diags_array(1 / np.where(lengths > 0, lengths, 1)) @ counts
 
 
-def _columns(texts: Sequence[str]) -> tuple[IntArray, IntArray]:
+def _columns(texts: Sequence[str]) -> tuple[IdArray, IntArray]:
     """Words and pairs of words of one text after the other, numbered as they appear; the starts.
 
     A word is its number, and a pair two numbers in one: strings of pairs would take ten times the
@@ -177,11 +178,18 @@ def _columns(texts: Sequence[str]) -> tuple[IntArray, IntArray]:
         found = (place.setdefault(m.group(), len(place)) for m in WORDS.finditer(text.lower()))
         words = np.fromiter(found, dtype=np.int64)
         parts.append(np.concatenate([words, (words[:-1] + 1 << 32) + words[1:]]))
-    keys = np.concatenate(parts)
-    _, first, columns = np.unique(keys, return_index=True, return_inverse=True)
-    order = np.empty(len(first), dtype=np.int64)
-    order[np.argsort(first)] = np.arange(len(first))
-    return order[columns], np.cumsum([0, *map(len, parts[1:])])
+    starts, keys = np.cumsum([0, *map(len, parts[1:])]), np.concatenate(parts)
+    parts.clear()  # of a long text each array is large
+    order = np.argsort(keys, kind="stable")
+    keys = keys[order]
+    new = np.ones(len(keys), dtype=np.bool_)
+    new[1:] = keys[1:] != keys[:-1]
+    first = order[new]
+    number = np.empty(len(first), dtype=np.int32)
+    number[np.argsort(first)] = np.arange(len(first))
+    columns = np.empty(len(keys), dtype=np.int32)
+    columns[order] = number[np.cumsum(new, dtype=np.int32) - 1]
+    return columns, starts
 
 
 def _ridge(known: sparse.csr_matrix, human: FloatArray, asked: sparse.csr_matrix) -> FloatArray:

@@ -15,6 +15,7 @@ from unicodedata import normalize
 import numpy as np
 from scipy import sparse
 
+from refless.meaning import pieces
 from refless.ngrams import Features, Shape, learn, look_up
 from refless.records import BoolArray, FloatArray, IntArray, Outputs, RatedPool, picked
 from refless.stats.excess import Marked, Marks, by_name, marked, one_each
@@ -64,6 +65,10 @@ class Copies:
 
 def plain(text: str) -> str:
     """Words in small letters without marks; a letter of a script without blanks is a word."""
+    return " ".join(filter(None, map(_plain, pieces(text))))
+
+
+def _plain(text: str) -> str:
     same = text if text.isascii() else normalize("NFKC", text)
     return " ".join(_WORD.findall(same.casefold()))
 

@@ -18,6 +18,7 @@ from refless.records import BoolArray, FloatArray, IntArray, as_outputs
 
 KEPT = 1_500  # texts: of more, models take too much memory to be kept side by side
 MOST_AT_ONCE = 2  # folds: each takes several matrices of all pairs
+LONG = 5_000_000  # characters: the n-grams of more take too much memory for two folds at once
 
 Column = tuple[FloatArray, FloatArray]  # means and variances
 
@@ -125,6 +126,7 @@ def nested(
 
     jobs = [partial(judge, number) for number in range(count)]
     at_once = min(data.reads.threads or cores(), MOST_AT_ONCE)
+    at_once = 1 if sum(map(len, data.rated.texts)) > LONG else at_once
     Work(threads=at_once, progress=told).run([jobs], count)
     return Nested(n, rated, tuple(found[number] for number in sorted(found))), tuple(columns)
 

@@ -12,7 +12,7 @@ from typing import Any, cast
 import msgspec
 import numpy as np
 
-from refless.estimators.gp.bags import BAGS, Bag
+from refless.estimators.gp.bags import BAGS, PAIRED, Bag, Known
 from refless.estimators.gp.components import MEANING, SOURCE_MEANING, Points
 from refless.estimators.gp.data import Data, Reads, data_of, few
 from refless.estimators.gp.exact import Exact, Left
@@ -61,7 +61,7 @@ def stored(
     }
     for name in _bags(data.components):
         bag, points = cast("Bag", data.components[name]), (data.points or {}).get(name)
-        arrays |= packed(name, tuple(bag.places))
+        arrays |= packed(name, tuple(bag.known))
         if points is None:
             arrays[f"{name}.idf"] = np.append(bag.idf, bag.unknown)
             continue
@@ -198,28 +198,26 @@ def _bag(name: str, n: int, arrays: Mapping[str, Array]) -> tuple[Bag, Points]:
     hold_starts(f"{name}.starts", arrays, len(arrays[f"{name}.bytes"]))
     words = strings(name, arrays)
     hold_sorted(name, words)
+    known = Known.of(words, paired=name in PAIRED)
     if few(n):
-        return _kept_bag(name, n, words, arrays)
+        return _kept_bag(name, n, known, arrays)
     idf = _table(f"{name}.idf", arrays, len(words) + 1)
     hold(bool((idf > 0).all()), f"{name}.idf is of no word")
-    return Bag(BAGS[name], {one: i for i, one in enumerate(words)}, idf[:-1], float(idf[-1])), None
+    return Bag(BAGS[name], known, idf[:-1], float(idf[-1])), None
 
 
-def _kept_bag(
-    name: str, n: int, words: tuple[str, ...], arrays: Mapping[str, Array]
-) -> tuple[Bag, Points]:
+def _kept_bag(name: str, n: int, known: Known, arrays: Mapping[str, Array]) -> tuple[Bag, Points]:
     """The same with the vectors: compiled loops rely on their places."""
     from scipy.sparse import csr_array
 
     rows, columns, values = (arrays[f"{name}.{part}"] for part in ("rows", "columns", "values"))
     hold(len(rows) == n + 1 and len(values) == len(columns), f"{name} has another length")
     hold_starts(f"{name}.rows", arrays, len(columns))
-    hold_within(f"{name}.columns", columns, len(words))
-    frequency = np.bincount(columns, minlength=len(words)).astype(np.float64)
+    hold_within(f"{name}.columns", columns, len(known))
+    frequency = np.bincount(columns, minlength=len(known)).astype(np.float64)
     hold(bool((frequency > 0).all()), f"{name} holds what no text does")
-    places = {one: i for i, one in enumerate(words)}
-    points = csr_array((values, columns, rows), shape=(n, len(words)))
-    return Bag.counted(BAGS[name], places, frequency, n), points
+    points = csr_array((values, columns, rows), shape=(n, len(known)))
+    return Bag.counted(BAGS[name], known, frequency, n), points
 
 
 def _model(data: Data, facts: Facts, method: Method, arrays: Mapping[str, Array]) -> Model:
