@@ -2,7 +2,7 @@
 
 A text is a bag of made-up words with a known quality. Each number that `validate` prints is held
 against the same number of the fitted estimator on new texts of the design, which other people rate,
-and for MSE also the same people: how often the 95 % interval holds it, how far off it is on
+and for errors also the same people: how often the 95 % interval holds it, how far off it is on
 average, how often a correlation is called significant, how often one of two is called better that
 is worse.
 
@@ -22,8 +22,8 @@ from refless.estimators import BLEUNeighbors, GaussianProcess
 from refless.estimators.gp.exact import exact
 from refless.human import pool_of
 from refless.records import FloatArray, IntArray, RatedPool, as_outputs
-from refless.stats.correlation import pearson, spearman
-from refless.stats.deviations import mse
+from refless.stats.correlation import kendall, pearson, spearman
+from refless.stats.deviations import mae, mse
 from refless.studies.annotators import columns_of
 from refless.studies.baselines import baselines, length_only, lengths_of, tfidf
 from refless.studies.beside_annotators import beside_annotators
@@ -31,6 +31,7 @@ from refless.studies.trials import dealt, difference, measured, trial
 
 NEW = 1_500
 WORDS = 300
+ERRORS = {"mse": mse, "mae": mae}
 Numbers = dict[str, float]
 Found = dict[str, tuple[float, float, float]]  # value and interval
 
@@ -160,10 +161,11 @@ def promised(pool: RatedPool, groups: IntArray) -> Found:
     trials |= {name: trial(one, deal) for name, one in baselines(pool, groups, deal.blocks).items()}
     found: Found = {}
     for name in ("gp", "mean"):
-        for measure in ("spearman", "pearson", "mse"):
+        for measure in ("spearman", "pearson", "kendall", *ERRORS):
             value, ends = measured(measure, trials[name])
             found[f"{measure} of {name}"] = (value, *ends)
-        found[f"mse of {name}, same raters"] = found[f"mse of {name}"]
+        for measure in ERRORS:
+            found[f"{measure} of {name}, same raters"] = found[f"{measure} of {name}"]
     for other in ("length", "TF-IDF ridge", "mean"):
         gap = difference("spearman", trials["gp"], trials[other])
         found[f"spearman, gp - {other}"] = (gap.value, *gap.interval)
@@ -196,10 +198,12 @@ def happened(pool: RatedPool, new: RatedPool, own: RatedPool) -> Numbers:
     for name in ("gp", "mean"):
         found[f"spearman of {name}"] = rho[name]
         found[f"pearson of {name}"] = _ranked(human, guesses[name], pearson)
-        found[f"mse of {name}"] = error[name]
+        found[f"kendall of {name}"] = _ranked(human, guesses[name], kendall)
         again = fitted[name].predict(as_outputs(own))
         there = ~np.isnan(again)
-        found[f"mse of {name}, same raters"] = mse(own.human[there], again[there])
+        for measure, of in ERRORS.items():
+            found[f"{measure} of {name}"] = of(human, guesses[name])
+            found[f"{measure} of {name}, same raters"] = of(own.human[there], again[there])
     for other in ("length", "TF-IDF ridge", "mean"):
         found[f"spearman, gp - {other}"] = rho["gp"] - rho[other]
     for other in ("constant", "TF-IDF ridge"):

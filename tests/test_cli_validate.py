@@ -405,8 +405,9 @@ def test_the_recommended_command_runs(rated: Path, tmp_path: Path) -> None:
         assert first.get(name) == second.get(name)
 
 
-def test_the_recommendation_comes_first(rated: Path, tmp_path: Path) -> None:
+def test_the_recommendation_comes_first(tmp_path: Path) -> None:
     """A sentence before the table, and after it what was said of one estimator before."""
+    rated = jsonl(tmp_path / "rated.jsonl", rated_rows(96))
     ran = run("validate", rated, *SCALE)
     out = ran.out
     said = " ".join(out.split())

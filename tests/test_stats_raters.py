@@ -1,6 +1,7 @@
 """Krippendorff's alpha and intraclass correlations against published worked examples."""
 
 import time
+from random import Random
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from refless.stats.raters import (
     intraclass,
     krippendorff,
     krippendorff_interval,
+    severity_variance,
 )
 
 NAN = np.nan
@@ -144,3 +146,42 @@ def test_intraclass_without_full_table() -> None:
     # Effective raters by hand: (23 - (5 * 16 + 9) / 23) / 5
     assert intraclass(holes).k == pytest.approx((23 - 89 / 23) / 5)
     assert np.isnan(intraclass(np.full((1, 4), 2.0)).single_1)
+
+
+def test_severity_of_four_judges() -> None:
+    """Their component of variance, from the mean squares of Shrout and Fleiss (1979), table 3."""
+    judge, target = np.indices(SHROUT_FLEISS.shape)
+    found = severity_variance(target.ravel(), judge.ravel(), SHROUT_FLEISS.ravel())
+    assert found == pytest.approx((32.49 - 1.02) / 6, abs=0.002)
+
+
+def pairwise_severity(ratings: np.ndarray) -> float:
+    """The slow twin, pair by pair."""
+    above, shared = 0.0, 0
+    for i in range(len(ratings)):
+        for j in range(i):
+            gap = ratings[i] - ratings[j]
+            gap = gap[~np.isnan(gap)]
+            if len(gap) > 1:
+                above += len(gap) * gap.mean() ** 2 - gap.var(ddof=1)
+                shared += len(gap)
+    return max(0.0, above / shared / 2) if shared else 0.0
+
+
+@given(
+    arrays(
+        np.float64,
+        st.tuples(st.integers(2, 5), st.integers(1, 7)),
+        elements=st.sampled_from([0.1, 0.35, 0.9, NAN]),
+    ),
+    st.randoms(use_true_random=False),
+)
+def test_severity_pair_by_pair(ratings: np.ndarray, random: Random) -> None:
+    """As the slow twin has it; the same digits whatever the order of ratings."""
+    rater, text = np.nonzero(~np.isnan(ratings))
+    values = ratings[rater, text]
+    found = severity_variance(text, rater, values)
+    assert found == pytest.approx(pairwise_severity(ratings), abs=1e-12)
+    order = np.array(random.sample(range(len(text)), len(text)), dtype=np.int64)
+    number = np.array(random.sample(range(ratings.shape[1]), ratings.shape[1]), dtype=np.int64)
+    assert severity_variance(number[text[order]], rater[order], values[order]) == found

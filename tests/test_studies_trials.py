@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from scipy import stats
 
 from refless.estimators import BLEUNeighbors, Estimator, GaussianProcess
 from refless.estimators.scorer import Held
+from refless.human import pool_of
 from refless.simulate import simulate
 from refless.stats import within
 from refless.stats.measures import MEASURES
@@ -26,7 +28,6 @@ from refless.studies.trials import (
     p_value,
     trial,
     value_of,
-    values_of,
 )
 from trials import deal_of, fixed
 
@@ -124,9 +125,52 @@ def test_what_folds_of_equal_estimates_say_is_not_certain() -> None:
     assert found.pearson_interval == (low, high)
     wanted = 2 * stats.t.sf(math.atanh(r) * math.sqrt(95), 19)
     assert found.pearson_p == pytest.approx(wanted)
-    assert p_value(values_of("pearson", one), MEASURES["pearson"]) < wanted
     tau = measured("kendall", one)[1]
     assert np.diff(np.arctanh(tau)) >= 2 * stats.t.ppf(0.975, 19) * math.sqrt(4 / 9 / 95) - 1e-12
+
+
+def test_errors_are_no_surer_than_normal_ones() -> None:
+    """By hand: of errors that are all equal the jackknife knows nothing but certainty."""
+    one = fixed(HUMAN, HUMAN + np.where(np.arange(100) % 2, 0.5, -0.5))
+    t = stats.t.ppf(0.975, 19)
+    for measure, value, variance in (("mse", 0.25, 2.0), ("mae", 0.5, math.pi / 2 - 1)):
+        found, ends = measured(measure, one)
+        assert found == pytest.approx(value)
+        factor = math.exp(t * math.sqrt(variance / 100))
+        assert ends == pytest.approx((value / factor, value * factor))
+    drawn = RNG.standard_normal((4_000, 100))
+    logs = [np.log(column.mean(axis=1)) for column in (drawn**2, np.abs(drawn))]
+    wanted = np.sqrt(np.array([2.0, math.pi / 2 - 1]) / 100)
+    assert np.std(logs, axis=1) == pytest.approx(wanted, rel=0.05)
+
+
+def test_what_other_raters_may_add_is_that_of_a_drawn_panel() -> None:
+    """Three who rate all lie 0, 1 and 5 higher: variance 7, t with 2 degrees of freedom."""
+    texts = RNG.standard_normal(40)
+    pool = pool_of([f"t{i}" for i in range(40)], texts[:, None] + [0.0, 1.0, 5.0], annotators="abc")
+    deal = dealt(pool, np.arange(40))
+    added = stats.t.ppf(0.975, 2) ** 2 * 2 * 7 / 3
+    assert deal.severity == pytest.approx(added)
+    values = pool.human + RNG.standard_normal(40)
+    one = Trial(deal, (Held(values, values),))
+    same = Trial(replace(deal, severity=0.0), one.held)
+    (mse, (low, high)), (_, (least, most)) = (measured("mse", each) for each in (one, same))
+    assert low == least
+    up = math.hypot(math.log(most / mse), math.log(1 + added / mse))
+    assert high == pytest.approx(mse * math.exp(up))
+    (_, (low, high)), (_, (least, most)) = (measured("mae", each) for each in (one, same))
+    assert (low, high > most) == (least, True)
+    assert measured("spearman", one) == measured("spearman", same)
+    assert (one.method, same.method) == ("jack-20-fixed-raters", "jack-20-fixed")
+
+
+def test_a_panel_that_never_met_says_nothing_of_others() -> None:
+    """One rating a text: stricter raters and worse texts look alike; nor do the nameless."""
+    ratings = np.full((40, 4), np.nan)
+    ratings[np.arange(40), np.arange(40) % 4] = RNG.standard_normal(40)
+    pool = pool_of([f"t{i}" for i in range(40)], ratings, annotators="abcd")
+    unnamed = pool_of(pool.texts, RNG.standard_normal((40, 3)))
+    assert [dealt(each, np.arange(40)).severity for each in (pool, unnamed)] == [0.0, 0.0]
 
 
 @pytest.mark.parametrize("m", [4, 20, 60])
@@ -150,10 +194,53 @@ def test_a_mean_has_its_textbook_error() -> None:
 
 
 def test_the_variance_of_both_ways_to_leave_out() -> None:
-    """Of correlations the mean, of errors the larger."""
+    """By hand: that of the test, half of what learning adds, or all; and a jackknife over folds."""
     values = np.array([[1.0, 1.1, 0.9, 1.0], [1.0, 1.3, 0.7, 1.0]])
     assert error_of(values) == pytest.approx(math.sqrt((0.02 + 0.18) / 2 * 2 / 3))
     assert error_of(values, larger=True) == pytest.approx(math.sqrt(0.18 * 2 / 3))
+    assert error_of(values[::-1]) == pytest.approx(math.sqrt(0.18 * 2 / 3))
+    found = error_of(values, least=0.5, tuned=np.array([1.0, 2.0]))
+    assert found == pytest.approx(math.sqrt(0.25 + 0.16 / 2 * 2 / 3 + 0.5 / 2))
+    assert error_of(np.array([values[0], np.full(4, np.nan)])) == pytest.approx(
+        math.sqrt(0.02 * 2 / 3)
+    )
+    assert math.isnan(error_of(np.full((2, 4), np.nan)))
+
+
+def test_what_is_tuned_otherwise_is_part_of_the_error() -> None:
+    """By hand: of three tunings one finds nothing, and one what the pool itself finds."""
+    one = fixed(HUMAN, NEAR)
+    tuned = tuple(Held(v, v) for v in (NEAR, np.ones(100), HUMAN + 0.5 * (NEAR - HUMAN)))
+    wider = Trial(one.deal, one.held, tuned)
+    z = np.arctanh([value_of("pearson", one.deal, held) for held in (tuned[0], tuned[2])])
+    z = np.array([z[0], 0.0, z[1]])
+    (r, (low, high)), (same, (least, _)) = (measured("pearson", each) for each in (wider, one))
+    assert r == same
+    t = stats.t.ppf(0.975, 19)
+    error = math.hypot((math.atanh(r) - math.atanh(least)) / t, math.sqrt(2 / 3 * 3 * z.var()))
+    assert np.arctanh([low, high]) == pytest.approx(math.atanh(r) + np.array([-t, t]) * error)
+    found = agreement_of(wider, [""] * 100)
+    assert found.pearson_p == pytest.approx(2 * stats.t.sf(math.atanh(r) / error, 19))
+    gap, alone = (difference("mse", each, fixed(HUMAN, FAR)).interval for each in (wider, one))
+    assert gap[1] - gap[0] > alone[1] - alone[0]
+    assert difference("mse", wider, wider).interval == pytest.approx((0.0, 0.0))
+    assert wider.on(HUMAN > 0).tuned[0].alone[HUMAN < 0].tolist() == pytest.approx(
+        [np.nan] * int((HUMAN < 0).sum()), nan_ok=True
+    )
+    assert wider.method == "jack-20-fixed-tuned"
+
+
+def test_every_fold_tunes_the_whole_pool() -> None:
+    """Each fold's own texts are judged as in the pool; the others by what it was tuned to."""
+    deal = dealt(POOL, ALONE)
+    _, tried = GaussianProcess().tried(POOL, ALONE, deal.blocks)
+    assert len(tried.tuned) == 5
+    for number, held in enumerate(tried.tuned):
+        inside = deal.blocks % 5 == number
+        for ours, theirs in zip(held, tried.held, strict=True):
+            assert (ours[inside] == theirs[inside]).all()
+            assert np.isfinite(ours).all()
+    assert BLEUNeighbors().tried(POOL, ALONE, deal.blocks)[1].tuned == ()
 
 
 def test_correlations_are_ranked_within_blocks_and_errors_are_not() -> None:
@@ -178,8 +265,7 @@ def test_perfect_and_undefined() -> None:
     value, ends = measured("spearman", fixed(HUMAN, np.ones(100)))
     assert math.isnan(value)
     assert math.isnan(ends[0])
-    nothing = values_of("spearman", fixed(HUMAN, np.ones(100)))
-    assert math.isnan(p_value(nothing, MEASURES["spearman"]))
+    assert math.isnan(p_value("spearman", fixed(HUMAN, np.ones(100))))
 
 
 def test_a_p_value_says_what_the_interval_says() -> None:
@@ -209,7 +295,7 @@ def test_what_learns_is_less_certain_than_what_does_not() -> None:
     deal = dealt(POOL, ALONE)
     _, tried = GaussianProcess().tried(POOL, ALONE, deal.blocks)
     anew, plain = trial(tried, deal), Trial(deal, (tried.held,))
-    assert (anew.method, plain.method) == ("jack-20", "jack-20-fixed")
+    assert (anew.method, plain.method) == ("jack-20-tuned-raters", "jack-20-fixed-raters")
     widths = [high - low for _, (low, high) in (measured("pearson", one) for one in (anew, plain))]
     assert widths[0] > widths[1]
 

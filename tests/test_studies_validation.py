@@ -64,7 +64,7 @@ def test_the_signature_says_how() -> None:
     """What was held out, what intervals rest on, and the seed."""
     signature = validated(POOL, "system").signature
     assert signature.get("heldout") == "system"
-    assert signature.get("ci") == "jack-3"  # three systems
+    assert signature.get("ci") == "jack-3-raters"  # three systems, annotators who are named
     assert signature.get("seed") == "0"
 
 

@@ -34,10 +34,12 @@ class Tried:
         held: of the whole pool.
         without: the same out of some rows alone, NaN for all others; None where that would take
             fitting anew.
+        tuned: of the whole pool too, all by what was tuned without one fold of it, fold by fold.
     """
 
     held: Held
     without: Callable[[IntArray], Held] | None = None
+    tuned: tuple[Held, ...] = ()
 
     @classmethod
     def out_of(

@@ -4,9 +4,15 @@ Each number is computed again without each twentieth of the pool, groups whole, 
 scatters is its error (the delete-a-group jackknife). That is done twice: once the twentieth only
 tests no more, once nothing is learned from it either. The first knows nothing of the pool that
 taught the estimator and is too narrow, the second is too wide where there is little to learn
-(Efron & Stein 1981): the variance is the mean of both, and of errors, whose few large ones make it
-small by chance, the larger. A fold whose estimates are all equal has a correlation of 0 without any
-scatter, so that of Fisher's z is at least that of ratings which nothing explains.
+(Efron & Stein 1981): the variance is that of the first and half of what the second adds, and of
+errors, whose few large ones make it small by chance, all of it. What an estimator tunes in folds
+stays in both as it was; how far the number scatters with what each fold leaves to be tuned is added
+(the jackknife over folds).
+
+A fold whose estimates are all equal has a correlation of 0 without any scatter, so the variance of
+the first is at least that of ratings which nothing explains; of the logarithm of an error at least
+that of normal errors. Others are stricter or milder than these raters: what that may add to errors
+widens their intervals upwards.
 `benchmarks/promises.py` tells how often the intervals then hold what the fitted estimator does on
 new texts.
 """
@@ -23,10 +29,13 @@ import numpy as np
 
 from refless.estimators.gp.data import folds_in
 from refless.estimators.scorer import Held, Tried
+from refless.human import human_ratings
 from refless.records import BoolArray, FloatArray, IntArray, RatedPool
 from refless.stats.intervals import UNDEFINED, Interval, student
 from refless.stats.measures import MEASURES, Measure
+from refless.stats.raters import severity_variance
 from refless.stats.within import WITHIN
+from refless.studies.annotators import ERRORS, cells_of
 from refless.studies.differences import Difference
 from refless.studies.held_out import Agreement, counted_reasons, why_undefined
 
@@ -37,7 +46,9 @@ MOST_BLOCKS = 20
 MOST_REFITTED = 1_500  # texts; of more, what was learned moves less than the texts that test it
 
 UNEXPLAINED = {"pearson": 1.0, "spearman": 1.0, "kendall": 4 / 9}  # variance times rows
+NORMAL = {"mse": 2.0, "mae": math.pi / 2 - 1}  # the same, of the logarithm of normal errors
 
+NOT_TUNED = np.zeros(0)
 PERFECT = 1 - 1e-12  # a correlation of 1 is infinite in Fisher's z
 
 Of = Callable[[int, bool], float]  # part that is left out, 0 for none; learned anew -> a number
@@ -52,6 +63,8 @@ class Deal:
         human: [n] human ratings; groups: [n] what is held out together.
         blocks: [n] folds of whole groups, within which texts are ranked by one model.
         part: [n] part from 1 that each text leaves with; parts: how many.
+        severity: what other raters, as unlike these as these are unlike each other, may add to the
+            mean squared error: no more in 95 %; 0 where ratings do not tell.
     """
 
     human: FloatArray
@@ -59,6 +72,7 @@ class Deal:
     blocks: IntArray
     part: IntArray
     parts: int
+    severity: float = 0.0
 
 
 def dealt(pool: RatedPool, groups: IntArray, seed: int = 0) -> Deal:
@@ -66,7 +80,33 @@ def dealt(pool: RatedPool, groups: IntArray, seed: int = 0) -> Deal:
     times = min(MOST_BLOCKS, len(np.unique(groups)) // BLOCK) // FOLDS
     blocks = folds_in(pool, groups, FOLDS * max(times, 1))
     parts, part = np.unique(folds_in(pool, groups, PARTS, (3, seed)), return_inverse=True)
-    return Deal(human=pool.human, groups=groups, blocks=blocks, part=part + 1, parts=len(parts))
+    return Deal(
+        human=pool.human,
+        groups=groups,
+        blocks=blocks,
+        part=part + 1,
+        parts=len(parts),
+        severity=_severity(pool),
+    )
+
+
+def _severity(pool: RatedPool) -> float:
+    """Square of how far the mean of as many others may lie from that of these: 95 % quantile.
+
+    Each mean scatters by the variance between raters. So few raters tell it that Student's t has
+    one degree of freedom less than there are.
+    """
+    if len(pool.ratings.annotators) < 2:
+        return 0.0
+    cells, who, text = cells_of(pool.ratings, len(pool))
+    ratings = human_ratings(cells, len(who), scale=pool.scale)
+    share = 1 / np.bincount(text)[text]  # of each rating in its text's mean
+    order = np.lexsort((share, who))
+    shares = np.bincount(who[order], share[order]) / len(pool)
+    shares = np.sort(shares[shares > 0])
+    freedom = max(len(shares) - 1, 1)
+    variance = 2 * float(np.square(shares).sum()) * severity_variance(text, who, ratings)
+    return student(freedom) ** 2 * variance
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,15 +116,26 @@ class Trial:
     Attributes:
         deal: the parts.
         held: of the whole pool, then of the pool without each part where the method learned anew.
+        tuned: of the whole pool, as of `Tried`.
     """
 
     deal: Deal
     held: tuple[Held, ...]
+    tuned: tuple[Held, ...] = ()
 
     @property
     def method(self) -> str:
-        """How intervals are made, for signatures; fixed: what was learned stays as it was."""
-        return f"jack-{self.deal.parts}{'' if len(self.held) > 1 else '-fixed'}"
+        """How intervals are made, for signatures.
+
+        fixed: what was learned stays as it was; tuned: they allow for what may be tuned otherwise;
+        raters: those of errors for other raters.
+        """
+        said = {
+            "-fixed": len(self.held) == 1,
+            "-tuned": bool(self.tuned),
+            "-raters": self.deal.severity > 0,
+        }
+        return f"jack-{self.deal.parts}{''.join(one for one, there in said.items() if there)}"
 
     @property
     def whole(self) -> bool:
@@ -104,7 +155,8 @@ class Trial:
 
     def on(self, rows: BoolArray) -> Trial:
         """The same on these texts alone."""
-        return Trial(self.deal, tuple(_without(held, ~rows) for held in self.held))
+        held, tuned = ([_without(one, ~rows) for one in each] for each in (self.held, self.tuned))
+        return Trial(self.deal, tuple(held), tuple(tuned))
 
 
 def trial(tried: Tried, deal: Deal) -> Trial:
@@ -112,7 +164,7 @@ def trial(tried: Tried, deal: Deal) -> Trial:
     held = [tried.held]
     if tried.without is not None and len(deal.human) <= MOST_REFITTED:
         held += [tried.without(np.flatnonzero(deal.part != p + 1)) for p in range(deal.parts)]
-    return Trial(deal, tuple(held))
+    return Trial(deal, tuple(held), tried.tuned)
 
 
 def _without(held: Held, rows: BoolArray) -> Held:
@@ -146,6 +198,14 @@ def values_of(measure: str, one: Trial) -> FloatArray:
     return of_parts(one, lambda held: value_of(measure, one.deal, held))
 
 
+@lru_cache(maxsize=64)
+def tuned_of(measure: str, one: Trial) -> FloatArray:
+    """[tunings] a measure by what was tuned without each fold; to say one thing of all is 0."""
+    held = one.tuned or one.held[:1]
+    found = np.array([value_of(measure, one.deal, each) for each in held])
+    return np.nan_to_num(found) if measure in WITHIN else found
+
+
 def of_parts(one: Trial, number: Callable[[Held], float]) -> FloatArray:
     """[2, 1 + parts] a number of a method's estimates, as of `over`; once where it is fixed."""
     if len(one.held) > 1:
@@ -158,18 +218,41 @@ def measured(measure: str, one: Trial) -> tuple[float, Interval]:
     """A measure with its 95 % interval."""
     values = values_of(measure, one)
     larger, least = measure not in WITHIN, least_error(measure, one)
-    return float(values[0, 0]), interval_of(values, MEASURES[measure], larger=larger, least=least)
+    tuned = tuned_of(measure, one)
+    low, high = interval_of(values, MEASURES[measure], larger=larger, least=least, tuned=tuned)
+    value, severity = float(values[0, 0]), one.deal.severity
+    if measure in ERRORS and severity and not math.isnan(high):
+        high = _raised(value, high, severity if measure == "mse" else _absolute(value, severity))
+    return value, (low, high)
+
+
+def _absolute(value: float, severity: float) -> float:
+    """What a squared gap adds to a mean absolute error, by what it adds to that of normal ones."""
+    return math.hypot(value, math.sqrt(2 / math.pi * severity)) - value
+
+
+def _raised(value: float, high: float, added: float) -> float:
+    """The upper end of an error that other raters may raise by so much; both are independent."""
+    if value == 0:
+        return math.hypot(high, added)
+    return value * math.exp(math.hypot(math.log(high / value), math.log1p(added / value)))
 
 
 def least_error(measure: str, one: Trial) -> float:
-    """Standard error of Fisher's z where nothing explains the ratings; 0 of other measures.
+    """Standard error that a measure has at least, on the scale of its interval; 0 of others.
 
-    Shuffled within a fold of m rows, Pearson's and Spearman's r have the variance 1 / (m - 1), and
-    Kendall's tau about 4/9 of that.
+    Of Fisher's z where nothing explains the ratings: shuffled within a fold of m rows, Pearson's
+    and Spearman's r have the variance 1 / (m - 1), and Kendall's tau about 4/9 of that. Of the
+    logarithm of an error where errors are normal; 0 where a part has none at all.
     """
-    blocks = one.deal.blocks[~np.isnan(one.at().apart)]
-    rows = len(blocks) - len(np.unique(blocks))
-    return math.sqrt(UNEXPLAINED.get(measure, 0.0) / rows) if rows else 0.0
+    held = one.at()
+    if measure in ERRORS:
+        there = np.nanmin(values_of(measure, one), initial=np.inf) > 0
+        rows, variance = int((~np.isnan(held.alone)).sum()), NORMAL[measure] if there else 0.0
+    else:
+        blocks = one.deal.blocks[~np.isnan(held.apart)]
+        rows, variance = len(blocks) - len(np.unique(blocks)), UNEXPLAINED.get(measure, 0.0)
+    return math.sqrt(variance / rows) if rows else 0.0
 
 
 def difference(measure: str, first: Trial, second: Trial) -> Difference:
@@ -181,7 +264,9 @@ def difference(measure: str, first: Trial, second: Trial) -> Difference:
         values = values_of(measure, first) - values_of(measure, second)
     else:
         values = over(first.deal, partial(_gap, measure, first, second))
-    ends = interval_of(values, larger=measure not in WITHIN)
+    one, other = tuned_of(measure, first), tuned_of(measure, second)
+    tuned = one - np.resize(other, len(one)) if len(one) > 1 else one - other
+    ends = interval_of(values, larger=measure not in WITHIN, tuned=tuned)
     return Difference(measure=measure, value=float(values[0, 0]), interval=ends)
 
 
@@ -192,17 +277,27 @@ def _gap(measure: str, first: Trial, second: Trial, part: int, anew: bool) -> fl
     return value_of(measure, deal, ours, both) - value_of(measure, deal, theirs, both)
 
 
-def error_of(values: FloatArray, *, larger: bool = False, least: float = 0.0) -> float:
-    """Standard error of a number from [2, 1 + parts] as of `over`, at least so much.
+def error_of(
+    values: FloatArray,
+    *,
+    larger: bool = False,
+    least: float = 0.0,
+    tuned: FloatArray = NOT_TUNED,
+) -> float:
+    """Standard error of a number from [2, 1 + parts] as of `over`.
 
-    Its variance is the mean of both rows', or the larger. NaN where it is undefined, or undefined
-    without more than half of the parts.
+    Its variance is that of the first row, and at least `least` squared; half of what the second
+    adds, or with `larger` all of it; and that of `tuned`, the number by what was tuned without each
+    fold, in a jackknife over folds. NaN where it is undefined, or undefined without more
+    than half of the parts.
     """
-    variances = [_variance(row) for row in values]
-    known = [one for one in variances if not math.isnan(one)]
+    test, anew = (_variance(row) for row in values)
+    known = [one for one in (test, anew) if not math.isnan(one)]
     if not known:
         return math.nan
-    return max(least, math.sqrt(max(known) if larger else sum(known) / len(known)))
+    learned = max(0.0, anew - test) if len(known) > 1 else 0.0
+    otherwise = _variance(np.append(0.0, tuned)) if len(tuned) > 1 else 0.0
+    return math.sqrt(max(least**2, known[0]) + (learned if larger else learned / 2) + otherwise)
 
 
 def _variance(values: FloatArray) -> float:
@@ -213,17 +308,22 @@ def _variance(values: FloatArray) -> float:
 
 
 def interval_of(
-    values: FloatArray, measure: Measure | None = None, *, larger: bool = False, least: float = 0.0
+    values: FloatArray,
+    measure: Measure | None = None,
+    *,
+    larger: bool = False,
+    least: float = 0.0,
+    tuned: FloatArray = NOT_TUNED,
 ) -> Interval:
     """95 % interval by Student's t: of correlations in Fisher's z, of errors in logarithms.
 
     Args:
         values: [2, 1 + parts] as of `over`.
         measure: what they are values of; a difference without it.
-        larger: as of `error_of`, for errors and their differences; least: as there.
+        larger: as of `error_of`, for errors and their differences; least, tuned: as there.
     """
     there, back = _scale(values, measure)
-    error = error_of(there(values), larger=larger, least=least)
+    error = error_of(there(values), larger=larger, least=least, tuned=there(tuned))
     if math.isnan(error):
         return UNDEFINED
     half = student(values.shape[1] - 2) * error
@@ -232,15 +332,18 @@ def interval_of(
     return float(low[0]), float(high[0])
 
 
-def p_value(values: FloatArray, measure: Measure, least: float = 0.0) -> float:
+def p_value(name: str, one: Trial) -> float:
     """Two-sided, of a correlation of 0; NaN where its interval is undefined."""
     from scipy.special import stdtr
 
-    on_scale = _scale(values, measure)[0](values)
-    error = error_of(on_scale, least=least)
+    values = values_of(name, one)
+    there, _ = _scale(values, MEASURES[name])
+    tuned = there(tuned_of(name, one))
+    error = error_of(there(values), least=least_error(name, one), tuned=tuned)
     if not error > 0:
         return math.nan if math.isnan(error) else 0.0
-    return 2.0 * float(stdtr(values.shape[1] - 2, -abs(on_scale[0, 0]) / error))
+    z = float(there(values)[0, 0])
+    return 2.0 * float(stdtr(values.shape[1] - 2, -abs(z) / error))
 
 
 def _scale(values: FloatArray, measure: Measure | None) -> tuple[Transform, Transform]:
@@ -268,7 +371,7 @@ def agreement_of(one: Trial, reasons: Sequence[str]) -> Agreement:
     for name in values:
         found[f"{name}_interval"] = measured(name, one)[1]
     for name in UNEXPLAINED:
-        found[f"{name}_p"] = p_value(values[name], MEASURES[name], least_error(name, one))
+        found[f"{name}_p"] = p_value(name, one)
     return Agreement(
         n=len(known),
         n_scored=int(known.sum()),

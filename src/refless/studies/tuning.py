@@ -242,15 +242,22 @@ def _mixed(
         courses: of each fifth's others; firsts: what they choose, of all candidates.
         trials: of those that are chosen, by place; fold: [n] fifth of each text.
     """
-    deal = courses[0].deal
+    deal, chosen = courses[0].deal, [trials[which] for which in firsts]
     count = min(len(one.held) for one in trials.values())
+
+    def mixed(parts: Sequence[Held]) -> Held:
+        return Held(*(np.choose(fold, columns) for columns in zip(*parts, strict=True)))
 
     def held(part: int) -> Held:
         picks = firsts if part == 0 else [one.ranked([*trials], part)[0][0] for one in courses]
-        parts = [trials[which].held[part] for which in picks]
-        return Held(*(np.choose(fold, columns) for columns in zip(*parts, strict=True)))
+        return mixed([trials[which].held[part] for which in picks])
 
-    return Trial(deal, tuple(held(part) for part in range(count)))
+    def tuned(number: int) -> Held:
+        each = (one.tuned or one.held[:1] for one in chosen)
+        return mixed([parts[number % len(parts)] for parts in each])
+
+    tunings = range(max(len(one.tuned) for one in chosen))
+    return Trial(deal, tuple(held(part) for part in range(count)), tuple(map(tuned, tunings)))
 
 
 def _part_of(progress: Progress, number: int, parts: int) -> Progress:

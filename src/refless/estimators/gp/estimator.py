@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import starmap
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
@@ -267,16 +269,20 @@ class GaussianProcess(Estimator):
         found, models, apart = self._held_out(given, (groups, blocks), blocks % self.folds)
         ends, known = ends_of(given.scale), ~np.isnan(found.values)
 
+        def said(values: FloatArray, rows: IntArray) -> FloatArray:
+            return np.where(known[rows], np.clip(values, *ends), np.nan)  # abstains as it does
+
         def among(rows: IntArray) -> Callable[[IntArray], FloatArray]:
             with calm():
                 some = models if len(rows) == len(given) else models.among(rows)
-            return lambda labels: np.where(  # it abstains where it abstains
-                known[rows], np.clip(some.held_out(labels)[0], *ends), np.nan
-            )
+            return lambda labels: said(some.held_out(labels)[0], rows)
 
-        if models.exact:
-            return found, Tried.out_of(among, groups, blocks)
-        return found, Tried(Held(found.values, np.where(known, np.clip(apart, *ends), np.nan)))
+        everything = np.arange(len(given))
+        if not models.exact:
+            return found, Tried(Held(found.values, said(apart, everything)))
+        both = (map(partial(said, rows=everything), models.tuned(one)) for one in (groups, blocks))
+        tuned = tuple(starmap(Held, zip(*both, strict=True)))
+        return found, replace(Tried.out_of(among, groups, blocks), tuned=tuned)
 
     def _held_out(
         self, given: RatedPool, labels: tuple[IntArray, ...], fold: IntArray

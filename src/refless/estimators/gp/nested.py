@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -71,6 +71,14 @@ class Nested:
             values[inside], variances[inside] = one.held_out(groups[self.rated])
             values[one.unseen], variances[one.unseen] = one.judged
         return values, np.sqrt(variances)
+
+    def tuned(self, groups: IntArray) -> Iterator[FloatArray]:
+        """[n] means of all texts without their groups, by the model of each fold."""
+        for one in self.folds:
+            values = np.full(self.size, np.nan)
+            left = one.known.held_out(groups[self.rated])[0]
+            values[self.rated] = one.offset + one.unit * left
+            yield values
 
     @property
     def exact(self) -> bool:

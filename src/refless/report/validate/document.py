@@ -104,7 +104,7 @@ def _legend(result: Validation) -> tuple[str, ...]:
     """What the columns are, a line each."""
     people = result.annotators
     lines = [BASELINES]
-    if result.estimator.interval_method.endswith("fixed") and len(result.pool) <= MOST_REFITTED:
+    if "-fixed" in result.estimator.interval_method and len(result.pool) <= MOST_REFITTED:
         lines.insert(0, FIXED.format(estimator_name(result.signature)))
     if people is None:
         return (*lines, NO_NAMES)
