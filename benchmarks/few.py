@@ -1,0 +1,104 @@
+"""What texts add to judges where ratings are few: the summaries of a few articles of SummEval.
+
+All summaries of so many drawn articles are rated, those of thirty others are estimated. R² with
+people, the mean over draws: of each judge's own line (isotonic regression), of all of them in a
+ridge, of the texts alone, and of texts and judges together.
+
+    python benchmarks/few.py --data ../shared/data [--judge gpt4 ...] [--draws 20] [--quick]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+from rivals import r_squared
+
+from refless.estimators import GaussianProcess
+from refless.human import pool_of
+from refless.records import FloatArray, IntArray, RatedPool, as_outputs
+from refless.studies.beside_scores import isotonic, linear
+from refless.studies.validation import codes
+
+DIMENSIONS = ("coherence", "consistency", "fluency", "relevance")
+ARTICLES, OTHERS = (3, 5, 10, 20), 30
+Lines = dict[str, float]
+
+
+def rated(data: Path, dimension: str, judges: Sequence[str]) -> RatedPool:
+    """The summaries with their articles, experts' ratings and the scores of these judges."""
+    folder = data / "summeval-judges"
+    articles, rows = (
+        [json.loads(line) for line in (folder / name).read_text().splitlines()]
+        for name in ("articles.jsonl", "summaries.jsonl")
+    )
+    text_of = {row["article"]: row["text"] for row in articles}
+    return pool_of(
+        [row["text"] for row in rows],
+        [row["experts"][dimension] for row in rows],
+        ids=[row["id"] for row in rows],
+        sources=[text_of[row["article"]] for row in rows],
+        scores={judge: [row["judges"][judge].get(dimension) for row in rows] for judge in judges},
+        scale=(1, 5),
+    )
+
+
+def drawn(pool: RatedPool, articles: int, draws: int) -> Iterator[tuple[IntArray, IntArray]]:
+    """Rows to rate and rows to estimate, of different articles."""
+    article = codes(pool.sources)
+    rng = np.random.default_rng(articles)
+    for _ in range(draws):
+        order = rng.permutation(article.max() + 1)
+        parts = (order[:articles], order[articles : articles + OTHERS])
+        fit, asked = (np.flatnonzero(np.isin(article, part)) for part in parts)
+        yield fit, asked
+
+
+def tried(pool: RatedPool, fit: IntArray, asked: IntArray) -> Lines:
+    """R² of every line on the rows that are asked for."""
+    known, new = pool.take(fit), pool.take(asked)
+    found = {
+        f"{judge} alone": isotonic(known.scores[:, [i]], known.human, new.scores[:, [i]])
+        for i, judge in enumerate(pool.score_names)
+    }
+    if len(found) > 1:
+        found["all judges"] = linear(known.scores, known.human, new.scores)
+    for name, heard in (("texts", False), ("both", True)):
+        gp = GaussianProcess(use_scores=heard).fit(known)
+        found[name] = gp.estimate(as_outputs(new)).values
+    return {name: r2(new.human, values) for name, values in found.items()}
+
+
+def r2(human: FloatArray, values: FloatArray) -> float:
+    """Of one set of estimates."""
+    return float(r_squared(human, values, np.ones((1, len(human))))[0])
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Prints a line for each dimension and number of ratings."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
+    parser.add_argument("--judge", nargs="+", default=["gpt4"])
+    parser.add_argument("--draws", type=int, default=20)
+    parser.add_argument("--quick", action="store_true", help="one draw of one dimension")
+    options = parser.parse_args(arguments)
+    if not (options.data / "summeval-judges").is_dir():
+        print(f"no summeval-judges in {options.data}: nothing is measured")
+        return 0
+    draws, dimensions = (1, DIMENSIONS[:1]) if options.quick else (options.draws, DIMENSIONS)
+    for dimension in dimensions:
+        pool = rated(options.data, dimension, options.judge)
+        for articles in ARTICLES[:1] if options.quick else ARTICLES:
+            rows = [tried(pool, *some) for some in drawn(pool, articles, draws)]
+            means = (f"{name} {np.mean([row[name] for row in rows]):.3f}" for name in rows[0])
+            size = articles * len(pool) // len({*pool.sources})
+            print(f"{dimension}, {size} ratings: {', '.join(means)}", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

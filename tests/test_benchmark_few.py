@@ -1,0 +1,76 @@
+"""benchmarks/few.py: judges and texts with few ratings, on articles that the test makes."""
+
+from __future__ import annotations
+
+import json
+import sys
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+FOLDER = Path(__file__).parents[1] / "benchmarks"
+
+
+@pytest.fixture
+def few(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """The script."""
+    monkeypatch.syspath_prepend(str(FOLDER))
+    for name in ("few", "rivals", "estimators", "surface"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    return import_module("few")
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """Eight articles with four summaries each, and a judge who is mostly right."""
+    folder = tmp_path / "summeval-judges"
+    folder.mkdir()
+    rng = np.random.default_rng(0)
+    articles = [{"article": f"a{i}", "text": f"The ferry number {i} is late."} for i in range(8)]
+    rows = []
+    for i in range(32):
+        quality = int(rng.integers(1, 6))
+        judged = {} if i == 5 else {"coherence": quality + float(rng.normal()) / 4}
+        rows.append(
+            {
+                "id": str(i),
+                "article": f"a{i // 4}",
+                "text": f"Ferry {i} is late " + "again " * quality,
+                "experts": {"coherence": [quality, quality, min(5, quality + 1)]},
+                "judges": {"gpt4": judged, "gpt35": judged},
+            }
+        )
+    for name, some in (("articles", articles), ("summaries", rows)):
+        (folder / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in some))
+    return tmp_path
+
+
+def test_a_line_for_each_number_of_ratings(
+    few: ModuleType, data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With one judge, and with two beside their ridge."""
+    assert few.main(["--data", str(data), "--quick"]) == 0
+    line = capsys.readouterr().out
+    assert line.startswith("coherence, 12 ratings: gpt4 alone 0.")
+    assert [part.split()[0] for part in line.split(", ")[2:]] == ["texts", "both"]
+    few.main(["--data", str(data), "--quick", "--judge", "gpt4", "gpt35"])
+    assert "all judges 0." in capsys.readouterr().out
+
+
+def test_articles_are_rated_or_estimated(few: ModuleType, data: Path) -> None:
+    """Never both, and whole."""
+    pool = few.rated(data, "coherence", ["gpt4"])
+    assert np.isnan(pool.scores[:, 0]).sum() == 1
+    for fit, asked in few.drawn(pool, 3, 5):
+        assert len(fit) == 12
+        assert len(asked) == 20
+        assert not {*pool.take(fit).sources} & {*pool.take(asked).sources}
+
+
+def test_without_data_it_says_so(few: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
+    """And is no failure."""
+    assert few.main(["--data", "nowhere"]) == 0
+    assert "nothing is measured" in capsys.readouterr().out
