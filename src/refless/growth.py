@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from refless.compiled.packed import gather, merge
+from refless.compiled import Loops
 from refless.errors import UsageError
 from refless.folders import WAIT, Claim, Kept, claimed, kept_in
 from refless.human import canonical_order, fingerprint
@@ -28,6 +28,8 @@ from refless.packed import Packed
 from refless.records import COLUMNS, IntArray, RatedPool
 from refless.soundness import dtype_of, of_segment
 from refless.stored import RATINGS, Array, file_of, hashed, packed
+
+loops = Loops("packed")
 
 SMALL = 1 << 14  # texts up to which an index is made anew, which takes no time
 FEW = 1 << 10  # texts of a segment that is never left beside another such
@@ -176,7 +178,7 @@ def _order(first: RatedPool, second: RatedPool, fresh: IntArray) -> IntArray:
     Rows of the second pool are counted on from the first one's. Copies, which ids do not tell
     apart, are sorted by their scores and ratings.
     """
-    order, tied = merge(*_table(first), *_table(second), fresh)
+    order, tied = loops.merge(*_table(first), *_table(second), fresh)
     rows = order[tied]
     if len(rows):
         ours = rows < len(first)
@@ -284,7 +286,7 @@ def _gathered(first: Packed, second: Packed, order: IntArray) -> Packed:
     sizes = np.concatenate([np.diff(first.starts), np.diff(second.starts)])[order]
     starts = np.concatenate([[0], np.cumsum(sizes)])
     raw = np.empty(starts[-1], dtype=np.uint8)
-    gather(first.raw, first.starts, second.raw, second.starts, order, starts[1:], raw)
+    loops.gather(first.raw, first.starts, second.raw, second.starts, order, starts[1:], raw)
     return Packed(raw, starts)
 
 

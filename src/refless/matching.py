@@ -23,10 +23,12 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from refless.compiled import matching as loops
+from refless.compiled import Loops
 from refless.ngrams import Features
 from refless.postings import BLOCK, Postings
 from refless.records import FloatArray, IntArray
+
+loops = Loops("matching")
 
 CHUNK = 128  # outputs a task
 

@@ -21,10 +21,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from refless.compiled import ngrams as loops
+from refless.compiled import Loops
 from refless.errors import UsageError
 from refless.records import IntArray
 from refless.tokenize import IdArray, TokenIds, encode, learn_tokens
+
+loops = Loops("ngrams")
 
 HIGHEST_ORDER = 100  # every order takes room for every text
 UNCLIPPED = 2**31 - 1  # occurrences: more than any text has

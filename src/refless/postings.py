@@ -12,9 +12,11 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from refless.compiled import postings as loops
+from refless.compiled import Loops
 from refless.ngrams import Features
 from refless.records import IntArray
+
+loops = Loops("postings")
 
 BLOCK = 8192  # rated texts a block: its counters fit the first-level cache
 WORDS = 8  # 32-bit words of common features a text

@@ -15,10 +15,12 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from refless.compiled.packed import hashes
+from refless.compiled import Loops
 from refless.human import check_scale, human_ratings
 from refless.packed import Packed
 from refless.records import COLUMNS, Aggregate, RatedPool, Ratings, Scale, columns_of, scored
+
+loops = Loops("packed")
 
 POOL = (*COLUMNS, "annotators")  # columns of strings
 RATINGS = ("text", "annotator", "values")
@@ -153,7 +155,7 @@ def hashed(columns: Sequence[Packed], seed: int = 0) -> npt.NDArray[np.uint64]:
     """[n] a hash of each row of some columns, of which there is at least one; others by seed."""
     found = np.full(len(columns[0]), seed % 2**64, dtype=np.uint64)
     for column in columns:
-        hashes(column.raw, column.starts, found)
+        loops.hashes(column.raw, column.starts, found)
     return found
 
 

@@ -1,32 +1,17 @@
-"""Loops that numba compiles: plain arrays in, plain arrays out; cached on disk where that can be.
+"""Loops that numba compiles: plain arrays in, plain arrays out.
 
-`loop` is decided here once. Without a folder that can be written (beside the package, in the user's
-cache or `NUMBA_CACHE_DIR`), as in a container that is read-only, nothing is kept: each process
-compiles anew what it uses.
+Loading numba takes half a second, so a module of loops is loaded by the first call to one of them.
 """
 
-import warnings
-from functools import partial
-
-import numba
-
-from refless.errors import RefLessWarning
+from importlib import import_module
+from typing import Any
 
 
-def _probe():
-    """Stands for any loop: numba looks for a folder when it sees one."""
+class Loops:
+    """The loops of one module of this package, which is loaded when one is asked for."""
 
+    def __init__(self, name: str) -> None:
+        self._name = f"{__name__}.{name}"
 
-try:
-    numba.njit(cache=True)(_probe)
-    CACHED = True
-except RuntimeError:  # no locator available for file ...
-    CACHED = False
-    warnings.warn(
-        "nothing can be written beside the package or in the user's cache, so each run compiles "
-        "its loops anew, which takes some seconds; NUMBA_CACHE_DIR names a folder that keeps them",
-        RefLessWarning,
-        stacklevel=2,
-    )
-
-loop = partial(numba.njit, cache=CACHED)
+    def __getattr__(self, loop: str) -> Any:
+        return getattr(import_module(self._name), loop)

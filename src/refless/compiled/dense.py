@@ -1,6 +1,6 @@
 """What a block of similarities adds up to."""
 
-from refless.compiled import loop
+from refless.compiled.caching import loop
 from refless.compiled.matching import SLACK, add_weighted
 
 

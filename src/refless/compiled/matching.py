@@ -11,7 +11,7 @@ import numpy as np
 from numba.core import types
 from numba.extending import intrinsic
 
-from refless.compiled import loop
+from refless.compiled.caching import loop
 
 SLACK = 1e-12  # a similarity this close to tau counts as in
 PACKED_ORDERS = 3

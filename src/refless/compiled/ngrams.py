@@ -6,7 +6,7 @@ place, because it is as long as all texts.
 
 import numpy as np
 
-from refless.compiled import loop
+from refless.compiled.caching import loop
 
 
 @loop()

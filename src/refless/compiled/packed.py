@@ -6,7 +6,7 @@ tuples of arrays, the columns' bytes and their starts.
 
 import numpy as np
 
-from refless.compiled import loop
+from refless.compiled.caching import loop
 
 
 @loop(nogil=True)

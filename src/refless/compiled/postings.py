@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from refless.compiled import loop
+from refless.compiled.caching import loop
 
 
 @loop(nogil=True)

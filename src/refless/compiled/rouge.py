@@ -4,7 +4,7 @@ import numpy as np
 from numba.core import types
 from numba.extending import intrinsic
 
-from refless.compiled import loop
+from refless.compiled.caching import loop
 
 ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 

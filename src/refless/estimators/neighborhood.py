@@ -12,7 +12,7 @@ from functools import partial
 
 import numpy as np
 
-from refless.compiled.matching import SLACK
+from refless.compiled import Loops
 from refless.estimators.explanation import evidence
 from refless.estimators.scorer import Within
 from refless.human import ExactRatings, exact_ratings, scaled
@@ -28,6 +28,8 @@ from refless.records import (
     Reason,
     Residuals,
 )
+
+loops = Loops("matching")
 
 ROUNDING = 1e-9  # b |S| is real-valued: 0.57 * 100 admits 57
 
@@ -128,7 +130,7 @@ class Neighborhood:
         """The neighbours of a text with these similarities, most similar first, with shares."""
         rated = self.rated
         weight = np.maximum(row, 0.0) ** (rule.power or 0.0)
-        weight[row < max(rule.tau - SLACK, 0.0)] = 0.0
+        weight[row < max(rule.tau - loops.SLACK, 0.0)] = 0.0
         inside = np.flatnonzero(weight > 0.0)
         ids = np.array([rated.ids[i] for i in inside], dtype=object)
         best = inside[np.lexsort((ids.astype(str), -row[inside]))] if len(inside) else inside
@@ -140,7 +142,7 @@ class Neighborhood:
         """Rows of the rated texts -> held-out estimates, out of one table of similarities."""
         texts, exact = self.rated.texts, self.human
         similar = self.prepared.similarities(texts, Work(threads=rule.threads))
-        near = similar >= rule.tau - SLACK
+        near = similar >= rule.tau - loops.SLACK
         near &= ~(self.prepared.lengths(texts) < self.prepared.shortest())[:, None]
         weight = np.where(near, np.maximum(similar, 0.0) ** (rule.power or 0.0), 0.0)
 

@@ -11,10 +11,12 @@ from functools import partial
 
 import numpy as np
 
-from refless.compiled import dense as loops
+from refless.compiled import Loops
 from refless.matching import PLAIN, Sums, WeightedSums, Work, hide_nothing
 from refless.records import FloatArray, IntArray
 from refless.tokenize import token_counts, tokenizer
+
+loops = Loops("dense")
 
 BLOCK_PAIRS = 1 << 20  # pairs a block: 8 MB
 BLOCK_ROWS = 128

@@ -7,11 +7,13 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from refless.compiled import rouge as loops
+from refless.compiled import Loops
 from refless.kernels.dense import Dense, Rows
 from refless.records import FloatArray
 from refless.spec import check
 from refless.tokenize import TOKENS, TokenIds, encode, learn_tokens
+
+loops = Loops("rouge")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from refless.compiled import cider as loops
+from refless.compiled import Loops
 from refless.metrics.bleu import CASE
 from refless.metrics.counting import Counted, counted
 from refless.metrics.protocol import Metric, Scores, averaged, check_references
@@ -16,6 +16,8 @@ from refless.signature import Signature
 from refless.spec import About, check
 from refless.tokenize import TOKENS, tokenizer
 from refless.version import __version__
+
+loops = Loops("cider")
 
 FACTOR = 10.0  # of both, as in coco-caption and its like
 

@@ -9,10 +9,12 @@ from itertools import chain
 
 import numpy as np
 
-from refless.compiled import references as loops
+from refless.compiled import Loops
 from refless.ngrams import Features, Shape, learn
 from refless.records import FloatArray, IntArray, Outputs
 from refless.tokenize import SACREBLEU, distinct
+
+loops = Loops("references")
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

@@ -8,7 +8,7 @@ from typing import ParamSpec, TypeVar
 
 import numpy as np
 
-from refless.compiled import loop
+from refless.compiled.caching import loop
 from refless.records import FloatArray, IntArray
 from refless.stats.ties import settled
 

@@ -3,13 +3,14 @@
 Each text is predicted from the ratings of the other groups alone.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
-from scipy import sparse
-from scipy.sparse.linalg import LinearOperator, lsmr
+import scipy
 
 from refless.estimators.gp.data import folds_of
 from refless.estimators.gp.exact import Precision, exact
@@ -143,27 +144,27 @@ def lengths_of(pool: RatedPool) -> FloatArray:
     return np.array([len(text) for text in pool.texts], dtype=np.float64)
 
 
-def features(texts: Sequence[str], sources: Sequence[str]) -> sparse.csr_matrix:
+def features(texts: Sequence[str], sources: Sequence[str]) -> scipy.sparse.csr_matrix:
     """[n, features] TF-IDF of the texts, and of their sources where there are any."""
     rows = tfidf(texts)
-    return sparse.hstack([rows, tfidf(sources)], format="csr") if sources else rows
+    return scipy.sparse.hstack([rows, tfidf(sources)], format="csr") if sources else rows
 
 
-def _whole(rows: sparse.csr_matrix, human: FloatArray) -> Precision:
+def _whole(rows: scipy.sparse.csr_matrix, human: FloatArray) -> Precision:
     with calm():
         return exact((rows @ rows.T).toarray(), np.ones(rows.shape[0]), human).precision()
 
 
-def tfidf(texts: Sequence[str]) -> sparse.csr_matrix:
+def tfidf(texts: Sequence[str]) -> scipy.sparse.csr_matrix:
     """[n, features] TF-IDF of words and pairs of words as in scikit-learn; rows of length 1."""
     columns, starts = _columns(texts)
     shape = (len(texts), int(columns.max(initial=-1)) + 1)
-    counts = sparse.csr_matrix((np.ones(len(columns)), columns, starts), shape=shape)
+    counts = scipy.sparse.csr_matrix((np.ones(len(columns)), columns, starts), shape=shape)
     counts.sum_duplicates()
     seen = np.bincount(counts.indices, minlength=shape[1])
     counts.data *= (np.log((1 + len(texts)) / (1 + seen)) + 1)[counts.indices]
     lengths = np.sqrt(np.asarray(counts.multiply(counts).sum(axis=1)).ravel())
-    return sparse.diags_array(1 / np.where(lengths > 0, lengths, 1)) @ counts
+    return scipy.sparse.diags_array(1 / np.where(lengths > 0, lengths, 1)) @ counts
 
 
 def _columns(texts: Sequence[str]) -> tuple[IdArray, IntArray]:
@@ -192,12 +193,16 @@ def _columns(texts: Sequence[str]) -> tuple[IdArray, IntArray]:
     return columns, starts
 
 
-def _ridge(known: sparse.csr_matrix, human: FloatArray, asked: sparse.csr_matrix) -> FloatArray:
+def _ridge(
+    known: scipy.sparse.csr_matrix, human: FloatArray, asked: scipy.sparse.csr_matrix
+) -> FloatArray:
     """Ridge regression with penalty 1; the mean rating is the intercept of the mean text."""
+    from scipy.sparse.linalg import LinearOperator, lsmr
+
     middle = np.asarray(known.mean(axis=0)).ravel()
     level = float(np.sort(human).mean())
 
-    def centred(rows: sparse.csr_matrix) -> LinearOperator:
+    def centred(rows: scipy.sparse.csr_matrix) -> LinearOperator:
         return LinearOperator(
             rows.shape,
             matvec=lambda w: rows @ w - middle @ w,

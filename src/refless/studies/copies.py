@@ -5,6 +5,8 @@ estimated as what it copies, whether it fits its own source or not. Texts that n
 alike too, so outputs stand beside the rated texts, which hold texts of other sources as well.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -13,7 +15,7 @@ from itertools import islice
 from unicodedata import normalize
 
 import numpy as np
-from scipy import sparse
+import scipy
 
 from refless.meaning import pieces
 from refless.ngrams import Features, Shape, learn, look_up
@@ -236,8 +238,8 @@ def pairs(asked: Features, known: Features) -> Iterator[tuple[IntArray, IntArray
         yield row, found.col[enough].astype(np.int64), found.data[enough] / runs[row]
 
 
-def _matrix(features: Features, width: int) -> sparse.csr_matrix:
+def _matrix(features: Features, width: int) -> scipy.sparse.csr_matrix:
     """[texts, runs] 1 where a text has a run, each time that it has it."""
     ones = np.ones(len(features.ids), dtype=np.int32)
     shape = (len(features.lengths), width)
-    return sparse.csr_matrix((ones, features.ids, features.starts[0]), shape=shape)
+    return scipy.sparse.csr_matrix((ones, features.ids, features.starts[0]), shape=shape)

@@ -14,12 +14,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from refless.compiled import sparse as loops
+from refless.compiled import Loops
 from refless.estimators.gp.acts import features
 from refless.estimators.gp.inputs import Inputs
 from refless.meaning import each_word, masked
 from refless.records import FloatArray, IntArray
 from refless.tokenize import IdArray
+
+loops = Loops("sparse")
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

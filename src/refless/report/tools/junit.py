@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping
-from xml.sax.saxutils import quoteattr
 
 from refless.report.result import GateRecord
 
@@ -36,4 +35,6 @@ def _case(group: str, name: str, gate: GateRecord) -> str:
 
 def _quoted(text: str) -> str:
     """A value of an attribute, with its quotes; what XML cannot hold is a replacement character."""
+    from xml.sax.saxutils import quoteattr  # loads a web client
+
     return quoteattr(_FORBIDDEN.sub("\ufffd", text), {"\n": "&#10;", "\r": "&#13;", "\t": "&#9;"})

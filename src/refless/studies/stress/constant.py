@@ -14,14 +14,16 @@ from typing import Protocol
 
 import numpy as np
 
-from refless.compiled import cider as cider_loops
-from refless.compiled import sentence as loops
+from refless.compiled import Loops
 from refless.matching import cores
 from refless.metrics import BLEU, CIDEr
 from refless.metrics.protocol import Combine
 from refless.ngrams import Features, Shape, Vocabulary, learn, look_up
 from refless.records import FloatArray, IntArray, Outputs
 from refless.tokenize import SACREBLEU, distinct, tokenizer
+
+cider_loops = Loops("cider")
+loops = Loops("sentence")
 
 References = Sequence[Sequence[str]]
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from refless.compiled import sentence as loops
+from refless.compiled import Loops
 from refless.errors import UsageError
 from refless.metrics import CIDEr, CIDErD
 from refless.metrics.cider import FACTOR
@@ -25,6 +25,8 @@ from refless.studies.stress.constant import (
     read,
     shape_of,
 )
+
+loops = Loops("sentence")
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
