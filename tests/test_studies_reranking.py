@@ -40,17 +40,17 @@ def test_by_hand() -> None:
 def test_the_interval_knows_what_taught_the_estimates() -> None:
     """By hand: choosing gains 1 in a and -1 in b; learned without a, it would gain 1 in b too.
 
-    As a test the parts say -1 and 1: a variance of (1 + 1) / 2. Learned anew both say 1: none. The
-    variance is the mean of both, with one degree of freedom.
+    As a test the parts say -1 and 1: a variance of (1 + 1) / 2, with one degree of freedom. Learned
+    anew both say 1, which adds nothing to it, or as the test does, which adds nothing either.
     """
     human, values = np.array([1.0, 3.0, 2.0, 4.0]), np.array([0.0, 1.0, 1.0, 0.0])
     deal = deal_of(human, np.array([0, 0, 1, 1]), parts=2)
-    right = Held(human, human)
-    for others, variance in (((), 1.0), ((right, right), 0.5)):
-        found = reranking(list("aabb"), Trial(deal, (Held(values, values), *others)))
+    right, same = Held(human, human), Held(values, values)
+    for others in ((), (right, right), (same, same)):
+        found = reranking(list("aabb"), Trial(deal, (same, *others)))
         assert found is not None
         assert (found.gain, found.share) == (0.0, 0.0)
-        half = student(1) * math.sqrt(variance)
+        half = student(1)
         assert found.gain_interval == pytest.approx((-half, half))
         assert found.share_interval == pytest.approx((-half, 1.0))  # no more can be gained
 
