@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from refless import GaussianProcess
 from refless.errors import UsageError
 from refless.estimators.gp.components import SYSTEM, components_of
 from refless.estimators.gp.inputs import inputs_of
+from refless.hosts import judged
 from refless.human import pool_of
 from refless.ngrams import Shape
 from refless.records import Outputs, RatedPool, as_outputs
@@ -30,17 +32,27 @@ def rated(n: int, seed: int = 0) -> RatedPool:
     return pool_of(pool.texts, human.tolist(), sources=pool.sources, systems=systems)
 
 
+def lines(n: int) -> list[dict[str, object]]:
+    """The same as rows."""
+    pool = rated(n)
+    columns = zip(pool.texts, pool.sources, pool.systems, pool.human, strict=True)
+    names = ("text", "source", "system", "rating")
+    return [{"id": str(i), **dict(zip(names, row, strict=True))} for i, row in enumerate(columns)]
+
+
 def named(outputs: Outputs, name: str) -> Outputs:
     """All of one system."""
     return replace(outputs, systems=(name,) * len(outputs))
 
 
 def test_the_kernel_by_hand() -> None:
-    """1 where two names are one, 0 elsewhere; no name is like no other."""
-    inputs = inputs_of(list("abcd"), systems=["x", "y", "x", ""])
+    """1 where two names are one, 0 elsewhere; a text of no name is like its own copies."""
+    inputs = inputs_of(list("abcdd"), systems=["x", "y", "x", "", ""])
     (kernel,) = components_of(SYSTEM, inputs, Shape())
     points = kernel.points(inputs)
-    wanted = [[1, 0, 1, 0], [0, 1, 0, 0], [1, 0, 1, 0], [0, 0, 0, 0]]
+    wanted = np.zeros((5, 5))
+    for group in ([0, 2], [1], [3, 4]):
+        wanted[np.ix_(group, group)] = 1
     np.testing.assert_array_equal(kernel.bound(points)(points), wanted)
     np.testing.assert_array_equal(kernel.diagonal(points), 1.0)
 
@@ -101,6 +113,32 @@ def test_outputs_need_systems_too() -> None:
     gp = GaussianProcess(use_system=True).fit(rated(40))
     with pytest.raises(UsageError, match=r"the outputs have none.*gp:use_system=no"):
         gp.estimate(replace(as_outputs(simulate(5).pool), systems=()))
+
+
+def test_everything_that_reads_texts_reads_their_systems(tmp_path: Path) -> None:
+    """Frames, `explain` by an id and by a text, `next`, `stress`, tools' hosts."""
+    rows = [
+        {**row, "rating": None if i >= 50 else row["rating"]} for i, row in enumerate(lines(60))
+    ]
+    spec = "gp:use_system=yes"
+    frame = {name: [row[name] for row in rows[:50]] for name in ("text", "source", "system")}
+    gp = GaussianProcess(use_system=True).fit(frame, [row["rating"] for row in rows[:50]])
+    new = {name: [row[name] for row in rows[50:]] for name in frame}
+    known, unknown = gp.predict(new), gp.predict({**new, "system": [""] * 10})
+    assert np.abs(known - unknown).max() > 0.1
+    rated, outputs = (
+        [row for row in rows if (row["rating"] is None) == there] for there in (False, True)
+    )
+    for asked in ({"id": "3"}, {"id": "55", "outputs": outputs}):
+        found = refless.explain(rated=rated, estimator=spec, **asked)
+        assert "the system" in {part.name for part in found.explanation.parts}
+    refless.explain("Simple food.", rated=rated, estimator=spec, source="food")
+    refless.next(outputs, rated=rated, estimator=spec, goal="learn", n=3)
+    bare = [{k: v for k, v in row.items() if k != "system"} for row in outputs]
+    with pytest.raises(UsageError, match="the outputs have none"):
+        refless.next(bare, rated=rated, estimator=spec, goal="learn", n=3)
+    refless.fit(rated, out_dir=tmp_path / "model", estimator=spec)
+    assert judged(tmp_path / "model", "Simple food.", "food").low < 1
 
 
 def test_held_out_systems_are_new_ones(tmp_path: object) -> None:

@@ -6,7 +6,8 @@ import inspect
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
-from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
+from numbers import Real
+from typing import Annotated, Any, Literal, cast, get_args, get_origin, get_type_hints
 
 from refless.errors import UsageError
 from refless.spec import About, check_range, written
@@ -100,8 +101,8 @@ class Parameter:
         if choices and value is not None and value not in choices:
             must = f"{', '.join(choices[:-1])} or {choices[-1]}"
             raise UsageError(f"{self.longest} must be {must}, got '{value}'")
-        if isinstance(value, int | float) and not isinstance(value, bool):
-            check_range(self.longest, value, self.about)
+        if isinstance(value, Real) and value is not True and value is not False:
+            check_range(self.longest, cast("float", value), self.about)
 
 
 CONFIG = Parameter(

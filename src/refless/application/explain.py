@@ -45,7 +45,7 @@ def explain(
     """Show which rated texts an estimate rests on: similarity, rating, shared n-grams.
 
     Args:
-        text: The output itself; - reads it from standard input.
+        text: The output itself, of no system that is known; - reads it from standard input.
         rated: Files of rated texts, or a folder made by 'refless index'.
         id: Explain the output of this id in --outputs; without --outputs the rated text of this id,
             held out.
@@ -94,14 +94,12 @@ def _output(
         missing = {name: [None] for name in (estimator.rated.score_names if reads else ())}
         if missing:
             note("TEXT has no scores: they count as missing; --id with --outputs brings them")
-        return replace(found, **scored(missing)), None
+        return replace(found, systems=("",), **scored(missing)), None
     found = as_outputs(estimator.rated) if outputs is None else read_outputs_of(outputs, rows)
     if name not in found.ids:
         raise UsageError(f"no id '{name}' in {_place(outputs)}")
     i = found.ids.index(name)
-    one = replace(outputs_of(found.texts[i : i + 1]), ids=(name,), sources=found.sources[i : i + 1])
-    one = replace(one, score_names=found.score_names, scores=found.scores[i : i + 1])
-    return one, name if outputs is None else None
+    return found.take([i]), name if outputs is None else None
 
 
 def _place(outputs: Rows) -> str:

@@ -14,4 +14,6 @@ class Loops:
         self._name = f"{__name__}.{name}"
 
     def __getattr__(self, loop: str) -> Any:
+        if loop.startswith("_"):  # somebody looks at what this is
+            raise AttributeError(loop)
         return getattr(import_module(self._name), loop)

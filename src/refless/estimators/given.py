@@ -27,10 +27,10 @@ def rated_given(
         return given
     if isinstance(given, RatedPool):
         return pool_of(given, ratings)
-    texts, found = columns_in(given)
+    texts, found, systems = columns_in(given)
     if len(found) and len(sources):
         raise UsageError("there is a column 'source' already; do not pass sources beside it")
-    return pool_of(texts, ratings, sources=tuple(sources) or found)
+    return pool_of(texts, ratings, sources=tuple(sources) or found, systems=systems)
 
 
 def outputs_in(given: Outputs | RatedPool | Given) -> Outputs:
@@ -39,12 +39,12 @@ def outputs_in(given: Outputs | RatedPool | Given) -> Outputs:
         return given
     if isinstance(given, RatedPool):
         return as_outputs(given)
-    texts, sources = columns_in(given)
-    return Outputs(ids=numbered(len(texts)), texts=texts, sources=sources)
+    texts, sources, systems = columns_in(given)
+    return Outputs(ids=numbered(len(texts)), texts=texts, sources=sources, systems=systems)
 
 
-def columns_in(given: Given) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The texts and the sources, or (), of a list or array of texts, or of what has columns.
+def columns_in(given: Given) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    """Texts, sources and systems, () for none, of a list or array of texts, or of columns.
 
     Raises:
         UsageError: columns, and none of them is called `text`; or a bare string, which would be
@@ -55,11 +55,14 @@ def columns_in(given: Given) -> tuple[tuple[str, ...], tuple[str, ...]]:
     if isinstance(given, str):
         raise UsageError("a list of texts is needed, got one string; wrap it in a list")
     if names is None:
-        return _strings(given, "text"), ()
+        return _strings(given, "text"), (), ()
     if "text" not in names:
         raise UsageError(f"a column 'text' is needed; there are {', '.join(map(str, names))}")
-    sources = given["source"] if "source" in names else ()
-    return _strings(given["text"], "text"), _strings(sources, "source", missing="")
+    sources, systems = (
+        _strings(given[name] if name in names else (), name, missing="")
+        for name in ("source", "system")
+    )
+    return _strings(given["text"], "text"), sources, systems
 
 
 def _strings(column: Any, what: str, missing: str | None = None) -> tuple[str, ...]:  # noqa: ANN401 - of any library

@@ -76,7 +76,8 @@ def judged(model: Folder, text: str, source: str | None = None) -> Judged:
     with _ASKING:
         estimator = _opened(str(Path(model).absolute()), _changed(model))
         _check_scores(estimator)
-        given = {"text": [text]} | ({} if source is None else {"source": [source]})
+        given = {"text": [text], "system": [""]}  # which is known of none
+        given |= {} if source is None else {"source": [source]}
         found = estimator.estimate(given)
         return Judged(
             value=float(found.values[0]),

@@ -48,6 +48,7 @@ MOST_REFITTED = 1_500  # texts; of more, what was learned moves less than the te
 UNEXPLAINED = {"pearson": 1.0, "spearman": 1.0, "kendall": 4 / 9}  # variance times rows
 NORMAL = {"mse": 2.0, "mae": math.pi / 2 - 1}  # the same, of the logarithm of normal errors
 
+FEWEST_RATERS = 3  # two say nothing of how far a third may lie from them
 NOT_TUNED = np.zeros(0)
 PERFECT = 1 - 1e-12  # a correlation of 1 is infinite in Fisher's z
 
@@ -96,7 +97,7 @@ def _severity(pool: RatedPool) -> float:
     Each mean scatters by the variance between raters. So few raters tell it that Student's t has
     one degree of freedom less than there are.
     """
-    if len(pool.ratings.annotators) < 2:
+    if len(pool.ratings.annotators) < FEWEST_RATERS:
         return 0.0
     cells, who, text = cells_of(pool.ratings, len(pool))
     ratings = human_ratings(cells, len(who), scale=pool.scale)
@@ -262,18 +263,29 @@ def difference(measure: str, first: Trial, second: Trial) -> Difference:
     """
     if first.whole and second.whole:
         values = values_of(measure, first) - values_of(measure, second)
+        one, other = tuned_of(measure, first), tuned_of(measure, second)
+        tuned = one - np.resize(other, len(one)) if len(one) > 1 else one - other
     else:
         values = over(first.deal, partial(_gap, measure, first, second))
-    one, other = tuned_of(measure, first), tuned_of(measure, second)
-    tuned = one - np.resize(other, len(one)) if len(one) > 1 else one - other
+        tuned = _tuned_gap(measure, first, second)
     ends = interval_of(values, larger=measure not in WITHIN, tuned=tuned)
     return Difference(measure=measure, value=float(values[0, 0]), interval=ends)
 
 
 def _gap(measure: str, first: Trial, second: Trial, part: int, anew: bool) -> float:
-    ours, theirs = first.at(part, anew), second.at(part, anew)
+    return _apart(measure, first.deal, first.at(part, anew), second.at(part, anew))
+
+
+def _tuned_gap(measure: str, first: Trial, second: Trial) -> FloatArray:
+    """[tunings] the same by what was tuned without each fold."""
+    sides = [one.tuned or one.held[:1] for one in (first, second)]
+    pairs = [[side[i % len(side)] for side in sides] for i in range(max(map(len, sides)))]
+    found = np.array([_apart(measure, first.deal, *pair) for pair in pairs])
+    return np.nan_to_num(found) if measure in WITHIN else found
+
+
+def _apart(measure: str, deal: Deal, ours: Held, theirs: Held) -> float:
     both = ~np.isnan(ours.alone + theirs.alone + ours.apart + theirs.apart)
-    deal = first.deal
     return value_of(measure, deal, ours, both) - value_of(measure, deal, theirs, both)
 
 
@@ -296,7 +308,7 @@ def error_of(
     if not known:
         return math.nan
     learned = max(0.0, anew - test) if len(known) > 1 else 0.0
-    otherwise = _variance(np.append(0.0, tuned)) if len(tuned) > 1 else 0.0
+    otherwise = np.nan_to_num(_variance(np.append(0.0, tuned))) if len(tuned) > 1 else 0.0
     return math.sqrt(max(least**2, known[0]) + (learned if larger else learned / 2) + otherwise)
 
 
@@ -322,7 +334,7 @@ def interval_of(
         measure: what they are values of; a difference without it.
         larger: as of `error_of`, for errors and their differences; least, tuned: as there.
     """
-    there, back = _scale(values, measure)
+    there, back = _scale(np.append(values, tuned), measure)
     error = error_of(there(values), larger=larger, least=least, tuned=there(tuned))
     if math.isnan(error):
         return UNDEFINED
@@ -337,9 +349,9 @@ def p_value(name: str, one: Trial) -> float:
     from scipy.special import stdtr
 
     values = values_of(name, one)
-    there, _ = _scale(values, MEASURES[name])
-    tuned = there(tuned_of(name, one))
-    error = error_of(there(values), least=least_error(name, one), tuned=tuned)
+    tuned = tuned_of(name, one)
+    there, _ = _scale(np.append(values, tuned), MEASURES[name])
+    error = error_of(there(values), least=least_error(name, one), tuned=there(tuned))
     if not error > 0:
         return math.nan if math.isnan(error) else 0.0
     z = float(there(values)[0, 0])

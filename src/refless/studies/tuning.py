@@ -24,7 +24,6 @@ from refless.studies.side_by_side import SideBySide, side_by_side
 from refless.studies.trials import FOLDS, Deal, Trial, dealt, trial, value_of
 
 THRESHOLDS = {"tau": None, "min_neighbors": 5, "max_fraction": 0.66}  # a pass serves all of each
-OBJECTIVES = ("spearman", "mse")
 TUNED = "tuned"
 ROUNDING = 1e-9  # a share of 0.4 of 5 texts is 2 of them
 

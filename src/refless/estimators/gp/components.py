@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from hashlib import blake2b
 from operator import attrgetter
 from types import MappingProxyType
 from typing import Any, Protocol, Self
@@ -198,21 +199,26 @@ class _Meaning:
 class _Same:
     """1 for texts of one system, 0 for others: what a system adds to all of its texts.
 
-    Texts without a system are each of one of their own.
+    A text without a system is of one of its own, which its copies share. Points are digests.
     """
 
     def points(self, inputs: Inputs) -> Points:
-        return np.array(inputs.systems, dtype=object)
+        both = zip(inputs.systems, inputs.texts, strict=True)
+        return np.array([_number(name or f"\0{text}") for name, text in both], dtype=np.int64)
 
     def bound(self, anchors: Points) -> Bound:
         return partial(self._between, anchors)
 
     def _between(self, anchors: Points, points: Points) -> FloatArray:
-        same = (points[:, None] == anchors) & (anchors != "")
-        return np.asarray(same, dtype=np.float64)
+        return np.asarray(points[:, None] == anchors, dtype=np.float64)
 
     def diagonal(self, points: Points) -> FloatArray:
         return np.ones(len(points))
+
+
+def _number(name: str) -> int:
+    raw = blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(raw, "big", signed=True)
 
 
 def components_of(

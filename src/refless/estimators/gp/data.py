@@ -129,7 +129,8 @@ class Data:
         return {name: self.components[name].points(inputs) for name in names}
 
     def inputs_of(self, outputs: Outputs, progress: Progress | None = None) -> Inputs:
-        """What the kernels read of outputs, as they read the rated texts."""
+        """What the kernels read of outputs, as they read the rated texts; see `check_outputs`."""
+        check_outputs(self, outputs)
         names = self.inputs.score_names
         found = inputs_of(
             outputs.texts,

@@ -75,7 +75,7 @@ def hedged_amplitudes(
 
     Args:
         kernels, y, noise, believed: as of `fitted_amplitudes`.
-        said: [kernels] which compare scores of others.
+        said: [kernels] which compare scores of others, or else are not of the texts.
     """
     both = fitted_amplitudes(kernels, y, noise, believed)
     said = said & np.array([np.ptp(kernel) > 0 for kernel in kernels], dtype=np.bool_)

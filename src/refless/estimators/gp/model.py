@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 
 from refless.estimators.explanation import Part, evidence
-from refless.estimators.gp.components import is_judge, is_said, kind_of
+from refless.estimators.gp.components import SYSTEM, is_judge, is_said, kind_of
 from refless.estimators.gp.covariance import Covariance
 from refless.estimators.gp.data import Data
 from refless.estimators.gp.exact import Exact, Left, exact
@@ -55,11 +55,11 @@ def tuned(data: Data, rows: IntArray, method: Method) -> Amplitudes:
     rows = rows[whole(copies_of(data.rated)[rows], method.tune_on, np.random.default_rng(0))]
     points = data.at(rows)
     kernels = [one.bound(points[name])(points[name]) for name, one in data.components.items()]
-    named = [[test(name) for name in data.components] for test in (is_judge, is_said)]
+    judges, said = (np.array([*map(test, data.components)]) for test in (is_judge, is_said))
+    if said.any():
+        said |= np.array([name in SYSTEM for name in data.components])
     with calm():
-        return hedged_amplitudes(
-            kernels, data.y[rows], data.noise[rows], *np.array(named, dtype=np.bool_)
-        )
+        return hedged_amplitudes(kernels, data.y[rows], data.noise[rows], judges, said)
 
 
 def conditioned(data: Data, amplitudes: Amplitudes, method: Method) -> Model:

@@ -134,7 +134,8 @@ def nested(
 
     jobs = [partial(judge, number) for number in range(count)]
     at_once = min(data.reads.threads or cores(), MOST_AT_ONCE)
-    at_once = 1 if sum(map(len, data.rated.texts)) > LONG else at_once
+    read = sum(map(len, (*data.inputs.texts, *data.inputs.sources)))
+    at_once = 1 if read > LONG else at_once
     Work(threads=at_once, progress=told).run([jobs], count)
     return Nested(n, rated, tuple(found[number] for number in sorted(found))), tuple(columns)
 

@@ -103,6 +103,7 @@ def material_of(outputs: Outputs, subject: str | None = None) -> Material:
         ids=numbered(len(rows)),
         texts=("",) * len(rows),
         sources=answered.sources,
+        systems=("",) * len(rows),  # what is made of an output is of no system
         references=answered.references,
         weights=answered.weights,
     )

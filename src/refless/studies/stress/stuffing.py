@@ -141,8 +141,9 @@ def stuffing_probe(
 
 
 def _without_sources(estimator: Estimator) -> Estimator:
-    """The estimator, which reads no sources: a stuffed output answers none in particular."""
-    unread = {"use_source": False} if "use_source" in estimator.get_params() else {}
+    """The estimator, which reads no sources and systems: a stuffed output has none."""
+    known = estimator.get_params()
+    unread = {name: False for name in ("use_source", "use_system") if name in known}
     return estimator.clone().set_params(**unread)
 
 
