@@ -1,5 +1,11 @@
 """The public names: a list that only grows on purpose."""
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+from zipfile import ZipFile
+
 import refless
 
 PUBLIC = [
@@ -110,3 +116,14 @@ def test_nothing_else_is_public() -> None:
         if not name.startswith("_") and getattr(value, "__module__", "").startswith("refless")
     }
     assert ours <= set(refless.__all__)
+
+
+def test_it_is_imported_from_a_zip_too(tmp_path: Path) -> None:
+    """As clusters send it."""
+    folder = Path(refless.__file__).parent
+    with ZipFile(tmp_path / "refless.zip", "w") as packed:
+        for name in ("__init__.py", "__init__.pyi", "version.py", "errors.py"):
+            packed.write(folder / name, f"refless/{name}")
+    code = "import refless; assert '.zip' in refless.__file__; refless.UsageError('x')"
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path / "refless.zip")}
+    subprocess.run([sys.executable, "-P", "-c", code], check=True, env=environment, cwd=tmp_path)

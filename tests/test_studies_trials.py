@@ -170,7 +170,30 @@ def test_a_panel_that_never_met_says_nothing_of_others() -> None:
     ratings[np.arange(40), np.arange(40) % 4] = RNG.standard_normal(40)
     pool = pool_of([f"t{i}" for i in range(40)], ratings, annotators="abcd")
     unnamed = pool_of(pool.texts, RNG.standard_normal((40, 3)))
-    assert [dealt(each, np.arange(40)).severity for each in (pool, unnamed)] == [0.0, 0.0]
+    two = pool_of(pool.texts, pool.human[:, None] + [0.0, 5.0], annotators="ab")
+    assert [dealt(one, np.arange(40)).severity for one in (pool, unnamed, two)] == [0.0] * 3
+
+
+def test_a_tuning_without_error_leaves_an_interval() -> None:
+    """Its logarithm is infinite: errors are then as they are; an undefined one adds nothing."""
+    values = np.full((2, 21), 0.5) + RNG.random((2, 21)) / 100
+    for tuned in ([0.0, 0.1, 0.1, 0.1, 0.1], [np.nan] * 4 + [0.1]):
+        low, high = interval_of(values, MEASURES["mse"], tuned=np.array(tuned))
+        assert low < values[0, 0] < high
+
+
+def test_a_difference_is_tuned_on_the_texts_that_both_estimate() -> None:
+    """As if neither had any others."""
+    deal = fixed(HUMAN, HUMAN).deal
+    columns = RNG.standard_normal((8, 100))
+    columns[0, :30] = columns[1:4, :30] = np.nan  # one abstains, however it is tuned
+    held = [Held(column, column) for column in columns]
+    first = Trial(deal, (held[0],), tuple(held[1:4]))
+    second = Trial(deal, (held[4],), tuple(held[5:8]))
+    there = np.arange(100) >= 30
+    for measure in ("mse", "spearman"):
+        found = difference(measure, first, second)
+        assert found == difference(measure, first.on(there), second.on(there))
 
 
 @pytest.mark.parametrize("m", [4, 20, 60])
