@@ -14,7 +14,7 @@ import argparse
 import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ import numpy as np
 from refless.errors import InputError
 from refless.estimators import BLEUNeighbors, GaussianProcess
 from refless.estimators.gp.data import folds_of
-from refless.records import FloatArray, IntArray, Predictions, RatedPool
+from refless.records import FloatArray, IntArray, Predictions, RatedPool, scored
 from refless.stats.correlation import spearman
 from refless.stats.intervals import percentile_interval
 from refless.stats.resampling import weights_of
@@ -150,12 +150,19 @@ def pools(data: Path) -> Iterator[tuple[str, RatedPool]]:
     yield "DailyDialog", _read(file, (1, 5), dialogue)
 
 
-def summeval(data: Path, *, articles: bool) -> Iterator[tuple[str, RatedPool]]:
-    """SummEval's four dimensions; the source is the article, or its name alone."""
+def summeval(
+    data: Path, *, articles: bool, judges: Sequence[str] = ()
+) -> Iterator[tuple[str, RatedPool]]:
+    """SummEval's four dimensions; the source is the article, or its name alone.
+
+    With judges also the scores that these LLM judges gave.
+    """
     folder = data / "summeval-judges"
-    found = [json.loads(line) for line in (folder / "summaries.jsonl").open()]
-    known = [json.loads(line) for line in (folder / "articles.jsonl").open()] if articles else []
-    source = {one["article"]: one["text"] for one in known}
+    found, known = (
+        [json.loads(line) for line in (folder / f"{name}.jsonl").read_text().strip().split("\n")]
+        for name in ("summaries", "articles")
+    )
+    source = {one["article"]: one["text"] for one in known if articles}
     for name in ("coherence", "consistency", "fluency", "relevance"):
         rows = [
             {**{key: row[key] for key in ("id", "text", "system")}, "rating": rating}
@@ -163,7 +170,10 @@ def summeval(data: Path, *, articles: bool) -> Iterator[tuple[str, RatedPool]]:
             for row in found
             for rating in row["experts"][name]
         ]
-        yield f"SummEval {name}", read_pool(rows, Reading(scale=(1, 5))).pool
+        pool = read_pool(rows, Reading(scale=(1, 5))).pool
+        said = {row["id"]: row["judges"] for row in found} if judges else {}
+        columns = {one: [said[id_][one].get(name) for id_ in pool.ids] for one in judges}
+        yield f"SummEval {name}", replace(pool, **scored(columns))
 
 
 def _read(file: Path, scale: tuple[float, float], columns: Columns | None = None) -> RatedPool:

@@ -10,41 +10,22 @@ ridge, of the texts alone, and of texts and judges together.
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
+from estimators import summeval
 from rivals import r_squared
 
 from refless.estimators import GaussianProcess
-from refless.human import pool_of
 from refless.records import FloatArray, IntArray, RatedPool, as_outputs
 from refless.studies.beside_scores import isotonic, linear
 from refless.studies.validation import codes
 
-DIMENSIONS = ("coherence", "consistency", "fluency", "relevance")
 ARTICLES, OTHERS = (3, 5, 10, 20), 30
 Lines = dict[str, float]
-
-
-def rated(data: Path, dimension: str, judges: Sequence[str]) -> RatedPool:
-    """The summaries with their articles, experts' ratings and the scores of these judges."""
-    folder = data / "summeval-judges"
-    articles, rows = (
-        [json.loads(line) for line in (folder / name).read_text().splitlines()]
-        for name in ("articles.jsonl", "summaries.jsonl")
-    )
-    text_of = {row["article"]: row["text"] for row in articles}
-    return pool_of(
-        [row["text"] for row in rows],
-        [row["experts"][dimension] for row in rows],
-        ids=[row["id"] for row in rows],
-        sources=[text_of[row["article"]] for row in rows],
-        scores={judge: [row["judges"][judge].get(dimension) for row in rows] for judge in judges},
-        scale=(1, 5),
-    )
 
 
 def drawn(pool: RatedPool, articles: int, draws: int) -> Iterator[tuple[IntArray, IntArray]]:
@@ -89,14 +70,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not (options.data / "summeval-judges").is_dir():
         print(f"no summeval-judges in {options.data}: nothing is measured")
         return 0
-    draws, dimensions = (1, DIMENSIONS[:1]) if options.quick else (options.draws, DIMENSIONS)
-    for dimension in dimensions:
-        pool = rated(options.data, dimension, options.judge)
+    pools = summeval(options.data, articles=True, judges=options.judge)
+    for name, pool in islice(pools, 1 if options.quick else None):
         for articles in ARTICLES[:1] if options.quick else ARTICLES:
-            rows = [tried(pool, *some) for some in drawn(pool, articles, draws)]
-            means = (f"{name} {np.mean([row[name] for row in rows]):.3f}" for name in rows[0])
+            some = drawn(pool, articles, 1 if options.quick else options.draws)
+            rows = [tried(pool, *both) for both in some]
+            means = (f"{line} {np.mean([row[line] for row in rows]):.3f}" for line in rows[0])
             size = articles * len(pool) // len({*pool.sources})
-            print(f"{dimension}, {size} ratings: {', '.join(means)}", flush=True)
+            print(
+                f"{name.removeprefix('SummEval ')}, {size} ratings: {', '.join(means)}", flush=True
+            )
     return 0
 
 

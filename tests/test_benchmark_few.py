@@ -11,6 +11,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 
+DIMENSIONS = ("coherence", "consistency", "fluency", "relevance")
 FOLDER = Path(__file__).parents[1] / "benchmarks"
 
 
@@ -38,8 +39,9 @@ def data(tmp_path: Path) -> Path:
             {
                 "id": str(i),
                 "article": f"a{i // 4}",
+                "system": "M1",
                 "text": f"Ferry {i} is late " + "again " * quality,
-                "experts": {"coherence": [quality, quality, min(5, quality + 1)]},
+                "experts": {key: [quality, quality, min(5, quality + 1)] for key in DIMENSIONS},
                 "judges": {"gpt4": judged, "gpt35": judged},
             }
         )
@@ -62,7 +64,7 @@ def test_a_line_for_each_number_of_ratings(
 
 def test_articles_are_rated_or_estimated(few: ModuleType, data: Path) -> None:
     """Never both, and whole."""
-    pool = few.rated(data, "coherence", ["gpt4"])
+    pool = next(few.summeval(data, articles=True, judges=["gpt4"]))[1]
     assert np.isnan(pool.scores[:, 0]).sum() == 1
     for fit, asked in few.drawn(pool, 3, 5):
         assert len(fit) == 12

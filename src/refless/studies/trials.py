@@ -139,6 +139,11 @@ class Trial:
         return f"jack-{self.deal.parts}{''.join(one for one, there in said.items() if there)}"
 
     @property
+    def tunings(self) -> tuple[Held, ...]:
+        """As `tuned`; where nothing is tuned, what it says of the whole pool, once."""
+        return self.tuned or self.held[:1]
+
+    @property
     def whole(self) -> bool:
         """Whether it has an estimate of every text that is not left out."""
         parts = (np.isnan(held.alone + held.apart) for held in self.held)
@@ -202,8 +207,7 @@ def values_of(measure: str, one: Trial) -> FloatArray:
 @lru_cache(maxsize=64)
 def tuned_of(measure: str, one: Trial) -> FloatArray:
     """[tunings] a measure by what was tuned without each fold; to say one thing of all is 0."""
-    held = one.tuned or one.held[:1]
-    found = np.array([value_of(measure, one.deal, each) for each in held])
+    found = np.array([value_of(measure, one.deal, each) for each in one.tunings])
     return np.nan_to_num(found) if measure in WITHIN else found
 
 
@@ -278,7 +282,7 @@ def _gap(measure: str, first: Trial, second: Trial, part: int, anew: bool) -> fl
 
 def _tuned_gap(measure: str, first: Trial, second: Trial) -> FloatArray:
     """[tunings] the same by what was tuned without each fold."""
-    sides = [one.tuned or one.held[:1] for one in (first, second)]
+    sides = (first.tunings, second.tunings)
     pairs = [[side[i % len(side)] for side in sides] for i in range(max(map(len, sides)))]
     found = np.array([_apart(measure, first.deal, *pair) for pair in pairs])
     return np.nan_to_num(found) if measure in WITHIN else found

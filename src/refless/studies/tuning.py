@@ -252,8 +252,7 @@ def _mixed(
         return mixed([trials[which].held[part] for which in picks])
 
     def tuned(number: int) -> Held:
-        each = (one.tuned or one.held[:1] for one in chosen)
-        return mixed([parts[number % len(parts)] for parts in each])
+        return mixed([one.tunings[number % len(one.tunings)] for one in chosen])
 
     tunings = range(max(len(one.tuned) for one in chosen))
     return Trial(deal, tuple(held(part) for part in range(count)), tuple(map(tuned, tunings)))

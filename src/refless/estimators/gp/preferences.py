@@ -18,7 +18,7 @@ from refless.estimators.gp.bradley_terry import (
 )
 from refless.estimators.gp.components import is_judge
 from refless.estimators.gp.covariance import Covariance, rows_of
-from refless.estimators.gp.data import FEWEST, Data, check_outputs
+from refless.estimators.gp.data import FEWEST, Data
 from refless.estimators.gp.likelihood import Amplitudes
 from refless.estimators.gp.model import Method
 from refless.estimators.gp.threads import calm
@@ -71,7 +71,6 @@ class Preferences:
 
         The interval is that of quality, which deviates by the last column.
         """
-        check_outputs(self.data, outputs)
         means, variances = self.quality(outputs)
         sd = np.sqrt(variances)
         ends = sigmoid(means - REACH * sd), sigmoid(means + REACH * sd)
