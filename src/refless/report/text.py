@@ -60,6 +60,7 @@ def as_text(document: Document, *, color: bool = False, width: int = WIDTH) -> s
         file=buffer,
         width=width,
         force_terminal=color,
+        force_jupyter=False,  # in a notebook rich would show what it writes, and write nothing here
         no_color=not color,
         highlight=False,
         emoji=False,
