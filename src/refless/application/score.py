@@ -124,7 +124,15 @@ def score(
     note_groups({*(given.groups or found.sources)}, one, group)
     note_systems({*found.systems}, one)
     learned = None if trained_on is None else trained_rows(trained_on, rows)
-    guarded = guards(scored, one.rated, one.residuals(), learned, groups=given.groups, seed=seed)
+    guarded = guards(
+        scored,
+        one.rated,
+        one.residuals(),
+        learned,
+        groups=given.groups,
+        judges=one.without_scores() is not None,
+        seed=seed,
+    )
     return _result(one, scored, guarded, least, min_coverage, best_of, below, seed, group)
 
 

@@ -26,6 +26,7 @@ from refless.parts import Parts, parts_of
 from refless.records import Estimates, Outputs
 from refless.report.score.data import estimate_rows
 from refless.report.score.streamed import StreamResult
+from refless.studies.judge_shift import judge_shifts
 from refless.studies.scoring import Tally
 from refless.tables import named, read_batches
 
@@ -75,11 +76,14 @@ def stream(
     means = tally.means(one.residuals(), seed=seed)
     note_groups(tally.groups(one.residuals()), one, group)
     note_systems({*tally.systems}, one)
+    reads = tally.scores and one.without_scores() is not None
+    scores = np.concatenate(tally.scores) if reads else None
     found = gate(means.overall, least, min_coverage, one.rated.scale)
     if found.reason:
         note(found.reason)
     return StreamResult(
         means=means,
+        judges=() if scores is None else judge_shifts(scores, tally.labels, one.rated),
         reasons=dict(sorted(tally.reasons.items())),
         path=fspath(to),
         scale=one.rated.scale,

@@ -36,6 +36,7 @@ from refless.report.validate.result import HeldOut, ValidateResult
 from refless.spec import spec_of
 from refless.studies.baselines import baselines
 from refless.studies.beside_scores import beside_scores, tried_scores
+from refless.studies.judge_shift import leaks
 from refless.studies.learning_curve import learning_curve
 from refless.studies.sampling import drawn_rows
 from refless.studies.side_by_side import SideBySide, side_by_side, to_use
@@ -98,6 +99,7 @@ def validate(
     if given:
         note_unread(asked, pool)
     _note_repeated(pool, group)
+    _note_leaks(pool)
     if group != "id":
         note_few(len(set(how.labels)), group)
     result = _result(with_twins(asked) if pool.score_names else asked, found, how)
@@ -237,6 +239,16 @@ def _note_repeated(pool: RatedPool, group: str) -> None:
             "its own copies too, so errors look smaller than they are. --group text holds "
             f"equal texts out together{more}"
         )
+
+
+def _note_leaks(pool: RatedPool) -> None:
+    """Says which scores of others are the ratings themselves, or as good as these."""
+    for name, column in zip(pool.score_names, pool.scores.T, strict=True):
+        if leaks(column, pool.human):
+            note(
+                f"'{name}' orders the rated texts just as their ratings do: it may be the rating "
+                "itself, and then nothing that is said of it here holds for other texts"
+            )
 
 
 def _studies(estimator: Estimator, pool: RatedPool, how: HeldOut) -> Studies | str:

@@ -99,7 +99,7 @@ def one_each(groups: IntArray, rng: np.random.Generator) -> IntArray:
     return np.asarray(order[np.unique(groups[order], return_index=True)[1]])
 
 
-def at_most(k: int, marked_in_all: int, n: int, m: int) -> float:
+def at_most(k: int, marked_in_all: float, n: float, m: float) -> float:
     """Chance that of n + m rows, so many of them marked at random, at most k of the n are marked.
 
     NaN where there are no rows of one kind.
@@ -110,7 +110,7 @@ def at_most(k: int, marked_in_all: int, n: int, m: int) -> float:
         return math.nan
     i = np.arange(max(0, marked_in_all - m), k + 1)
 
-    def ways(total: int, some: IntArray | int) -> FloatArray:
+    def ways(total: float, some: FloatArray | float) -> FloatArray:
         chosen = np.asarray(some)
         return np.asarray(gammaln(total + 1) - gammaln(chosen + 1) - gammaln(total - chosen + 1))
 

@@ -1,4 +1,4 @@
-"""What may be wrong with outputs that a mean does not show: copies, and texts unlike all rated."""
+"""What may be wrong with outputs that a mean does not show: copies, odd texts, odd judges."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -8,6 +8,7 @@ import numpy as np
 from refless.records import IntArray, RatedPool, Residuals, picked
 from refless.stats.excess import Marked
 from refless.studies.copies import Copies, TrainedOn, copies, in_order, trained_on
+from refless.studies.judge_shift import JudgeShift, judge_shifts
 from refless.studies.scoring import Mean, Scored, scored
 from refless.studies.unlike import Unlike, unlike
 
@@ -24,12 +25,14 @@ class Guards:
             no more copy than is usual.
         trained_on: what a generator's training file holds; None without one.
         unlike: outputs that no rated text is like; None where too few texts are rated to tell.
+        judges: the scores that estimates read beside those of rated texts.
     """
 
     copies: Copies
     without_copies: Mean | None
     trained_on: TrainedOn | None
     unlike: Unlike | None
+    judges: tuple[JudgeShift, ...]
 
 
 def guards(
@@ -39,6 +42,7 @@ def guards(
     rows: Iterable[str] | None = None,
     *,
     groups: Sequence[str] = (),
+    judges: bool = False,
     seed: int = 0,
 ) -> Guards:
     """Looks for all of it.
@@ -48,6 +52,7 @@ def guards(
         errors: held-out errors, for the mean without copies.
         rows: of a generator's training file.
         groups: [n] what the outputs belong to, if these errors are told by other than sources.
+        judges: whether the estimates read scores of others.
         seed: of what is drawn.
     """
     order = in_order(found.outputs)
@@ -59,6 +64,7 @@ def guards(
         without_copies=_without(found, rest, errors, groups, seed) if many else None,
         trained_on=None if rows is None else trained_on(outputs, rated, rows, seed),
         unlike=unlike(outputs, rated, seed),
+        judges=judge_shifts(outputs.scores, outputs.sources, rated) if judges else (),
     )
 
 

@@ -298,7 +298,7 @@ class Summed:
 
 @dataclass(slots=True, eq=False)
 class Tally:
-    """What is kept of outputs that come in batches: some 20 bytes of each, and no text.
+    """What is kept of outputs that come in batches: their scores, 20 bytes more, and no text.
 
     What errs together is known by a number, in the order in which it was first met.
     """
@@ -307,6 +307,7 @@ class Tally:
     labels: list[str] = field(default_factory=list)
     systems: list[str] = field(default_factory=list)
     reasons: Counter[str] = field(default_factory=Counter)
+    scores: list[FloatArray] = field(default_factory=list)
     _numbers: dict[bytes, str] = field(default_factory=dict)
     _names: dict[str, str] = field(default_factory=dict)
 
@@ -316,6 +317,7 @@ class Tally:
         self.labels += map(self._number, labels)
         self.systems += (self._names.setdefault(name, name) for name in outputs.systems)
         self.reasons.update(reason for reason in estimates.reasons if reason)
+        self.scores.append(outputs.scores)
 
     def means(self, residuals: Residuals, *, seed: int = 0) -> Means:
         """What they add up to, equal to that of all outputs at once."""

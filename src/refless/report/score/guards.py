@@ -1,4 +1,4 @@
-"""Copies, training files and outputs unlike all rated texts, in words and as tables."""
+"""Copies, training files, odd outputs and odd judges, in words and as tables."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,6 +9,7 @@ from refless.report.wording import clipped, labels, number, p_value, percent, wi
 from refless.stats.excess import Marked
 from refless.studies.copies import Copies, TrainedOn
 from refless.studies.guards import Guards, more
+from refless.studies.judge_shift import JudgeShift
 from refless.studies.scoring import Mean, Scored
 from refless.studies.unlike import Unlike
 
@@ -36,6 +37,7 @@ def said(found: Guards, mean: Mean) -> tuple[str, ...]:
         "" if found.trained_on is None else _learned(found.trained_on),
         "" if found.trained_on is None else _leaning(found.trained_on),
         "" if found.unlike is None else _unlike(found.unlike),
+        *map(judge_said, found.judges),
     )
     return tuple(line for line in lines if line)
 
@@ -105,6 +107,35 @@ def _unlike(found: Unlike) -> str:
     return (
         f"{_who(who)} are unlike all rated texts, where {_usual(who)} are usual: no rating tells "
         f"how far their estimates and intervals hold. Rate some of them, such as {first}."
+    )
+
+
+def judge_said(found: JudgeShift) -> str:
+    """What is shown of a judge's scores; nothing if they are like those of the rated texts."""
+    name = f"'{clipped(found.name)}'"
+    if found.leaks:
+        return (
+            f"{name} orders the rated texts just as their ratings do: it may be the rating itself. "
+            "The estimates follow it, whoever gave these scores to the outputs."
+        )
+    if not found.shifted:
+        return ""
+    low, high = found.rated_range
+    rated, mine = (f"{one:.4g}" for one in found.medians)
+    said = (
+        f"the scores of the outputs (median {mine}) are spread unlike those of the rated texts "
+        f"(median {rated}; Kolmogorov-Smirnov p {p_value(found.p)})"
+    )
+    if found.outside:
+        said = (
+            f"{found.n_outside:,} of {counted(found.n, 'score')} of the outputs lie outside those "
+            f"of the rated texts, {low:.4g} to {high:.4g}"
+        )
+    elif found.equal == found.equal:
+        said = f"all {found.n:,} scores of the outputs are {found.equal:.4g}"
+    return (
+        f"{name}: {said}. Estimates mean nothing unless the same judge, prompt and scale scored "
+        "both; if they did, rate some of these outputs."
     )
 
 

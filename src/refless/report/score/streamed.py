@@ -11,7 +11,9 @@ from refless.report.record import Record, Signed
 from refless.report.result import GateRecord, Result
 from refless.report.score.data import MeanInScale, in_scale
 from refless.report.score.document import WHETHER, mean_sentence, systems_sections, verdict
+from refless.report.score.guards import judge_said
 from refless.report.wording import estimator_name, sentence
+from refless.studies.judge_shift import JudgeShift
 from refless.studies.scoring import Mean, Means
 
 
@@ -23,6 +25,8 @@ class StreamRecord(Mean, Record):
         path: the file; reasons: how often each reason of having no estimate occurs.
         systems: the mean of each system; empty without a system column.
         in_scale: null without a scale.
+        judges: the scores that estimates read beside those of rated texts.
+        said: what is shown of these, in sentences.
     """
 
     command: Literal["stream"] = "stream"
@@ -32,6 +36,8 @@ class StreamRecord(Mean, Record):
     systems: dict[str, Mean]
     in_scale: MeanInScale | None
     gate: GateRecord
+    judges: tuple[JudgeShift, ...]
+    said: tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -40,6 +46,7 @@ class StreamResult(Result):
 
     record = StreamRecord
     means: Means
+    judges: tuple[JudgeShift, ...]
     reasons: dict[str, int]
     path: str
     scale: Scale | None
@@ -51,13 +58,19 @@ class StreamResult(Result):
             verdict=verdict(name, mean, self.scale),
             notes=(mean_sentence(mean, self.scale), WHETHER),
             sections=(
+                *(Section(lines=(line,), warning=True) for line in self._said()),
                 *systems_sections(self.means.systems),
                 *reasons_sections(self.reasons, mean.n),
                 Section(lines=(f"Estimates of all outputs: {self.path}",)),
             ),
         )
 
+    def _said(self) -> tuple[str, ...]:
+        """What is shown of the scores that estimates read."""
+        return tuple(filter(None, map(judge_said, self.judges)))
+
     def _json(self) -> Record:
         overall = self.means.overall
         scaled = in_scale(overall, self.scale)
-        return self._record(overall, in_scale=scaled, systems=self.means.systems)
+        more = {"systems": self.means.systems, "said": self._said()}
+        return self._record(overall, in_scale=scaled, **more)
