@@ -2,6 +2,7 @@
 
 import io
 import json
+import shutil
 import socket
 import sys
 from pathlib import Path
@@ -78,15 +79,99 @@ def test_no_pickle_is_loaded(folder: Path, tmp_path: Path) -> None:
     assert not (tmp_path / "mark").exists()
 
 
+@pytest.mark.parametrize("name", ["w.bin", "w.pt", "sub/w.safetensors", "../w.safetensors", 5])
+def test_no_pickle_is_a_shard(folder: Path, tmp_path: Path, name: str | int) -> None:
+    """Weights in several files are plain `.safetensors` names of the folder, each of them."""
+    import torch
+
+    weights = folder / "model.safetensors"
+    from safetensors.torch import load_file
+
+    tensors = load_file(weights)
+    weights.unlink()
+    if isinstance(name, str):
+        (folder / name).parent.mkdir(exist_ok=True)
+        torch.save(tensors, folder / name)
+    said = {"metadata": {"total_size": 1}, "weight_map": dict.fromkeys(tensors, name)}
+    (folder / "model.safetensors.index.json").write_text(json.dumps(said), encoding="utf-8")
+    with pytest.raises(UsageError, match=r"which is no .safetensors file of that folder; save"):
+        Encoder(model=str(folder)).sentences(["the fox"])
+
+
+def test_shards_that_are_safe(folder: Path) -> None:
+    """Two files with the weights are read as one with all."""
+    from safetensors.torch import load_file, save_file
+
+    whole = Encoder(model=str(folder)).sentences(["the fox is quick"])
+    parts = folder.with_name("parts")
+    shutil.copytree(folder, parts)
+    tensors = load_file(parts / "model.safetensors")
+    (parts / "model.safetensors").unlink()
+    files = {name: f"model-{1 + i % 2:05}-of-00002.safetensors" for i, name in enumerate(tensors)}
+    for file in {*files.values()}:
+        part = {name: tensors[name] for name in files if files[name] == file}
+        save_file(part, parts / file, metadata={"format": "pt"})
+    said = {"metadata": {"total_size": 1}, "weight_map": files}
+    (parts / "model.safetensors.index.json").write_text(json.dumps(said), encoding="utf-8")
+    assert (Encoder(model=str(parts)).sentences(["the fox is quick"]) == whole).all()
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"transformers_weights": "adapter_model.bin"},
+        {"transformers_weights": "other.safetensors.index.json"},
+    ],
+)
+def test_weights_by_another_name(folder: Path, said: dict[str, str]) -> None:
+    """A configuration cannot say which file holds the weights, nor can an adapter."""
+    say(folder / "config.json", **said)
+    with pytest.raises(UsageError, match=r"names a file of weights itself \(config.json\)"):
+        Encoder(model=str(folder)).sentences(["the fox"])
+
+
+def test_adapters_are_refused(folder: Path) -> None:
+    """One names another model, and may lie in a pickle."""
+    (folder / "adapter_config.json").write_text("{}", encoding="utf-8")
+    with pytest.raises(UsageError, match="holds an adapter; merge it with its model"):
+        Encoder(model=str(folder)).sentences(["the fox"])
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"num_labels": 10_000_000_000},
+        {"num_hidden_layers": 100_000},
+        {"max_position_embeddings": 10**10},
+        {"text_config": {"vocab_size": -(10**12)}},
+    ],
+)
+def test_sizes_that_no_model_has(folder: Path, said: dict[str, Any]) -> None:
+    """They would fill the memory before any weight is read."""
+    say(folder / "config.json", **said)
+    with pytest.raises(UsageError, match=r"in config.json; at most \d+ is read"):
+        Encoder(model=str(folder)).sentences(["the fox"])
+
+
 def test_a_pickle_beside_safe_weights_is_left_alone(folder: Path, tmp_path: Path) -> None:
     """It may lie there."""
     (folder / "pytorch_model.bin").write_bytes(b"no weights")
     assert Encoder(model=str(folder)).sentences(["the fox"]).shape == (1, 16)
 
 
-def test_kernels_from_elsewhere_are_refused(folder: Path) -> None:
-    """A name of a hub's repository would be fetched and run."""
-    say(folder / "config.json", attn_implementation="somebody/kernel")
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"attn_implementation": "somebody/kernel"},
+        {"attn_implementation": {"": "somebody/kernel"}},
+        {"_attn_implementation": ["somebody/kernel"]},
+        {"_attn_implementation_internal": "somebody/kernel"},
+        {"text_config": {"attn_implementation": "somebody/kernel"}},
+    ],
+)
+def test_kernels_from_elsewhere_are_refused(folder: Path, said: dict[str, Any]) -> None:
+    """A name of a hub's repository would be fetched and run; so would one within a table."""
+    say(folder / "config.json", **said)
     with pytest.raises(UsageError, match="asks for a kernel from elsewhere"):
         Encoder(model=str(folder)).sentences(["the fox"])
 

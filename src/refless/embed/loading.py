@@ -4,6 +4,7 @@ A model is a folder, or a name that is in Hugging Face's cache. Weights are read
 alone: the older `.bin` files are pickles, which can hold code.
 """
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -15,6 +16,13 @@ from refless.errors import MissingExtraError, UsageError
 from refless.outside import check_foreign, is_folder, json_in
 
 UNLIMITED = 1 << 20  # tokens of a text, where a model says no other number
+KERNELS = ("attn_implementation", "experts_implementation")
+LARGEST = {  # whole numbers of a configuration, by their names: what is built one by one has least
+    "layers?$": 1 << 10,
+    "^num_": 1 << 16,
+    "^(?!.*theta)": 1 << 24,
+    "": 1 << 40,
+}
 
 
 def model_name(model: str) -> str:
@@ -92,22 +100,50 @@ def loaded(folder: str, *, causal: bool = False) -> tuple[Any, Any]:
 
 
 def _check_no_code(folder: Path) -> None:
-    """Raises UsageError for a model that works only with code of its own, or as a pickle."""
+    """Raises UsageError for a model that needs code, a pickle, or sizes that none has."""
     for name in ("config.json", "tokenizer_config.json"):
-        said = json_in(folder / name, dict)
-        if "auto_map" in said:
-            raise UsageError(
-                f"'{folder}' asks for code of its own to be run ('auto_map' in {name}), which "
-                "refless never does; choose an encoder that transformers knows"
-            )
-        kernel = [said.get(key) for key in ("attn_implementation", "_attn_implementation")]
-        if any(isinstance(one, str) and "/" in one for one in kernel):
-            raise UsageError(f"'{folder}' asks for a kernel from elsewhere ({name}); remove that")
+        for key, value in _settings(json_in(folder / name, dict)):
+            _check_setting(f"'{folder}'", name, key, value)
+    if (folder / "adapter_config.json").exists():
+        raise UsageError(f"'{folder}' holds an adapter; merge it with its model and save that")
+    again = "save the model again: model.save_pretrained(FOLDER) writes safetensors"
     if any(folder.glob("*.bin")) and not any(folder.glob("*.safetensors*")):
         raise UsageError(
             f"'{folder}' has its weights as a pickle (.bin), which can hold code and is never "
-            "loaded; save the model again: model.save_pretrained(FOLDER) writes safetensors"
+            f"loaded; {again}"
         )
+    index = folder / "model.safetensors.index.json"
+    shards = json_in(index, dict).get("weight_map", {})
+    for name in shards.values() if isinstance(shards, dict) else [shards]:
+        if not (isinstance(name, str) and re.fullmatch(r"[^/\\]+\.safetensors", name)):
+            found = f"'{folder}' has weights in {name!r} ({index.name})"
+            raise UsageError(f"{found}, which is no .safetensors file of that folder; {again}")
+
+
+def _settings(said: dict[str, Any] | list[Any]) -> Iterator[tuple[str, Any]]:
+    """The names and values of a configuration, and of those within it."""
+    for key, value in said.items() if isinstance(said, dict) else enumerate(said):
+        yield str(key), value
+        if isinstance(value, dict | list):
+            yield from _settings(value)
+
+
+def _check_setting(folder: str, name: str, key: str, value: object) -> None:
+    """Raises UsageError for what leads to code or weights from elsewhere, or builds without end."""
+    if key == "auto_map":
+        raise UsageError(
+            f"{folder} asks for code of its own to be run ('auto_map' in {name}), which "
+            "refless never does; choose an encoder that transformers knows"
+        )
+    if key.strip("_").removesuffix("_internal") in KERNELS and (
+        not isinstance(value, str | None) or "/" in (value or "")
+    ):
+        raise UsageError(f"{folder} asks for a kernel from elsewhere ({name}); remove '{key}'")
+    if key == "transformers_weights":
+        raise UsageError(f"{folder} names a file of weights itself ({name}); remove '{key}'")
+    most = next(most for ending, most in LARGEST.items() if re.search(ending, key))
+    if name == "config.json" and isinstance(value, int) and abs(value) > most:
+        raise UsageError(f"{folder} has {key} {value} in {name}; at most {most} is read")
 
 
 @contextmanager
