@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 
 import refless
 from command_line import NEIGHBORS, jsonl, output_rows, rated_rows, run
-from refless.application.config import as_toml
+from refless.application import COMMANDS, function_of
+from refless.application.config import UNSAFE, as_toml
+from refless.application.declared import parameters_of
 from refless.errors import InputError
 
 SPEC = "bleu-neighbors:tau=0.1,min_neighbors=1"
@@ -19,6 +21,12 @@ FLOATS = st.floats(allow_nan=False)
 PLAIN = st.one_of(st.booleans(), st.integers(-(2**63), 2**63 - 1), FLOATS, TEXTS)
 VALUES = st.one_of(PLAIN, st.lists(TEXTS), st.lists(FLOATS, max_size=2))
 NAMES = st.from_regex(r"[a-z][a-z0-9_-]{0,9}", fullmatch=True)
+READ_ONLY = """
+baseline best_of cell config device dimension encoding estimator goal group human_label id
+input_format kernel label_config lower_is_better metrics model on outputs perturb probe rated
+rating_map ratings reference_file references seeds slots source swap system target thresholds
+tokenize train trained_on vectors words
+"""  # names of parameters that take text and that a file may set
 TABLES = st.dictionaries(NAMES, VALUES, max_size=4)
 
 
@@ -125,6 +133,45 @@ def test_what_is_refused(here: Path, text: str, message: str) -> None:
     with pytest.raises(InputError, match=f"own.toml.*{message}"):
         refless.validate("rated.jsonl", config="own.toml")
     assert run("validate", "rated.jsonl", "--config", "own.toml").code == 2
+
+
+@pytest.mark.parametrize(
+    ("command", "text"),
+    [
+        ("stress rated.jsonl", "[stress]\nscorer = 'touch mark'"),
+        (
+            "validate rated.jsonl",
+            "[stress]\nscorer = 'touch mark'",
+        ),  # nor for a command that comes later
+        ("rate outputs.jsonl", "\nhost = '0.0.0.0'"),
+        ("serve rated.jsonl", "[serve]\nport = 80"),
+        ("fit rated.jsonl --out-dir m", "\nout-dir = '/tmp'"),
+        ("index rated.jsonl --out-dir m", "[index]\nout_dir = '/tmp'"),
+        ("datasets", "\nmirror = 'http://localhost'"),
+        ("stream outputs.jsonl --model m --to all.jsonl", "[stream]\nto = 'all.jsonl'"),
+        ("rate outputs.jsonl", "[rate]\ndatabase = 'ratings.db'"),
+        ("rate outputs.jsonl", "[rate]\nbackup = 'ratings.db'"),
+    ],
+)
+def test_what_a_file_cannot_do(here: Path, command: str, text: str) -> None:
+    """Start a program, listen, fetch or write: whose file it is, nobody knows."""
+    settings(here, text)
+    ran = run(*command.split(), "--config", "own.toml")
+    name = text.partition(" = ")[0].split()[-1]
+    assert f"own.toml, line 2: '{name}' is not read from a file of settings" in ran.err
+    assert f"give --{name.replace('_', '-')} on the command line" in ran.err
+    assert (ran.code, (here / "mark").exists()) == (2, False)
+
+
+def test_every_flag_with_text_is_judged() -> None:
+    """A new flag that takes text is read only, or is one that a file cannot set."""
+    names = {
+        one.name
+        for command in COMMANDS
+        for one in parameters_of(function_of(command))
+        if not one.flag.argument and not one.name.endswith("_column") and "str" in str(one.kind)
+    }
+    assert names - {*READ_ONLY.split()} <= UNSAFE
 
 
 def test_files_that_are_none(here: Path) -> None:

@@ -1,7 +1,8 @@
 """Files of settings: values of flags in TOML, for every command; read here and written here.
 
 Names of flags stand at the top for all commands that have them, or below `[score]` for one. What
-the command line gives wins. `[tuned]` is what `refless tune` saw when it chose.
+the command line gives wins, and what starts a program, listens, fetches or writes is taken from
+there alone. `[tuned]` is what `refless tune` saw when it chose.
 """
 
 import json
@@ -21,6 +22,10 @@ from refless.spec import nearest
 
 TUNED = "tuned"
 MOST_BYTES = 1 << 20
+UNSAFE = {  # flags that start a program, listen, fetch or write: anybody may have written the file
+    *("scorer", "host", "port", "mirror"),
+    *("out_dir", "to", "write", "database", "backup"),
+}
 PAIR = tuple[float, float]
 TAKES = {
     bool: "true or false",
@@ -120,7 +125,7 @@ def _plain(name: str) -> str:
 
 
 def _keys(parameters: Sequence[Parameter]) -> dict[str, Parameter]:
-    """Those that a file can set, by the names of their flags."""
+    """Those that are flags, by the names that a file has for them."""
     return {
         _plain(one.key): one for one in parameters if not one.flag.argument and one is not CONFIG
     }
@@ -134,8 +139,12 @@ def _check(
         if (one := known.get(_plain(name))) is None:
             near = nearest(name, [flag.key for flag in known.values()])
             here = f" of {place.table}" if place.table else ""
-            remedy = f"there are {', '.join(sorted(flag.key for flag in told.values()))}"
+            settable = {flag.key for flag in told.values() if _plain(flag.key) not in UNSAFE}
+            remedy = f"there are {', '.join(sorted(settable))}"
             raise place.fault(name, f"'{name}' is no flag{here}{near}", remedy)
+        if _plain(name) in UNSAFE:
+            found = f"'{name}' is not read from a file of settings"
+            raise place.fault(name, found, f"give {one.longest} on the command line")
         if _taken(value, one) is None:
             wanted = f"{name} must be {TAKES[_kind(one)]}, got {_written(value)}"
             raise place.fault(name, wanted)
