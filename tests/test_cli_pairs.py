@@ -150,3 +150,26 @@ def test_a_pipe(folder: Path) -> None:
     text = (folder / "pairs.jsonl").read_text()
     ran = run("validate", "-", "--input-format", "preference-pairs", stdin=text)
     assert ran.code == 0, ran.err
+
+
+def test_the_best_of_many_scores_that_are_noise(tmp_path: Path) -> None:
+    """The score that is right most often of twelve is right by chance, and is not recommended."""
+    rng = np.random.default_rng(2)
+    rows = [
+        {
+            "prompt": f"q{i}",
+            "response_a": f"first {i}",
+            "response_b": f"second {i}",
+            "winner": "ab"[int(rng.integers(2))],
+            **{f"s{j}_{side}": rng.normal() for j in range(12) for side in "ab"},
+        }
+        for i in range(80)
+    ]
+    path = jsonl(tmp_path / "pairs.jsonl", rows)
+    words = [word for j in range(12) for word in ("--score-column", f"s{j}")]
+    ran = run("meta", path, *words)
+    best = run("meta", path, *words, "--format", "json").json["lines"][0]
+    assert best["interval"][0] > 0.5
+    said = " ".join(ran.out.split())
+    assert "On these 80 pairs no score is shown to agree with people. The best of 12," in said
+    assert "allows for the choice of the best of 12 scores" in said

@@ -23,7 +23,7 @@ from refless.report.document import Document, Figure, Section, Table
 from refless.report.html import CLIP, as_html, clip
 from refless.report.meta import nearest_to_people
 from refless.report.validate.texts import scatter_section
-from refless.stats.intervals import UNDEFINED
+from refless.stats.intervals import UNDEFINED, of_best
 from refless.studies.given_scores import given
 from refless.studies.meta import Agreeing, Level
 from refless.studies.trials import dealt, trial
@@ -396,10 +396,11 @@ def agreeing(name: str, spearman: float, low: float) -> Agreeing:
 @pytest.mark.parametrize(
     ("metrics", "best", "words"),
     [
-        ((("A", 0.5, 0.4), ("B", 0.2, 0.1)), ("A",), "0.600], significantly better than every"),
-        ((("A", 0.5, 0.4), ("B", 0.4, 0.3)), ("A", "B"), "; it cannot be told apart from B."),
+        ((("A", 0.5, 0.4), ("B", 0.2, 0.1)), ("A",), "0.618], significantly better than every"),
+        ((("A", 0.5, 0.4), ("B", 0.4, 0.3)), ("A", "B"), ", but it cannot be told apart from B."),
         ((("A", 0.5, 0.4),), ("A",), "On these 50 texts A agrees with people: Spearman 0.5"),
-        ((("A", 0.1, -0.1), ("B", 0, -1)), ("A", "B"), "chance could not explain; A comes nearest"),
+        ((("A", 0.1, -0.1), ("B", 0, -1)), ("A", "B"), "no metric is shown to agree with"),
+        ((("A", 0.1, 0.01), ("B", 0, -1)), ("A", "B"), "The best of 2, A, has Spearman 0.1"),
         ((("A", math.nan, math.nan),), (), "no metric can be compared with people."),
     ],
 )
@@ -408,7 +409,8 @@ def test_nearest_to_people(
 ) -> None:
     """The sentence over metrics: the best one, whether tests tell it apart, or that none agrees."""
     found = tuple(agreeing(*metric) for metric in metrics)
-    level = Level(name="segment", n=50, metrics=found, comparisons=(), best=best, undefined="")
+    chosen = of_best(metrics[0][1], found[0].spearman_interval, len(found), 50)
+    level = Level(name="segment", n=50, metrics=found, best=best, best_interval=chosen)
     assert words in nearest_to_people(level, "spearman")
 
 

@@ -13,7 +13,11 @@ from refless.errors import UsageError
 from refless.metrics import BLEU
 from refless.metrics.protocol import averaged
 from refless.records import Outputs, Predictions
+from refless.report.meta import nearest_to_people
 from refless.stats.corrections import holm
+from refless.stats.intervals import of_best
+from refless.stats.measures import WEIGHTED
+from refless.stats.resampling import bootstrap
 from refless.stats.williams import williams
 from refless.studies.meta import How, meta, together_of
 from refless.studies.systems import gap_interval
@@ -255,3 +259,39 @@ def test_blank_items_stand_alone() -> None:
     labels = together_of(blanked)
     assert labels[:2] == ("i", "i")
     assert len(set(labels)) == 11
+
+
+def test_ten_random_metrics_have_no_best() -> None:
+    """The highest of ten correlations is shown to be above 0 by its own interval, not as such."""
+    rng = np.random.default_rng(7)
+    human = judged(100, systems=1)
+    scores = {f"m{i}": averaged(rng.normal(size=100)) for i in range(10)}
+    level = meta(human, scores, How(resamples=400, permutations=40)).segments
+    top = level.metrics[0]
+    assert top.spearman_interval[0] > 0 > level.best_interval[0]
+    assert level.best_interval[1] > top.spearman_interval[1]
+    assert "no metric is shown to agree" in nearest_to_people(level, "spearman")
+
+
+@pytest.mark.parametrize("together", [1, 4])
+def test_the_best_of_ten_is_named_in_one_of_twenty_at_most(together: int) -> None:
+    """Of draws in which all ten are noise; their own intervals name one in a quarter of these."""
+    named, runs, n = np.zeros(2), 200, 60
+    for seed in range(runs):
+        rng = np.random.default_rng(seed)
+        groups = np.arange(n) // together
+        human, *columns = rng.normal(size=(11, n)) + rng.normal(size=(11, n))[:, groups]
+        found = [stats.spearmanr(human, column).statistic for column in columns]
+        best = int(np.argmax(found))
+        ends = bootstrap(
+            {"rho": WEIGHTED["spearman"]},
+            human,
+            columns[best],
+            resamples=200,
+            rng=rng,
+            clusters=groups,
+        )["rho"]
+        z, low, high = np.arctanh([found[best], *ends])
+        named += low > 0, of_best(z, (low, high), 10, n // together)[0] > 0
+    assert named[0] > 0.15 * runs
+    assert named[1] <= 0.05 * runs

@@ -86,7 +86,7 @@ class MetaResult(Result):
         return Document(
             title=f"{metrics} on {rated}",
             verdict=nearest_to_people(meta.segments, meta.measure),
-            notes=(f"{rated}{of}, {metrics}.",),
+            notes=(f"{rated}{of}, {metrics}.", *allowed(len(self.scores), "metric")),
             sections=(
                 *_level_sections(meta.segments, meta.measure, "Segments", _annotator(self)),
                 *_level_sections(meta.systems, meta.measure, "Systems", ()),
@@ -128,23 +128,35 @@ def nearest_to_people(level: Level, measure: str) -> str:
     if not known:
         return f"On {these(level.n, 'text')} no metric can be compared with people."
     top, name, texts = known[0], title(measure), these(level.n, "text")
-    value = with_interval(getattr(top, measure), top.interval_of(measure))
     if len(known) == 1:
+        value = with_interval(getattr(top, measure), top.interval_of(measure))
         shows = "agrees with people"
         if not top.interval_of(measure)[0] > 0:
             shows = "shows no agreement with people that chance could not explain"
         return f"On {texts} {top.name} {shows}: {name} {value}."
-    start = f"On {texts} {top.name} agrees best with people, {name} {value}"
-    if not top.interval_of(measure)[0] > 0:
-        start = (
-            f"On {texts} no metric shows agreement with people that chance could "
-            f"not explain; {top.name} comes nearest, {name} {value}"
+    value = with_interval(getattr(top, measure), level.best_interval)
+    if not level.best_interval[0] > 0:
+        return (
+            f"On {texts} no metric is shown to agree with people. The best of {len(known)}, "
+            f"{top.name}, has {name} {value}, as chance alone can give."
         )
     others = [one for one in level.best if one != top.name]
     if not others:
-        return f"{start}, significantly better than every other."
+        return (
+            f"On {texts} {top.name} agrees best with people, {name} {value}, significantly better "
+            "than every other."
+        )
     more = f" and {len(others) - NAMED} more" if len(others) > NAMED else ""
-    return f"{start}; it cannot be told apart from {', '.join(others[:NAMED])}{more}."
+    return (
+        f"On {texts} {top.name} agrees with people, {name} {value}, but it cannot be told apart "
+        f"from {', '.join(others[:NAMED])}{more}."
+    )
+
+
+def allowed(count: int, what: str) -> tuple[str, ...]:
+    """What the interval in the first sentence allows for, if there was a choice."""
+    said = f"The interval above allows for the choice of the best of {counted(count, what)}; "
+    return (f"{said}those below are of each alone.",) if count > 1 else ()
 
 
 def _annotator(found: MetaResult) -> tuple[Line, ...]:

@@ -12,7 +12,7 @@ from refless.metrics.protocol import Scores
 from refless.records import BoolArray, FloatArray, IntArray, Predictions
 from refless.stats.clusters import numbered
 from refless.stats.corrections import holm
-from refless.stats.intervals import Interval, percentile_interval
+from refless.stats.intervals import UNDEFINED, Interval, of_best, percentile_interval
 from refless.stats.measures import MEASURES
 from refless.stats.pairs import pairwise_accuracy, tie_threshold
 from refless.stats.permutation import PERMUTATIONS, Measure, permutation_p
@@ -21,6 +21,7 @@ from refless.stats.williams import williams
 from refless.studies.held_out import agreement
 from refless.studies.reranking import several
 from refless.studies.systems import gap_interval, system_table
+from refless.studies.trials import PERFECT
 from refless.studies.validation import codes
 
 LEVEL = 0.05
@@ -99,6 +100,8 @@ class Level:
         metrics: best first, by the measure of the study.
         comparisons: every pair of metrics.
         best: metrics that no other is significantly better than.
+        best_interval: 95 %, of the first metric's correlation; it allows for the choice of the
+            highest of several.
         undefined: why there is nothing, or "".
     """
 
@@ -107,6 +110,7 @@ class Level:
     metrics: tuple[Agreeing, ...] = ()
     comparisons: tuple[Comparison, ...] = ()
     best: tuple[str, ...] = ()
+    best_interval: Interval = UNDEFINED
     undefined: str = ""
 
 
@@ -197,7 +201,8 @@ def _segments(human: Predictions, scores: Mapping[str, Scores], how: How) -> Lev
             clusters=held,
         )
 
-    return _level("segment", human.human, columns, agreeing, gap, how, clusters)
+    units = len(human) if clusters is None else len(np.unique(clusters))
+    return _level("segment", human.human, columns, agreeing, gap, how, clusters, units)
 
 
 def _systems(human: Predictions, scores: Mapping[str, Scores], how: How) -> Level:
@@ -222,7 +227,8 @@ def _systems(human: Predictions, scores: Mapping[str, Scores], how: How) -> Leve
         drawn = table.drawn(first, how.measure) - table.drawn(second, how.measure)
         return percentile_interval(drawn)
 
-    return _level("system", table.human, table.columns, agreeing, gap, how, None)
+    units = len({*(human.group or human.item or human.id)})
+    return _level("system", table.human, table.columns, agreeing, gap, how, None, units)
 
 
 def _level(
@@ -233,6 +239,7 @@ def _level(
     gap: Callable[[str, str, IntArray], Interval],
     how: How,
     clusters: IntArray | None,
+    units: int,
 ) -> Level:
     found = {metric: agreeing(metric, column) for metric, column in columns.items()}
     ranked = sorted(found, key=lambda metric: (-_known(_value(found[metric], how.measure)), metric))
@@ -247,8 +254,19 @@ def _level(
         metrics=tuple(found[metric] for metric in ranked),
         comparisons=comparisons,
         best=tuple(metric for metric in defined if metric not in beaten),
+        best_interval=_best_interval([found[metric] for metric in defined], how.measure, units),
         undefined="" if defined else "no metric has a correlation",
     )
+
+
+def _best_interval(ranked: list[Agreeing], measure: str, units: int) -> Interval:
+    """Of the first of several correlations, in Fisher's z."""
+    if not ranked:
+        return UNDEFINED
+    ends = (_value(ranked[0], measure), *ranked[0].interval_of(measure))
+    value, low, high = np.arctanh(np.clip(ends, -PERFECT, PERFECT)).tolist()
+    low, high = np.tanh(of_best(value, (low, high), len(ranked), units)).tolist()
+    return low, high
 
 
 def _compared(

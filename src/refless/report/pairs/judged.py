@@ -13,9 +13,11 @@ from refless.report.charts import Line as Drawn
 from refless.report.charts import row_chart
 from refless.report.document import Document, Figure, Section, Table, caveats
 from refless.report.export import Cell, Rows
+from refless.report.meta import allowed
 from refless.report.record import Count, Record, Signed
 from refless.report.result import Result
 from refless.report.wording import labels, number, percent, sentence, with_interval
+from refless.stats.intervals import of_best
 from refless.studies.preferences import COIN, Judged, Line, OneVote, Opinion
 
 FEWEST = 20  # pairs that a verdict needs
@@ -81,9 +83,9 @@ class JudgedResult(Result):
 
     def _shown(self) -> Document:
         found = self.judged
-        verdict = nearest(found)
+        verdict, chosen = nearest(found), allowed(len(found.lines), "score")
         if self.estimator is not None:
-            verdict = recommendation(found, self.baselines, self.scores)
+            verdict, chosen = recommendation(found, self.baselines, self.scores), ()
         choices = f"{counted(found.choices, 'choice')} by people between {found.texts:,} texts"
         note = f"{choices}: {counted(found.pairs, 'pair')} of {counted(found.groups, 'source')}."
         even = f"{counted(found.even, 'pair')} left even by people count only in the log loss."
@@ -93,6 +95,7 @@ class JudgedResult(Result):
             notes=(
                 *((f"  {self.next_command}",) if self.use else ()),
                 *((note, even) if found.even else (note,)),
+                *chosen,
             ),
             sections=(
                 *self._beside(),
@@ -238,21 +241,23 @@ def _unbeaten(rivals: list[Line]) -> str:
 
 def nearest(found: Judged) -> str:
     """Which score picks right most often, as far as can be told."""
-    top = found.lines[0]
-    pairs = these(found.pairs - found.even, "pair")
-    right = with_interval(top.accuracy, top.interval)
-    if not top.interval[0] > 0.5:
+    top, pairs = found.lines[0], these(found.pairs - found.even, "pair")
+    low, high = of_best(top.accuracy, top.interval, len(found.lines), found.groups)
+    right = with_interval(top.accuracy, (low, min(high, 1.0)))
+    if not low > 0.5:
+        several = f"The best of {len(found.lines)}, {top.name},"
+        best = several if len(found.lines) > 1 else sentence(top.name)
         return (
-            f"On {pairs} no score shows agreement with people that chance could not explain; "
-            f"{top.name} comes nearest, right in {right}."
+            f"On {pairs} no score is shown to agree with people. {best} is right in {right}, as a "
+            "coin can be."
         )
-    start = f"On {pairs} {top.name} {PICKS} most often, in {right}"
     level = [one.name for one in found.lines[1:] if not one.gap_interval[0] > 0]
-    if len(found.lines) == 1:
-        return f"{start}."
-    return f"{start}; " + (
-        f"it cannot be told apart from {', '.join(level)}." if level else "more than every other."
-    )
+    if level:
+        alike = f"it cannot be told apart from {', '.join(level)}"
+        return f"On {pairs} {top.name} {PICKS} in {right}, but {alike}."
+    most = " most often" if len(found.lines) > 1 else ""
+    more = ", more than every other" if most else ""
+    return f"On {pairs} {top.name} {PICKS}{most}, in {right}{more}."
 
 
 def _people(found: Judged, one: OneVote) -> Section:
