@@ -127,7 +127,6 @@ def test_from_python(folder: Path) -> None:
         ("meta pairs.jsonl -m bleu", "-m is about outputs with references"),
         ("index pairs.jsonl --out-dir x", "read them (from a pipe with --input-format"),
         ("huse pairs.jsonl", "rate neither"),
-        ("tune pairs.jsonl", "rate neither"),
         ("next pairs.jsonl --goal learn", "rate neither"),
         ("train pairs.jsonl --out-dir x", "rate neither"),
         ("score pairs.jsonl", "rate neither"),

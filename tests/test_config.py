@@ -1,33 +1,23 @@
-"""Files of settings: what they set, what wins, what is refused, and that they read back."""
+"""Files of settings: what they set, what wins and what is refused."""
 
-import tomllib
 from pathlib import Path
-from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import refless
 from command_line import NEIGHBORS, jsonl, output_rows, rated_rows, run
 from refless.application import COMMANDS, function_of
-from refless.application.config import UNSAFE, as_toml
+from refless.application.config import UNSAFE
 from refless.application.declared import parameters_of
 from refless.errors import InputError
 
 SPEC = "bleu-neighbors:tau=0.1,min_neighbors=1"
-TEXTS = st.text(st.characters(exclude_categories=["Cs"]))
-FLOATS = st.floats(allow_nan=False)
-PLAIN = st.one_of(st.booleans(), st.integers(-(2**63), 2**63 - 1), FLOATS, TEXTS)
-VALUES = st.one_of(PLAIN, st.lists(TEXTS), st.lists(FLOATS, max_size=2))
-NAMES = st.from_regex(r"[a-z][a-z0-9_-]{0,9}", fullmatch=True)
 READ_ONLY = """
 baseline best_of cell config device dimension encoding estimator goal group human_label id
 input_format kernel label_config lower_is_better metrics model on outputs perturb probe rated
 rating_map ratings reference_file references seeds slots source swap system target thresholds
 tokenize train trained_on vectors words
 """  # names of parameters that take text and that a file may set
-TABLES = st.dictionaries(NAMES, VALUES, max_size=4)
 
 
 @pytest.fixture
@@ -44,16 +34,6 @@ def settings(here: Path, text: str) -> Path:
     path = here / "own.toml"
     path.write_text(text, encoding="utf-8")
     return path
-
-
-@given(TABLES, TABLES, st.lists(TEXTS, max_size=2))
-def test_what_is_written_is_read(
-    values: dict[str, Any], table: dict[str, Any], remarks: list[str]
-) -> None:
-    """By Python's own reader, whatever stands in texts; remarks change nothing."""
-    values.pop("tuned", None)
-    found = tomllib.loads(as_toml(values, {"tuned": table}, remarks))
-    assert found == {**values, "tuned": table}
 
 
 def test_settings_do_what_flags_do(here: Path) -> None:

@@ -1,4 +1,4 @@
-"""BLEU* without stop words, with rarer n-grams weighing more, and with weights of its orders."""
+"""BLEU* without stop words and with rarer n-grams weighing more."""
 
 import math
 from collections import Counter
@@ -12,12 +12,10 @@ from hypothesis import strategies as st
 
 from refless.errors import InputError, UsageError
 from refless.estimators import BLEUNeighbors
-from refless.kernels import KERNELS, kernel_of
 from refless.kernels.bleu import BleuStar, bleu_star
 from refless.kernels.weighing import Weighing, prepare_weighted
 from refless.ngrams import Shape
 from refless.similarities.bleu import gram_counts
-from refless.spec import spec_of
 from refless.tokenize import tokenizer
 
 TEXT = st.lists(st.sampled_from(["the", "of", "fox", "dog", "the", "quick"]), max_size=9)
@@ -27,8 +25,6 @@ WEIGHINGS = st.sampled_from(
         Weighing(rarity=True),
         Weighing(stop_words="english"),
         Weighing(stop_words="english", rarity=True),
-        Weighing(orders=(3.0, 1.0)),
-        Weighing(orders=(0.0, 0.5), rarity=True),
     ]
 )
 
@@ -42,8 +38,8 @@ def weighted_bleu_star(
     """
     split, stop = tokenizer(shape.tokenize), weighing.words()
     x, s, texts = split(output), split(rated), [split(text) for text in pool]
-    product, powers = 1.0, weighing.orders or (1.0,) * shape.orders
-    for n, power in zip(range(shape.low, shape.high + 1), powers, strict=True):
+    product = 1.0
+    for n in range(shape.low, shape.high + 1):
         mine, theirs = gram_counts(x, n, stop), gram_counts(s, n, stop)
         holding = Counter(g for text in texts for g in gram_counts(text, n, stop))
         size = len(texts) + 1
@@ -51,7 +47,7 @@ def weighted_bleu_star(
         limit = theirs if shape.clip else mine
         matched = sum(weight[g] * min(c, limit[g]) for g, c in mine.items() if g in theirs)
         total = sum(weight[g] * c for g, c in mine.items())
-        product *= (matched / total if total > 0 else 0.0) ** (power / sum(powers))
+        product *= (matched / total if total > 0 else 0.0) ** (1.0 / shape.orders)
     beta = math.exp(min(0.0, 1.0 - len(s) / len(x))) if x else 0.0
     return float(beta * product)
 
@@ -121,9 +117,6 @@ def test_own_stop_words(tmp_path: Path) -> None:
 
 def test_settings_say_what_is_weighed() -> None:
     """Plain BLEU* says nothing of it."""
-    weighted = kernel_of("bleu*:order_weights=2+1+0.5")
-    assert weighted.settings() == {**BleuStar().settings(), "orderw": (2.0, 1.0, 0.5)}
-    assert spec_of(weighted, KERNELS) == "bleu*:order_weights=2+1+0.5"
     assert BleuStar().settings() == {"tok": "char", "n": "2-4", "clip": True}
     weighed = BleuStar(tokenize="words", stop_words="english", rarity=True)
     assert weighed.settings()["stop"] == "english"
@@ -134,21 +127,3 @@ def test_stop_words_need_words() -> None:
     """Characters are no words."""
     with pytest.raises(UsageError, match="stop words are words"):
         BLEUNeighbors(kernel="bleu*:stop_words=english")
-
-
-def test_weights_of_orders_by_hand() -> None:
-    """Words "a b c" and "a b d": precisions 2/3 and 1/2; the weights 1 and 3 are a quarter and
-    three quarters. Of weight 0 an order does not count, even without a match."""
-    shape = Shape(tokenize="words", low=1, high=2)
-    prepared = prepare_weighted(["a b d", "c b a"], shape, Weighing(orders=(1.0, 3.0)))
-    wanted = (2 / 3) ** 0.25 * (1 / 2) ** 0.75
-    assert prepared.similarities(["a b c"])[0] == pytest.approx([wanted, 0.0])
-    alone = prepare_weighted(["a b d", "c b a"], shape, Weighing(orders=(1.0, 0.0)))
-    assert alone.similarities(["a b c"])[0] == pytest.approx([2 / 3, 1.0])
-
-
-@pytest.mark.parametrize("weights", ["1+1", "0+0+0", "1+1+-1", "1+1+inf", "1+nan+1"])
-def test_weights_that_are_none(weights: str) -> None:
-    """Another number of orders, none above 0, or one below it."""
-    with pytest.raises(UsageError, match="order_weights must be 3 numbers of 0 or more"):
-        kernel_of(f"bleu*:order_weights={weights}")

@@ -116,7 +116,6 @@ def lines(at: Path) -> Iterator[tuple[str, tuple[object, ...]]]:
     for goal in ("learn", "mean", "compare"):
         pair = ("--system", "m0", "--system", "m1") if goal == "compare" else ()
         yield "next", (outputs, "--rated", pool, "--goal", goal, "-n", 9, *pair)
-    yield "tune", (pool, "--estimator", f"{NEAR}|0.1", "--scale", 1, 5, "--group", "id")
     yield "index", (pool, "--out-dir", at / "index")
     yield "join", (at / "bare.jsonl", at / "given.jsonl", "--on", "id")
     for name in ("bleu", "sbleu", "rouge-l", "cider-d", "cider", "delta-bleu"):

@@ -52,7 +52,6 @@ PUBLIC = [
     "StreamResult",
     "StressResult",
     "TrainResult",
-    "TuneResult",
     "UsageError",
     "ValidateByDimension",
     "ValidateResult",
@@ -90,7 +89,6 @@ PUBLIC = [
     "stream",
     "stress",
     "train",
-    "tune",
     "validate",
 ]
 

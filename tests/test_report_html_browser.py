@@ -19,7 +19,7 @@ FLAGS = (
     "--disable-dev-shm-usage",
 )  # fmt: skip
 WIDTHS = (1280, 400)
-REPORTS = ("trust", "worth", "next", "tuned", *(("trained",) if find_spec("torch") else ()))
+REPORTS = ("trust", "worth", "next", *(("trained",) if find_spec("torch") else ()))
 NASTY = "</script><script>document.title='taken'</script><img src=x onerror=alert(1)>"
 
 pytestmark = pytest.mark.skipif(
@@ -43,8 +43,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert run("score", outputs, "--rated", rated, *scale, "-o", where / "worth.html").code == 0
     goal = ("--goal", "compare", "-n", 3, "--within", 0.5, "-o", where / "next.html")
     assert run("next", outputs, "--rated", rated, *scale, *goal).code == 0
-    sets = ("--estimator", "bleu-neighbors:tau=0.04|0.08", "--group", "id")
-    assert run("tune", rated, *scale, *sets, "-o", where / "tuned.html").code == 0
     if "trained" in REPORTS:
         model = ("--out-dir", where / "<img src=x onerror=alert(1)>", "--ensemble-size", 2)
         small = ("--hidden", 8, "--embedding", 8, "--epochs", 3, "--synthetic-epochs", 2)

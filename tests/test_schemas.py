@@ -156,8 +156,6 @@ def test_outputs_fit(folder: Path, words: str) -> None:
         "compare plain.jsonl --rated systems.jsonl --baseline short.jsonl",
         "compare systems.jsonl --baseline a --fail-if-worse --margin 4",
         "validate systems.jsonl --estimator gp --score-column good",
-        "tune rated.jsonl --estimator bleu-neighbors:tau=0.04|0.08 --group id",
-        "tune equal.jsonl --estimator bleu-neighbors:tau=0.04|0.08 --objective mse",
         "validate systems.jsonl --estimator bleu-neighbors --score-column good",
         "explain --rated rated.jsonl --id t001",
         "explain --rated one.jsonl --id 1",

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from refless.errors import UsageError
 from refless.kernels import KERNELS, BertScore, BleuStar, RougeL, kernel_of
 from refless.metrics import METRICS, metric_of
-from refless.spec import About, check, expanded, listed, parameters, parse, spec_of
+from refless.spec import About, check, listed, parameters, parse, spec_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,7 +25,6 @@ class Cake:
     iced: Annotated[bool, About("with icing")] = False
     sizes: Annotated[tuple[int, int], About("smallest and largest")] = (2, 4)
     fruit: Annotated[tuple[str, ...], About("fruit")] = ()
-    weights: Annotated[tuple[float, ...], About("weight of each layer")] = ()
     filling: Annotated[str | None, About("what is inside")] = None
     shape: Annotated[Literal["round", "square"], About("seen from above")] = "round"
     kernel: Annotated[str | RougeL, About("a kernel", registry=KERNELS)] = "bleu*"
@@ -51,7 +50,6 @@ def parsed(text: str) -> Any:
         (" cake : iced = yes , sugar = none ", Cake(iced=True)),
         ("cake:sizes=1-4,fruit=fig+plum", Cake(sizes=(1, 4), fruit=("fig", "plum"))),
         ("cake:sizes=3,fruit=()", Cake(sizes=(3, 3))),
-        ("cake:weights=2+0.5+1e-3", Cake(weights=(2.0, 0.5, 0.001))),
         ("cake:filling=(a, (b): c=d),layers=1", Cake(filling="a, (b): c=d", layers=1)),
         ("cake:filling=(none)", Cake(filling="none")),
         ("cake:kernel=rouge-l", Cake(kernel="rouge-l")),
@@ -76,7 +74,6 @@ def test_parsing(text: str, made: Cake) -> None:
         ("cake:layers=none", "layers must be a whole number"),
         ("cake:sugar=much", "cake: sugar must be a number, got 'much'"),
         ("cake:iced=perhaps", "cake: iced must be yes or no, got 'perhaps'"),
-        ("cake:weights=1+x", "cake: weights must be a number, got 'x'"),
         ("cake:sizes=a-b", "cake: sizes must look like 2-4, got 'a-b'"),
         ("cake:filling=(a", "the parentheses in .* do not match"),
         ("cake:filling=a),(b", "the parentheses in .* do not match"),
@@ -112,7 +109,6 @@ def test_checks_of_types() -> None:
             "sugar": st.one_of(st.none(), st.floats(0.001, 1)),
             "iced": st.booleans(),
             "sizes": st.tuples(st.integers(0, 9), st.integers(0, 9)),
-            "weights": st.lists(st.floats(0, 1e300), max_size=3).map(tuple),
             "filling": st.one_of(st.none(), st.sampled_from(["none", "a,b", "a:(b)", "x=y"])),
             "shape": st.sampled_from(["round", "square"]),
             "kernel": st.sampled_from(
@@ -153,33 +149,6 @@ def test_every_parameter_is_declared(registry: dict[str, type[Any]]) -> None:
         if described:
             assert parse(f"{name}:{rest}", registry, "thing") == kind()
         assert spec_of(kind(), registry) == name
-
-
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        ("cake", ["cake"]),
-        ("cake:layers=1,iced=yes", ["cake:layers=1,iced=yes"]),
-        (
-            "cake:layers=1|2,iced=no|yes",
-            [f"cake:layers={n},iced={said}" for n in (1, 2) for said in ("no", "yes")],
-        ),
-        (
-            "cake:kernel=rouge-l | (bleu*:clip=no,orders=1-4|2-4)",
-            [
-                "cake:kernel=rouge-l",
-                "cake:kernel=(bleu*:clip=no,orders=1-4)",
-                "cake:kernel=(bleu*:clip=no,orders=2-4)",
-            ],
-        ),
-        ("cake:filling=(a, b)|none", ["cake:filling=(a, b)", "cake:filling=none"]),
-    ],
-)
-def test_sets_of_values(text: str, found: list[str]) -> None:
-    """Every combination, the last set first to change; sets within parentheses are theirs."""
-    assert list(expanded(text)) == found
-    for one in found:
-        parsed(one)
 
 
 def test_descriptions() -> None:

@@ -13,7 +13,6 @@ from refless.application.score import score as score
 from refless.application.stream import stream as stream
 from refless.application.stress import stress as stress
 from refless.application.train import train as train
-from refless.application.tune import tune as tune
 from refless.application.validate import validate as validate
 from refless.errors import IndexFolderError as IndexFolderError
 from refless.errors import InputError as InputError
@@ -66,7 +65,6 @@ from refless.report.short import FitResult as FitResult
 from refless.report.short import MineResult as MineResult
 from refless.report.stress import StressResult as StressResult
 from refless.report.train.result import TrainResult as TrainResult
-from refless.report.tune import TuneResult as TuneResult
 from refless.report.validate.result import ValidateResult as ValidateResult
 from refless.signature import Signature as Signature
 from refless.studies.annotators import annotators as annotators

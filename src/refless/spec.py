@@ -14,7 +14,6 @@ import difflib
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import KW_ONLY, MISSING, dataclass, fields, replace
-from itertools import product
 from numbers import Integral, Real
 from types import NoneType
 from typing import Any, Literal, cast, get_args, get_origin, get_type_hints
@@ -28,7 +27,7 @@ NUMBERS = {  # type -> what its values are called, how one is read, and how reco
     float: ("a number", float, Real),
 }
 LARGEST = sys.float_info.max
-ORDERS, WORDS, SEVERAL = tuple[int, int], tuple[str, ...], tuple[float, ...]
+ORDERS, WORDS = tuple[int, int], tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,30 +155,6 @@ def parse(text: str, registry: Mapping[str, type[Any]], what: str) -> Any:  # no
     return registry[name](**values)
 
 
-def expanded(text: str) -> tuple[str, ...]:
-    """Every specification that one with sets of values stands for: `gp:tokenize=char|words` is two.
-
-    Raises:
-        UsageError: parentheses that do not match.
-    """
-    name, colon, rest = text.partition(":")
-    if not colon:
-        return (text,)
-    sets = []
-    for part in _parts(rest, text):
-        key, equals, values = part.partition("=")
-        each = (one for value in _parts(values, text, "|") for one in _inside(value.strip()))
-        sets.append([f"{key}{equals}{one}" for one in each])
-    return tuple(f"{name}:{','.join(one)}" for one in product(*sets))
-
-
-def _inside(value: str) -> tuple[str, ...]:
-    """The values that one in parentheses stands for, where it has sets of its own."""
-    if not (value.startswith("(") and value.endswith(")")):
-        return (value,)
-    return tuple(f"({one})" for one in expanded(value[1:-1]))
-
-
 def nearest(name: str, known: Iterable[str]) -> str:
     """` (did you mean 'gp'?)`, of the known name most like another; "" where none is like it."""
     folded = {one.casefold().replace("_", "").replace("-", ""): one for one in known}
@@ -205,14 +180,14 @@ def listed(name: str, registry: Mapping[str, type[Any]]) -> str:
     return f"{name} takes {', '.join(pairs) if pairs else 'no parameters'}"
 
 
-def _parts(rest: str, text: str, mark: str = ",") -> list[str]:
-    """Split at the commas, or another mark, outside parentheses."""
+def _parts(rest: str, text: str) -> list[str]:
+    """Split at the commas outside parentheses."""
     parts, depth = [""], 0
     for letter in rest:
         depth += (letter == "(") - (letter == ")")
         if depth < 0:
             break
-        if letter == mark and not depth:
+        if letter == "," and not depth:
             parts.append("")
         else:
             parts[-1] += letter
@@ -247,9 +222,6 @@ def _read(text: str, parameter: _Parameter, place: str) -> Any:  # noqa: ANN401 
         return int(ends[0]), int(ends[1])
     if kind == WORDS:
         return () if text == "none" else tuple(filter(None, inside.split("+")))
-    if kind == SEVERAL:
-        parts = [] if text == "none" else inside.split("+")
-        return tuple(_number(one, float, place) for one in parts)
     return _number(text, kind, place) if kind in NUMBERS else inside
 
 
@@ -320,17 +292,10 @@ def written(value: object) -> str:
     """A value as `parse` reads it."""
     if isinstance(value, tuple):
         numbers = all(isinstance(one, int) for one in value)
-        texts = (str(one) if isinstance(one, str) else _without_plus(one) for one in value)
-        text = ("-" if numbers else "+").join(texts)
-        return text or "none"
+        return ("-" if numbers else "+").join(map(str, value)) or "none"
     text = setting(value)
     plain = not isinstance(value, str) or not (set(text) & set(",:()") or text in ("none", ""))
     return text if plain else f"({text})"
-
-
-def _without_plus(number: float) -> str:
-    """A number among others that are joined by +: 1e20, not 1e+20."""
-    return setting(number).replace("+", "")
 
 
 def parameters(kind: type) -> tuple[Described, ...]:
@@ -350,7 +315,6 @@ def parameters(kind: type) -> tuple[Described, ...]:
 def _type(parameter: _Parameter) -> str:
     kind, about = parameter.kind, parameter.about
     words = {bool: "yes or no", ORDERS: "two numbers, as 2-4", WORDS: "words, as a+b"}
-    words[SEVERAL] = "numbers, as 2+1+1"
     if about.registry is not None:
         found = f"one of {', '.join(about.registry)}, with its parameters"
     elif about.choices:

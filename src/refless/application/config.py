@@ -1,8 +1,8 @@
-"""Files of settings: values of flags in TOML, for every command; read here and written here.
+"""Files of settings: values of flags in TOML, for every command.
 
 Names of flags stand at the top for all commands that have them, or below `[score]` for one. What
 the command line gives wins, and what starts a program, listens, fetches or writes is taken from
-there alone. `[tuned]` is what `refless tune` saw when it chose.
+there alone.
 """
 
 import json
@@ -17,14 +17,12 @@ from refless.application import COMMANDS, function_of
 from refless.application.declared import CONFIG, Many, Parameter, parameters_of
 from refless.errors import InputError
 from refless.outside import is_file, reading
-from refless.printable import printable
 from refless.spec import nearest
 
-TUNED = "tuned"
 MOST_BYTES = 1 << 20
 UNSAFE = {  # flags that start a program, listen, fetch or write: anybody may have written the file
     *("scorer", "host", "port", "mirror"),
-    *("out_dir", "to", "write", "database", "backup"),
+    *("out_dir", "to", "database", "backup"),
 }
 PAIR = tuple[float, float]
 TAKES = {
@@ -44,12 +42,10 @@ class Config:
 
     Attributes:
         path: the file; values: by parameter.
-        tuned: what tuning saw, or None.
     """
 
     path: str
     values: Table
-    tuned: Table | None
 
 
 def config_of(path: str, command: str, parameters: Sequence[Parameter]) -> Config:
@@ -66,8 +62,6 @@ def config_of(path: str, command: str, parameters: Sequence[Parameter]) -> Confi
     common: dict[str, Any] = {}
     own: dict[str, Any] = {}
     for name, value in said.items():
-        if name == TUNED and isinstance(value, dict):
-            continue
         if name in COMMANDS and isinstance(value, dict):
             keys = _keys(_parameters(name))
             _check(value, keys, keys, _Place(path, text, name))
@@ -82,7 +76,7 @@ def config_of(path: str, command: str, parameters: Sequence[Parameter]) -> Confi
         for name, value in {**common, **own}.items()
         if _plain(name) in mine
     }
-    return Config(path=path, values=values, tuned=said.get(TUNED))
+    return Config(path=path, values=values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,22 +172,11 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def as_toml(values: Table, tables: Mapping[str, Table], remarks: Sequence[str] = ()) -> str:
-    """A file of settings: remarks, values, tables; `tomllib` reads the same values."""
-    lines = [f"# {printable(remark)}" for remark in remarks]
-    lines += [f"{name} = {_written(value)}" for name, value in values.items()]
-    for title, table in tables.items():
-        lines += ["", f"[{title}]"]
-        lines += [f"{name} = {_written(value)}" for name, value in table.items()]
-    return "\n".join(lines) + "\n"
-
-
 def _written(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
-        text = value.encode("utf-8", "replace").decode("utf-8")  # no half of a character
-        return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
-    if isinstance(value, list | tuple):
+        return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, list):
         return f"[{', '.join(map(_written, value))}]"
-    return repr(float(value)) if isinstance(value, float) else str(value)
+    return str(value)

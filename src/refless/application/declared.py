@@ -108,7 +108,7 @@ class Parameter:
 CONFIG = Parameter(
     name="config",
     flag=Flag(
-        help="TOML file with values of flags, as tune writes it; the command line wins.",
+        help="TOML file with values of flags; the command line wins.",
         metavar="FILE",
         panel=RESULT,
     ),

@@ -225,13 +225,11 @@ class Call:
 
     Attributes:
         name: of the function; parameters: those it has; values: of these, by name.
-        tuned: what `refless tune` said of the estimator, where that came from a file of settings.
     """
 
     name: str
     parameters: tuple[Parameter, ...]
     values: Mapping[str, Any]
-    tuned: Mapping[str, Any] | None = None
 
     def line(self, **changes: Any) -> str:
         """The command line of this call, or of one with other values."""
@@ -329,7 +327,7 @@ def _called(
     config: Folder | None,
 ) -> Call:
     """The call, with what a file of settings says of parameters that are not given."""
-    name, parameters, tuned = function.__name__, parameters_of(function), None
+    name, parameters = function.__name__, parameters_of(function)
     if config is not None:
         found = config_of(fspath(config), name, parameters)
         given = {*signature.bind_partial(*args).arguments, *values}
@@ -339,14 +337,13 @@ def _called(
         ]
         note(f"from {found.path}: {shlex.join(words) or 'nothing that changes this'}")
         values = {**values, **used}
-        tuned = found.tuned if "estimator" in used else None
     bound = signature.bind(*args, **values)
     bound.apply_defaults()
     known = dict(bound.arguments)
     others = [one.name for one in signature.parameters.values() if is_open(one)]
     for more in others:
         known |= known.pop(more)
-    return Call(name, parameters, known, tuned)
+    return Call(name, parameters, known)
 
 
 def _flat(own: inspect.Signature, groups: Mapping[str, Any]) -> list[inspect.Parameter]:

@@ -25,7 +25,6 @@ from refless.application.parameters import (
 )
 from refless.application.rows import ScoredRows, note_unread, rated_of
 from refless.application.score import score
-from refless.application.tune import chosen_here
 from refless.errors import UsageError
 from refless.estimators import ESTIMATORS, Estimator
 from refless.index import RatedIndex, rated_in
@@ -89,7 +88,6 @@ def validate(
     asked = [chosen(one, threads, seed) for one in given or CANDIDATES]
     found, column = rated_of(rated, rows, group, alone=True)
     pool = rated_in(found)
-    optimistic = chosen_here(pool)
     if estimator is None:
         found = pool  # the n-grams of an index may be others than those of a candidate
     how = HeldOut(group, group_labels(pool, group, column), seed)
@@ -102,8 +100,7 @@ def validate(
     _note_leaks(pool)
     if group != "id":
         note_few(len(set(how.labels)), group)
-    result = _result(with_twins(asked) if pool.score_names else asked, found, how)
-    return replace(result, optimistic=optimistic)
+    return _result(with_twins(asked) if pool.score_names else asked, found, how)
 
 
 def _drawn(pool: RatedPool, how: HeldOut, at_most: int) -> tuple[RatedPool, HeldOut]:

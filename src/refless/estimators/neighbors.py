@@ -171,7 +171,7 @@ class BLEUNeighbors(Estimator):
         if not isinstance(kernel, BleuStar) or kernel.weighing:
             raise UsageError(
                 "an index serves plain bleu* only; name the rated file instead, or leave out "
-                "another kernel, stop_words, rarity and order_weights"
+                "another kernel, stop_words and rarity"
             )
         if index.shape != kernel.shape:
             raise UsageError(

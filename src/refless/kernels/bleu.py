@@ -77,8 +77,6 @@ class BleuStar:
         stop_words: `english` or a file with a word a line: n-grams of words that are made of these
             only do not count.
         rarity: whether rarer n-grams weigh more.
-        order_weights: of the orders, lowest first, up to a common factor; () for all alike. Of
-            weight 0 an order does not count.
     """
 
     name: ClassVar[str] = "bleu*"
@@ -89,7 +87,6 @@ class BleuStar:
     clip: Annotated[bool, About("match each n-gram at most once, as in BLEU")] = True
     stop_words: Annotated[str | None, About("words left out: english, or a file")] = None
     rarity: Annotated[bool, About("rarer n-grams weigh more")] = False
-    order_weights: Annotated[tuple[float, ...], About("a weight an order; none: alike")] = ()
 
     def __post_init__(self) -> None:
         check(self)
@@ -104,7 +101,7 @@ class BleuStar:
     @property
     def weighing(self) -> Weighing:
         """How n-grams count."""
-        return Weighing(stop_words=self.stop_words, rarity=self.rarity, orders=self.order_weights)
+        return Weighing(stop_words=self.stop_words, rarity=self.rarity)
 
     def prepare(self, texts: Sequence[str]) -> PreparedBleu | Dense:
         """The postings of the rated texts; a slower way where n-grams do not count alike."""

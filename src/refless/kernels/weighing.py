@@ -5,17 +5,14 @@
 * Rarer n-grams weigh more: an n-gram g weighs log((N + 1) / (df(g) + 1)), df(g) being the number of
   the N rated texts that hold it; each order's precision becomes the matched weight over the weight
   of all n-grams of the output. An n-gram that every rated text has weighs nothing.
-* Orders weigh differently: the geometric mean of the precisions is a weighted one, which
-  `refless tune` can learn from ratings. An order of weight 0 does not count.
 
-All change precisions only; the brevity penalty stays. Frequencies count every rated text, also
+Both change precisions only; the brevity penalty stays. Frequencies count every rated text, also
 those that are held out from an output.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from math import inf
 
 import numpy as np
 
@@ -23,7 +20,6 @@ from refless.errors import UsageError
 from refless.kernels.dense import Dense, Rows
 from refless.ngrams import Features, Shape, Vocabulary, learn
 from refless.records import BoolArray, FloatArray, IntArray
-from refless.signature import setting
 from refless.similarities.bleu import brevity_penalty
 from refless.stopwords import stop_settings, stop_words
 
@@ -37,15 +33,13 @@ class Weighing:
     Attributes:
         stop_words: `english` or a file with a word a line; None leaves all n-grams in.
         rarity: whether rarer n-grams weigh more.
-        orders: of each order, lowest first, up to a common factor; () for all alike.
     """
 
     stop_words: str | None = None
     rarity: bool = False
-    orders: tuple[float, ...] = ()
 
     def __bool__(self) -> bool:
-        return self.stop_words is not None or self.rarity or bool(self.orders)
+        return self.stop_words is not None or self.rarity
 
     def words(self) -> frozenset[str]:
         """The stop words."""
@@ -54,24 +48,11 @@ class Weighing:
     def settings(self) -> dict[str, object]:
         """What belongs in a signature, nothing for plain BLEU*."""
         listed = {} if self.stop_words is None else stop_settings(self.stop_words)
-        weights = {"orderw": self.orders} if self.orders else {}
-        return {**listed, **({"rarity": "log"} if self.rarity else {}), **weights}
-
-    def exponents(self, shape: Shape) -> FloatArray:
-        """[orders] of the precisions; they sum to 1."""
-        weights = np.array(self.orders or (1.0,) * shape.orders)
-        return np.asarray(weights / weights.sum())
+        return {**listed, **({"rarity": "log"} if self.rarity else {})}
 
 
 def check_weighing(weighing: Weighing, shape: Shape) -> None:
-    """Raises UsageError for stop words with characters for tokens, and weights of other orders."""
-    weights = weighing.orders
-    known = len(weights) == shape.orders and all(0 <= one < inf for one in weights)
-    if weights and not (known and any(weights)):
-        raise UsageError(
-            f"order_weights must be {shape.orders} numbers of 0 or more, one an order from "
-            f"{shape.low} to {shape.high} and not all 0; got {'+'.join(map(setting, weights))}"
-        )
+    """Raises UsageError for stop words with characters for tokens."""
     if weighing.stop_words is not None and shape.tokenize == "char":
         raise UsageError("stop words are words: give a tokenizer of words too (tokenize words)")
 
@@ -82,27 +63,14 @@ def prepare_weighted(texts: Sequence[str], shape: Shape, weighing: Weighing) -> 
     weigh = partial(_weights, rated=len(texts), stop=weighing.words(), rarity=weighing.rarity)
     return Dense(
         size=len(texts),
-        rows=partial(
-            _rows,
-            rated=tuple(texts),
-            shape=shape,
-            weigh=weigh,
-            exponents=weighing.exponents(shape),
-        ),
+        rows=partial(_rows, rated=tuple(texts), shape=shape, weigh=weigh),
         tokenize=shape.tokenize,
         least=shape.high,
         stretch=shape.low,
     )
 
 
-def _rows(
-    texts: Sequence[str],
-    *,
-    rated: tuple[str, ...],
-    shape: Shape,
-    weigh: Weigh,
-    exponents: FloatArray,
-) -> Rows:
+def _rows(texts: Sequence[str], *, rated: tuple[str, ...], shape: Shape, weigh: Weigh) -> Rows:
     """Outputs and rated texts get one vocabulary, so that no n-gram of an output is lost."""
     from scipy.sparse import csr_array
 
@@ -124,11 +92,11 @@ def _rows(
 
     def block(begin: int, end: int) -> FloatArray:
         product = np.ones((end - begin, n))
-        for (weighed, others, totals), exponent in zip(levels, exponents, strict=True):
+        for weighed, others, totals in levels:
             matched = (weighed[begin:end] @ others).toarray()
             total = totals[begin:end, None]
             shares = np.divide(matched, total, out=np.zeros_like(matched), where=total > 0)
-            product *= np.maximum(shares, 0.0) ** exponent
+            product *= np.maximum(shares, 0.0) ** (1.0 / shape.orders)
         penalty = brevity_penalty(x[begin:end, None], s)
         return np.minimum(penalty * product, 1.0)
 

@@ -82,7 +82,6 @@ class ValidateRecord(Record):
         recommendation: which estimator to use, and whether it is worth it, in a sentence.
         beside_scores: what texts add to scores of others; null without --score-column, and where no
             estimator reads them. texts_and_scores: the same in sentences.
-        optimistic: that settings were chosen on these very ratings, where they were.
     """
 
     command: Literal["validate"] = "validate"
@@ -104,7 +103,6 @@ class ValidateRecord(Record):
     side_by_side: SideBySide
     beside_scores: BesideScores | None
     texts_and_scores: tuple[str, ...]
-    optimistic: str = ""
 
 
 def in_scale(agreement: Agreement, scale: Scale | None) -> ErrorsInScale | None:

@@ -74,7 +74,6 @@ class ValidateResult(Result):
         next_command: the line that estimates outputs with it.
         advice: what to do where too many texts have no estimate.
         how: what was held out together.
-        optimistic: that settings were chosen on these very ratings, where they were.
         studies: makes threshold sweeps and a learning curve, or says why there are none.
     """
 
@@ -87,7 +86,6 @@ class ValidateResult(Result):
     advice: Advice | None
     how: HeldOut
     studies: Callable[[], Studies | str]
-    optimistic: str = ""
 
     def _shown(self) -> Document:
         found = self.validation
@@ -126,14 +124,12 @@ class ValidateResult(Result):
         found, table, beside = self.validation, self.side_by_side, self.beside_scores
         grounds = grounds_of(found)
         name = sentence(table.reference.removeprefix("the "))
-        warned = [self.optimistic] if self.optimistic else []
         return Document(
             title=f"{sentence(grounds.estimator)} on {counted(len(found.pool), 'rated text')}",
             verdict=recommendation(table),
             notes=(f"  {self.next_command}",) if worth_using(table) else (),
             facts=facts(found, grounds),
             sections=(
-                *(Section(lines=(line,), warning=True) for line in warned),
                 *advice_sections(self.advice),
                 side_by_side_section(table, self.how.group),
                 *(() if beside is None else (scores_section(beside, table),)),
@@ -159,7 +155,6 @@ class ValidateResult(Result):
             drift=drift,
             in_scale=in_scale(found.estimator, scale),
             recommendation=recommendation(self.side_by_side),
-            optimistic=self.optimistic,
             texts_and_scores=() if beside is None else said(beside, self.side_by_side),
         )
 
