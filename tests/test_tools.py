@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from command_line import ANY_NEIGHBOR, NEIGHBORS, jsonl, output_rows, rated_rows, run
 from refless import RefLessError
 from refless.application.lists import estimators
-from refless.report.latex import escaped
 from refless.report.result import GateRecord
 from refless.report.tools.junit import junit
 from refless.tables import Reading, read_pool
@@ -166,18 +165,6 @@ def test_argilla_gets_records(folder: Path, tmp_path: Path) -> None:
         assert {*record["metadata"]} == {"system", "probability", "priority"}
         assert record["responses"] == record["suggestions"] == {}
         assert record["id"].startswith("o")
-
-
-def test_latex_has_the_tables(folder: Path, tmp_path: Path) -> None:
-    """Booktabs, numbers flush right, and what LaTeX reads as commands escaped."""
-    scored(folder, "outputs.jsonl", "-o", tmp_path / "table.tex")
-    text = (tmp_path / "table.tex").read_text()
-    assert text.count("\\toprule") == text.count("\\bottomrule") == text.count("\\begin{tabular}")
-    assert "system & mean estimate {[}95 \\%{]} & coverage & outputs \\\\" in text
-    assert "\\begin{tabular}{lrrr}" in text
-    wanted = r"a\_b \& 5\% \$\#\{\}\textasciitilde{}\textasciicircum{}\textbackslash{}"
-    assert escaped("a_b & 5% $#{}~^\\") == wanted
-    assert escaped("x\x1b[2J\n") == "x {[}2J "
 
 
 def test_tools_that_there_are_not(folder: Path, tmp_path: Path) -> None:

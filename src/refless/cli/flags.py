@@ -65,7 +65,7 @@ SAVED = Annotated[
     typer.Option(
         "-o",
         "--out",
-        help="Also write FILE (.json .jsonl .csv .parquet .md .tex, .html for a report), or "
+        help="Also write FILE (.json .jsonl .csv .parquet .md, .html for a report), or "
         "TOOL:FILE for another tool; repeatable.",
         rich_help_panel=RESULT,
         metavar="FILE",

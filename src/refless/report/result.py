@@ -15,7 +15,6 @@ from refless.outside import is_folder
 from refless.report.document import Document
 from refless.report.export import Rows, as_csv, as_json, as_jsonl, as_parquet
 from refless.report.html import as_fragment, as_html
-from refless.report.latex import as_latex
 from refless.report.record import Record, record, schema_of
 from refless.report.text import as_markdown, as_text
 from refless.report.tools import check_tool, tool_in
@@ -120,7 +119,7 @@ class Result:
         raise UsageError("a data frame needs a library: pip install pandas")
 
     def save(self, path: str | PathLike[str], *, csv_safe: bool = False) -> None:
-        """Writes a file, whole or not at all: .html .json .jsonl .csv .parquet .md or .tex.
+        """Writes a file, whole or not at all: .html .json .jsonl .csv .parquet or .md.
 
         Args:
             path: the file; `inspect:scores.jsonl` writes one for another tool (docs/hosts.md).
@@ -155,7 +154,6 @@ class Result:
             "jsonl": lambda: as_jsonl(self.rows()),
             "csv": lambda: as_csv(self.rows(), safe=csv_safe),
             "md": lambda: as_markdown(self.document()),
-            "tex": lambda: as_latex(self.document()),
             "html": lambda: as_html(self.report()),
         }
         return makers[kind]()
