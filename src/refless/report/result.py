@@ -22,7 +22,7 @@ from refless.signature import Signature
 from refless.writing import write_atomic
 
 EXIT = {"": 0, "passed": 0, "failed": 3, "undecided": 4}
-ENDINGS = ("json", "jsonl", "csv", "parquet", "md", "tex", "html")
+ENDINGS = ("json", "jsonl", "csv", "parquet", "md", "html")
 
 
 @dataclass(frozen=True)
