@@ -11,6 +11,8 @@ from typing import Literal
 import numpy as np
 
 from refless.records import FloatArray, IntArray, Outputs, Residuals
+from refless.stats.assurance import SURE as SHOWING
+from refless.stats.assurance import USUAL, chance_shown
 from refless.stats.clusters import PRIOR_SPREAD, Unseen, group_effects, unseen
 from refless.stats.corrections import holm
 from refless.stats.prediction_powered import UNKNOWN, Answer, Cells, Powered, powered
@@ -18,8 +20,6 @@ from refless.studies.validation import codes
 
 Method = Literal["ratings and estimates", "ratings", "estimates", "none"]
 SURE = 0.05  # a p-value below this shows a difference
-POWER = 2.8  # standard errors that a difference must span to be shown four times out of five
-POWER_SAID = "four times out of five"
 MANY = 1e9  # degrees of freedom of a normal distribution
 
 
@@ -59,8 +59,9 @@ class Pair:
         method: what the answer is made of.
         answer: the difference.
         p_holm: its p-value, corrected for the number of pairs.
-        needed: rated items that would show a difference of this size four times out of five; None
-            where all of them would not, or it is not known.
+        needed: rated items that should show a difference four times out of five, as differences
+            usually are; None where all of them would not, or it is not known.
+        chance: that ratings of all items show one; NaN where it is not known.
     """
 
     first: str
@@ -75,6 +76,7 @@ class Pair:
     answer: Answer
     p_holm: float
     needed: int | None
+    chance: float
 
     @property
     def shown(self) -> bool:
@@ -229,6 +231,7 @@ def _pair(table: _Table, field: Field, errors: Residuals, names: tuple[str, str]
     method, answer = _answer(found, table, rows, errors, names)
     items = len(common) if paired else len(every)
     drawn_whole = len({*table.cluster[np.concatenate(rows)].tolist()})
+    needed, chance = _outlook(found, answer, errors, items, drawn_whole)
     return Pair(
         first=names[0],
         second=names[1],
@@ -241,7 +244,8 @@ def _pair(table: _Table, field: Field, errors: Residuals, names: tuple[str, str]
         method=method,
         answer=answer,
         p_holm=answer.p,
-        needed=_needed(found, answer, errors, items, drawn_whole),
+        needed=needed,
+        chance=chance,
     )
 
 
@@ -301,27 +305,31 @@ def _outside(errors: Residuals) -> Unseen:
     return Unseen(spread=PRIOR_SPREAD * float(np.std(errors.values)), groups=1)
 
 
-def _needed(
+def _outlook(
     found: Powered, answer: Answer, errors: Residuals, items: int, clusters: int
-) -> int | None:
-    """Rated items after which a difference of this size spans enough standard errors.
+) -> tuple[int | None, float]:
+    """Rated items that should show a difference, and the chance that all items do.
 
     The variance of n rated clusters of N is (1 - n / N) left / n + whole / N; a cluster has as many
     items as it has on average.
     """
-    wanted = (answer.value / POWER) ** 2
-    if found.rated and not math.isnan(found.both.error):
-        share = min(found.rated / clusters, 1.0)
-        whole = found.alone.error**2 * found.rated
-        left = found.both.error**2 * found.rated
+    rated = found.rated if not math.isnan(found.both.error) else 0
+    if rated:
+        share = min(rated / clusters, 1.0)
+        whole = found.alone.error**2 * rated
+        left = found.both.error**2 * rated
         left = (left - share * whole) / (1 - share) if share < 1 else whole
     elif len(errors.values) > 1:
         left = whole = 2 * float(np.var(errors.values))
     else:
-        return None
-    below = wanted + (left - whole) / clusters
-    enough = left / below if below > 0 else math.inf
-    return max(2, math.ceil(enough * items / clusters)) if enough <= clusters else None
+        return None, math.nan
+    n = np.arange(max(rated, 2), clusters + 1).astype(np.float64)
+    then = (1 - n / clusters) * left / n + whole / clusters
+    prior, more = USUAL**2 * whole, rated > 0
+    chances = chance_shown(answer.value, answer.error**2, then, prior, n - 1, more=more)
+    enough = np.flatnonzero(chances >= SHOWING)
+    needed = math.ceil(n[enough[0]] * items / clusters) if len(enough) else None
+    return needed, float(chances[-1]) if len(chances) else math.nan
 
 
 def _standing(

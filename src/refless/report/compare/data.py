@@ -64,8 +64,9 @@ class PairRecord:
         share: of the estimates that is used; correlation: of differences of ratings and estimates.
         worth: rated items that would be as exact without estimates.
         ratings_alone: the difference by ratings alone; p_ratings_alone: its p.
-        needed: rated items that would show such a difference four times out of five; null where
-            all would not do, or it is not known.
+        needed: rated items that should show a difference four times out of five, as differences
+            usually are; null where all would not do, or it is not known.
+        chance: that ratings of all items show one.
     """
 
     first: str
@@ -87,6 +88,7 @@ class PairRecord:
     ratings_alone: AnswerRecord
     p_ratings_alone: float
     needed: Count | None
+    chance: float
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,7 +16,7 @@ from refless.report.wording import (
     with_interval,
 )
 from refless.stats.intervals import Interval
-from refless.studies.comparing import POWER_SAID, Comparison, Pair
+from refless.studies.comparing import Comparison, Pair
 
 MOST_PAIRS = 28  # of eight systems; of more, those whose difference is shown come first
 ASSUMED = {
@@ -150,14 +150,14 @@ def _rated(pair: Pair) -> str:
 def _needed(pair: Pair) -> str:
     if pair.both_rated == pair.items:
         return "All items are rated, so only more items could show a difference."
-    if pair.needed is None:
+    if pair.needed is not None:
         return (
-            f"If it is as small as it looks, ratings of all {counted(pair.items, 'item')} would "
-            "not show it either."
+            f"Ratings of about {counted(pair.needed, 'item')} in all should show a difference four "
+            "times out of five."
         )
     return (
-        f"About {counted(pair.needed, 'rated item')} would show a difference of this size "
-        f"{POWER_SAID}."
+        f"Ratings of all {counted(pair.items, 'item')} should show a difference with a chance of "
+        f"{percent(pair.chance)}; a higher one takes more items."
     )
 
 
