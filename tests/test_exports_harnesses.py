@@ -52,6 +52,16 @@ def test_no_ratings_in_promptfoo(tmp_path: Path) -> None:
         read_pool(write(tmp_path, "a.jsonl", json.dumps(row)))
 
 
+@pytest.mark.parametrize("place", ["Infinity", "-Infinity", "NaN", "1e400", '"2"', "[]"])
+def test_a_place_of_promptfoo_that_is_none(tmp_path: Path, place: str) -> None:
+    """A prompt is numbered by a whole number; by anything else it has no number."""
+    raw, label = "Say hi to Ann", "Say hi to {{name}}"
+    row = {"promptIdx": 0, "testIdx": 0, "response": {"output": "a"}, "provider": "echo"}
+    text = json.dumps(row | {"prompt": {"raw": raw, "label": label}})
+    path = write(tmp_path, "a.jsonl", text.replace('"promptIdx": 0', f'"promptIdx": {place}'))
+    assert read_outputs(path).outputs.systems == ("echo",)
+
+
 def test_old_promptfoo(tmp_path: Path) -> None:
     """The error says how to write the file anew."""
     old = {"results": {"version": 2, "table": {}, "results": None}, "config": {}}

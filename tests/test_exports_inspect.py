@@ -144,6 +144,17 @@ def test_logs_that_are_none(tmp_path: Path) -> None:
         read(write(tmp_path, "no.eval", other.getvalue()), format="inspect")
 
 
+def test_epochs_of_any_length(tmp_path: Path) -> None:
+    """Samples are in their order, also where one has more digits than Python reads."""
+    log = io.BytesIO()
+    with zipfile.ZipFile(log, "w") as packed:
+        packed.writestr("header.json", json.dumps(HEADER))
+        for epoch in ("9" * 5_000, "10", "02"):
+            one = sample(id=epoch[:2], scores={"h": {"value": [1]}})
+            packed.writestr(f"samples/1_epoch_{epoch}.json", json.dumps(one))
+    assert read(write(tmp_path, "log.eval", log.getvalue())).pool.items == ("02", "10", "99")
+
+
 def test_without_zstd(monkeypatch: pytest.MonkeyPatch) -> None:
     """The error is the line that installs it."""
     if sys.version_info >= (3, 14):

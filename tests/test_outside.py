@@ -156,6 +156,29 @@ def test_other_files_have_the_same_limit(tmp_path: Path, kind: str) -> None:
     assert (ran.code, "holds more than 100000 bytes" in ran.err) == (2, True)
 
 
+def repeated(n: int, length: int = 500_000) -> pa.DictionaryArray:
+    """One long text so many times."""
+    return pa.DictionaryArray.from_arrays(pa.array([0] * n, pa.int32()), pa.array(["x" * length]))
+
+
+@pytest.mark.parametrize("kind", ["declared", "plain", "in lists", "in structs"])
+def test_a_dictionary_is_as_large_as_what_it_stands_for(tmp_path: Path, kind: str) -> None:
+    """2 kB that unpack to 4 GB are refused before they are unpacked."""
+    path, texts = tmp_path / "p.parquet", repeated(8_192)
+    if kind == "in lists":
+        texts = pa.ListArray.from_arrays(pa.array(range(8_193), pa.int32()), texts)
+    if kind == "in structs":
+        texts = pa.StructArray.from_arrays([texts], ["a"])
+    rows = pa.table({"text": texts, "rating": [1] * 8_192})
+    pq.write_table(rows, path, compression="zstd", store_schema=kind != "plain")
+    assert path.stat().st_size < 4_000
+    before = pa.default_memory_pool().max_memory()
+    reading = Reading(max_bytes=100_000_000)
+    with pytest.raises(InputError, match="holds more than 100000000 bytes, unpacked"):
+        read_pool(str(path), reading)
+    assert pa.default_memory_pool().max_memory() - before < 100_000_000
+
+
 @pytest.mark.skipif(not Path("/dev/zero").exists(), reason="no such devices here")
 @pytest.mark.parametrize("name", ["/dev/zero", "/dev/null", "/dev/full"])
 def test_devices(name: str) -> None:

@@ -25,6 +25,7 @@ def parquet(place: Place) -> Iterator[Table]:
             # what is packed cannot be read from its end
             raw = stream if stream.seekable() else io.BytesIO(stream.read())
             file = ParquetFile(raw)
+            file = ParquetFile(raw, metadata=file.metadata, read_dictionary=_texts(file.schema))
             names = tuple(map(str, file.schema_arrow.names))
             check_names(names, place.path)
             _check_size(file, place)
@@ -42,13 +43,41 @@ def _check_size(file: Any, place: Place) -> None:  # noqa: ANN401 - pyarrow has 
         raise too_large(place.path, place.reading.max_bytes)
 
 
+def _texts(schema: Any) -> list[str]:  # noqa: ANN401
+    """The columns of bytes, but in maps: read as dictionaries, equal values take no room."""
+    columns = [schema.column(i) for i in range(len(schema))]
+    texts = [one for one in columns if one.physical_type == "BYTE_ARRAY"]
+    plain = [one.path for one in texts if one.logical_type.type != "DECIMAL"]
+    return [path for path in plain if ".key_value." not in path]
+
+
 def _parquet_rows(file: Any, columns: list[str], place: Place) -> Iterator[Numbered]:  # noqa: ANN401
     number = size = 0
-    for batch in file.iter_batches(batch_size=8192, columns=columns):
-        size += max(batch.nbytes, batch.num_rows)  # equal values may take no room in the file
+    for batch in file.iter_batches(batch_size=1024, columns=columns):
+        # values of no length take no room; those of a dictionary are told before they are written
+        size += max(sum(map(_bytes, batch.columns)), batch.num_rows)
         if size > place.reading.max_bytes:
             raise too_large(place.path, place.reading.max_bytes)
-        cells = [cells_of(column) for column in batch.columns]
+        cells = [cells_of(_decoded(column)) for column in batch.columns]
         for row in zip(*cells, strict=True) if cells else [()] * batch.num_rows:
             number += 1
             yield number, dict(zip(batch.schema.names, row, strict=True))
+
+
+def _bytes(column: Any) -> int:  # noqa: ANN401
+    """The bytes of a column, each value of a dictionary as often as it stands there."""
+    from pyarrow import compute, types
+
+    kind = column.type
+    if types.is_nested(kind) and not types.is_map(kind):
+        parts = column.flatten()
+        return sum(map(_bytes, parts if isinstance(parts, list) else [parts]))
+    if not types.is_dictionary(kind) or types.is_primitive(kind.value_type):
+        return int(column.nbytes)
+    lengths = compute.binary_length(column.dictionary).take(column.indices)
+    return int(column.indices.nbytes + (compute.sum(lengths).as_py() or 0))
+
+
+def _decoded(column: Any) -> Any:  # noqa: ANN401
+    """A dictionary as the values that it stands for."""
+    return column.dictionary_decode() if hasattr(column, "dictionary_decode") else column

@@ -99,8 +99,10 @@ def _samples_of_zip(
         yield number, sample | {_OF_RUN: run}
 
 
-def _epoch(name: str) -> int:
-    return int(name.rpartition("_epoch_")[2].partition("/")[0].partition(".")[0])
+def _epoch(name: str) -> tuple[int, str]:
+    """The epoch in a name, to sort by; of any number of digits."""
+    digits = name.rpartition("_epoch_")[2].partition("/")[0].partition(".")[0].lstrip("0")
+    return len(digits), digits
 
 
 @contextmanager

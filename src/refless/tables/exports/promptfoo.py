@@ -128,8 +128,9 @@ def _system(result: Row) -> str | None:
     label, raw = at(result, "prompt", "label"), at(result, "prompt", "raw")
     own = isinstance(label, str) and label != raw and not str(raw).startswith(label)
     if own and "{{" in str(label):
-        later = number_in(result.get("promptIdx"))
-        label, own = f"prompt {int(later or 0) + 1}", bool(later)
+        place = result.get("promptIdx")
+        later = place if isinstance(place, int) else 0
+        label, own = f"prompt {later + 1}", bool(later)
     return f"{name} {label}" if own and name else name
 
 
