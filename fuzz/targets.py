@@ -22,7 +22,6 @@ from refless.errors import RefLessError
 from refless.estimators import ESTIMATORS
 from refless.kernels import KERNELS
 from refless.metrics import METRICS
-from refless.report.export import as_csv, as_jsonl
 from refless.signature import Signature
 from refless.spec import parse, spec_of
 from refless.stopwords import stop_settings, stop_words
@@ -30,7 +29,6 @@ from refless.tables import (
     Columns,
     Reading,
     cells,
-    joined,
     parse_rating_map,
     ratings,
     read_both,
@@ -267,20 +265,6 @@ def check(read: Any) -> None:
             note.encode("utf-8", "surrogatepass")
 
 
-def _join(data: bytes) -> None:
-    """Ratings, split from their texts at the first NUL; without one both are the same."""
-    texts, _, ratings = data.partition(b"\0")
-    with _file(texts, ".jsonl") as first, _file(ratings or texts, ".jsonl") as second:
-        for on, apart in ((None, Reading()), ("id=text", Reading(skip_bad=True))):
-            try:
-                found = joined(first, second, on, apart)
-            except RefLessError as error:
-                str(error).encode("utf-8", "surrogatepass")
-                continue
-            assert len({(*row,) for row in found.rows}) <= 1  # all have the same columns
-            as_csv(found.rows), as_jsonl(found.rows)
-
-
 SET = {
     str(file.relative_to(EXPORTS / "mt-metrics-eval")): file.read_bytes()
     for file in sorted((EXPORTS / "mt-metrics-eval").rglob("*.*"))
@@ -318,12 +302,6 @@ def _pairs(data: bytes) -> None:
 def _any_pair(rng: random.Random) -> bytes:
     """Rows of one of the shapes, mutated."""
     return rng.choice((b"0", b"1")) + making.tool(rng.choice(PAIRS))(rng)
-
-
-def _two(rng: random.Random) -> bytes:
-    """Texts, and ratings of the plain or of a tool's form."""
-    makers = [making.jsonl, *(making.tool(EXAMPLES[name]) for name in EXAMPLES if "-" in name)]
-    return rng.choice(makers)(rng) + b"\0" + rng.choice(makers)(rng)
 
 
 def _chosen(make: making.Maker) -> making.Maker:
@@ -490,7 +468,6 @@ TARGETS: dict[str, Target] = {
         make=lambda rng: rng.randbytes(1) + b"\0".join(SET.values()),
     ),
     "pairs": Target(call=_pairs, make=_any_pair),
-    "join": Target(call=_join, make=_two),
     "frames": Target(call=_frames, make=_seed),
     "vectors": Target(call=_vectors(".txt"), make=making.vectors),
     "vectors-gzip": Target(call=_vectors(".txt.gz"), make=making.packed(making.vectors)),

@@ -162,7 +162,6 @@ def test_a_file_that_cannot_be_written_is_told_first(name: str, tmp_path: Path) 
         "explain": ["--rated", "none.csv", "text"],
         "index": ["none.csv", "--out-dir", tmp_path / "new"],
         "fit": ["none.csv", "--out-dir", tmp_path / "new"],
-        "join": ["none.csv", "none.csv"],
         "stream": ["none.csv", "--model", "none", "--to", tmp_path / "e.jsonl"],
         "train": ["none.csv", "--out-dir", tmp_path / "new"],
         "mine": ["none.csv", "--seeds", "none.csv", "--out-dir", tmp_path],

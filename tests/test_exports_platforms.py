@@ -2,9 +2,16 @@
 
 Two people submitted 4 and 2 for the first record, one 5 for the third; the second has a draft and
 a discarded response.
+
+Langfuse, LangSmith and Phoenix keep ratings apart from their texts. Their samples were made with
+the models of langsmith 0.15.0, langfuse 5.0.4 and arize-phoenix-client 3.5.0 (Langfuse's traces
+and scores.jsonl by hand, as its server exports them): three texts; person 7 gave the first one 4
+and the second one 5 for quality and 1 for helpful, person 8 gave the first one 2; models and
+programs gave the others.
 """
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,9 +22,11 @@ from hypothesis import strategies as st
 
 from refless.errors import InputError
 from refless.tables import Columns, PoolRead, Reading, read_outputs, read_pool
+from test_docs import ROOT, blocks
 from test_tables_formats import write
 
-FOLDER = Path(__file__).parent / "exports" / "argilla"
+EXPORTS = Path(__file__).parent / "exports"
+FOLDER = EXPORTS / "argilla"
 FLAT = FOLDER / "flat.parquet"
 
 
@@ -197,7 +206,10 @@ def test_round_trip(tmp_path_factory: pytest.TempPathFactory, texts: list[dict[i
     ("row", "found"),
     [
         ({"prompt": "p", "chosen": "a", "rejected": "b"}, "preference pairs .* rate neither"),
-        ({"run_id": 1, "key": "q", "feedback_source": {}}, "LangSmith without .*refless join"),
+        (
+            {"run_id": 1, "key": "q", "feedback_source": {}},
+            "LangSmith without .*; join them",
+        ),
         ({"traceId": 1, "dataType": "NUMERIC", "source": "API", "name": "q"}, "scores of Langfuse"),
         ({"span_id": 1, "annotator_kind": "HUMAN"}, "annotations of Phoenix without their texts"),
         ({"instruction": "i", "completions": [{"annotations": {}}]}, "by GPT-4, not by people"),
@@ -210,3 +222,79 @@ def test_files_that_are_refused(row: dict[str, Any], found: str, tmp_path: Path)
         read(file)
     row |= {"text": "a", "rating": 2}
     assert read(write(tmp_path, "b.jsonl", json.dumps(row)), format="jsonl").pool.human == [2]
+
+
+def test_ratings_alone_are_refused(tmp_path: Path) -> None:
+    """With the line of pandas that joins them; so are any ratings that have ids and no texts."""
+    pattern = r"without their texts; join them in pandas .*\.merge\(ratings, left_on='id'"
+    ratings = ("scores.json", "scores.jsonl", "feedback.jsonl", "annotations.json")
+    for file in (one for name in ratings for one in EXPORTS.rglob(name)):
+        with pytest.raises(InputError, match=pattern):
+            read_pool(file)
+    with pytest.raises(InputError, match=r"no column for the text: .*texts\.merge\(ratings, on="):
+        read(write(tmp_path, "ratings.csv", "id,rating\n1,2\n"))
+
+
+@pytest.mark.parametrize("tool", ["langfuse", "langsmith", "phoenix"])
+def test_lines_that_join(tool: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of the page: people's ratings alone, each with its text, and texts without any."""
+    pytest.importorskip("pandas")
+    shutil.copytree(EXPORTS / tool, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    joins = [one for one in blocks(ROOT / "docs" / "formats.md", "python") if "merge" in one]
+    exec(joins[["langfuse", "langsmith", "phoenix"].index(tool)], {})
+    columns = Columns(text="outputs.answer", source="inputs.question")
+    own: dict[str, Any] = {"columns": columns} if tool == "langsmith" else {}
+    pool = read("joined.jsonl", dimension="quality", **own).pool
+    assert pool.texts == ("Sure, for how many?", "Yes, until ten.")
+    assert pool.ratings.values.tolist() == [4, 2, 5]
+    assert [who[-1] for who in pool.ratings.annotators] == ["7", "8"]
+    assert read("joined.jsonl", dimension="helpful", **own).pool.human.tolist() == [1]
+    rows = Path("joined.jsonl").read_text(encoding="utf-8").splitlines()
+    assert (len(rows), '"rating":null' in rows[-1]) == (5, True)
+
+
+def test_spans_as_frames_and_within_objects(tmp_path: Path) -> None:
+    """Spans as the client's frame has them; attributes in objects within objects."""
+    row = {
+        "name": "chat",
+        "span_kind": "LLM",
+        "context.span_id": "sp1",
+        "attributes.input.value": "q",
+        "attributes.output.value": "a",
+    }
+    nested = {
+        "name": "chat",
+        "span_kind": "LLM",
+        "context": {"span_id": "sp2"},
+        "attributes": {"output": {"value": '{"answer": "b"}'}},
+    }
+    rows = "".join(json.dumps(one) + "\n" for one in (row, nested))
+    outputs = read_outputs(write(tmp_path, "spans.jsonl", rows)).outputs
+    assert outputs.ids == ("sp1", "sp2")
+    assert outputs.texts == ("a", '{"answer": "b"}')
+
+
+def test_texts_that_are_none(tmp_path: Path) -> None:
+    """Runs, traces and spans without an output are counted."""
+    empty: dict[str, dict[str, Any]] = {
+        "runs": {"id": "x", "run_type": "llm", "inputs": {}, "outputs": None},
+        "traces": {"id": "x", "traceId": "y", "name": "n", "input": "q", "output": None},
+        "spans": {"span_kind": "LLM", "context": {"span_id": "x"}, "attributes": {}},
+    }
+    full = {
+        "runs": {"outputs": {"answer": "a"}},
+        "traces": {"output": "a"},
+        "spans": {"attributes": {"output.value": "a"}},
+    }
+    for name, row in empty.items():
+        rows = f"{json.dumps(row)}\n{json.dumps({**row, **full[name]})}\n"
+        read = read_outputs(write(tmp_path, f"{name}.jsonl", rows))
+        assert read.outputs.texts == ("a",)
+        assert f"left out: 1 {name} without an output" in " ".join(read.notes)
+
+
+def test_scores_in_traces_are_nobodys() -> None:
+    """Lists of numbers without authors: left out, aloud."""
+    notes = " ".join(read_outputs(EXPORTS / "langfuse" / "traces.json").notes)
+    assert "left out: 3 scores without an author, in traces" in notes

@@ -117,7 +117,6 @@ def lines(at: Path) -> Iterator[tuple[str, tuple[object, ...]]]:
         pair = ("--system", "m0", "--system", "m1") if goal == "compare" else ()
         yield "next", (outputs, "--rated", pool, "--goal", goal, "-n", 9, *pair)
     yield "index", (pool, "--out-dir", at / "index")
-    yield "join", (at / "bare.jsonl", at / "given.jsonl", "--on", "id")
     for name in ("bleu", "sbleu", "rouge-l", "cider-d", "cider", "delta-bleu"):
         yield "metric", (outputs, "-m", name, "--weight-column", "weights", *few)
     yield "meta", (pool, "-m", "bleu", "-m", "cider-d", "--score-column", "good", *few)

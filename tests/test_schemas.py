@@ -222,7 +222,6 @@ def test_trained_models_fit(folder: Path, words: str) -> None:
         "stress systems.jsonl -m bleu --probe frequent --probe rare --resamples 40",
         "mine corpus.jsonl --seeds seeds.jsonl --out-dir mined",
         "index rated.jsonl --out-dir index",
-        "join systems.jsonl annotated.jsonl --on text",
         "fit rated.jsonl --out-dir fitted-index",
         "demo",
         "estimators",

@@ -4,7 +4,6 @@ from refless.application.dimensions import by_dimension as by_dimension
 from refless.application.explain import explain as explain
 from refless.application.fit import fit as fit
 from refless.application.huse import huse as huse
-from refless.application.join import join as join
 from refless.application.meta import meta as meta
 from refless.application.metric import metric as metric
 from refless.application.mine import mine as mine
@@ -52,7 +51,6 @@ from refless.report.dimensions import ScoreByDimension as ScoreByDimension
 from refless.report.dimensions import ValidateByDimension as ValidateByDimension
 from refless.report.explain import ExplainResult as ExplainResult
 from refless.report.huse import HuseResult as HuseResult
-from refless.report.join import JoinResult as JoinResult
 from refless.report.meta import MetaResult as MetaResult
 from refless.report.metric import MetricResult as MetricResult
 from refless.report.next import NextResult as NextResult

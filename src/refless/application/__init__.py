@@ -14,7 +14,6 @@ COMMANDS = {  # in the order of help, which says the first sentence of each and 
     "next": "Which outputs to have rated next, and what the ratings should bring.",
     "rate": "Serve a page on which people rate outputs, and one that shows what is known so far.",
     "serve": "Serve estimates over HTTP: POST /estimate, POST /compare.",
-    "join": "Join ratings with the texts that they are of, where these lie in two files.",
     "index": "Save rated texts, ready to be matched; the folder serves wherever rated texts are "
     "asked for.",
     "fit": "Fit an estimator once and save it for 'refless score --model DIR'.",

@@ -5,7 +5,6 @@ from refless.tables.columns import ALIASES, Columns
 from refless.tables.dimensions import SeveralDimensionsError, dimension_of, one_of
 from refless.tables.formats import holds_rows
 from refless.tables.gathering import strings_in
-from refless.tables.join import Joined, joined
 from refless.tables.memory import Rows, named
 from refless.tables.outputs import OutputsRead, read_batches, read_outputs
 from refless.tables.pairs import PairsRead, holds_pairs, read_pairs
@@ -18,7 +17,6 @@ from refless.tables.scored import ScoredRead, read_scored
 __all__ = [
     "ALIASES",
     "Columns",
-    "Joined",
     "OutputsRead",
     "PairsRead",
     "PartlyRated",
@@ -31,7 +29,6 @@ __all__ = [
     "dimension_of",
     "holds_pairs",
     "holds_rows",
-    "joined",
     "named",
     "one_of",
     "parse_rating_map",

@@ -207,6 +207,8 @@ def missing(role: str, seen: Sequence[str], path: str, more: str = "") -> InputE
     remedy = f"name it with --{role}-column"
     if role == "rating":
         remedy += " (repeat it, or give a pattern such as 'rater*', for one annotator a column)"
+    if role == "text" and any(name.casefold().endswith("id") for name in seen):
+        remedy += "; or join the file of texts first, in pandas: texts.merge(ratings, on='id')"
     return InputError(found, path=path, remedy=f"{remedy}{more}; the columns are {listed(seen)}")
 
 

@@ -26,7 +26,6 @@ class Reading:
         dimension: which of several dimensions of quality is read, by its name in the file, or by
             the name of its column of ratings.
         label_config: of Label Studio: an XML file that says what can be rated, and on which scale.
-        apart: whether ratings without their texts are read, to be joined with them.
         pairs: whether rows are choices between two texts.
         max_bytes: most bytes that one file may hold, unpacked.
     """
@@ -41,7 +40,6 @@ class Reading:
     format: str | None = None
     dimension: str | None = None
     label_config: str | None = None
-    apart: bool = False
     pairs: bool = False
     max_bytes: int = MOST_BYTES
 

@@ -21,7 +21,6 @@ class Told:
         notes: sentences.
         left_out: what is no rating by a person, and how often it was met.
         dimensions: what was rated, by name, and the number of ratings.
-        keys: columns that name the text, where ratings are apart from their texts.
     """
 
     tool: str
@@ -29,7 +28,6 @@ class Told:
     notes: list[str] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
     dimensions: Counter[str] = field(default_factory=Counter)
-    keys: tuple[str, ...] = ()
 
     def lines(self, path: str) -> Iterator[str]:
         """All of it in sentences."""

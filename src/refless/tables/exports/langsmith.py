@@ -8,6 +8,7 @@ from collections import Counter
 from refless.tables.exports.shape import (
     Export,
     Found,
+    apart,
     at,
     each,
     has,
@@ -16,26 +17,6 @@ from refless.tables.exports.shape import (
     unpacked,
 )
 from refless.tables.table import Row
-
-
-def read_feedback(row: Row, left: Counter[str]) -> Found | None:
-    """Reads feedback that a person gave: it has a user, and its source is no model."""
-    source = unpacked(row.get("feedback_source"))
-    who, key, run = (
-        name_in(one) for one in (at(source, "user_id"), row.get("key"), row.get("run_id"))
-    )
-    value = row.get("score") if row.get("score") is not None else row.get("value")
-    if row.get("comparative_experiment_id") is not None:
-        left["preferences, which rate no text"] += 1
-    elif who is None or at(source, "type") == "model":
-        left[f"feedback '{key}' by models and code, not by people"] += 1
-    elif run is None or value is None or isinstance(value, list | dict):
-        left["feedback without a value, or without a run"] += 1
-    else:
-        when = row.get("created_at")
-        told = {"rating": value, "dimension": key, "annotator": who, "timestamp": when}
-        return Found({"run": run}, [told])
-    return None
 
 
 def read_runs(row: Row, left: Counter[str]) -> Found | None:
@@ -66,9 +47,8 @@ def read_runs(row: Row, left: Counter[str]) -> Found | None:
 FEEDBACK = Export(
     title="feedback of LangSmith",
     looks_like=has("feedback_source", "key", "run_id"),
-    start=each(read_feedback),
-    known=("rating", "annotator"),
-    keys=("run",),
+    start=apart("feedback of LangSmith", "runs", "run_id", "feedback_source.user_id"),
+    known=(),
 )
 RUNS = Export(
     title="runs of LangSmith",

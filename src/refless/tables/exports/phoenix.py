@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from refless.tables.exports.shape import (
     Export,
     Found,
+    apart,
     at,
     each,
     name_in,
@@ -22,26 +23,6 @@ def is_annotations(first: Mapping[str, object]) -> bool:
     """An annotation of a span, or the API's object around several."""
     one = at(first.get("data"), 0) if "data" in first else first
     return isinstance(one, Mapping) and "annotator_kind" in one
-
-
-def read_annotations(row: Row, left: Counter[str]) -> Found | None:
-    """Reads an annotation that a person made."""
-    name = name_in(row.get("name")) or name_in(row.get("annotation_name"))
-    span, kind = name_in(row.get("span_id")), name_in(row.get("annotator_kind"))
-    score, label = (_of(row, "result", part) for part in ("score", "label"))
-    value = label if score is None else score
-    if kind != "HUMAN":
-        left[f"annotations '{name}' by {kind}, not by people"] += 1
-    elif row.get("document_position") is not None:
-        left["annotations of documents, not of what came out"] += 1
-    elif span is None or value is None:
-        left["annotations without a score or label, or without a span_id"] += 1
-    else:
-        who = name_in(row.get("user_id")) or name_in(row.get("identifier")) or None
-        when = row.get("created_at")
-        told = {"rating": value, "dimension": name, "annotator": who, "timestamp": when}
-        return Found({"span": span}, [told])
-    return None
 
 
 def is_spans(first: Mapping[str, object]) -> bool:
@@ -92,9 +73,8 @@ def _of(row: Row, outer: str, inner: str) -> object:
 ANNOTATIONS = Export(
     title="annotations of Phoenix",
     looks_like=is_annotations,
-    start=each(read_annotations),
-    known=("rating", "annotator"),
-    keys=("span",),
+    start=apart("annotations of Phoenix", "spans", "span_id", "annotator_kind HUMAN"),
+    known=(),
     within="data",
 )
 SPANS = Export(

@@ -1,9 +1,8 @@
 """Files that are refused: ratings by GPT-4."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
-from refless.errors import InputError
-from refless.tables.exports.shape import About, Export, Reader, at
+from refless.tables.exports.shape import Export, at, refusing
 
 
 def is_ultrafeedback(first: Mapping[str, object]) -> bool:
@@ -17,17 +16,10 @@ def is_made_of_scores(first: Mapping[str, object]) -> bool:
     return "chosen" in first and any(name in first for name in names)
 
 
-def _refusing(found: str, remedy: str) -> Callable[[About], Reader]:
-    def start(about: About) -> Reader:
-        raise InputError(found, path=about.path, remedy=remedy)
-
-    return start
-
-
 BY_GPT4 = Export(
     title="UltraFeedback",
     looks_like=is_ultrafeedback,
-    start=_refusing(
+    start=refusing(
         "the ratings of UltraFeedback are by GPT-4, not by people",
         "give ratings by people, or name the columns and --input-format jsonl, to read them as "
         "rows",
@@ -37,7 +29,7 @@ BY_GPT4 = Export(
 MADE_OF_SCORES = Export(
     title="pairs made of scores",
     looks_like=is_made_of_scores,
-    start=_refusing(
+    start=refusing(
         "pairs made of scores (score_chosen), which are GPT-4's in the sets of this form",
         "give choices by people; where yours are, --input-format preference-pairs reads them",
     ),

@@ -43,6 +43,24 @@ def each(read: Callable[[Row, Counter[str]], Found | None]) -> Callable[[About],
     return lambda about: lambda row: read(row, about.told.left_out)
 
 
+def refusing(found: str, remedy: str) -> Callable[[About], Reader]:
+    """What starts no reader but raises InputError."""
+
+    def start(about: About) -> Reader:
+        raise InputError(found, path=about.path, remedy=remedy)
+
+    return start
+
+
+def apart(title: str, texts: str, key: str, people: str) -> Callable[[About], Reader]:
+    """Refuses ratings that are apart from their texts, and says how to join them in pandas."""
+    return refusing(
+        f"{title} without their texts",
+        f"join them in pandas first, those by people alone ({people}): {texts}.merge(ratings, "
+        f"left_on='id', right_on='{key}'); docs/formats.md has the lines",
+    )
+
+
 def has(*names: str) -> Callable[[Mapping[str, object]], bool]:
     """Tells a file by names that are all there."""
     return lambda first: all(name in first for name in names)
@@ -60,8 +78,6 @@ class Export:
         known: roles whose columns it knows.
         rows: opens its rows, where they are no plain JSON, JSONL, CSV or Parquet.
         within: the name of the list that holds the rows, where one object is around all of them.
-        keys: of ratings that are apart from their texts: columns that name the text; the first one
-            that a text has counts.
     """
 
     title: str
@@ -70,15 +86,11 @@ class Export:
     known: tuple[str, ...]
     rows: Callable[[Place], AbstractContextManager[Table]] | None = None
     within: str = ""
-    keys: tuple[str, ...] = ()
 
 
 def exported(table: Table, export: Export, place: Place) -> Table:
     """The rows of an export as rows of ours: one a rating, or one a text that has none."""
-    if export.keys and not place.reading.apart:
-        remedy = "bring both together: refless join TEXTS RATINGS -o joined.jsonl"
-        raise InputError(f"{export.title} without their texts", path=place.path, remedy=remedy)
-    told = Told(tool=export.title, keys=export.keys)
+    told = Told(tool=export.title)
     read = export.start(About(place.path, place.reading, told))
     return Table(
         columns=(),
