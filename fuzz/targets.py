@@ -239,7 +239,7 @@ def _reader(format_: str | None) -> Callable[[bytes], None]:
     """Reads a file's bytes with settings that the first two bytes choose."""
 
     def call(data: bytes) -> None:
-        reading = replace(READINGS[data[:1][0] % len(READINGS)], format=format_, apart=True)
+        reading = replace(READINGS[data[:1][0] % len(READINGS)], format=format_)
         with _piped(data[2:]):
             check(READERS[data[1] % len(READERS)]("-", reading))
 
