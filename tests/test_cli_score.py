@@ -19,12 +19,22 @@ SCALE = ("--scale", 1, 5)
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     where = tmp_path_factory.mktemp("score")
     jsonl(where / "rated.jsonl", rated_rows())
+    # enough ratings to err less than a constant, and outputs of the same kind, one too short
+    jsonl(where / "more.jsonl", rated_rows(96))
+    both = zip(output_rows(), headlines(108)[96:], strict=True)
+    new = [{**row, "text": text} for row, text in both]
+    jsonl(where / "new.jsonl", [*new[:-1], output_rows()[-1]])
     jsonl(where / "outputs.jsonl", output_rows())
     return where
 
 
 def scored(folder: Path, *more: object, rated: str = "rated.jsonl") -> Ran:
     return run("score", folder / "outputs.jsonl", "--rated", folder / rated, *NEIGHBORS, *more)
+
+
+def gated(folder: Path, *more: object) -> Ran:
+    """What has evidence enough for a gate."""
+    return run("score", folder / "new.jsonl", "--rated", folder / "more.jsonl", *NEIGHBORS, *more)
 
 
 def test_json(folder: Path) -> None:
@@ -124,11 +134,11 @@ def test_gate_on_the_mean(folder: Path, scale: tuple[object, ...]) -> None:
 
     The gate is in the raters' units, whatever the units of the estimates.
     """
-    found = scored(folder, *scale, "--format", "json").json
+    found = gated(folder, *scale, "--format", "json").json
     low, high = (1 + 4 * end if scale else end for end in found["mean_interval"])
     for least, code in ((low - 0.1, 0), (high + 0.1, 3), ((low + high) / 2, 4)):
         gate = ("--min-mean", least, "--min-coverage", 0.5)
-        ran = scored(folder, *scale, *gate, "--format", "json")
+        ran = gated(folder, *scale, *gate, "--format", "json")
         assert ran.code == code
         verdict = {0: "passed", 3: "failed", 4: "undecided"}[code]
         assert ran.json["gate"]["verdict"] == verdict
@@ -143,13 +153,13 @@ def test_gate_on_the_mean(folder: Path, scale: tuple[object, ...]) -> None:
 def test_gate_on_the_mean_of_some(folder: Path, tmp_path: Path) -> None:
     """Outputs without an estimate may be the bad ones: undecided, until coverage is asked for."""
     sure = ("--min-mean", 1)
-    ran = scored(folder, *sure)
-    n = scored(folder, "--format", "json").json["n_scored"]
+    ran = gated(folder, *sure)
+    n = gated(folder, "--format", "json").json["n_scored"]
     assert ran.code == 4
     assert f"the mean is over {n} of 12 outputs" in ran.err
     assert "--min-coverage" in ran.err
-    assert scored(folder, *sure, "--min-coverage", n / 12).code == 0
-    assert scored(folder, *sure, "--min-coverage", 1).code == 3
+    assert gated(folder, *sure, "--min-coverage", n / 12).code == 0
+    assert gated(folder, *sure, "--min-coverage", 1).code == 3
     whole = jsonl(tmp_path / "whole.jsonl", output_rows())
     ran = run("score", whole, "--rated", folder / "rated.jsonl", *sure, "--format", "json")
     assert (ran.code, ran.json["coverage"]) == (0, 1)  # the Gaussian process judges all
@@ -167,11 +177,11 @@ def test_gates_outside_the_scale(folder: Path) -> None:
 
 def test_gate_on_coverage(folder: Path) -> None:
     """3 below the asked coverage, 0 at it."""
-    coverage = scored(folder, "--format", "json").json["coverage"]
+    coverage = gated(folder, "--format", "json").json["coverage"]
     assert coverage < 1
-    ran = scored(folder, "--min-coverage", coverage)
+    ran = gated(folder, "--min-coverage", coverage)
     assert (ran.code, "gate passed: coverage" in ran.err) == (0, True)
-    assert scored(folder, "--min-coverage", coverage + 0.01).code == 3
+    assert gated(folder, "--min-coverage", coverage + 0.01).code == 3
 
 
 def test_gate_without_any_estimate(folder: Path, tmp_path: Path) -> None:

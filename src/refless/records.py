@@ -330,7 +330,7 @@ class Residuals(Columns):
         alone: [m] each held out alone, where there are few sources: for outputs on these very
             sources; afar: [m] each held out with its whole system: for outputs of other systems.
             Empty where there is no such thing, NaN where there was no estimate.
-        ends: lowest and highest human rating there is.
+        human: [m] the ratings, or empty; ends: the lowest and highest that there are.
     """
 
     values: FloatArray
@@ -338,6 +338,7 @@ class Residuals(Columns):
     systems: tuple[str, ...] = ()
     alone: FloatArray = field(default_factory=lambda: np.zeros(0))
     afar: FloatArray = field(default_factory=lambda: np.zeros(0))
+    human: FloatArray = field(default_factory=lambda: np.zeros(0))
     ends: tuple[float, float] = (-np.inf, np.inf)
 
     def __len__(self) -> int:
@@ -358,6 +359,7 @@ def residuals_in(
         values=values[rows],
         sources=picked(labels, rows),
         systems=picked(pool.systems, rows),
+        human=pool.human[rows],
         ends=ends_of(pool.scale),
         **{name: errors[rows] for name, errors in more.items()},
     )

@@ -45,15 +45,22 @@ from refless.estimators.reach import FEWEST_SOURCES
 from refless.estimators.saved import Saved
 from refless.index import RatedIndex, rated_in
 from refless.nouns import counted
-from refless.records import Outputs, RatedPool, Scale
+from refless.records import FloatArray, Outputs, RatedPool, Scale
 from refless.report.pairs.chances import ChancesResult
 from refless.report.result import GateRecord
+from refless.report.score.guards import warnings
 from refless.report.score.result import ScoreResult
 from refless.studies.best_of import best_of, check, labels, signed
-from refless.studies.guards import Guards, guards
+from refless.studies.guards import Guards, alike, beats_constant, guards
 from refless.studies.scoring import Mean, Scored, scored
 from refless.studies.validation import GROUPS, group_labels
 
+UNPROVEN = (
+    "held-out estimates of the rated texts are not shown to err less than a constant, the mean of "
+    "the other ratings. More ratings, or another estimator, may show it."
+)
+ALL_ALIKE = "the estimates hardly differ, so they do not tell a good output from a bad one."
+BELOW = "gate failed: the mean's interval"
 FEWEST_SYSTEMS = 5  # rated, by which the error of another can be told
 
 
@@ -226,7 +233,16 @@ def _result(
     best = None
     if by is not None:
         best = best_of(outputs, estimates, errors, by=by, fallback_below=below, seed=seed)
-    found = gate(scored.overall, min_mean, min_coverage, estimator.rated.scale)
+    warned = warnings(guarded, scored.overall)
+
+    def decided(mean: Mean, rows: Sequence[int], name: str | None = None) -> GateRecord:
+        if min_mean is None and min_coverage is None:
+            return GateRecord()
+        said = [line for line, systems in warned if name is None or name in (systems or {name})]
+        doubts = [*doubted(estimator, estimates.values[rows]), *said]
+        return gate(mean, min_mean, min_coverage, estimator.rated.scale, doubts)
+
+    found = decided(scored.overall, range(len(outputs)))
     if found.reason:
         note(found.reason)
     signature = Saved(estimator, group).signature.plus(ci="boot-1000", seed=seed)
@@ -240,7 +256,7 @@ def _result(
         advice=advice_on(estimator, outputs, estimates, len(estimator.rated)),
         gate=found,
         gates={
-            name: gate(mean, min_mean, min_coverage, estimator.rated.scale)
+            name: decided(mean, [i for i, own in enumerate(outputs.systems) if own == name], name)
             for name, mean in scored.systems.items()
         },
         seed=seed,
@@ -319,17 +335,44 @@ def in_unit(value: float | None, scale: Scale | None, flag: str) -> float | None
     return (value - low) / (high - low)
 
 
+def doubted(estimator: Estimator, estimates: FloatArray) -> tuple[str, ...]:
+    """Why estimates say nothing of what people would rate, a sentence each."""
+    errors = estimator.residuals()
+    weak = () if beats_constant(errors) else (UNPROVEN,)
+    return (*weak, ALL_ALIKE) if alike(estimates, errors) else weak
+
+
 def gate(
-    mean: Mean, min_mean: float | None, min_coverage: float | None, scale: Scale | None
+    mean: Mean,
+    min_mean: float | None,
+    min_coverage: float | None,
+    scale: Scale | None,
+    doubts: Sequence[str] = (),
 ) -> GateRecord:
     """Whether a mean passes.
+
+    A gate that fails fails whatever is in doubt, but for an estimator that knows no more than the
+    mean of the ratings: then the mean says nothing of these outputs.
 
     Args:
         mean: of the outputs.
         min_mean: the least that it may be, in the units of the estimates; None for no gate.
         min_coverage: the least coverage; None for no gate.
         scale: of the raters, for the words.
+        doubts: why a mean that is high enough shows nothing, a sentence each.
     """
+    found = _measured(mean, min_mean, min_coverage, scale)
+    void = UNPROVEN in doubts and found.reason.startswith(BELOW)
+    if not doubts or not (found.verdict == "passed" or void):
+        return found
+    why = doubts[0].partition(". ")[0].removesuffix(".")
+    return GateRecord("undecided", f"gate undecided: {why}")
+
+
+def _measured(
+    mean: Mean, min_mean: float | None, min_coverage: float | None, scale: Scale | None
+) -> GateRecord:
+    """What the numbers say, as if nothing were in doubt."""
     if min_coverage is not None and not mean.coverage >= min_coverage:
         return GateRecord(
             "failed", f"gate failed: coverage {mean.coverage:.3f} is below {min_coverage:g}"
@@ -351,9 +394,7 @@ def gate(
             "gate undecided: the mean has no interval; that takes more outputs with an estimate",
         )
     if mean.mean_interval[1] < min_mean:
-        return GateRecord(
-            "failed", f"gate failed: the mean's interval ends at {high}, below {least}"
-        )
+        return GateRecord("failed", f"{BELOW} ends at {high}, below {least}")
     if mean.mean_interval[0] < min_mean:
         held = f"gate undecided: the mean's interval [{low}, {high}] holds {least}"
         return GateRecord("undecided", f"{held}; more outputs or more rated texts narrow it")

@@ -19,12 +19,13 @@ from refless.application.parameters import (
     command,
 )
 from refless.application.rows import ScoredRows, column_of, tell
-from refless.application.score import gate, in_unit, note_groups, note_systems, together
+from refless.application.score import doubted, gate, in_unit, note_groups, note_systems, together
 from refless.errors import InputError, UsageError
 from refless.estimators import Estimator
 from refless.parts import Parts, parts_of
 from refless.records import Estimates, Outputs
 from refless.report.score.data import estimate_rows
+from refless.report.score.guards import judge_said
 from refless.report.score.streamed import StreamResult
 from refless.studies.judge_shift import judge_shifts
 from refless.studies.scoring import Tally
@@ -78,12 +79,15 @@ def stream(
     note_systems({*tally.systems}, one)
     reads = tally.scores and one.without_scores() is not None
     scores = np.concatenate(tally.scores) if reads else None
-    found = gate(means.overall, least, min_coverage, one.rated.scale)
+    judges = () if scores is None else judge_shifts(scores, tally.labels, one.rated)
+    estimates = np.frombuffer(tally.values, dtype=np.float64)
+    doubts = [*doubted(one, estimates), *filter(None, map(judge_said, judges))]
+    found = gate(means.overall, least, min_coverage, one.rated.scale, doubts)
     if found.reason:
         note(found.reason)
     return StreamResult(
         means=means,
-        judges=() if scores is None else judge_shifts(scores, tally.labels, one.rated),
+        judges=judges,
         reasons=dict(sorted(tally.reasons.items())),
         path=fspath(to),
         scale=one.rated.scale,

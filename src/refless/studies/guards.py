@@ -5,8 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from refless.records import IntArray, RatedPool, Residuals, picked
+from refless.records import FloatArray, IntArray, RatedPool, Residuals, picked
+from refless.stats.clusters import design_effect, intraclass, numbered
 from refless.stats.excess import Marked
+from refless.stats.intervals import student
+from refless.studies.baselines import constant
 from refless.studies.copies import Copies, TrainedOn, copies, in_order, trained_on
 from refless.studies.judge_shift import JudgeShift, judge_shifts
 from refless.studies.scoring import Mean, Scored, scored
@@ -14,6 +17,7 @@ from refless.studies.unlike import Unlike, unlike
 
 LEVEL = 0.01  # of a test, as several are made
 LEAST = 0.01  # of the outputs: a smaller share changes no mean
+ALIKE, SEVERAL = 0.05, 5  # spread of estimates beside that of ratings; estimates that have one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,14 +73,37 @@ def guards(
 
 
 def more(overall: Marked, systems: dict[str, Marked]) -> dict[str, Marked]:
-    """What is shown to be marked more often than is usual: systems, or all outputs, named "".
+    """What is shown to be marked more often than is usual: all outputs, named "", and systems.
 
-    Where there are systems these are what is asked for, and all outputs only if each of them is.
+    Where each system is, all outputs are enough.
     """
+    every = {"": overall} if _shown(overall) else {}
     found = {name: one for name, one in systems.items() if _shown(one)}
-    if len(found) == len(systems) and _shown(overall):
-        return {"": overall}
-    return found
+    return every if every and len(found) == len(systems) else every | found
+
+
+def alike(estimates: FloatArray, errors: Residuals) -> bool:
+    """Whether estimates hardly differ, beside the human ratings of the rated texts."""
+    known, human = np.sort(estimates[~np.isnan(estimates)]), np.sort(errors.human)
+    least = ALIKE * float(human.std()) if len(human) else 0.0
+    return len(known) >= SEVERAL and bool(known.std() <= least)
+
+
+def beats_constant(errors: Residuals) -> bool:
+    """Whether held-out estimates are shown to err less than the mean of the other ratings.
+
+    By the 95 % interval of the difference of squared errors, sources drawn whole; also where the
+    ratings are not known.
+    """
+    n = len(errors.human)
+    if n < 2:
+        return not n
+    labels = errors.sources if len({*errors.sources}) > 1 else ()
+    groups = numbered(labels, n)
+    less = np.square(errors.human - constant(errors.human, groups)) - np.square(errors.values)
+    effect = design_effect(labels, n, intraclass(less, labels))
+    error = np.sqrt(np.sort(less).var(ddof=1) * effect / n)
+    return bool(np.sort(less).mean() > student(len({*groups.tolist()}) - 1) * error)
 
 
 def _shown(one: Marked) -> bool:

@@ -268,7 +268,11 @@ class RatPred(Estimator, Settings):
         These have chosen the epoch, so residuals are a little too small.
         """
         model = self._state().model
-        return Residuals(values=np.zeros(0) if model is None else model.residuals)
+        if model is None:
+            return Residuals(values=np.zeros(0))
+        human, estimates = model.validation
+        order = np.argsort(human - estimates, kind="stable")
+        return Residuals(values=(human - estimates)[order], human=human[order])
 
     def _answer(self, outputs: Outputs, values: FloatArray) -> Estimates:
         state = self._state()

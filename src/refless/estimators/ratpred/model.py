@@ -145,11 +145,6 @@ class Model:
     about: dict[str, Any]
     history: tuple[dict[str, Any], ...] = field(default=())
 
-    @property
-    def residuals(self) -> FloatArray:
-        """[validation texts] human rating minus estimate, sorted."""
-        return np.sort(self.validation[0] - self.validation[1])
-
     def predict(self, pairs: Sequence[Pair]) -> FloatArray:
         """[n] mean standardised prediction of the networks, each different pair computed once."""
         from refless.estimators.ratpred.training import predictions

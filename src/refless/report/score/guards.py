@@ -22,6 +22,9 @@ READ = (
 )
 
 
+NONE = Marked(n=0, count=0)
+
+
 @dataclass(frozen=True, kw_only=True)
 class GuardsRecord(Guards):
     """What may be wrong with outputs; `said`: what is shown, in sentences."""
@@ -30,16 +33,22 @@ class GuardsRecord(Guards):
 
 
 def said(found: Guards, mean: Mean) -> tuple[str, ...]:
-    """What is shown, a sentence each; nothing where nothing is."""
+    """One sentence for each guard that fired."""
+    return tuple(line for line, _ in warnings(found, mean))
+
+
+def warnings(found: Guards, mean: Mean) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """The sentences with the systems that each names; () for all outputs."""
+    learned, odd = found.trained_on, found.unlike
     lines = (
-        _itself(found.copies, mean.n),
-        _copies(found, mean),
-        "" if found.trained_on is None else _learned(found.trained_on),
-        "" if found.trained_on is None else _leaning(found.trained_on),
-        "" if found.unlike is None else _unlike(found.unlike),
-        *map(judge_said, found.judges),
+        (_itself(found.copies, mean.n), {}),
+        (_copies(found, mean), found.copies.systems),
+        ("" if learned is None else _learned(learned), {}),
+        ("" if learned is None else _leaning(learned), {} if learned is None else learned.systems),
+        ("" if odd is None else _unlike(odd), {} if odd is None else odd.systems),
+        *((judge_said(judge), {}) for judge in found.judges),
     )
-    return tuple(line for line in lines if line)
+    return tuple((line, tuple(more(NONE, systems))) for line, systems in lines if line)
 
 
 def guard_sections(found: Guards, scored: Scored, *, whole: bool) -> tuple[Section, ...]:
@@ -90,7 +99,7 @@ def _learned(found: TrainedOn) -> str:
 
 
 def _leaning(found: TrainedOn) -> str:
-    who = more(Marked(n=0, count=0), found.systems)
+    who = more(NONE, found.systems)
     if not who:
         return ""
     return (
@@ -148,10 +157,8 @@ def _told(found: TrainedOn) -> str:
 
 
 def _who(found: Mapping[str, Marked]) -> str:
-    """`51 of 100 outputs (51 %)`, of systems where they are named."""
-    if "" in found:
-        return f"{_count(found[''])} of the outputs"
-    names = labels([*found], 30)
+    """`51 of 100 (51 %) of the outputs`, and of systems that are named."""
+    names = {**labels([name for name in found if name], 30), "": "the outputs"}
     parts = [f"{_count(one)} of {names[name]}" for name, one in [*found.items()][:NAMED]]
     left = len(found) - len(parts)
     parts += [f"those of {counted(left, 'system')} more"] if left else []

@@ -1,0 +1,156 @@
+"""What a gate lets through: no mean that says nothing of what people would give."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import refless
+from command_line import jsonl, run
+from refless.application.score import ALL_ALIKE, BELOW, UNPROVEN, gate
+from refless.records import Residuals
+from refless.simulate import simulate
+from refless.stats.excess import Marked
+from refless.studies.baselines import constant
+from refless.studies.guards import alike, beats_constant, more
+from refless.studies.scoring import Mean
+
+Rows = list[dict[str, object]]
+REFUSAL = "I'm sorry, but I can't help with that."
+HALF = 200
+
+
+def rows_of(which: slice, texts: Mapping[int, str] | None = None) -> Rows:
+    """Rated rows of the simulated pool, or outputs if they get other texts."""
+    pool = POOL
+    rows: Rows = []
+    for i in range(len(pool))[which]:
+        row: dict[str, object] = {"source": pool.sources[i], "text": pool.texts[i]}
+        rows.append(row | ({"rating": 1 + 4 * pool.human[i]} if texts is None else {}))
+    return rows
+
+
+POOL = simulate(2 * HALF, seed=8).pool
+RATED = rows_of(slice(0, HALF))
+HONEST = rows_of(slice(HALF, None), {})
+
+
+def judged(outputs: Sequence[Mapping[str, object]], **more: object) -> refless.ScoreResult:
+    return refless.score(outputs, RATED, estimator="gp", scale=(1, 5), **more)
+
+
+def test_honest_outputs_pass_or_fail() -> None:
+    """A gate still decides where nothing is in doubt."""
+    assert judged(HONEST, min_mean=1.5).gate.verdict == "passed"
+    assert judged(HONEST, min_mean=4.9).gate.verdict == "failed"
+
+
+@pytest.mark.parametrize("least", [{"min_mean": 1.1}, {"min_coverage": 0.5}])
+def test_refusals_do_not_pass(least: dict[str, float]) -> None:
+    """Fifty refusals, whichever gate is asked for; the reason is one sentence."""
+    refusals = [{**row, "text": REFUSAL} for row in HONEST[:50]]
+    found = judged(refusals, **least)
+    assert found.exit_status == 4
+    assert found.gate.reason.startswith("gate undecided: 50 of 50 (100 %) of the outputs")
+    assert ". " not in found.gate.reason
+    assert found.gate.reason in found.notes
+
+
+def test_copies_do_not_pass_but_may_fail() -> None:
+    """Rated texts given as answers to other sources; a mean below the limit stays a failure."""
+    best = sorted(RATED, key=lambda row: -float(str(row["rating"])))[:40]
+    copied = [{"source": f"q{i}", "text": row["text"]} for i, row in enumerate(best)]
+    found = judged(copied, min_mean=1.5)
+    assert found.exit_status == 4
+    assert "copy rated texts of other sources" in found.gate.reason
+    assert judged(copied, min_mean=5).exit_status == 3
+
+
+def test_an_estimator_that_knows_nothing_decides_nothing() -> None:
+    """Ratings at random: neither high nor low says anything; too few estimates still fail."""
+    rng = np.random.default_rng(0)
+    rated = [{**row, "rating": int(rng.integers(1, 6))} for row in RATED]
+    for least in (1.0, 5.0):
+        found = refless.score(HONEST, rated, scale=(1, 5), min_mean=least)
+        assert found.exit_status == 4
+        assert "not shown to err less than a constant" in found.gate.reason
+    odd = {"estimator": "bleu-neighbors:min_neighbors=1000", "min_coverage": 0.5}
+    assert refless.score(HONEST, rated, scale=(1, 5), **odd).exit_status == 3
+
+
+def test_one_estimate_for_all_does_not_pass() -> None:
+    """Outputs that are one rated-like text have one estimate: none is told from another."""
+    again = [{"source": f"q{i}", "text": HONEST[0]["text"]} for i in range(30)]
+    assert judged(again, min_mean=1.0).exit_status == 4
+    human = np.linspace(0, 1, 50)
+    errors = Residuals(values=np.zeros(50), human=human)
+    assert alike(np.array([0.587, 0.588, 0.5875, 0.587, 0.5872]), errors)
+    assert not alike(np.linspace(0.5, 0.6, 9), errors)
+    assert not alike(np.array([0.5, 0.5]), errors)  # two may agree by chance
+
+
+def test_systems_are_doubted_by_themselves() -> None:
+    """What is said of one system alone leaves another system's gate as it is."""
+    mixed = [{**row, "system": "shy" if i % 4 == 0 else "frank"} for i, row in enumerate(HONEST)]
+    mixed = [{**row, "text": REFUSAL} if row["system"] == "shy" else row for row in mixed]
+    found = judged(mixed, min_mean=1.5)
+    assert found.gate.verdict == found.gates["shy"].verdict == "undecided"
+    assert found.gates["frank"].verdict == "passed"
+
+
+def test_streams_have_the_same_gate(tmp_path: Path) -> None:
+    """The batches' estimates are judged as those of `score` are."""
+    rng = np.random.default_rng(0)
+    rated = [{**row, "rating": int(rng.integers(1, 6))} for row in RATED]
+    outputs = jsonl(tmp_path / "outputs.jsonl", HONEST)
+    model = tmp_path / "model"
+    assert run("fit", jsonl(tmp_path / "rated.jsonl", rated), "--out-dir", model).code == 0
+    ran = run(
+        *("stream", outputs, "--model", model, "--to", tmp_path / "to.jsonl", "--min-mean", 1)
+    )
+    assert (ran.code, "not shown to err less than a constant" in ran.err) == (4, True)
+
+
+def test_doubts_replace_what_passed() -> None:
+    """A failure stays one, but for a mean of an estimator that knows nothing."""
+    mean = Mean(mean=0.5, mean_interval=(0.4, 0.6), n=10, n_scored=10)
+
+    def verdict(least: float, *doubts: str, covered: float | None = None) -> str:
+        return gate(mean, least, covered, None, doubts).verdict
+
+    assert verdict(0.3) == "passed"
+    assert verdict(0.3, ALL_ALIKE) == verdict(0.3, UNPROVEN) == "undecided"
+    assert verdict(0.7, ALL_ALIKE) == "failed"
+    assert gate(mean, 0.7, None, None).reason.startswith(BELOW)
+    assert verdict(0.7, UNPROVEN) == "undecided"
+    assert verdict(0.5, UNPROVEN) == "undecided"
+    assert gate(mean, None, None, None, (UNPROVEN,)).verdict == ""
+
+
+@pytest.mark.parametrize("skill", [0.0, 0.4])
+def test_beating_a_constant_is_shown_as_often_as_it_is_so(skill: float) -> None:
+    """Without skill in at most 5 % of pools, with a correlation of .4 in two thirds of them."""
+    shown = 0
+    for seed in range(400):
+        rng = np.random.default_rng(seed)
+        items = rng.standard_normal(60)[:, None]
+        human = (0.7 * items + 0.7 * rng.standard_normal((60, 3))).ravel()
+        known = skill * human + np.sqrt(1 - skill**2) * rng.standard_normal(180)
+        sources = tuple(f"s{i // 3}" for i in range(180))
+        rest = constant(human, np.arange(180) // 3)  # held out, it does not know the mean either
+        guess = rest + (skill or 0.1) * (known - rest)  # shrunk as the correlation asks for
+        errors = Residuals(values=human - guess, human=human, sources=sources)
+        shown += beats_constant(errors)
+    assert shown <= 20 if skill == 0 else shown > 260
+
+
+def test_copies_over_many_systems_are_said_of_all() -> None:
+    """What is shown of all outputs is reported, also where few systems show it by themselves."""
+    clear = Marked(n=330, count=99, usual=0.05, p=1e-9)
+    weak = {f"m{i}": Marked(n=30, count=9, usual=0.05, p=0.2) for i in range(11)}
+    assert more(clear, weak) == {"": clear}
+    one = {**weak, "m3": Marked(n=30, count=25, usual=0.05, p=1e-6)}
+    assert [*more(clear, one)] == ["", "m3"]
+    every = dict.fromkeys(weak, Marked(n=30, count=25, usual=0.05, p=1e-6))
+    assert [*more(clear, every)] == [""]
