@@ -3,8 +3,8 @@
 Goal learn: twenty texts are rated at random, then more in batches, chosen or at random; both ways
 are judged on the same held-out sources, and on all texts that there were to choose from, of which
 the rated ones have their ratings. Goals mean and compare: a quarter of the sources teaches the
-estimator, and of all others it is computed how many ratings the chances of inclusion need for the
-width that as many ratings at random have, from the true errors of estimates.
+estimator, and of all others it is computed how wide the interval is that was promised, beside what
+the true errors of estimates make it.
 
     python benchmarks/next.py learn --data ../shared/data [--pool NAME] [--repetitions 20]
     python benchmarks/next.py draw --data ../shared/data [--pool NAME] [--repetitions 20]
@@ -28,7 +28,6 @@ from refless.records import FloatArray, IntArray, RatedPool, as_outputs
 from refless.simulate import simulate
 from refless.stats.correlation import spearman
 from refless.stats.design import most_telling
-from refless.stats.inclusion import error_of_mean
 from refless.stats.intervals import student
 from refless.studies.choosing import DOUBT
 from refless.studies.drawing import Units, items_to_draw, outputs_to_draw
@@ -105,7 +104,7 @@ def with_interval(values: FloatArray, sign: str = "") -> str:
 
 
 def drawing(pool: RatedPool, repetitions: int) -> list[str]:
-    """Of means and of differences: ratings needed beside random choice, promised over true width.
+    """Of means and of differences: promised over true width.
 
     Differences are those of pairs of systems, whose variances are added up.
     """
@@ -114,7 +113,7 @@ def drawing(pool: RatedPool, repetitions: int) -> list[str]:
 
 
 def drawn(pool: RatedPool, seed: int) -> list[float]:
-    """The four numbers of one repetition."""
+    """The two numbers of one repetition."""
     taught, rest = parts(pool, np.random.default_rng(seed), TAUGHT)
     estimator = GaussianProcess(threads=1).fit(pool.take(np.sort(taught)))
     some = pool.take(np.sort(rest))
@@ -124,27 +123,22 @@ def drawn(pool: RatedPool, seed: int) -> list[float]:
     units = [items_to_draw(estimator, outputs, pair) for pair in pairs]
     errors = some.human - estimator.predict(outputs)
     return [
-        *_needed(some, errors, [outputs_to_draw(estimator, outputs)]),
-        *_needed(some, errors, units),
+        _promised(some, errors, [outputs_to_draw(estimator, outputs)]),
+        _promised(some, errors, units),
     ]
 
 
-def _needed(some: RatedPool, errors: FloatArray, several: Sequence[Units]) -> tuple[float, float]:
-    """Ratings needed over those of random choice; promised over true width of random choice."""
-    ours = theirs = promised = true = 0.0
+def _promised(some: RatedPool, errors: FloatArray, several: Sequence[Units]) -> float:
+    """Promised over true width."""
+    promised = true = 0.0
     for units in several:
         n = max(2, round(DRAWN * len(units.members)))
         missed = np.array([_mean(some, one, units.systems, errors) for one in units.members])
         human = np.array([_mean(some, one, units.systems, some.human) for one in units.members])
-        missed = np.abs(missed - missed.mean())
-        even = units.chances(n, even=True)
-        ours += error_of_mean(missed, units.chances(n), 0.0) ** 2
-        theirs += error_of_mean(missed, even, 0.0) ** 2
-        true += error_of_mean(missed, even, float(human.var())) ** 2
-        promised += error_of_mean(units.spread, even, units.variance) ** 2
-    if not several:
-        return math.nan, math.nan
-    return ours / theirs, math.sqrt(promised / true)
+        rest = 1 / n - 1 / len(units.members)
+        true += missed.var() * rest + human.var() / len(units.members)
+        promised += (units.half_width(n) / student(n - 1)) ** 2
+    return math.sqrt(promised / true) if several else math.nan
 
 
 def _mean(
@@ -162,7 +156,7 @@ def _mean(
 HEADS = {
     "learn": "Spearman, held out | gain | MSE, held out | gain "
     "| Spearman, all | gain | MSE, all | gain",
-    "draw": "mean: ratings needed | promised width | difference: ratings needed | promised width",
+    "draw": "mean: promised / true width | difference: promised / true width",
 }
 STUDIES = {"learn": learning, "draw": drawing}
 

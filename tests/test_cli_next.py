@@ -64,13 +64,12 @@ def test_text(folder: Path, goal: str) -> None:
 
 @pytest.mark.parametrize("goal", ["learn", "mean", "compare"])
 def test_file_for_raters_comes_back(folder: Path, tmp_path: Path, goal: str) -> None:
-    """Filled in it is a file of rated texts; chances are kept, blank rows are not asked again."""
+    """Filled in it is a file of rated texts; blank rows are not asked again."""
     file = tmp_path / "to-rate.csv"
     ran = chosen(folder, goal, "-o", file)
     assert ran.code == 0, ran.err
     rows = list(csv.DictReader(io.StringIO(file.read_text(encoding="utf-8"))))
-    chance = [] if goal == "learn" else ["probability"]
-    assert list(rows[0]) == ["id", "item", "system", "source", "text", *chance, "rating"]
+    assert list(rows[0]) == ["id", "item", "system", "source", "text", "rating"]
     assert len(rows) == (12 if goal == "compare" else 6)
     assert {row["rating"] for row in rows} == {""}
     for row in rows[:-1]:
@@ -109,7 +108,7 @@ def test_ratings_of_one_file_come_back(folder: Path, tmp_path: Path, goal: str) 
 
 
 def test_json(folder: Path) -> None:
-    """The same in Python: chances, the curve in the raters' units, what settles it."""
+    """The same in Python: the curve in the raters' units, what settles it."""
     found = chosen(folder, "mean", "--within", 0.6, "--format", "json").json
     same = refless.next(
         folder / "outputs.jsonl", folder / "rated.jsonl", goal="mean", n=6, within=0.6, scale=(1, 5)
@@ -144,14 +143,14 @@ def test_one_file_serves(folder: Path) -> None:
 
 
 def test_no_rated_text_at_all(folder: Path) -> None:
-    """A random draw with its chances, and that is said."""
+    """A random draw, and that is said."""
     ran = run("next", folder / "outputs.jsonl", "--goal", "learn", "-n", 3, "--format", "json")
     assert ran.code == 0, ran.err
     assert "no text is rated yet" in ran.err
     assert (ran.json["way"], ran.json["curve"], ran.json["n_rated"]) == ("random", [], 0)
     assert ran.json["units"] < 60  # of copies one is asked, so that no output has a chance
     mean = run("next", folder / "outputs.jsonl", "--goal", "mean", "-n", 3, "--format", "json")
-    assert [row["probability"] for row in mean.json["chosen"]] == [3 / 60] * 3
+    assert mean.json["way"] == "random"
 
 
 def test_other_estimators_choose_at_random_aloud(folder: Path) -> None:
@@ -183,7 +182,7 @@ def test_names_of_columns_are_the_users(folder: Path, tmp_path: Path) -> None:
     words = ("next", file, "--rated", rated, *flags, "--goal", "mean", "-n", 2)
     ran = run(*words, "--format", "csv")
     assert ran.code == 0, ran.err
-    assert ran.out.splitlines()[0] == "name,reply,probability,stars"
+    assert ran.out.splitlines()[0] == "name,reply,stars"
 
 
 def test_the_users_columns_without_flags(tmp_path: Path) -> None:
@@ -198,7 +197,7 @@ def test_the_users_columns_without_flags(tmp_path: Path) -> None:
     ran = run("next", new, "--rated", old, "--goal", "mean", "-n", 12, "-o", file)
     assert ran.code == 0, ran.err
     asked = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
-    assert [*asked[0]] == ["model", "prompt", "output", "probability", "score"]
+    assert [*asked[0]] == ["model", "prompt", "output", "score"]
     jsonl(file, [{**row, "score": i % 5} for i, row in enumerate(asked)])
     ran = run("compare", new, "--rated", old, "--rated", file)
     assert ran.code == 0, ran.err
@@ -251,10 +250,9 @@ def test_everything_rated_is_refused(folder: Path) -> None:
 
 
 def test_notes_on_what_else_differs(folder: Path, tmp_path: Path) -> None:
-    """Fewer than asked for; ids that are numbers of rows; ratings that are there already."""
+    """Fewer than asked for; ids that are numbers of rows."""
     ran = run("next", folder / "partly.jsonl", *SCALE, "--goal", "mean", "-n", 70)
     assert "there are no more than 60 different outputs without a rating" in ran.err
-    assert "60 outputs of these with a rating: chances are equal and not written" in ran.err
     plain = jsonl(tmp_path / "plain.jsonl", [{"text": f"some text {i}"} for i in range(4)])
     telling = [{"id": f"m1-{i}", "system": "m1", "text": f"text {i}"} for i in range(3)]
     named = jsonl(tmp_path / "named.jsonl", telling)
@@ -266,7 +264,7 @@ def test_notes_on_what_else_differs(folder: Path, tmp_path: Path) -> None:
 def test_html(folder: Path, tmp_path: Path) -> None:
     """A page with the curve and everything that is chosen, texts escaped."""
     page = tmp_path / "next.html"
-    assert chosen(folder, "mean", "-o", page).code == 0
+    assert chosen(folder, "learn", "-o", page).code == 0
     text = page.read_text(encoding="utf-8")
     assert "<svg" in text
     assert text.count("chosen so") >= 2

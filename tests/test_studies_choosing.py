@@ -1,6 +1,7 @@
 """What to have rated next: choices, what they promise, and that noise promises nothing."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,7 +11,6 @@ from refless.estimators import BLEUNeighbors, GaussianProcess
 from refless.human import pool_of
 from refless.records import Outputs, Residuals, as_outputs
 from refless.simulate import simulate
-from refless.stats.inclusion import error_of_mean
 from refless.stats.intervals import student
 from refless.studies.choosing import learn
 from refless.studies.drawing import Units, draw, items_to_draw, outputs_to_draw, wanted
@@ -31,12 +31,11 @@ def choices(outputs: Outputs, seed: int = 0):
 
 
 def test_order_of_rows_changes_nothing() -> None:
-    """The same outputs, in the same order for raters, with the same chances."""
+    """The same outputs, in the same order for raters."""
     mixed = OUTPUTS.take(np.random.default_rng(0).permutation(len(OUTPUTS)))
     for one, other in zip(choices(OUTPUTS), choices(mixed), strict=True):
         ids = [OUTPUTS.ids[i] for i in one.rows]
         assert ids == [mixed.ids[i] for i in other.rows]
-        assert one.probability == pytest.approx(other.probability, nan_ok=True)
         assert one.curve == other.curve
 
 
@@ -91,22 +90,20 @@ def test_learn_promises_less_error_than_random_choice() -> None:
 
 @pytest.mark.parametrize("estimator", [None, BLEUNeighbors().fit(POOL.take(RATED))])
 def test_what_cannot_tell_leaves_it_to_chance(estimator) -> None:
-    """No rated texts, or an estimator without covariances: a random choice with its chance."""
+    """No rated texts, or an estimator without covariances: a random choice."""
     found = learn(estimator, OUTPUTS, 6, 0)
     assert (found.way, found.curve) == ("random", ())
-    assert found.probability.tolist() == [6 / 30] * 6
 
 
-def test_without_rated_texts_chances_are_equal() -> None:
-    """And nothing is promised."""
+def test_without_rated_texts_nothing_is_promised() -> None:
+    """A random draw."""
     for units in (outputs_to_draw(None, OUTPUTS), items_to_draw(None, OUTPUTS, PAIR)):
         found = draw(units, 5, 0, wanted(None))
         assert (found.way, found.curve, found.needed) == ("random", (), 0)
-        assert found.probability == pytest.approx(np.full(len(found.rows), 5 / len(units.members)))
 
 
 def test_ratings_of_one_number_promise_nothing() -> None:
-    """No errors, no spread, equal chances."""
+    """No errors, no spread."""
     texts = [f"some text {i}" for i in range(30)]
     fitted = GaussianProcess(threads=1).fit(pool_of(texts, [3.0] * 30, ids=texts))
     for units in (outputs_to_draw(fitted, OUTPUTS), items_to_draw(fitted, OUTPUTS, PAIR)):
@@ -123,44 +120,29 @@ def test_needed_is_the_least_number() -> None:
 
 
 def test_half_width_by_hand() -> None:
-    """Student's t times the error of the mean, for equal spreads that of a textbook."""
+    """Student's t times the error of a mean: 10 of 30 rated, and 30 a sample themselves."""
     units = outputs_to_draw(BLEUNeighbors(max_fraction=1.0).fit(POOL), OUTPUTS)
-    expected = student(9) * error_of_mean(units.spread, units.chances(10), units.variance)
-    assert units.half_width(10) == expected
-    flat = np.full(30, 10 / 30)
-    even = student(9) * error_of_mean(units.spread, flat, units.variance)
-    assert units.half_width(10, even=True) == pytest.approx(even)
+    error = math.sqrt(units.spread**2 / 10 * (1 - 10 / 30) + units.variance / 30)
+    assert units.half_width(10) == pytest.approx(student(9) * error)
+    textbook = Units(goal="mean", members=((0,),) * 50, spread=3.0)
+    assert replace(textbook, variance=9.0).half_width(10) == pytest.approx(student(9) * 3 / 10**0.5)
 
 
 def test_items_keep_their_answers_together() -> None:
-    """Both answers of an item follow each other, with one chance, that of the item."""
+    """Both answers of an item follow each other."""
     found = draw(items_to_draw(FITTED, OUTPUTS, PAIR), 4, 0, 0.1)
     for k in range(0, len(found.rows), 2):
         one, other = found.rows[k : k + 2]
         assert OUTPUTS.items[one] == OUTPUTS.items[other]
         assert {OUTPUTS.systems[one], OUTPUTS.systems[other]} == {*PAIR}
-        assert found.probability[k] == found.probability[k + 1]
 
 
-def test_equal_answers_are_asked_least() -> None:
-    """Where both systems said the same there is no difference to find: the floor alone."""
-    texts = list(OUTPUTS.texts)
-    first = next(i for i in range(30) if OUTPUTS.systems[i] == PAIR[0])
-    item = OUTPUTS.items[first]
-    other = next(i for i in range(30) if (OUTPUTS.items[i], OUTPUTS.systems[i]) == (item, PAIR[1]))
-    texts[other] = texts[first]
-    same = Outputs(
-        ids=OUTPUTS.ids,
-        texts=tuple(texts),
-        sources=OUTPUTS.sources,
-        systems=OUTPUTS.systems,
-        items=OUTPUTS.items,
-    )
-    units = items_to_draw(FITTED, same, PAIR)
-    place = next(k for k, rows in enumerate(units.members) if first in rows)
-    assert units.spread[place] == 0
-    assert (np.delete(units.spread, place) > 0).all()
-    assert units.chances(4).argmin() == place
+def test_equal_answers_are_no_difference() -> None:
+    """Where both systems said the same there is nothing to miss."""
+    texts = [f"about {item}" for item in OUTPUTS.items]
+    same = replace(OUTPUTS, texts=tuple(texts))
+    assert items_to_draw(FITTED, same, PAIR).spread == 0
+    assert items_to_draw(FITTED, OUTPUTS, PAIR).spread > 0
 
 
 def test_a_system_that_is_misjudged_as_a_whole_widens_no_difference() -> None:
@@ -233,8 +215,7 @@ def test_promised_widths_come_true() -> None:
         rest = pool.take(np.arange(60, 150))
         units = outputs_to_draw(fitted, as_outputs(rest))
         errors = rest.human - fitted.predict(as_outputs(rest))
-        chances = units.chances(30)[np.argsort([rows[0] for rows in units.members])]
-        true = error_of_mean(np.abs(errors - errors.mean()), chances, float(rest.human.var()))
+        true = math.sqrt(errors.var() * (1 / 30 - 1 / 90) + rest.human.var() / 90)
         ratios.append(units.half_width(30) / (student(29) * true))
     assert 0.9 < float(np.mean(ratios)) < 1.1
     assert math.isfinite(max(ratios))
@@ -242,14 +223,11 @@ def test_promised_widths_come_true() -> None:
 
 def test_outputs_that_are_rated_already_count() -> None:
     """50 more beside 30 of 100 are as exact as 80 of 100, by lot; none more is what there is."""
-    alike = np.full(100, 0.5)
-    every = Units(goal="mean", members=tuple((i,) for i in range(100)), spread=alike, variance=0.3)
-    left = Units(
-        goal="mean", members=every.members[:70], spread=alike[:70], variance=0.3, already=30
-    )
+    every = Units(goal="mean", members=tuple((i,) for i in range(100)), spread=0.5, variance=0.3)
+    left = Units(goal="mean", members=every.members[:70], spread=0.5, variance=0.3, already=30)
     assert left.half_width(50) == pytest.approx(every.half_width(80))
     assert left.half_width(0) == pytest.approx(every.half_width(30))
     aim = every.half_width(45)
     assert left.needed(aim) == 15
-    curve = draw(left, 10, 0, aim, beside=True).curve
+    curve = draw(left, 10, 0, aim).curve
     assert (curve[0].n, curve[0].chosen) == (0, left.half_width(0))

@@ -162,7 +162,7 @@ def test_argilla_gets_records(folder: Path, tmp_path: Path) -> None:
     records = chosen(folder, str(tmp_path / "records.json"), "argilla")
     for record in records:
         assert {*record["fields"]} == {"source", "text"}
-        assert {*record["metadata"]} == {"system", "probability", "priority"}
+        assert {*record["metadata"]} == {"system", "priority"}
         assert record["responses"] == record["suggestions"] == {}
         assert record["id"].startswith("o")
 

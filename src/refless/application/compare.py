@@ -63,8 +63,8 @@ class ComparedRows(ScoredRows):
     """The same with the chance that each text had of being rated.
 
     Attributes:
-        probability_column: Column of the chance with which a rated text was drawn, as 'refless
-            next' writes it. Without it: probability, inclusion_probability.
+        probability_column: Column of the chance with which a rated text was drawn.
+            Without it: probability, inclusion_probability.
     """
 
     probability_column: Column = None

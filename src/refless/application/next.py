@@ -73,8 +73,8 @@ def next(  # noqa: A001 - the command's name
 ) -> NextResult:
     """Which outputs to have rated next, and what the ratings should bring.
 
-    -o to-rate.csv writes the file for raters: the chosen outputs in a drawn order, the chance of
-    each to be drawn, an empty column for the rating, and no estimates. Once it is filled in, give
+    -o to-rate.csv writes the file for raters: the chosen outputs in a drawn order, an empty
+    column for the rating, and no estimates. Once it is filled in, give
     it to 'refless score', 'validate' or 'compare' with --rated.
 
     Args:
@@ -101,7 +101,7 @@ def next(  # noqa: A001 - the command's name
         mean = goal == "mean"
         units = outputs_to_draw(known, found) if mean else _items(known, found, system)
         enough = wanted(known) if within is None else within / size
-        choice = draw(beside_rated(units, done), n, seed, enough, beside=len(done) > 0)
+        choice = draw(beside_rated(units, done), n, seed, enough)
     _note_choice(choice, found, known, n, blind=blind)
     return NextResult(
         choice=choice.times(size),
@@ -154,11 +154,6 @@ def _read(
     if done.all():
         remedy = "give outputs that nobody has rated"
         raise InputError("every output has a rating already", remedy=remedy)
-    if done.any() and goal != "learn":
-        note(
-            f"{counted(int(done.sum()), 'output')} of these with a rating: chances are equal and "
-            "not written, so that 'refless compare' takes all ratings as drawn by lot"
-        )
     found = read.texts.take(np.flatnonzero(~done))
     named = {role: names for role, names in called.items() if names}
     before = read.texts.take(np.flatnonzero(done))
@@ -224,7 +219,7 @@ def _columns(
 
 
 def _then(outputs: Rows, rated: Rows, found: Outputs, goal: str | None, *, partly: bool) -> str:
-    """The command line that reads the ratings: compare weighs them by their chances."""
+    """The command line that reads the ratings."""
     compared = goal == "compare" or (goal == "mean" and len({*found.systems}) > 1)
     folder = index_folder(rated) is not None  # which no files can stand beside
     call, more = this_call(), [TO_RATE] if rated is None or folder else [*words_of(rated), TO_RATE]

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Literal
 
-import numpy as np
-
 from refless.nouns import counted
 from refless.records import Outputs
 from refless.report.charts import Mark, Series, curves
@@ -22,9 +20,7 @@ from refless.studies.choosing import Choice, Goal, Step
 
 SHOWN = 10  # outputs on a terminal
 ROOM = 46, 200  # characters of a text there, and on a page
-WIDTHS = {"id": 14, "system": 12, "probability": 0, "text": 0}  # of columns; 0: all the room
-SAME = "lower where both answers are the same"
-NAMES = {"probability": "chance"}
+WIDTHS = {"id": 14, "system": 12, "text": 0}  # of columns; 0: all the room
 MEASURES = {
     "learn": "error of other estimates",
     "mean": "half width of the 95 % interval",
@@ -39,7 +35,6 @@ class ToRate:
 
     Attributes:
         id, item, system, source: empty where there is no such column.
-        probability: its chance to be drawn; null where it was chosen and not drawn.
     """
 
     id: str
@@ -47,7 +42,6 @@ class ToRate:
     system: str
     source: str
     text: str
-    probability: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +49,7 @@ class NextRecord(Record):
     """What to have rated, and what it should bring; errors and widths in the raters' units.
 
     Attributes:
-        way: telling (the estimator chose), unequal chances, or random.
+        way: telling (the estimator chose), or random.
         n: outputs (with goal compare items) that are chosen; units: that there are to choose from.
         n_outputs, n_rated: outputs without a rating, and rated texts.
         curve: what n ratings (items) should bring: with goal learn the standard deviation of a
@@ -70,7 +64,7 @@ class NextRecord(Record):
     command: Literal["next"] = "next"
     signature: Signed
     goal: Goal
-    way: Literal["telling", "unequal", "random"]
+    way: Literal["telling", "random"]
     n: Count
     units: Count
     n_outputs: Count
@@ -116,7 +110,7 @@ class NextResult(Result):
         return self._record(self.choice, n_outputs=len(self.outputs), chosen=chosen)
 
     def _rows(self) -> Rows:
-        """The file for raters: an output each, its chance if that is known, and no rating yet."""
+        """The file for raters: an output each, and no rating yet."""
         there, rating = self._there(), dict.fromkeys(self.rating_columns)
         return [
             {name: row[role] for role, name in there.items()} | rating for row in self._chosen()
@@ -130,24 +124,18 @@ class NextResult(Result):
 
     def _there(self) -> dict[str, str]:
         """Names of the columns that there is something in, by role."""
-        there = {role: name for role, name in self.columns.items() if self._column(role)}
-        known = not np.isnan(self.choice.probability).all()
-        return {**there, "probability": "probability"} if known else there
+        return {role: name for role, name in self.columns.items() if self._column(role)}
 
     def _column(self, role: str) -> tuple[str, ...]:
-        found: tuple[str, ...] = getattr(self.outputs, ROLES[role]) if role in ROLES else ()
+        found: tuple[str, ...] = getattr(self.outputs, ROLES[role])
         return found
 
     def _chosen(self) -> list[dict[str, Any]]:
         """The chosen outputs by role, empty where there is no such column."""
         columns = {role: self._column(role) for role in ROLES}
-        chances = self.choice.probability.tolist()
         return [
-            {
-                **{role: column[i] if column else "" for role, column in columns.items()},
-                "probability": chance,
-            }
-            for i, chance in zip(self.choice.rows.tolist(), chances, strict=True)
+            {role: column[i] if column else "" for role, column in columns.items()}
+            for i in self.choice.rows.tolist()
         ]
 
     def _document(self, most: int, room: int) -> Document:
@@ -183,11 +171,7 @@ class NextResult(Result):
         of += f" that {both} answered" if both else ""
         if found.way == "telling":
             return f"{of}: those that should teach {estimator_name(self.signature)} most."
-        if found.way == "random":
-            return f"{of}, drawn at random."
-        low, high = (f"{one:.3g}" for one in (found.probability.min(), found.probability.max()))
-        why = "higher where estimates are less sure" if found.goal == "mean" else SAME
-        return f"{of}, drawn with chances from {low} to {high}, {why}."
+        return f"{of}, drawn at random."
 
     def _brings(self) -> str:
         """What that should bring."""
@@ -202,14 +186,13 @@ class NextResult(Result):
                 f"The typical error of other estimates should fall {falls} (at random: {random})."
             )
         aim = "the mean rating" if found.goal == "mean" else "the mean difference"
-        beside = f" (at random: ±{random})" if found.way == "unequal" else ""
         more = ""
         if found.already > 1:
             now = number(found.curve[0].chosen)
             more = (
                 f", together with {counted(found.already, self._unit)} rated already (now ±{now})"
             )
-        return f"With estimates they should tell {aim} to ±{chosen}{beside}{more}."
+        return f"With estimates they should tell {aim} to ±{chosen}{more}."
 
     def _unknown(self) -> str:
         """Why nothing can be foretold."""
@@ -289,14 +272,11 @@ class NextResult(Result):
         there = {role: name for role, name in self._there().items() if role in WIDTHS}
         rows = tuple(
             tuple(
-                f"{row[role]:.3g}" if role == "probability" else clipped(row[role], width or room)
-                for role, width in WIDTHS.items()
-                if role in there
+                clipped(row[role], width or room) for role, width in WIDTHS.items() if role in there
             )
             for row in shown
         )
-        header = tuple(NAMES.get(role, role) for role in WIDTHS if role in there)
-        table = Table(header=header, rows=rows, numeric=tuple(name == "chance" for name in header))
+        table = Table(header=tuple(role for role in WIDTHS if role in there), rows=rows)
         more = len(self.choice.rows) - len(shown)
         rest = (Section(lines=(f"{more} more: -o to-rate.csv writes all.",)),) if more > 0 else ()
         return (Section(title="To rate", table=table), *rest)

@@ -49,10 +49,9 @@ class Choice:
     Attributes:
         goal: what for.
         rows: [m] places among the outputs, in the order for raters.
-        probability: [m] chance of each to be drawn; NaN where it was chosen and not drawn.
         units: outputs, or items that both systems answered, that there are to choose from.
         n: how many of them are chosen.
-        way: `telling` (the estimator chose), `unequal` chances, or `random`.
+        way: `telling` (the estimator chose), or `random`.
         curve: what ratings are expected to bring, from few to many; empty where that is unknown:
             without rated texts, and with goal learn where held-out estimates are not surely nearer
             to the ratings than their mean is.
@@ -67,10 +66,9 @@ class Choice:
 
     goal: Goal
     rows: IntArray
-    probability: FloatArray
     units: int
     n: int
-    way: Literal["telling", "unequal", "random"]
+    way: Literal["telling", "random"]
     curve: tuple[Step, ...] = ()
     within: float = math.nan
     needed: int = 0
@@ -119,15 +117,14 @@ def learn(estimator: Estimator | None, outputs: Outputs, n: int, seed: int) -> C
     cautious = None if estimator is None else estimator.together(some, DOUBT)
     if estimator is None or cautious is None:
         best = rng.permutation(len(rows))[:n]
-        chance = n / units if units == len(outputs) else math.nan  # copies had none
-        return Choice("learn", rows[best], np.full(n, chance), units, n, "random")
+        return Choice("learn", rows[best], units, n, "random")
     best = most_telling(cautious.covariance, cautious.noise, n, counts)
     held, found = held_out_by(estimator), estimator.together(some)
     if held is None or not held.knows or found is None:
         curve: tuple[Step, ...] = ()
     else:
         curve = _learning(found, counts, cautious, n, rng)
-    return Choice("learn", rows[best], np.full(n, np.nan), units, n, "telling", curve=curve)
+    return Choice("learn", rows[best], units, n, "telling", curve=curve)
 
 
 def _different(outputs: Outputs) -> tuple[IntArray, FloatArray]:
