@@ -325,7 +325,8 @@ def test_other_items() -> None:
     [
         (without(outputs(), "system"), {}, "no column for the system"),
         ([row for row in outputs() if row["system"] == "old"], {}, "there is one system, 'old'"),
-        (without(outputs(), "rating"), {}, "no text has a rating"),
+        (without(outputs(), "rating"), {}, "no column for the rating: .* 'judge' may be a judge's"),
+        (partly(outputs(), 0), {}, "no text has a rating"),
         (outputs(), {"selection": "best"}, "--selection must be random, active or unknown"),
         (outputs(), {"selection": "active"}, "needs the chance of every rated output"),
         (outputs(), {"margin": 0.1}, "--margin goes with --fail-if-worse"),

@@ -192,13 +192,13 @@ def test_the_users_columns_without_flags(tmp_path: Path) -> None:
         {"prompt": f"p{i // 2}", "model": "ab"[i % 2], "output": t} for i, t in enumerate(texts)
     ]
     new, old = jsonl(tmp_path / "new.jsonl", rows), tmp_path / "old.jsonl"
-    jsonl(old, [{**r, "prompt": f"o{i}", "score": i % 5} for i, r in enumerate(rows)])
+    jsonl(old, [{**r, "prompt": f"o{i}", "human": i % 5} for i, r in enumerate(rows)])
     file = tmp_path / "to-rate.jsonl"
     ran = run("next", new, "--rated", old, "--goal", "mean", "-n", 12, "-o", file)
     assert ran.code == 0, ran.err
     asked = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
-    assert [*asked[0]] == ["model", "prompt", "output", "score"]
-    jsonl(file, [{**row, "score": i % 5} for i, row in enumerate(asked)])
+    assert [*asked[0]] == ["model", "prompt", "output", "human"]
+    jsonl(file, [{**row, "human": i % 5} for i, row in enumerate(asked)])
     ran = run("compare", new, "--rated", old, "--rated", file)
     assert ran.code == 0, ran.err
     assert "12 rated texts are outputs compared here" in ran.err

@@ -127,7 +127,7 @@ def test_rows_merge_on_an_id(tmp_path: Path) -> None:
 def test_rows_merge_with_annotators(tmp_path: Path) -> None:
     """Without ids but with annotators, task, system, source and text make one text."""
     rows = [
-        {"text": "a", "source": source, "rater": rater, "score": 1}
+        {"text": "a", "source": source, "rater": rater, "rating": 1}
         for source in "pq"
         for rater in "xy"
     ]
@@ -138,7 +138,7 @@ def test_rows_merge_with_annotators(tmp_path: Path) -> None:
 
 def test_items_stand_in_for_missing_sources(tmp_path: Path) -> None:
     """Equal texts for different items stay apart where the file has no sources."""
-    rows = [{"text": "a", "item": i, "rater": "x", "score": 1} for i in (1, 2)]
+    rows = [{"text": "a", "item": i, "rater": "x", "rating": 1} for i in (1, 2)]
     assert len(read_pool([table(tmp_path, *rows)]).pool) == 2
 
 
@@ -276,7 +276,7 @@ def test_order_of_rows_changes_nothing(
 def test_a_flag_takes_a_column_away_from_aliases(tmp_path: Path) -> None:
     """A column that a flag gives to one role is no candidate for another."""
     path = tmp_path / "a.csv"
-    path.write_text("output,response,score\na b c,d e f,3\n", encoding="utf-8")
+    path.write_text("output,response,rating\na b c,d e f,3\n", encoding="utf-8")
     reading = Reading(columns=Columns(text="output", source="response"))
     pool = read_pool([str(path)], reading).pool
     assert (pool.texts, pool.sources) == (("a b c",), ("d e f",))

@@ -46,7 +46,8 @@ def test_asap() -> None:
 def test_nlg_ratings() -> None:
     """Novikova et al.: 2,460 outputs of 3 systems, the rating by alias, the text by flag."""
     path = real("nlg-ratings/emnlp_data_medians.csv")
-    pool = read_pool([path], Reading(columns=Columns(text="sys_ref"), scale=(1, 6))).pool
+    columns = Columns(text="sys_ref", rating=("quality",))
+    pool = read_pool([path], Reading(columns=columns, scale=(1, 6))).pool
     assert (len(pool), len(set(pool.systems)), len(pool.sources)) == (2460, 3, 2460)
 
 

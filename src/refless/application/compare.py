@@ -52,6 +52,7 @@ from refless.signature import Signature, digest_of
 from refless.stats.prediction_powered import FEWEST
 from refless.studies.comparing import Field, Pair, compared
 from refless.tables import PartlyRated
+from refless.tables.columns import NEEDED
 from refless.tables.partly import both_systems, read_partly, with_ratings
 
 PLACES = (None, "item", "source", "task")
@@ -181,7 +182,11 @@ def _read(
     """All outputs as one, all rated texts as one pool, and the baseline's name."""
     check_standard_input(outputs, rated, baseline)
     reading = rows.reading(group=None if group in PLACES else group)
-    found = read_partly(outputs, reading, "" if baseline is None else NEW)
+    reading = replace(reading, elsewhere=rated is not None)
+    alone = rated is None and baseline is None
+    found = read_partly(
+        outputs, reading, "" if baseline is None else NEW, NEEDED if alone else NEEDED[:1]
+    )
     tell(found)
     named = baseline[0] if isinstance(baseline, list) and len(baseline) == 1 else baseline
     if baseline is not None and not (isinstance(named, str) and named in found.texts.systems):
@@ -222,7 +227,7 @@ def _rated(rated: Rows, rows: ComparedRows) -> PartlyRated:
     """Further rated texts: rows, or an index."""
     if index_folder(rated) is not None or isinstance(rated, RatedIndex):
         return read_partly(rated_in(rated_of(rated, rows)[0]), system=None)
-    read = read_partly(rated, rows.reading(), system=None)
+    read = read_partly(rated, rows.reading(), system=None, needed=NEEDED)
     tell(read)
     return read
 
@@ -239,10 +244,15 @@ def _labelled(found: PartlyRated, pool: RatedPool, group: str | None) -> _Given:
         raise UsageError(f"--group {group}: the outputs have no {group} column")
     labels = labels or texts.texts  # ids may be numbers of rows
     own = dict(zip(texts.ids, labels, strict=True))
-    of_item = dict(zip(texts.items, labels, strict=False))
+    of_item = dict(zip(texts.sources, labels, strict=False))  # where one side has no items
+    of_item |= dict(zip(texts.items, labels, strict=False))
     of_text = dict(zip(texts.texts, labels, strict=True))
-    columns = zip(pool.ids, pool.items or pool.texts, pool.texts, strict=True)
-    rated = (own.get(a) or of_item.get(b) or of_text.get(c, b) for a, b, c in columns)
+    items, sources = pool.items or pool.texts, pool.sources or pool.texts
+    columns = zip(pool.ids, items, sources, pool.texts, strict=True)
+    rated = (
+        own.get(a) or of_item.get(b) or of_item.get(c) or of_text.get(d, b)
+        for a, b, c, d in columns
+    )
     return _Given(found, pool, labels, tuple(rated))
 
 

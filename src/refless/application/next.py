@@ -136,9 +136,7 @@ def _read(
     rated texts, beside which it will stand, before those of the outputs.
     """
     check_standard_input(outputs, rated)
-    reading = rows.reading()
-    if rated is not None:  # whose columns of ratings these flags name
-        reading = replace(reading, columns=replace(reading.columns, rating=(), annotator=None))
+    reading = replace(rows.reading(), elsewhere=rated is not None)
     read = read_partly(outputs, reading, "" if goal == "compare" else None)
     tell(read)
     note_missing(read.texts)

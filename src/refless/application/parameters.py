@@ -1,5 +1,6 @@
 """Parameters that functions and command line share, each declared once with its line of help."""
 
+import difflib
 import inspect
 import shlex
 from collections.abc import Callable, Mapping, Sequence
@@ -58,11 +59,11 @@ class OutputRows:
         text_column: Column of the text. Without it: text, output, response, completion, answer,
             candidate.
         id_column: Column of the id, which names one text. Without it: id.
-        item_column: Column of the item, which several systems answered. Without it: item, else the
-            source.
+        item_column: Column of the item, which several systems answered. Without it: item,
+            prompt_id, else the source.
         source_column: Column of the source. Without it: source, prompt, input, question, context,
             mr.
-        system_column: Column of the system. Without it: system, model.
+        system_column: Column of the system. Without it: system, model, version.
         task_column: Column of the task. Without it: task.
         input_format: csv, excel, label-studio ... Without it: by name and content.
         encoding: Encoding of text files.
@@ -109,7 +110,8 @@ class RatedRows(OutputRows):
 
     Attributes:
         rating_column: Column of the ratings; for one annotator a column repeat it, or give a
-            pattern: 'rater*'. Without it: rating, score, quality, label, feedback.
+            pattern: 'rater*'. Without it: rating, human, human_rating, human_score, annotation,
+            label, stars, preference, feedback.
         annotator_column: Column of the annotator. Without it: annotator, rater, worker, user.
         time_column: Column of the time of each rating. Without it: timestamp, rated_at.
         rating_map: Numbers for rating words: up=1,down=0.
@@ -337,13 +339,23 @@ def _called(
         ]
         note(f"from {found.path}: {shlex.join(words) or 'nothing that changes this'}")
         values = {**values, **used}
+    others = [one.name for one in signature.parameters.values() if is_open(one)]
+    _check_names(name, [] if others else [*values], [one.name for one in parameters])
     bound = signature.bind(*args, **values)
     bound.apply_defaults()
     known = dict(bound.arguments)
-    others = [one.name for one in signature.parameters.values() if is_open(one)]
     for more in others:
         known |= known.pop(more)
     return Call(name, parameters, known)
+
+
+def _check_names(function: str, given: Sequence[str], known: Sequence[str]) -> None:
+    """Raises TypeError, as Python does, for a keyword that is none of the function's."""
+    for name in given:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            remedy = f"did you mean '{near[0]}'?" if near else f"help(refless.{function}) lists all"
+            raise TypeError(f"refless.{function}() has no parameter '{name}'; {remedy}")
 
 
 def _flat(own: inspect.Signature, groups: Mapping[str, Any]) -> list[inspect.Parameter]:

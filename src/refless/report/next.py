@@ -283,5 +283,6 @@ class NextResult(Result):
 
     def _next(self) -> Section:
         """What to do with them."""
-        told = "Write them with -o to-rate.csv, have the column rating filled in, then:"
+        names = " and ".join(f"'{clipped(name)}'" for name in self.rating_columns)
+        told = f"Write them with -o to-rate.csv, have the column {names} filled in, then:"
         return Section(title="Then", lines=(told, f"  {self.then}"))

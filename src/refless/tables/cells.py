@@ -12,6 +12,7 @@ from typing import Any
 from refless.errors import InputError
 from refless.tables.foreign import Unreadable
 
+_FORMULA_ERROR = re.compile(r"#(N/A|NAME\?|(REF|VALUE|DIV/0|NUM|NULL|SPILL|CALC|FIELD|ERROR)!)")
 MOST_LOGPROB = 1e-6  # a probability of 1 that was rounded
 
 
@@ -19,14 +20,16 @@ def text_of_cell(value: object) -> str:
     """A text as it stands; "" is a text, None is none.
 
     Raises:
-        InputError: no text, something that is not a string, a NUL, a lone surrogate.
+        InputError: no text, something that is not a string, a formula's error, a NUL, a lone
+            surrogate.
     """
-    if isinstance(value, str) and value.isascii() and "\0" not in value:
-        return value
     if value is None:
         raise InputError("no text", remedy='give the row a text; an empty one is ""')
     if not isinstance(value, str):
         raise InputError(f"{shown(value)} is not a string", remedy="texts must be strings")
+    if value[:1] == "#" and _FORMULA_ERROR.fullmatch(value):
+        found = f"{shown(value)} is an error of a spreadsheet's formula"
+        raise InputError(found, remedy="mend the formula, or drop the row")
     if "\0" in value:
         raise InputError(
             f"a NUL character (position {value.index(chr(0)) + 1})", remedy="remove it"
@@ -46,7 +49,7 @@ def name_of_cell(value: object) -> str:
         InputError: a list or an object, a NUL, a lone surrogate.
     """
     if type(value) is str:
-        return value if value.isascii() and "\0" not in value else text_of_cell(value)
+        return text_of_cell(value)
     if value is None:
         return ""
     if isinstance(value, bool):

@@ -3,6 +3,7 @@
 import hashlib
 import math
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,7 +13,14 @@ from refless.errors import InputError
 from refless.records import numbered, scored
 from refless.tables.cells import counted, name_of_cell, source_of_cell, text_of_cell
 from refless.tables.columns import NEEDED as NEEDED_COLUMNS
-from refless.tables.columns import Roles, check_columns, roles_of, wanted
+from refless.tables.columns import (
+    Roles,
+    check_columns,
+    listed,
+    roles_here,
+    roles_of,
+    wanted,
+)
 from refless.tables.dimensions import columns_for, with_dimension
 from refless.tables.exports.preferences import check_rates
 from refless.tables.gathering import Gathered, gather, gather_batches
@@ -119,6 +127,7 @@ def _roles(
         told, seen = bool(table.told), tuple(table.seen)
         columns = with_dimension(reading, table.dimensions, seen, table.name, told=told)
         check_columns(columns, roles)
+    roles = roles_here(columns, roles, tuple(table.seen)) if reading.elsewhere else roles
     try:
         taken = roles_of(columns, roles, tuple(table.seen), table.name, needed, table.known)
     except InputError as fault:
@@ -140,6 +149,8 @@ def checked_as(table: Gathered, taken: Roles) -> Checked:
     if "annotator" in names:
         names["annotator"], more = pseudonyms(names["annotator"])
         taken = replace(taken, notes=(*taken.notes, *more))
+    for role in ("system", "annotator"):
+        taken = replace(taken, notes=(*taken.notes, *_spelled_alike(names.get(role, ()), role)))
     for role in NEEDED:
         _check_filled(table, names.get(role, ()), role, taken.one(role))
     text = taken.one("text")
@@ -173,6 +184,18 @@ def pseudonyms(names: list[str]) -> tuple[list[str], tuple[str, ...]]:
         return names, ()
     note = f"{counted(len(known), 'annotator')} named by an e-mail address: pseudonyms are used"
     return [known.get(name, name) for name in names], (note,)
+
+
+def _spelled_alike(names: Sequence[str], role: str) -> Iterator[str]:
+    """Notes on names that differ in nothing but capitals, blanks and the like."""
+    alike: dict[str, list[str]] = {}
+    for name in sorted({*names}):
+        folded = " ".join(unicodedata.normalize("NFKC", name).casefold().split())
+        alike.setdefault(folded, []).append(name)
+    for found in alike.values():
+        if len(found) > 1:
+            told = f"differ in capitals or blanks alone and count as {len(found)}"
+            yield f"{role}s {listed(found)} {told}; if they are one, spell them alike"
 
 
 def _pseudonym(mail: str) -> str:

@@ -11,13 +11,16 @@ from refless.errors import InputError, UsageError
 
 ALIASES: dict[str, tuple[str, ...]] = {
     "text": ("text", "output", "response", "completion", "answer", "candidate"),
-    "rating": ("rating", "score", "quality", "label", "feedback"),
+    "rating": (
+        *("rating", "human", "human_rating", "human_score"),
+        *("annotation", "label", "stars", "preference", "feedback"),
+    ),
     "source": ("source", "prompt", "input", "question", "context", "mr"),
-    "system": ("system", "model"),
+    "system": ("system", "model", "version"),
     "annotator": ("annotator", "rater", "worker", "user"),
     "time": ("timestamp", "rated_at"),
     "id": ("id",),
-    "item": ("item",),
+    "item": ("item", "prompt_id"),
     "task": ("task",),
     "reference": ("reference", "references"),
     "weight": ("weight", "weights"),
@@ -27,6 +30,9 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "probability": ("probability", "inclusion_probability"),
     "dimension": ("dimension",),
 }
+LAST = {"version", "prompt_id"}  # looked at where no other alias of the role is there
+UNCLEAR = ("score", "quality", "*_score", "judge*", "gpt*", "llm*")  # a judge's, or people's?
+OF_RATINGS = ("rating", "annotator", "time", "probability")  # roles that outputs may lack
 SHARED = ("text", "id", "item", "source", "system", "task", "group", "score")
 POOL_ROLES = (*SHARED, "rating", "annotator", "time")
 OWN = ("reference", "weight", "logprobs", "tokens")  # what metrics read besides the text
@@ -122,12 +128,38 @@ def wanted(columns: Columns, roles: Sequence[str], more: Sequence[str] = ()) -> 
     """Tells which of a file's columns may play a role, or are more, so that no others are kept."""
     flags = {role: flagged(columns, role) for role in roles}
     named = {name for names in flags.values() for name in names}
-    folded = {alias for role in roles if not flags[role] for alias in ALIASES.get(role, ())}
+    known = {alias for role in roles if not flags[role] for alias in ALIASES.get(role, ())}
     patterns = [name for role in SEVERAL for name in flags.get(role, ()) if is_pattern(name)]
     patterns += [*more, *outer(columns, more)]
     return lambda name: (
-        name in named or name.casefold() in folded or any(matches(name, one) for one in patterns)
+        name in named or folded(name) in known or any(matches(name, one) for one in patterns)
     )
+
+
+def folded(name: str) -> str:
+    """A column's name as aliases are written: `Human Rating` is `human_rating`."""
+    return "_".join(name.casefold().replace("-", " ").split())
+
+
+def unclear(seen: Sequence[str]) -> list[str]:
+    """The columns whose names leave open if a judge gave the scores or people the ratings."""
+    return [
+        name
+        for name in seen
+        if folded(name) not in ALIASES["rating"]
+        and any(matches(folded(name), one) for one in UNCLEAR)
+    ]
+
+
+def roles_here(columns: Columns, roles: Sequence[str], seen: Sequence[str]) -> list[str]:
+    """The roles, but for those about ratings whose flags name columns of other rows alone."""
+    return [
+        role
+        for role in roles
+        if role not in OF_RATINGS
+        or not (names := flagged(columns, role))
+        or any(one == name or matches(one, name) for name in names for one in seen)
+    ]
 
 
 def outer(columns: Columns, more: Sequence[str] = ()) -> list[str]:
@@ -198,15 +230,30 @@ def roles_of(
             raise missing(role, seen, path)
     _check_one_role(taken, columns, path)
     _check_weight(taken, columns, path)
-    return Roles(columns=taken, notes=(f"{path}: {', '.join(said)}",) if said else ())
+    notes = [f"{path}: {', '.join(said)}"] if said else []
+    if "rating" in taken and "rating" not in known:
+        notes += _unread(seen, {name for names in taken.values() for name in names}, path)
+    return Roles(columns=taken, notes=tuple(notes))
+
+
+def _unread(seen: Sequence[str], taken: Collection[str], path: str) -> list[str]:
+    """A note on columns that may be a judge's, and that no flag names."""
+    names = [name for name in unclear(seen) if name not in taken]
+    told = "--score-column reads a judge's scores, in commands that have it"
+    return [f"{path}: left unread: {listed(names)}; {told}"] if names else []
 
 
 def missing(role: str, seen: Sequence[str], path: str, more: str = "") -> InputError:
     """The error where no column has a needed role; `more` is another remedy."""
     found = f"no column for the {role}: none is called {', '.join(ALIASES[role])}"
     remedy = f"name it with --{role}-column"
+    remedy += ", one text a row" if role == "text" else ""
     if role == "rating":
-        remedy += " (repeat it, or give a pattern such as 'rater*', for one annotator a column)"
+        remedy += " (in Python rating_column=; repeat it, or give a pattern such as 'rater*', for "
+        remedy += "one annotator a column)"
+        if names := unclear(seen):
+            found += f"; {listed(names)} may be a judge's scores or people's"
+            remedy += ", or a judge's scores with --score-column"
     if role == "text" and any(name.casefold().endswith("id") for name in seen):
         remedy += "; or join the file of texts first, in pandas: texts.merge(ratings, on='id')"
     return InputError(found, path=path, remedy=f"{remedy}{more}; the columns are {listed(seen)}")
@@ -278,8 +325,10 @@ def _found(
     named = {other: flagged(columns, other) for other in roles if other != role}
     taken = {name for names in named.values() for name in names}
     alone = {name for other, names in named.items() if other not in shared for name in names}
-    free = _by_alias(role, [name for name in seen if name not in taken], path)
-    return free or _by_alias(role, [name for name in seen if name not in alone], path)
+    hidden = ALIASES["label"] if role == "rating" and "label" in roles else ()
+    aliases = [one for one in ALIASES.get(role, ()) if one not in hidden]
+    free = _by_alias(role, aliases, [name for name in seen if name not in taken], path)
+    return free or _by_alias(role, aliases, [name for name in seen if name not in alone], path)
 
 
 def _check_one_role(taken: dict[str, tuple[str, ...]], columns: Columns, path: str) -> None:
@@ -295,13 +344,16 @@ def _check_one_role(taken: dict[str, tuple[str, ...]], columns: Columns, path: s
             )
 
 
-def _by_alias(role: str, seen: Sequence[str], path: str) -> tuple[str, ...]:
+def _by_alias(
+    role: str, aliases: Collection[str], seen: Sequence[str], path: str
+) -> tuple[str, ...]:
     """The one column with an alias of the role; one spelled exactly wins over other cases."""
-    aliases = ALIASES.get(role, ())
-    exact = [name for name in seen if name in aliases]
-    found = exact or [name for name in seen if name.casefold() in aliases]
+    exact = {name for name in seen if name in aliases}
+    found = [n for n in seen if n in exact or folded(n) in {*aliases} - exact]
+    found = [name for name in found if folded(name) not in LAST] or found
     if len(found) > 1:
-        remedy = f"choose one with --{role}-column"
+        python = f" (in Python {role}_column=)" if role == "rating" else ""
+        remedy = f"choose one with --{role}-column{python}"
         raise InputError(
             f"more than one column could be the {role}: {listed(found)}", path=path, remedy=remedy
         )

@@ -23,6 +23,7 @@ from refless.tables.memory import paths_of, table_in_memory
 from refless.tables.reading import Reading
 from refless.tables.streams import Place
 from refless.tables.table import Numbered, Row, Table, Told
+from refless.tables.wide import lengthened, with_sides
 
 _CHUNK = 8192
 _MEMO = 1 << 15
@@ -141,7 +142,8 @@ def gather(rows: object, keep: Keep, reading: Reading, dimensions: Sequence[str]
     with long_cells():
         for name, opened in _tables(rows, keep, reading):
             first = len(table)
-            with opened as source:
+            with opened as whole:
+                source = lengthened(whole, reading.columns, name)
                 table.parts.append(Part(first, name, source.lines, {*source.columns}))
                 table.seen.update(dict.fromkeys(source.columns))
                 for column in filter(keep, source.columns):
@@ -171,7 +173,8 @@ def gather_batches(
     met: Counter[str] = Counter()
     with long_cells():
         for name, opened in _tables(rows, keep, reading):
-            with opened as source:
+            with opened as whole:
+                source = lengthened(whole, reading.columns, name)
                 part = Part(0, name, source.lines, {*source.columns})
                 columns.update(dict.fromkeys(source.columns))
                 found, first = _wanted(source, reading, dimensions, met, name), True
@@ -252,12 +255,12 @@ def _tables(
     """The name of each file, or of what lies in memory, and its rows."""
     paths = paths_of(rows)
     if paths is None:
-        name, table = table_in_memory(rows, (lambda _: True) if reading.pairs else keep)
+        name, table = table_in_memory(rows, (lambda _: True) if reading.pairs else with_sides(keep))
         if reading.pairs:
             table = exported(table, PAIRS, Place(path=name, raw=b"", reading=reading, keep=keep))
         yield name, nullcontext(table)
     for path in paths or ():
-        yield path, table_of(path, reading, keep)
+        yield path, table_of(path, reading, with_sides(keep))
 
 
 def _extend(

@@ -21,7 +21,7 @@ from refless.records import (
     columns_of,
 )
 from refless.tables.checking import Checked, Read, checked, numbers_of
-from refless.tables.columns import COMPARED_ROLES
+from refless.tables.columns import COMPARED_ROLES, missing
 from refless.tables.memory import Rows
 from refless.tables.outputs import outputs_of_rows
 from refless.tables.pools import rated_of
@@ -58,7 +58,12 @@ class PartlyRated(Read):
         return found
 
 
-def read_partly(rows: Rows, reading: Reading = PLAIN, system: str | None = "") -> PartlyRated:
+def read_partly(
+    rows: Rows,
+    reading: Reading = PLAIN,
+    system: str | None = "",
+    needed: Sequence[str] = ("text",),
+) -> PartlyRated:
     """The outputs in rows from anywhere, with their ratings where they have any.
 
     Without a column of systems each file is one system, called after it. An id that several
@@ -69,6 +74,7 @@ def read_partly(rows: Rows, reading: Reading = PLAIN, system: str | None = "") -
         reading: as for `read_pool`.
         system: what the system is called where neither a column nor files say it; None where it
             need not be known.
+        needed: roles that must have a column.
 
     Raises:
         InputError: as `read_pool` and `read_outputs`; no system, a probability outside (0, 1].
@@ -76,7 +82,7 @@ def read_partly(rows: Rows, reading: Reading = PLAIN, system: str | None = "") -
     """
     if isinstance(rows, Texts):
         return _of_texts(rows, system)
-    table = checked(rows, reading, COMPARED_ROLES, needed=("text",))
+    table = checked(rows, reading, COMPARED_ROLES, needed)
     table = table if system is None else _named(table, system)
     chances, every = _probabilities(table), range(len(table.table))
     rated = rated_of(table, reading, both=True) if _has_rating(table) else None
@@ -167,7 +173,7 @@ def _by_system(read: PartlyRated, *, by_id: bool) -> PartlyRated:
 def with_ratings(found: PartlyRated, more: PartlyRated) -> tuple[PartlyRated, RatedPool, int]:
     """The outputs with ratings that other rows have of them, all rated texts, and how many.
 
-    A rated text is an output where both have its id and text, or system, item and text.
+    A rated text is an output where both have its id and text, or system, item (or source) and text.
 
     Raises:
         InputError: none of the other rows is rated.
@@ -214,7 +220,7 @@ def _places(found: PartlyRated, more: PartlyRated) -> IntArray:
     texts, rated = found.texts, more.texts.take(more.place)
     place: dict[object, int] = {}
     keys: list[tuple[object, ...]] = [()] * len(rated)
-    for names in (("systems", "items", "texts"), ("ids", "texts")):
+    for names in (*(("systems", one, "texts") for one in ("items", "sources")), ("ids", "texts")):
         if not all(getattr(texts, one) and getattr(rated, one) for one in names):
             continue
         if names[0] == "ids" and not (found.named and more.named):
@@ -277,11 +283,8 @@ def _named(table: Checked, system: str) -> Checked:
         files = [PurePath(part.name).stem for part in parts]
         called = files if len({*files}) == len(files) else [part.name for part in parts]
         if len(parts) == 1 and not system:
-            raise InputError(
-                "no column for the system: none is called system, model",
-                path=table.table.name,
-                remedy="name it with --system-column, or give one file for each system",
-            )
+            more = ", or give one file for each system"
+            raise missing("system", [*table.table.seen], table.table.name, more)
         starts = [*(part.first for part in parts), len(table.table)]
         lengths = [after - before for before, after in pairwise(starts)]
         called = [system] if len(parts) == 1 else called

@@ -16,7 +16,7 @@ class Told:
     """What an export of a tool says beside its rows; whole when all rows are read.
 
     Attributes:
-        tool: what the file is, for messages.
+        tool: what the file is, for messages; "" where no tool wrote it.
         scale: lowest and highest rating, where the tool or its configuration says so.
         notes: sentences.
         left_out: what is no rating by a person, and how often it was met.
@@ -31,7 +31,8 @@ class Told:
 
     def lines(self, path: str) -> Iterator[str]:
         """All of it in sentences."""
-        yield f"{path}: read as {self.tool} (--input-format names another format)"
+        if self.tool:
+            yield f"{path}: read as {self.tool} (--input-format names another format)"
         yield from (f"{path}: {note}" for note in self.notes)
         yield from (f"{path}: {line}" for line in self.left())
 

@@ -1,0 +1,255 @@
+"""Which column was read: people's ratings, a judge's scores, systems and items by their names."""
+
+from __future__ import annotations
+
+import csv
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import refless
+from command_line import jsonl, run
+from refless.errors import InputError
+from refless.tables import Columns, Reading, read_both, read_outputs, read_pool, read_scored
+from refless.tables.columns import HUSE_ROLES
+
+Rows = list[dict[str, Any]]
+UNREAD = "left unread: 'score'; --score-column reads a judge's scores, in commands that have it"
+
+
+def judged(items: int = 60, rated: int = 20) -> Rows:
+    """Two versions that people rate alike, and that a judge does not; some have human ratings."""
+    drawn = random.Random(3)
+    return [
+        {
+            "prompt": f"prompt {i}",
+            "output": f"answer {drawn.random():.6f} of {model} to {i}",
+            "model": model,
+            "score": round(3 + 0.5 * (model == "v2") + drawn.gauss(0, 0.5), 2),
+            "human_rating": drawn.choice([1, 2, 3, 4, 5]) if i < rated else None,
+        }
+        for i in range(items)
+        for model in ("v1", "v2")
+    ]
+
+
+def without(rows: Rows, *names: str) -> Rows:
+    return [{name: cell for name, cell in row.items() if name not in names} for row in rows]
+
+
+def renamed(rows: Rows, **names: str) -> Rows:
+    return [{names.get(name, name): cell for name, cell in row.items()} for row in rows]
+
+
+def test_people_and_not_their_judge_compare() -> None:
+    """A judge's column beside people's is said to be unread; by people nothing is shown."""
+    found: Any = refless.compare(judged())
+    assert f"the rows: {UNREAD}" in found.notes
+    assert "rating from 'human_rating'" in found.notes[0]
+    low, high = found.comparison.pairs[0].answer.interval
+    assert low < 0 < high
+    by_judge: Any = refless.compare(without(judged(), "human_rating"), rating_column="score")
+    assert by_judge.comparison.pairs[0].answer.interval[0] > 0
+
+
+@pytest.mark.parametrize("name", ["validate", "score"])
+def test_people_and_not_their_judge_elsewhere(name: str) -> None:
+    """The same of the texts that estimates are made of, and of one file of both."""
+    found = getattr(refless, name)(judged(30), estimator="bleu-neighbors")
+    assert any("rating from 'human_rating'" in line for line in found.notes)
+    assert f"the rows: {UNREAD}" in found.notes
+
+
+@pytest.mark.parametrize(
+    "name", ["human", "human_rating", "Human Rating", "annotation", "label", "stars", "preference"]
+)
+def test_names_of_ratings(name: str) -> None:
+    """Names of people's ratings are known, also as a spreadsheet writes them."""
+    rows = [{"text": "a", name: 1, "judge_gpt": 9}, {"text": "b", name: 2, "judge_gpt": 9}]
+    read = read_pool(rows)
+    assert (read.pool.human.tolist(), read.columns["rating"]) == ([1, 2], (name,))
+    assert any("left unread: 'judge_gpt'" in line for line in read.notes)
+
+
+@pytest.mark.parametrize("other", ["human", "Stars", "feedback", "human_score"])
+def test_two_that_could_be_the_rating(other: str) -> None:
+    """They are listed, with the flag and the parameter that choose one."""
+    rows = [{"text": "a", "rating": 1, other: 5}]
+    said = rf"'rating', '{other}'; choose one with --rating-column \(in Python rating_column=\)"
+    with pytest.raises(InputError, match=f"more than one column could be the rating: {said}"):
+        read_pool(rows)
+    assert read_pool(rows, Reading(columns=Columns(rating=(other,)))).pool.human.tolist() == [5]
+
+
+@pytest.mark.parametrize("name", ["score", "quality", "judge", "gpt4", "llm_judge", "bert_score"])
+def test_scores_are_nobodys_ratings_unless_named(name: str) -> None:
+    """Alone they are refused, with both ways to name them; named, they are read."""
+    rows = [{"text": "a", name: 1}, {"text": "b", name: 2}]
+    said = rf"'{name}' may be a judge's scores or people's; name it with --rating-column .*--score-"
+    for read in (read_pool, read_both):
+        with pytest.raises(InputError, match=said):
+            read(rows)
+    with pytest.raises(InputError, match=said):
+        refless.compare([{**row, "system": "ab"[i]} for i, row in enumerate(rows)])
+    assert read_pool(rows, Reading(columns=Columns(rating=(name,)))).pool.human.tolist() == [1, 2]
+
+
+def test_a_named_score_is_not_said_to_be_unread() -> None:
+    """Nor is a text whose column is called after a model."""
+    rows = [{"gpt4": "a", "score": 1, "rating": 2}, {"gpt4": "b", "score": 3, "rating": 2}]
+    read = read_pool(rows, Reading(columns=Columns(text="gpt4", score=("score",))))
+    assert not any("unread" in line for line in read.notes)
+
+
+def test_huse_has_labels_of_its_own() -> None:
+    """Where a column tells who wrote a text, `label` and `human` are that column."""
+    rows = [{"text": "a", "rating": 1, "human": 1, "logprob": -1}]
+    rows += [{"text": "b", "rating": 2, "human": 0, "logprob": -2}]
+    read = read_scored(rows, Reading(), HUSE_ROLES)
+    assert (read.pool.human.tolist(), read.labels) == ([1, 2], ("1", "0"))
+
+
+def test_versions_and_prompt_ids() -> None:
+    """They are systems and items, where nothing else is called so."""
+    rows = [{"prompt_id": "p1", "version": "v1", "text": "a"}]
+    rows += [{"prompt_id": "p1", "version": "v2", "text": "b"}]
+    found = read_outputs(rows).outputs
+    assert (found.systems, found.items) == (("v1", "v2"), ("p1", "p1"))
+    more = [{**row, "model": "m", "item": "i"} for row in rows]
+    found = read_outputs(more).outputs
+    assert (found.systems, found.items) == (("m", "m"), ("i", "i"))
+
+
+def test_no_system_lists_the_columns() -> None:
+    """What is there is listed, so that one of them can be named."""
+    rows = renamed(without(judged(), "score"), model="variant")
+    with pytest.raises(InputError, match=r"called system, model, version; .* 'variant', 'human_r"):
+        refless.compare(rows)
+
+
+def test_ratings_of_other_files_name_columns_of_theirs(tmp_path: Path) -> None:
+    """--rating-column and --annotator-column name columns of --rated, which outputs may lack."""
+    rows = renamed(without(judged(30, 30), "score"), human_rating="mark")
+    outputs = jsonl(tmp_path / "outputs.jsonl", without(rows, "mark"))
+    rated = jsonl(tmp_path / "rated.jsonl", [{**row, "who": "ann"} for row in rows[:40]])
+    flags = ("--rating-column", "mark", "--annotator-column", "who")
+    ran = run("compare", outputs, "--rated", rated, *flags)
+    assert ran.code == 0, ran.err
+    assert "40 rated texts are outputs compared here" in ran.err
+    ran = run("compare", outputs, "--rated", rated, "--rating-column", "mrak")
+    assert (ran.code, "there is no column 'mrak'" in ran.err) == (2, True)
+    ran = run("compare", outputs, "--rated", outputs)
+    assert (ran.code, "no column for the rating" in ran.err) == (2, True)
+
+
+def test_items_of_one_file_alone() -> None:
+    """Where the outputs lack the ratings' column of items, sources say which texts are the same."""
+    rows = without(judged(30, 30), "score")
+    rated = [{"prompt_id": f"p{i // 2}", **row} for i, row in enumerate(rows[:40])]
+    found: Any = refless.compare(without(rows, "human_rating"), rated=rated)
+    assert any("40 rated texts are outputs compared here" in line for line in found.notes)
+
+
+def test_the_file_for_raters_has_the_users_columns(tmp_path: Path) -> None:
+    """`prompt_id` is kept, and the page asks for the column that there is."""
+    rows = [
+        {"prompt_id": f"p{i // 2}", **row}
+        for i, row in enumerate(renamed(without(judged(30, 10), "score"), human_rating="human"))
+    ]
+    file = tmp_path / "to-rate.csv"
+    given = jsonl(tmp_path / "o.jsonl", rows)
+    ran = run("next", given, "--goal", "compare", "-n", 3, "-o", file)
+    assert ran.code == 0, ran.err
+    assert "have the column 'human' filled in" in ran.out
+    with file.open(newline="", encoding="utf-8") as opened:
+        assert next(csv.reader(opened)) == ["prompt_id", "model", "prompt", "output", "human"]
+
+
+def wide(rows: Rows) -> Rows:
+    """A row for each prompt, with both texts and ratings."""
+    pairs = zip(rows[::2], rows[1::2], strict=True)
+    return [
+        {
+            "prompt": a["prompt"],
+            **{f"output_{one['model']}": one["output"] for one in (a, b)},
+            **{f"Rating_{one['model']}": one["human_rating"] for one in (a, b)},
+            "length_x": 1,
+        }
+        for a, b in pairs
+    ]
+
+
+@pytest.mark.parametrize("memory", [False, True])
+def test_texts_side_by_side(tmp_path: Path, *, memory: bool) -> None:
+    """Both texts of a row are compared as if they stood on rows of their own, which is said."""
+    rows = without(judged(), "score")
+    path = tmp_path / "ab.csv"
+    with path.open("w", newline="", encoding="utf-8") as opened:
+        writer = csv.DictWriter(opened, [*wide(rows)[0]])
+        writer.writeheader()
+        writer.writerows(wide(rows))
+    found: Any = refless.compare(wide(rows) if memory else path)
+    plain: Any = refless.compare(rows)
+    assert found.comparison.pairs == plain.comparison.pairs
+    assert any("a row holds texts of v1, v2: each is read as a row" in n for n in found.notes)
+
+
+def test_rows_of_texts_side_by_side_are_items() -> None:
+    """Without a source the id, or else the place of a row, says what belongs together."""
+    rows: Rows = [{"output_a": "x", "output_b": "y"}, {"output_a": "z", "output_b": "w"}]
+    found = read_outputs(rows).outputs
+    assert (found.texts, found.systems) == (("x", "y", "z", "w"), ("a", "b", "a", "b"))
+    assert found.items == ("the rows:1", "the rows:1", "the rows:2", "the rows:2")
+    columns = {"id": [7, 8], "output_a": ["x", "z"], "output_b": ["y", "w"]}
+    assert read_outputs(columns).outputs.items == ("7", "7", "8", "8")
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"response_text": "a", "response_time": 1},
+        {"output_1": "a"},
+        {"text_id": 1, "a_b": 2},
+        {"output_a": "a", "output_b": "b", "rating": 1},  # of the pair
+    ],
+)
+def test_what_is_not_side_by_side(row: dict[str, Any]) -> None:
+    """Names that only look alike make no systems."""
+    with pytest.raises(InputError, match=r"no column for the text.*, one text a row"):
+        read_outputs([row])
+
+
+@pytest.mark.parametrize("name", ["validate", "score", "compare"])
+def test_a_wrong_keyword(name: str) -> None:
+    """The function is named, and the nearest parameter."""
+    with pytest.raises(TypeError, match=rf"refless\.{name}\(\) .*'rating_col'.*'rating_column'\?"):
+        getattr(refless, name)([], rating_col="human")
+    with pytest.raises(TypeError, match=rf"no parameter 'zzz'; help\(refless\.{name}\)"):
+        getattr(refless, name)([], zzz=1)
+
+
+def test_names_that_look_alike() -> None:
+    """Systems and raters that differ in blanks or capitals alone are told; they stay two."""
+    rows = [{"text": "a", "system": "A", "rater": "Ann", "rating": 1}]
+    rows += [{"text": "b", "system": "A ", "rater": "ann", "rating": 2}]
+    read = read_pool(rows)
+    assert read.pool.systems == ("A", "A ")
+    for told in ("systems 'A', 'A '", "annotators 'Ann', 'ann'"):
+        assert any(line.startswith(f"{told} differ in capitals or") for line in read.notes)
+
+
+@pytest.mark.parametrize("cell", ["#REF!", "#VALUE!", "#DIV/0!", "#NAME?", "#N/A"])
+def test_errors_of_spreadsheets(cell: str) -> None:
+    """A formula's error is neither a text nor a name."""
+    for role in ("text", "system"):
+        rows = [
+            {"text": "a", "system": "s", "rating": 1},
+            {"text": "b", "system": "s", "rating": 2},
+        ]
+        rows[1][role] = cell
+        with pytest.raises(InputError, match=f"row 2, column '{role}': .* of a spreadsheet's"):
+            read_pool(rows)
+        read = read_pool(rows, Reading(skip_bad=True))
+        assert (read.pool.texts, read.n_skipped) == (("a",), 1)
