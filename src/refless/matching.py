@@ -49,21 +49,9 @@ class Held:
     starts: IntArray
     places: IntArray
 
-    def among(self, rows: IntArray, n: int) -> Held:
-        """The same for some of n rated texts, which are numbered anew in the order given."""
-        place = np.full(n, -1)
-        place[rows] = np.arange(len(rows))
-        mine = place[self.places]
-        starts = np.concatenate([[0], np.cumsum(mine >= 0)])[self.starts]
-        return Held(self.group, starts, mine[mine >= 0])
-
     def sizes(self) -> IntArray:
         """[outputs] how many rated texts each must not see."""
         return np.where(self.group >= 0, np.diff(self.starts, append=0)[self.group], 0)
-
-    def of(self, outputs: IntArray) -> Held:
-        """The same for some of the outputs."""
-        return replace(self, group=self.group[outputs])
 
     def hide(self, block: FloatArray, begin: int = 0) -> None:
         """Puts -1 into a block [outputs from `begin` on, rated texts] where they must not see."""

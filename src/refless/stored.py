@@ -151,9 +151,9 @@ def _check_unique(ids: Packed) -> None:
     hold(len({ids[row] for row in rows}) == len(rows), "ids are not unique")
 
 
-def hashed(columns: Sequence[Packed], seed: int = 0) -> npt.NDArray[np.uint64]:
-    """[n] a hash of each row of some columns, of which there is at least one; others by seed."""
-    found = np.full(len(columns[0]), seed % 2**64, dtype=np.uint64)
+def hashed(columns: Sequence[Packed]) -> npt.NDArray[np.uint64]:
+    """[n] a hash of each row of some columns, of which there is at least one."""
+    found = np.zeros(len(columns[0]), dtype=np.uint64)
     for column in columns:
         loops.hashes(column.raw, column.starts, found)
     return found

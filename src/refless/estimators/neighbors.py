@@ -8,7 +8,6 @@ from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 
-from refless import matching
 from refless.errors import UsageError
 from refless.estimators.explanation import Explanation
 from refless.estimators.given import outputs_in
@@ -26,10 +25,9 @@ from refless.estimators.protocol import (
 )
 from refless.estimators.reach import half_widths, held_out_ways
 from refless.estimators.scorer import Comparison, Held, Sweep, Tried, Within
-from refless.estimators.shards import FIRST, Read, Shards, read
-from refless.human import canonical_order, copies_in_order, fingerprint, scaled
+from refless.human import canonical_order, copies_in_order, fingerprint
 from refless.index import RatedIndex, rated_in
-from refless.kernels import KERNELS, Kernel, Prepared, kernel_of
+from refless.kernels import KERNELS, Kernel, kernel_of
 from refless.kernels.bleu import BleuStar
 from refless.matching import hold_out
 from refless.records import (
@@ -70,11 +68,8 @@ class BLEUNeighbors(Estimator):
         max_fraction: b, the largest share of the rated texts; 1 removes the rule.
         weights: `uniform` as published, or `kernel`: neighbours weigh similarity**power.
         power: that power.
-        precision: an output reads rated texts, in random order, until its estimate is known to lie
-            within so much of the one from all of them, with 95 %; None reads all. On the unit scale
-            where the ratings have a scale, else in the raters' units.
         subsample: share of the pool used in this evaluation, drawn with `seed`.
-        seed: seed of the sub-sampling, and of that order.
+        seed: seed of the sub-sampling.
         threads: number of threads, all cores by default; no result depends on it.
     """
 
@@ -91,10 +86,6 @@ class BLEUNeighbors(Estimator):
         Literal["uniform", "kernel"], About("kernel: neighbours weigh similarity**power")
     ] = "uniform"
     power: Annotated[float, About("that power", above=0)] = POWER
-    precision: Annotated[
-        float | None,
-        About("read rated texts until an estimate is known so well; none: all", above=0),
-    ] = None
     subsample: Annotated[float, SUBSAMPLE] = 1.0
     seed: Annotated[int, SEED] = 0
     threads: Annotated[int | None, THREADS] = None
@@ -108,8 +99,6 @@ class BLEUNeighbors(Estimator):
         check(self)
         if self.weights != "kernel" and self.power != POWER:
             raise UsageError("power goes with weights=kernel")
-        if self.weights == "kernel" and self.precision is not None:
-            raise UsageError("precision goes with weights=uniform")
 
     def _kernel(self) -> Kernel:
         return kernel_of(self.kernel)
@@ -135,14 +124,8 @@ class BLEUNeighbors(Estimator):
         """Tau in force."""
         return self._kernel().default_tau if self.tau is None else self.tau
 
-    @property
-    def _draws(self) -> bool:
-        """Whether not all rated texts have a say in each estimate."""
-        return self.subsample < 1.0 or self.precision is not None
-
     def _learned_with(self) -> object:
-        drawn = (self.subsample, self.seed) if self._draws else ()
-        return (self._kernel(), self.precision is not None, *drawn)
+        return (self._kernel(), *((self.subsample, self.seed) if self.subsample < 1.0 else ()))
 
     def _learn(self, given: RatedPool | RatedIndex, groups: IntArray | None = None) -> Neighborhood:
         """Rated texts, read by the kernel.
@@ -153,18 +136,12 @@ class BLEUNeighbors(Estimator):
         if isinstance(given, RatedIndex):
             self._check_index(given)
             if self.subsample == 1.0:
-                prepared = self._prepared(given.pool, given.prepared)
-                return Neighborhood.of(given.pool, given.pool, prepared, given.fingerprint)
+                return Neighborhood.of(given.pool, given.pool, given.prepared, given.fingerprint)
         pool = rated_in(given)
         ordered = pool.take(canonical_order(pool, groups if self.subsample < 1.0 else None))
         rated = subsampled(ordered, self.subsample, self.seed)
-        return Neighborhood.of(pool, rated, self._prepared(rated), fingerprint(ordered))
-
-    def _prepared(self, rated: RatedPool, whole: Prepared | None = None) -> Prepared:
-        """The kernel against these texts; in shards, each read when it is needed, or whole."""
-        if self.precision is not None:
-            return Shards.of(self._kernel(), rated, self.seed, whole)
-        return self._kernel().prepare(rated.texts) if whole is None else whole
+        prepared = self._kernel().prepare(rated.texts)
+        return Neighborhood.of(pool, rated, prepared, fingerprint(ordered))
 
     def _check_index(self, index: RatedIndex) -> None:
         kernel = self._kernel()
@@ -222,42 +199,12 @@ class BLEUNeighbors(Estimator):
         if groups is not None and rated_groups is not None:
             held = hold_out(groups, rated_groups)
             hidden = held.sizes()
-        if isinstance(state.prepared, Shards):
-            got = self._read(state, state.prepared, outputs, held)
-            values, support, sizes = state.human.means(got.sums, got.counts), got.counts, got.seen
-            values = scaled(values, state.rated.scale)
-        else:
-            tau = np.array([rule.tau])
-            means, counts = state.means(outputs.texts, tau, rule, held, self.progress)
-            values, support, sizes = means[:, 0], counts[:, 0], len(state.rated) - hidden
-        reasons = state.reasons(outputs, rule, support, sizes)
+        tau = np.array([rule.tau])
+        means, counts = state.means(outputs.texts, tau, rule, held, self.progress)
+        values, support = means[:, 0], counts[:, 0]
+        reasons = state.reasons(outputs, rule, support, len(state.rated) - hidden)
         undefined = np.array([reason != "" for reason in reasons], dtype=np.bool_)
         return np.where(undefined, np.nan, values), support, reasons
-
-    def _read(
-        self, state: Neighborhood, shards: Shards, outputs: Outputs, held: matching.Held | None
-    ) -> Read:
-        """As many rated texts as the precision needs."""
-        low, high = state.rated.scale or (0.0, 1.0)
-        precision = (self.precision or 0.0) * (high - low)
-        return read(shards, state.human, outputs.texts, self._rule(), precision, held)
-
-    def reading(self, X: Any) -> Reading:  # noqa: ANN401, N803
-        """How far rated texts were read for each output, and what is known of its exact estimate.
-
-        Raises:
-            UsageError: without `precision`, when all are read.
-        """
-        state: Neighborhood = self._state()
-        if not isinstance(state.prepared, Shards):
-            raise UsageError("all rated texts are read; precision=0.01 reads as many as it takes")
-        outputs = outputs_in(X)
-        got = self._read(state, state.prepared, outputs, None)
-        scale = state.rated.scale
-        low, high = scale or (0.0, 1.0)
-        means = scaled(state.human.means(got.sums, got.counts), scale)
-        reach = got.half / (high - low)
-        return Reading(ids=outputs.ids, seen=got.seen, low=means - reach, high=means + reach)
 
     def residuals(self) -> Residuals:
         """Rating minus held-out estimate, of at most 2,000 rated texts, without those undefined.
@@ -342,14 +289,14 @@ class BLEUNeighbors(Estimator):
     ) -> tuple[Estimates, Tried]:
         """As of every scorer, out of one table of similarities."""
         found, rated = self.held_out(pool, groups), rated_in(pool)
-        if self._draws or len(rated) > DENSE_TEXTS:
+        if self.subsample < 1.0 or len(rated) > DENSE_TEXTS:
             return found, Tried(Held(found.values, self.held_out(pool, blocks).values))
         order = canonical_order(rated, groups)
         return found, Tried.out_of(self.within(rated.take(order)), groups, blocks, order)
 
     def within(self, pool: RatedPool) -> Within:
         """Held-out estimates of some rows among themselves; all similarities computed once."""
-        if self._draws or len(pool) > DENSE_TEXTS:
+        if self.subsample < 1.0 or len(pool) > DENSE_TEXTS:
             return super().within(pool)
         state = Neighborhood.of(pool, pool, self._kernel().prepare(pool.texts), "")
         return state.among_themselves(self._rule())
@@ -365,7 +312,6 @@ class BLEUNeighbors(Estimator):
             b=self.max_fraction,
             w=self.weights,
             **({"power": self.power} if self.weights == "kernel" else {}),
-            **self._shard_settings(),
         )
         if pool is not None:
             signed = self._with_pool(signed, rated_in(pool))
@@ -373,29 +319,6 @@ class BLEUNeighbors(Estimator):
             known: Neighborhood = self._fitted.learned
             signed = self._with_pool(signed, known.pool, known.fingerprint)
         return signed.plus(v=__version__)
-
-    def _shard_settings(self) -> dict[str, object]:
-        """What a signature says of the reading of shards."""
-        if self.precision is None:
-            return {}
-        return {"precision": self.precision, "shards": FIRST, "shardseed": self.seed}
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Reading:
-    """How far rated texts were read, and what is known of the estimates from all of them.
-
-    Attributes:
-        ids: [n] names of the outputs.
-        seen: [n] rated texts that were read.
-        low, high: [n] 95 % interval of the mean rating of all neighbours; of no width where all
-            rated texts were read, NaN without any neighbour.
-    """
-
-    ids: tuple[str, ...]
-    seen: IntArray
-    low: FloatArray
-    high: FloatArray
 
 
 def _answer(state: Neighborhood, outputs: Outputs, found: _Found, reach: FloatArray) -> Estimates:
