@@ -1,7 +1,8 @@
 """How often the intervals of `refless compare` hold, and how wide they are beside others'.
 
-Three parts. `simulated`: systems whose true difference is known; few items are rated, estimates are
-learned from these ratings alone (ten folds of items) or come from a judge. `replayed`: pools with
+Four parts. `simulated`: systems whose true difference is known; few items are rated, estimates are
+learned from these ratings alone (ten folds of items) or come from a judge. `people`: equal systems,
+each rated by people of its own. `replayed`: pools with
 several systems of which all texts are rated; a part of the ratings is kept, and the answer is
 compared with that of the whole. `alone`: the same with systems none of whose texts is rated.
 Beside `compare` stand the ratings alone, and with --beside ppi-python, cje-eval and glide-py on the
@@ -19,17 +20,22 @@ import json
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from refless.records import FloatArray, Outputs, Residuals
+from refless.records import FloatArray, Outputs, RatedPool, Ratings, Residuals
 from refless.stats.prediction_powered import Answer
-from refless.studies.comparing import Field, Pair, compared
+from refless.studies.comparing import Pair, compared
+from refless.studies.entries import Field, Raters
 
 OTHERS = 300  # rated texts of other systems
 REPLAYED = (20, 60)  # rated items
+WHO = (*"abcdefgh",)
+PANELS = (("abcd", "abcd", 4), ("abcd", "efgh", 4), ("abcd", "efgh", 1), ("abc", "bcd", 2))
+PANELS = (*PANELS, ("ab", "cd", 2), ("ab", "cd", 1), ("a", "bcd", 1), ("a", "b", 1))
 NONE = Residuals(values=np.zeros(0))
 Found = tuple[float, float, float]  # a value and its interval
 Peer = Callable[[Field], Found]
@@ -208,6 +214,53 @@ def _learned(rng: np.random.Generator, features: FloatArray, human: FloatArray) 
     return estimates
 
 
+def people(runs: int, seed: int) -> None:
+    """Equal systems, rated by people whose strictness has a standard deviation of .4."""
+    for first, second, each in PANELS:
+        rng, tally = np.random.default_rng(seed), Tally()
+        for _ in range(runs):
+            field = _by_people(rng, first, second, each)
+            (pair,) = compared(field, NONE, ("a", "b")).pairs
+            (plain,) = compared(replace(field, raters=None), NONE, ("a", "b")).pairs
+            tally.add("without names", plain.answer.value, plain.answer.interval, 0.0)
+            if not pair.untold:
+                tally.add("refless compare", pair.answer.value, pair.answer.interval, 0.0)
+        told = len(tally.rows.get("refless compare", ()))
+        print(f"{first} and {second}, ratings a text: {each}; told in {told} of {runs} runs")
+        print("\n".join(tally.lines("without names")), flush=True)
+
+
+def _by_people(rng: np.random.Generator, first: str, second: str, each: int) -> Field:
+    """Forty items that two equal systems answered, each answer rated by so many of its people."""
+    n, strict = 40, dict(zip("abcdefgh", 0.4 * rng.normal(size=8), strict=True))
+    item, output, who, values = 0.6 * rng.normal(size=n), [], [], []
+    for row in range(2 * n):
+        drawn = rng.choice([*(first if row < n else second)], each, replace=False)
+        quality = 3.3 + item[row % n] + 0.5 * rng.normal()
+        output += [row] * each
+        who += [ord(name) for name in drawn]
+        values += [np.clip(np.round(quality + strict[k] + rng.normal() / 2), 1, 5) for k in drawn]
+    names, row, rater = [f"i{i}" for i in range(n)], np.array(output), np.array(who)
+    outputs = Outputs(
+        ids=tuple(map(str, range(2 * n))),
+        texts=("",) * (2 * n),
+        systems=tuple("a" * n + "b" * n),
+        items=tuple(names * 2),
+    )
+    pool = RatedPool(
+        ids=outputs.ids,
+        texts=outputs.texts,
+        systems=outputs.systems,
+        human=np.bincount(row, values) / each,
+        ratings=Ratings(text=row, annotator=rater - 97, values=np.array(values), annotators=WHO),
+    )
+    nothing = np.full(2 * n, np.nan)
+    raters = Raters.of(pool, np.arange(2 * n), pool)
+    return Field(
+        outputs=outputs, human=pool.human, estimates=nothing, probability=nothing, raters=raters
+    )
+
+
 def pools(data: Path) -> Iterator[tuple[str, list[dict[str, Any]]]]:
     """Rows with system, item, source, text, rating, and a judge's score where there is one."""
     path = data / "summeval-judges" / "summaries.jsonl"
@@ -373,7 +426,7 @@ def _kept(
 def main() -> None:
     """Runs a part."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("part", choices=("simulated", "replayed", "alone"))
+    parser.add_argument("part", choices=("simulated", "people", "replayed", "alone"))
     parser.add_argument("--runs", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
@@ -382,6 +435,8 @@ def main() -> None:
     asked = parser.parse_args()
     if asked.part == "simulated":
         simulated(asked.runs, asked.seed, peers(asked.beside))
+    elif asked.part == "people":
+        people(asked.runs, asked.seed)
     elif asked.part == "alone":
         alone(asked.data, asked.runs, asked.seed)
     else:

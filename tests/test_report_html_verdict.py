@@ -232,8 +232,8 @@ def test_worth_of_outputs() -> None:
     """The mean in the raters' units, with the abstention; no mean where there is none."""
     mean = Mean(mean=0.5, mean_interval=(0.4, 0.6), n=40, n_scored=36)
     assert worth("The Gaussian process", mean, (1, 5)) == (
-        "The Gaussian process expects people to give these 40 outputs 3.00 [2.60, 3.40] on average "
-        "on a scale of 1 to 5; it abstains on 10 %."
+        "The Gaussian process expects your raters to give these 40 outputs 3.00 [2.60, 3.40] on "
+        "average on a scale of 1 to 5; it abstains on 10 %."
     )
     assert "0.500 [0.400, 0.600] on average;" in worth("The Gaussian process", mean, None)
     many = Mean(mean=0.5, mean_interval=(0.4, 0.6), n=60_000, n_scored=54_000)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from scipy.stats import ttest_ind, ttest_rel
 from refless.records import FloatArray
 from refless.stats.intervals import student
 from refless.stats.prediction_powered import Answer, Cells, powered
+from refless.stats.raters import Severity, severity
 
 RNG = np.random.default_rng(11)
 
@@ -223,3 +225,43 @@ def test_intervals_hold(n: int, strength: float) -> None:
         errors, plain = errors + found.both.value**2, plain + found.alone.value**2
     assert held >= 0.93 * 600
     assert errors <= (1.02 if strength == 0 else 0.9) * plain
+
+
+def test_intervals_know_who_rated() -> None:
+    """Two panels of four, each its own system's, as strict as they are: held in 93 % or more.
+
+    Without the panels it was in 60 %. Shares and severities by hand: everybody rates everything.
+    """
+    rng = np.random.default_rng(3)
+    held, plain, n, runs = 0, 0, 30, 400
+    shares = np.repeat(np.kron(np.eye(2), np.full(4, 0.25)), n, axis=0)
+    for _ in range(runs):
+        strict = 0.4 * rng.normal(size=(2, 1, 4))
+        ratings = 0.6 * rng.normal(size=(2, n, 1)) + strict + 0.5 * rng.normal(size=(2, n, 4))
+        text, rater = np.indices((2 * n, 4)).reshape(2, -1)
+        told = severity(text, rater + 4 * (text >= n), ratings.reshape(-1))
+        assert told.freedom == 6
+        first, second = ratings.mean(axis=2)
+        found = replace(cells(first, second, np.zeros(2 * n)), shares=shares)
+        powers = powered(found, told), powered(found)
+        assert powers[0].strange == pytest.approx(0.5)
+        ends = [one.alone.interval for one in powers]
+        held += ends[0][0] <= 0 <= ends[0][1]
+        plain += ends[1][0] <= 0 <= ends[1][1]
+    assert held >= 0.93 * runs
+    assert plain < 0.8 * runs
+
+
+def test_severity_is_not_counted_twice() -> None:
+    """Where each text has a rater of its own, the scatter of texts is all there is."""
+    y = RNG.normal(size=12)
+    found = powered(replace(cells(y, None, np.zeros(12)), shares=np.eye(12)), Severity())
+    assert found.strange == 0
+    assert found.alone.error == pytest.approx(np.sqrt(y.var(ddof=1) / 12))
+
+
+def test_clusters_of_unequal_size_tell_less() -> None:
+    """By hand: of sizes 6, 2, 2, 2 there are 144 / 48 = 3 equal ones, so two degrees of freedom."""
+    cluster = np.repeat(np.arange(4), [6, 2, 2, 2])
+    found = powered(cells(RNG.normal(size=12), None, np.zeros(12), cluster=cluster)).alone
+    assert found.freedom == pytest.approx(2)

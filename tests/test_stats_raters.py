@@ -10,12 +10,13 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from refless.stats.raters import (
+    Severity,
     _alpha,
     _paired,
     intraclass,
     krippendorff,
     krippendorff_interval,
-    severity_variance,
+    severity,
 )
 
 NAN = np.nan
@@ -151,21 +152,36 @@ def test_intraclass_without_full_table() -> None:
 def test_severity_of_four_judges() -> None:
     """Their component of variance, from the mean squares of Shrout and Fleiss (1979), table 3."""
     judge, target = np.indices(SHROUT_FLEISS.shape)
-    found = severity_variance(target.ravel(), judge.ravel(), SHROUT_FLEISS.ravel())
-    assert found == pytest.approx((32.49 - 1.02) / 6, abs=0.002)
+    found = severity(target.ravel(), judge.ravel(), SHROUT_FLEISS.ravel())
+    assert found.variance == pytest.approx((32.49 - 1.02) / 6, abs=0.002)
+    assert found.square == pytest.approx(32.49 / 6, abs=0.002)
+    assert found.freedom == 3
 
 
-def pairwise_severity(ratings: np.ndarray) -> float:
-    """The slow twin, pair by pair."""
-    above, shared = 0.0, 0
-    for i in range(len(ratings)):
-        for j in range(i):
-            gap = ratings[i] - ratings[j]
-            gap = gap[~np.isnan(gap)]
-            if len(gap) > 1:
-                above += len(gap) * gap.mean() ** 2 - gap.var(ddof=1)
-                shared += len(gap)
-    return max(0.0, above / shared / 2) if shared else 0.0
+def fitted(*columns: np.ndarray) -> tuple[np.ndarray, int]:
+    """Indicators of groups, and their rank."""
+    found = np.concatenate([one[:, None] == np.unique(one) for one in columns], axis=1)
+    return found.astype(float), int(np.linalg.matrix_rank(found.astype(float)))
+
+
+def severity_by_models(block: np.ndarray, rater: np.ndarray, values: np.ndarray) -> Severity:
+    """The slow twin: what raters add to a least squares fit of the blocks (Henderson's third)."""
+    alone, few = fitted(block)
+    both, many = fitted(block, rater)
+    left = [
+        np.square(values - x @ np.linalg.lstsq(x, values, rcond=None)[0]).sum()
+        for x in (alone, both)
+    ]
+    freedom, spare = many - few, len(values) - many
+    if not freedom:
+        return Severity()
+    own, _ = fitted(rater)
+    own -= alone @ np.linalg.lstsq(alone, own, rcond=None)[0]
+    counts = np.square(own).sum()
+    noise = freedom * left[1] / spare if spare else 0.0
+    above = left[0] - left[1]
+    variance = max(0.0, above - noise) / counts
+    return Severity(variance=variance, square=above / counts, freedom=freedom)
 
 
 @given(
@@ -176,12 +192,20 @@ def pairwise_severity(ratings: np.ndarray) -> float:
     ),
     st.randoms(use_true_random=False),
 )
-def test_severity_pair_by_pair(ratings: np.ndarray, random: Random) -> None:
+def test_severity_of_any_design(ratings: np.ndarray, random: Random) -> None:
     """As the slow twin has it; the same digits whatever the order of ratings."""
     rater, text = np.nonzero(~np.isnan(ratings))
     values = ratings[rater, text]
-    found = severity_variance(text, rater, values)
-    assert found == pytest.approx(pairwise_severity(ratings), abs=1e-12)
+    found = severity(text, rater, values)
+    if not len(values):
+        assert found.freedom == 0
+        return
+    expected = severity_by_models(text, rater, values)
+    assert found.freedom == expected.freedom
+    assert [found.variance, found.square] == pytest.approx(
+        [expected.variance, expected.square], abs=1e-9, nan_ok=True
+    )
     order = np.array(random.sample(range(len(text)), len(text)), dtype=np.int64)
     number = np.array(random.sample(range(ratings.shape[1]), ratings.shape[1]), dtype=np.int64)
-    assert severity_variance(number[text[order]], rater[order], values[order]) == found
+    again = severity(number[text[order]], rater[order], values[order])
+    assert again == found or not found.freedom

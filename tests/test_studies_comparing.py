@@ -7,7 +7,8 @@ import pytest
 
 from refless.records import FloatArray, Outputs, Residuals
 from refless.stats.assurance import USUAL, chance_shown
-from refless.studies.comparing import Field, Pair, compared
+from refless.studies.comparing import Pair, compared
+from refless.studies.entries import Field
 
 ITEMS = 300
 

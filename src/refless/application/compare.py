@@ -50,7 +50,8 @@ from refless.report.pairs.wins import WinsResult
 from refless.report.result import GateRecord
 from refless.signature import Signature, digest_of
 from refless.stats.prediction_powered import FEWEST
-from refless.studies.comparing import Field, Pair, compared
+from refless.studies.comparing import Pair, compared
+from refless.studies.entries import Field, Raters
 from refless.tables import PartlyRated
 from refless.tables.columns import NEEDED
 from refless.tables.partly import both_systems, read_partly, with_ratings
@@ -316,6 +317,7 @@ def _field(
 ) -> Field:
     """The outputs with ratings and estimates, in the raters' units."""
     texts, found, scale = given.compared.texts, given.compared, given.pool.scale
+    own = found.pool
     if stratify and not texts.tasks:
         raise UsageError("--stratify: the outputs have no task column; name it with --task-column")
     if stratify:
@@ -328,6 +330,7 @@ def _field(
         together=given.labels if group is not None else (),
         strata=texts.tasks if stratify else (),
         drawn=drawn,
+        raters=None if own is None else Raters.of(own, found.place, given.pool),
     )
 
 

@@ -130,7 +130,9 @@ class Effect:
     error: float
 
 
-def group_effects(values: FloatArray, labels: Sequence[str]) -> dict[str, Effect]:
+def group_effects(
+    values: FloatArray, labels: Sequence[str], least: float = 0.0
+) -> dict[str, Effect]:
     """Each group's effect.
 
     Means of groups vary by tau² beyond what their rows explain (DerSimonian & Laird 1986). A
@@ -138,6 +140,7 @@ def group_effects(values: FloatArray, labels: Sequence[str]) -> dict[str, Effect
 
     Args:
         values: [n] errors, finite; labels: [n] group of each, blank for none, or ().
+        least: standard deviation between groups that is taken for granted.
 
     No effect at all with fewer than two groups of two rows.
     """
@@ -154,7 +157,7 @@ def group_effects(values: FloatArray, labels: Sequence[str]) -> dict[str, Effect
     weights = 1.0 / errors
     centre = float(weights @ means / weights.sum())
     excess = float(weights @ np.square(means - centre)) - (len(means) - 1)
-    tau = max(0.0, excess / float(weights.sum() - np.square(weights).sum() / weights.sum()))
+    tau = max(least**2, excess / float(weights.sum() - np.square(weights).sum() / weights.sum()))
     drawn = tau / (tau + errors)
     return {
         name: Effect(shift=float(share * (mean - centre)), error=math.sqrt(share * error))

@@ -9,13 +9,15 @@ them.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
 
 from refless.records import FloatArray, IntArray
 from refless.stats.intervals import UNDEFINED, Interval, student
+from refless.stats.raters import Severity
 
+ALIKE = 1e-9  # squared shares of raters: less is rounding
 FEWEST = 10  # clusters with ratings, from which on estimates are used
 STEADY = 20  # the share of estimates is drawn to 0 by 1 + STEADY / clusters squared t-values
 NO_SPREAD = 1e-12  # of the largest rating: less is rounding
@@ -34,6 +36,7 @@ class Cells:
         stratum: [n] number from 0 of the part of the items that ratings were drawn from apart.
         probability: [n] chance with which the item was drawn to be rated; NaN where all items of
             an arm and stratum have the same.
+        shares: [n, r] of each rater in the human rating; no columns where raters are not known.
     """
 
     arm: IntArray
@@ -43,6 +46,11 @@ class Cells:
     cluster: IntArray
     stratum: IntArray
     probability: FloatArray
+    shares: FloatArray = field(default_factory=lambda: np.zeros((0, 0)))
+
+    def __post_init__(self) -> None:
+        if not self.shares.size:
+            object.__setattr__(self, "shares", np.zeros((len(self.arm), 0)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,6 +105,7 @@ class Powered:
         correlation: of ratings and estimates over clusters, of differences where there are two
             arms; NaN where undefined.
         rated: clusters with a rating; worth: how many ratings alone would be as exact.
+        strange: what raters' severity adds to the variance, in units of its own variance.
     """
 
     alone: Answer
@@ -104,6 +113,7 @@ class Powered:
     share: float
     correlation: float
     rated: int
+    strange: float = 0.0
 
     @property
     def worth(self) -> float:
@@ -113,7 +123,7 @@ class Powered:
         return self.rated * (self.alone.error / self.both.error) ** 2
 
 
-def powered(cells: Cells) -> Powered:
+def powered(cells: Cells, severity: Severity | None = None, *, these: bool = False) -> Powered:
     """The mean of one arm, or the difference of two.
 
     With theta the contrast of ratings Y and f that of estimates, rated (L) or all:
@@ -121,6 +131,15 @@ def powered(cells: Cells) -> Powered:
     clusters with a rating, s their share of all. lambda is the regression of Y on f over clusters,
     drawn to 0 where t² of the slope is small (positive-part James and Stein), so that estimates
     which know nothing do next to no harm. Strata without a rating in some arm are left out.
+
+    A rater's severity is in an arm by this rater's share of it. Differences of shares add the sum
+    of their squares times the variance of severities, less what changes from cluster to cluster,
+    which the variance over clusters knows already.
+
+    Args:
+        cells: the outputs.
+        severity: of raters; None if the question is what these raters say.
+        these: whether the question is about these items, and not about items like them.
     """
     cells = _in_all_arms(cells)
     known = np.flatnonzero(~np.isnan(cells.human))
@@ -129,36 +148,61 @@ def powered(cells: Cells) -> Powered:
     weight, drawn = _weights(cells, known)
     sign = cells.arm[known].astype(np.float64)
     human, beside = cells.human[known], cells.beside[known]
-    value, too_much = float(np.sum(sign * weight * human)), float(np.sum(sign * weight * beside))
-    too_much -= _whole(cells)
+    signed = sign * weight
+    value, too_much = float(np.sum(signed * human)), float(np.sum(signed * beside)) - _whole(cells)
     cluster, rated = _numbered(cells.cluster[known])
     parts = _numbered_pairs(cells.arm[known], cells.stratum[known])
-    scale = sign * weight * _corrected(parts, cluster)
+    scale = signed * _corrected(parts, cluster)
+    everything = np.ones(len(known))
+    again = np.zeros(len(known)) if these else drawn  # all items are a sample themselves
 
     def influence(column: FloatArray, part: FloatArray) -> FloatArray:
         centred = scale * np.sqrt(part) * (column - _means(column, weight, parts)[parts])
         return np.asarray(np.bincount(cluster, centred, minlength=rated), dtype=np.float64)
 
-    y, f = influence(human, 1 - drawn), influence(beside, 1 - drawn)
-    rest = float(np.square(influence(human, drawn)).sum())  # all items are a sample themselves
-    freedom = _freedom(influence(human, np.ones(len(known))), cluster, parts)
-    plain = float(np.square(y).sum())
-    nothing = math.sqrt(plain + rest) <= NO_SPREAD * float(np.abs(human).max(initial=0.0))
+    def squares(column: FloatArray, part: FloatArray) -> float:
+        return float(np.square(influence(column, part)).sum())
+
+    y, f, rest = influence(human, 1 - drawn), influence(beside, 1 - drawn), squares(human, again)
+    freedom = _freedom(influence(human, everything), cluster, parts, weight)
+    nothing = math.sqrt(squares(human, everything)) <= NO_SPREAD * float(np.abs(human).max())
     if freedom < 1 or nothing:
         alone = Answer(value=value, error=math.nan, freedom=math.nan)
         return Powered(alone=alone, both=alone, share=0.0, correlation=math.nan, rated=rated)
-    alone = Answer(value=value, error=math.sqrt(plain + rest), freedom=freedom)
-    slope, share, r = _share(y, f, freedom, rated)
-    if not share:
-        return Powered(alone=alone, both=alone, share=0.0, correlation=r, rated=rated)
-    lost = freedom / (freedom - 1) * (1 + 1 / (freedom - 2))  # the slope was found on these
-    left = float(np.square(y - slope * share * f).sum()) * lost
-    both = Answer(
-        value=value - slope * share * too_much,
-        error=math.sqrt(left + rest),
-        freedom=freedom - 1,
+    strange = math.fsum(
+        float(np.sum(signed * one)) ** 2 - squares(one, 1 - drawn) - squares(one, again)
+        for one in cells.shares[known].T
     )
-    return Powered(alone=alone, both=both, share=slope * share, correlation=r, rated=rated)
+    strange = 0.0 if severity is None or strange < ALIKE else strange
+    alone = Answer(value=value, error=math.sqrt(float(y @ y) + rest), freedom=freedom)
+    slope, share, r = _share(y, f, freedom, rated)
+    both = alone
+    if share:
+        lost = freedom / (freedom - 1) * (1 + 1 / (freedom - 2))  # the slope was found on these
+        left = float(np.square(y - slope * share * f).sum()) * lost
+        value -= slope * share * too_much
+        both = Answer(value=value, error=math.sqrt(left + rest), freedom=freedom - 1)
+    alone, both = (with_raters(one, strange, severity) for one in (alone, both))
+    return Powered(
+        alone=alone, both=both, share=slope * share, correlation=r, rated=rated, strange=strange
+    )
+
+
+def with_raters(answer: Answer, strange: float, severity: Severity | None) -> Answer:
+    """With what raters' severity adds, by Satterthwaite; NaN where nothing tells it.
+
+    Few raters tell it so badly that they count as half a degree of freedom less.
+    """
+    if severity is None or not strange:
+        return answer
+    if not severity.freedom:
+        return replace(answer, error=math.nan)
+    variance, of_raters = answer.error**2, strange * severity.square
+    spare = max(severity.freedom - 0.5, 1.0)
+    below = variance**2 / answer.freedom + of_raters**2 / spare
+    variance += strange * severity.variance
+    freedom = max(variance**2 / below, min(answer.freedom, spare)) if below else answer.freedom
+    return replace(answer, error=math.sqrt(variance), freedom=freedom)
 
 
 def _in_all_arms(cells: Cells) -> Cells:
@@ -215,8 +259,13 @@ def _corrected(parts: IntArray, cluster: IntArray) -> FloatArray:
         return np.sqrt(np.where(counts > 1, counts / np.maximum(counts - 1, 1), 1.0))[parts]
 
 
-def _freedom(influence: FloatArray, cluster: IntArray, parts: IntArray) -> float:
-    """Degrees of freedom after Satterthwaite: clusters in the same arms and strata vary alike."""
+def _freedom(
+    influence: FloatArray, cluster: IntArray, parts: IntArray, weight: FloatArray
+) -> float:
+    """Degrees of freedom after Satterthwaite: clusters in the same arms and strata vary alike.
+
+    Clusters of unequal weights tell no more than (sum of weights)² / sum of squares of equal ones.
+    """
     kinds: dict[int, set[int]] = {}
     for one, part in zip(cluster.tolist(), parts.tolist(), strict=True):
         kinds.setdefault(one, set()).add(part)
@@ -227,10 +276,12 @@ def _freedom(influence: FloatArray, cluster: IntArray, parts: IntArray) -> float
     total = math.fsum(variances)
     if not total > 0:
         return float(len(kinds) - len(groups))
-    below = math.fsum(
-        variance**2 / max(len(rows) - 1, 0.5)
-        for variance, rows in zip(variances, groups.values(), strict=True)
-    )
+    weights = np.bincount(cluster, weight)
+    alike = [
+        round(float(weights[rows].sum() ** 2 / np.square(weights[rows]).sum()), 9)
+        for rows in groups.values()
+    ]
+    below = math.fsum(v**2 / max(n - 1, 0.5) for v, n in zip(variances, alike, strict=True))
     return total**2 / below
 
 

@@ -13,6 +13,8 @@ from refless.stats.intervals import UNDEFINED, Interval, percentile_interval
 
 NAN = float("nan")
 Level = Literal["nominal", "ordinal", "interval"]
+MOST_RATERS = 200  # by whom severity is told
+LINKED = 1e-9  # of the largest root of the design: less is rounding
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,34 +119,60 @@ def _two_way(
     return two, (_share(above, between + (k - 1) * error), _share(above, between))
 
 
-def severity_variance(text: IntArray, rater: IntArray, values: FloatArray) -> float:
-    """Variance of how much higher one rater rates the same texts than another, over raters.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Severity:
+    """How much higher one rater rates than another; NaN where nothing tells it.
 
-    Half the mean square of how far two raters' means lie apart, less what chance adds, over the
-    pairs of raters, each counting as often as it shares a text; of a full table that is the
-    component of raters in the analysis of variance. 0 where no two share two texts.
+    Attributes:
+        variance: of raters' severities, at least 0; square: the same with what chance adds.
+        freedom: raters whose severities could be told apart, less one for each part of the design.
+    """
+
+    variance: float = NAN
+    square: float = NAN
+    freedom: int = 0
+
+
+def severity(block: IntArray, rater: IntArray, values: FloatArray) -> Severity:
+    """Variance of raters' severities, from how far they lie apart within blocks.
+
+    Henderson's third method (Searle et al. 1992, chapter 5): the sum of squares of raters beside
+    blocks, less what chance adds to it. Of a full table of texts that is the component of raters in
+    the analysis of variance. Of many raters the `MOST_RATERS` with most ratings tell it.
 
     Args:
-        text, rater, values: [m] single ratings, at most one of a text by a rater.
+        block: [m] what was rated alike but for its raters: a text, or the texts of a system.
+        rater, values: [m] single ratings.
     """
-    order = np.lexsort((rater, text))
-    text, rater, values = text[order], rater[order], values[order]
-    pairs, gaps = [np.zeros(0, dtype=np.int64)], [np.zeros(0)]
-    for apart in range(1, int(np.bincount(text).max(initial=0))):
-        one = np.flatnonzero(text[apart:] == text[:-apart])
-        pairs.append(rater[one] * (rater.max() + 1) + rater[one + apart])
-        gaps.append(values[one] - values[one + apart])
-    pair, gap = np.concatenate(pairs), np.concatenate(gaps)
-    order = np.lexsort((gap, pair))  # sums do not depend on the order of texts
-    _, which, count = np.unique(pair[order], return_inverse=True, return_counts=True)
-    mean = np.bincount(which, gap[order]) / count
-    spread = np.bincount(which, np.square(gap[order] - mean[which]))
-    shared = count > 1
-    if not shared.any():
-        return 0.0
-    chance = spread[shared] / (count[shared] - 1)
-    above = float((count[shared] * np.square(mean[shared]) - chance).sum())
-    return max(0.0, above / float(count[shared].sum()) / 2)
+    busy = np.argsort(-np.bincount(rater), kind="stable")[:MOST_RATERS]
+    kept = np.isin(rater, busy) & (np.bincount(block)[block] > 1)
+    block, rater = (np.unique(one[kept], return_inverse=True)[1] for one in (block, rater))
+    values = values[kept]
+    if not len(values):
+        return Severity()
+    table = np.zeros((int(block.max()) + 1, int(rater.max()) + 1))
+    np.add.at(table, (block, rater), 1)
+    rows, often = np.unique(table, axis=0, return_counts=True)  # sums in an order of their own
+    shared = (rows * (often / rows.sum(axis=1))[:, None]).T @ rows
+    sizes, known = np.linalg.eigh(np.diag(table.sum(axis=0)) - shared)
+    linked = sizes > LINKED * max(1.0, float(sizes.max()))
+    if not linked.any():
+        return Severity()
+    off = values - _sums(values, block)[block] / np.bincount(block)[block]
+    told = np.square(known.T @ _sums(off, rater))[linked] / sizes[linked]
+    freedom = int(linked.sum())
+    left, spare = float(np.sort(np.square(off)).sum() - told.sum()), len(values) - len(table)
+    noise = freedom * left / (spare - freedom) if spare > freedom else 0.0
+    square, counts = float(told.sum()), float(sizes[linked].sum())
+    return Severity(
+        variance=max(0.0, square - noise) / counts, square=square / counts, freedom=freedom
+    )
+
+
+def _sums(values: FloatArray, groups: IntArray) -> FloatArray:
+    """The sum of each group, in no order."""
+    order = np.lexsort((values, groups))
+    return np.asarray(np.bincount(groups[order], values[order]), dtype=np.float64)
 
 
 def _share(above: float, below: float) -> float:

@@ -10,40 +10,19 @@ from typing import Literal
 
 import numpy as np
 
-from refless.records import FloatArray, IntArray, Outputs, Residuals
+from refless.records import IntArray, Residuals
 from refless.stats.assurance import SURE as SHOWING
 from refless.stats.assurance import USUAL, chance_shown
 from refless.stats.clusters import PRIOR_SPREAD, Unseen, group_effects, unseen
 from refless.stats.corrections import holm
-from refless.stats.prediction_powered import UNKNOWN, Answer, Cells, Powered, powered
-from refless.studies.validation import codes
+from refless.stats.prediction_powered import UNKNOWN, Answer, Powered, powered, with_raters
+from refless.stats.raters import Severity
+from refless.studies.entries import Field, Table
 
 Method = Literal["ratings and estimates", "ratings", "estimates", "none"]
 SURE = 0.05  # a p-value below this shows a difference
 MANY = 1e9  # degrees of freedom of a normal distribution
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Field:
-    """The outputs that are compared.
-
-    Attributes:
-        outputs: with systems; items say what belongs together in pairs.
-        human: [n] human rating, NaN where there is none.
-        estimates: [n] estimates that know no rating of the output's item; NaN where there is none.
-        probability: [n] chance of having been drawn to be rated, NaN where it is not known.
-        together: [n] what is drawn as a whole, or empty: the items.
-        strata: [n] parts of the outputs that ratings were drawn from apart, or empty.
-        drawn: whether rated outputs were drawn at random, so that ratings stand for all outputs.
-    """
-
-    outputs: Outputs
-    human: FloatArray
-    estimates: FloatArray
-    probability: FloatArray
-    together: Sequence[str] = ()
-    strata: Sequence[str] = ()
-    drawn: bool = True
+FEWEST_RATERS = 2  # degrees of freedom of severities that tell it for raters who share no system
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +41,7 @@ class Pair:
         needed: rated items that should show a difference four times out of five, as differences
             usually are; None where all of them would not, or it is not known.
         chance: that ratings of all items show one; NaN where it is not known.
+        apart: whether nobody rated both systems.
     """
 
     first: str
@@ -77,11 +57,17 @@ class Pair:
     p_holm: float
     needed: int | None
     chance: float
+    apart: bool = False
 
     @property
     def shown(self) -> bool:
         """Whether a difference is shown."""
         return self.p_holm < SURE
+
+    @property
+    def untold(self) -> bool:
+        """Whether there are ratings enough, but nothing tells how strict their raters are."""
+        return self.powered.strange > 0 and math.isnan(self.answer.error)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,7 +106,7 @@ def compared(field: Field, errors: Residuals, order: Sequence[str]) -> Compariso
             judged by.
         order: the systems; a pair's difference is that of the later less that of the earlier.
     """
-    table = _Table.of(field)
+    table = Table.of(field)
     found = [_pair(table, field, errors, (a, b)) for a, b in combinations(order, 2)]
     adjusted = holm(np.array([pair.answer.p for pair in found])).tolist()
     pairs = tuple(replace(pair, p_holm=p) for pair, p in zip(found, adjusted, strict=True))
@@ -137,87 +123,7 @@ def _last(value: float) -> float:
     return -math.inf if math.isnan(value) else value
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Table:
-    """One entry for each item that a system answered.
-
-    Attributes:
-        system: [m] name; item, cluster, stratum: [m] numbers.
-        human, beside, estimate, probability: [m] as `Cells` have them.
-    """
-
-    system: np.ndarray[tuple[int], np.dtype[np.object_]]
-    item: IntArray
-    cluster: IntArray
-    stratum: IntArray
-    human: FloatArray
-    beside: FloatArray
-    estimate: FloatArray
-    probability: FloatArray
-
-    @classmethod
-    def of(cls, field: Field) -> _Table:
-        """The outputs of one system for one item as one entry, in an order of their own."""
-        outputs = field.outputs
-        items = outputs.items or _apart(field)
-        known = field.estimates[~np.isnan(field.estimates)]
-        middle = float(np.sort(known).mean()) if len(known) else 0.0
-        estimates = np.where(np.isnan(field.estimates), middle, field.estimates)
-        strata = field.strata or ("",) * len(outputs)
-        together = field.together or items
-        names = sorted({*zip(outputs.systems, items, strict=True)})
-        place = {name: i for i, name in enumerate(names)}
-        at = np.array(
-            [place[pair] for pair in zip(outputs.systems, items, strict=True)], dtype=np.int64
-        )
-        first = np.unique(at, return_index=True)[1]
-        rated = np.flatnonzero(~np.isnan(field.human))
-        return cls(
-            system=np.array([name for name, _ in names], dtype=object),
-            item=codes([item for _, item in names]),
-            cluster=codes(together)[first],
-            stratum=codes(strata)[first],
-            human=_averaged(field.human, at, rated, len(names)),
-            beside=_averaged(estimates, at, rated, len(names)),
-            estimate=_averaged(estimates, at, np.arange(len(outputs)), len(names)),
-            probability=_averaged(field.probability, at, rated, len(names)),
-        )
-
-    def cells(self, rows: IntArray, sign: IntArray, *, drawn: bool = True) -> Cells:
-        """Some entries, as the arms of a contrast."""
-        human = self.human[rows]
-        return Cells(
-            arm=sign,
-            human=human if drawn else np.full(len(rows), np.nan),
-            beside=np.nan_to_num(self.beside[rows]),
-            estimate=self.estimate[rows],
-            cluster=self.cluster[rows],
-            stratum=self.stratum[rows],
-            probability=self.probability[rows],
-        )
-
-
-def _apart(field: Field) -> tuple[str, ...]:
-    """[n] a number for each output, the same in whatever order they are given."""
-    outputs = field.outputs
-    numbers = np.nan_to_num(np.stack([field.human, field.estimates], axis=1), nan=-np.inf)
-    keys = [*zip(outputs.systems, outputs.texts, numbers.tolist(), strict=True)]
-    found = np.empty(len(keys), dtype=object)
-    found[sorted(range(len(keys)), key=keys.__getitem__)] = [
-        *map("{:09d}".format, range(len(keys)))
-    ]
-    return tuple(found.tolist())
-
-
-def _averaged(values: FloatArray, at: IntArray, rows: IntArray, n: int) -> FloatArray:
-    """[n] mean of the values at each place, of these rows, in no order; NaN without any."""
-    rows = rows[np.lexsort((values[rows], at[rows]))]
-    counts = np.bincount(at[rows], minlength=n)
-    with np.errstate(invalid="ignore"):
-        return np.asarray(np.bincount(at[rows], values[rows], minlength=n) / counts)
-
-
-def _pair(table: _Table, field: Field, errors: Residuals, names: tuple[str, str]) -> Pair:
+def _pair(table: Table, field: Field, errors: Residuals, names: tuple[str, str]) -> Pair:
     """The difference of two systems; its p-value is corrected later."""
     rows = [np.flatnonzero(table.system == name) for name in names]
     first, second = ({*table.item[one].tolist()} for one in rows)
@@ -225,10 +131,9 @@ def _pair(table: _Table, field: Field, errors: Residuals, names: tuple[str, str]
     paired = bool(field.outputs.items) and 2 * len(common) >= min(len(first), len(second))
     if paired:
         rows = [one[np.isin(table.item[one], [*common])] for one in rows]
-    sign = np.repeat([-1, 1], [len(one) for one in rows])
-    found = powered(table.cells(np.concatenate(rows), sign, drawn=field.drawn))
+    strict, apart = _strictness(table, field, rows)
+    found, method, answer = _told(table, field, errors, rows, names, strict)
     known = [{*table.item[one[~np.isnan(table.human[one])]].tolist()} for one in rows]
-    method, answer = _answer(found, table, rows, errors, names)
     items = len(common) if paired else len(every)
     drawn_whole = len({*table.cluster[np.concatenate(rows)].tolist()})
     needed, chance = _outlook(found, answer, errors, items, drawn_whole)
@@ -244,24 +149,43 @@ def _pair(table: _Table, field: Field, errors: Residuals, names: tuple[str, str]
         method=method,
         answer=answer,
         p_holm=answer.p,
-        needed=needed,
-        chance=chance,
+        needed=None if apart else needed,
+        chance=math.nan if apart else chance,
+        apart=apart,
     )
 
 
-def _answer(
-    found: Powered,
-    table: _Table,
-    rows: Sequence[IntArray],
+def _strictness(
+    table: Table, field: Field, rows: Sequence[IntArray]
+) -> tuple[Severity | None, bool]:
+    """How strict raters are, as far as it is told, and whether nobody rated both systems."""
+    if field.raters is None:
+        return None, False
+    first, second = map(table.raters, rows)
+    apart, told = bool(first and second) and first.isdisjoint(second), field.raters.severity
+    return (Severity() if apart and told.freedom < FEWEST_RATERS else told), apart
+
+
+def _told(
+    table: Table,
+    field: Field,
     errors: Residuals,
+    rows: Sequence[IntArray],
     names: Sequence[str],
-) -> tuple[Method, Answer]:
-    """By ratings if they have an interval, else by estimates alone if these have one."""
+    strict: Severity | None = None,
+) -> tuple[Powered, Method, Answer]:
+    """A difference or a mean: by ratings if they have an interval, else by estimates alone."""
+    every, signs = np.concatenate(rows), np.array((-1, 1)[-len(rows) :])
+    sign = np.repeat(signs, [len(one) for one in rows])
+    found = powered(table.cells(every, sign), strict, these=field.these)
+    if not field.drawn:
+        found = replace(powered(table.cells(every, sign, drawn=False)), strange=found.strange)
     if math.isnan(found.both.error):
-        guess = _expected(table, rows, errors, names)
+        guess = _expected(table, rows, errors, names, these=field.these)
+        guess = with_raters(guess, found.strange, strict)
         if not math.isnan(guess.error):
-            return "estimates", guess
-    return _method(found), found.both
+            return found, "estimates", guess
+    return found, _method(found), found.both
 
 
 def _method(found: Powered) -> Method:
@@ -271,7 +195,12 @@ def _method(found: Powered) -> Method:
 
 
 def _expected(
-    table: _Table, rows: Sequence[IntArray], errors: Residuals, names: Sequence[str]
+    table: Table,
+    rows: Sequence[IntArray],
+    errors: Residuals,
+    names: Sequence[str],
+    *,
+    these: bool,
 ) -> Answer:
     """A mean, or a difference of two, by estimates alone: how far systems are misjudged is in it.
 
@@ -283,15 +212,17 @@ def _expected(
         return UNKNOWN
     signs = (-1.0, 1.0)[-len(rows) :]
     means = [float(np.sort(table.estimate[one]).mean()) for one in rows]
-    effects, outside = group_effects(errors.values, errors.systems), _outside(errors)
+    outside = _outside(errors)
+    effects = group_effects(errors.values, errors.systems, outside.spread)
     shift, known, unknown = 0.0, 0.0, []
     for sign, name in zip(signs, names, strict=True):
         if name in effects:
             shift, known = shift + sign * effects[name].shift, known + effects[name].error ** 2
-        elif name not in errors.systems:
+        else:
             unknown.append(sign)
     noise = float(np.var(errors.values)) * sum(1 / len(one) for one in rows)
     spread = sum(float(np.var(table.estimate[one])) / len(one) for one in rows)
+    spread = 0.0 if these else spread
     error = math.sqrt(known + outside.error(unknown) ** 2 + noise + spread)
     value = math.fsum(sign * mean for sign, mean in zip(signs, means, strict=True)) + shift
     return Answer(value=value, error=error, freedom=MANY)
@@ -333,11 +264,10 @@ def _outlook(
 
 
 def _standing(
-    table: _Table, field: Field, errors: Residuals, name: str, pairs: Sequence[Pair]
+    table: Table, field: Field, errors: Residuals, name: str, pairs: Sequence[Pair]
 ) -> Standing:
     rows = np.flatnonzero(table.system == name)
-    found = powered(table.cells(rows, np.ones(len(rows), dtype=np.int64), drawn=field.drawn))
-    method, answer = _answer(found, table, [rows], errors, [name])
+    _, method, answer = _told(table, field, errors, [rows], [name])
     mine = [(pair, 1 if pair.second == name else -1) for pair in pairs if pair.shown]
     mine = [(pair, sign) for pair, sign in mine if name in (pair.first, pair.second)]
     below = sum(sign * pair.answer.value < 0 for pair, sign in mine)

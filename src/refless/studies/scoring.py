@@ -40,7 +40,7 @@ class Mean:
 
     Attributes:
         mean: over the outputs with an estimate, NaN without any.
-        mean_interval: 95 %, for the mean rating people would give to these outputs.
+        mean_interval: 95 %, for the mean rating that the same raters would give to these outputs.
         coverage: share of outputs with an estimate; NaN without outputs.
         n, n_scored: how many outputs there are, and how many have an estimate.
     """

@@ -33,7 +33,7 @@ from refless.human import human_ratings
 from refless.records import BoolArray, FloatArray, IntArray, RatedPool
 from refless.stats.intervals import UNDEFINED, Interval, student
 from refless.stats.measures import MEASURES, Measure
-from refless.stats.raters import severity_variance
+from refless.stats.raters import severity
 from refless.stats.within import WITHIN
 from refless.studies.annotators import ERRORS, cells_of
 from refless.studies.differences import Difference
@@ -106,8 +106,9 @@ def _severity(pool: RatedPool) -> float:
     shares = np.bincount(who[order], share[order]) / len(pool)
     shares = np.sort(shares[shares > 0])
     freedom = max(len(shares) - 1, 1)
-    variance = 2 * float(np.square(shares).sum()) * severity_variance(text, who, ratings)
-    return student(freedom) ** 2 * variance
+    told = severity(text, who, ratings)
+    variance = told.variance if told.freedom else 0.0
+    return student(freedom) ** 2 * 2 * float(np.square(shares).sum()) * variance
 
 
 @dataclass(frozen=True, slots=True, eq=False)

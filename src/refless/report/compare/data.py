@@ -67,6 +67,7 @@ class PairRecord:
         needed: rated items that should show a difference four times out of five, as differences
             usually are; null where all would not do, or it is not known.
         chance: that ratings of all items show one.
+        apart: whether nobody rated both systems.
     """
 
     first: str
@@ -89,6 +90,7 @@ class PairRecord:
     p_ratings_alone: float
     needed: Count | None
     chance: float
+    apart: bool
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -30,6 +30,8 @@ ASSUMED = {
         "others: they teach the estimates, and the estimates answer."
     ),
 }
+ALLOWED = "for raters who are stricter or milder."
+SAME_RATERS = "Have the same people rate both systems: more ratings by other people tell less."
 MISJUDGED = (
     "The interval knows how far whole systems are misjudged, as well as the rated texts can tell."
 )
@@ -53,6 +55,14 @@ def verdict(found: Comparison) -> str:
     """The answer in one sentence or two."""
     if len(found.pairs) == 1:
         return _of_pair(found.pairs[0])
+    if apart := sum(pair.apart for pair in found.pairs):
+        some = f"{counted(apart, 'pair')} out of {len(found.pairs)}"
+        lead = f"Nobody rated both systems of {some}, so the intervals allow {ALLOWED}"
+        return f"{lead} {_of_pairs(found)}"
+    return _of_pairs(found)
+
+
+def _of_pairs(found: Comparison) -> str:
     shown = sum(pair.shown for pair in found.pairs)
     n, best = len(found.pairs), [one for one in found.standings if one.ranks[0] == 1]
     if not shown:
@@ -69,22 +79,21 @@ def verdict(found: Comparison) -> str:
 
 def _of_pair(pair: Pair) -> str:
     name = labels([pair.first, pair.second], 24)
+    both = f"{name[pair.first]} and {name[pair.second]}"
     if math.isnan(pair.answer.error):
-        return (
-            f"Nothing can be said of {name[pair.first]} and {name[pair.second]}: {_why_not(pair)}."
-        )
+        return f"Nothing can be said of {both}: {_why_not(pair)}."
+    lead = f"Nobody rated both {both}, so the interval allows {ALLOWED} " if pair.apart else ""
     higher, lower, ends = _turned(pair)
     by = with_interval(abs(pair.answer.value), ends)
     told = "expected to be rated" if pair.method == "estimates" else "rated"
     if pair.shown:
-        return f"{name[higher]} is {told} higher than {name[lower]}, by {by}."
-    return (
-        f"No difference between {name[pair.first]} and {name[pair.second]} is shown: "
-        f"{name[higher]} is {told} higher by {by}."
-    )
+        return f"{lead}{name[higher]} is {told} higher than {name[lower]}, by {by}."
+    return f"{lead}No difference between {both} is shown: {name[higher]} is {told} higher by {by}."
 
 
 def _why_not(pair: Pair) -> str:
+    if pair.untold:
+        return "nobody rated both, and these ratings do not tell how strict each rater is"
     if pair.both_rated + pair.one_rated:
         return "too few outputs are rated, or all their differences are equal"
     return "no output is rated, and nothing tells how far estimates lie off"
@@ -96,7 +105,9 @@ def rests_on(found: Comparison, estimator: str) -> list[str]:
     told = []
     if len(found.pairs) == 1:
         told.append(_made_of(pair, estimator))
-        if not pair.shown and not math.isnan(pair.answer.error):
+        if pair.apart:
+            told.append(SAME_RATERS)
+        elif not pair.shown and not math.isnan(pair.answer.error):
             told.append(_needed(pair))
         if pair.left_out:
             told.append(

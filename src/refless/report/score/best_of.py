@@ -43,7 +43,8 @@ def _means(best: BestOf) -> Section:
         rows=tuple((line.name, with_interval(line.value, line.interval)) for line in lines),
     )
     caption = (
-        "Points are means, whiskers 95 % intervals for the mean rating that people would give. "
+        "Points are means, whiskers 95 % intervals for the mean rating that the same raters "
+        "would give. "
         f"The difference is {table.rows[2][1]}: look at it, and not at whether whiskers overlap, "
         f"as both stand on the same {best.by}s."
     )

@@ -25,7 +25,7 @@ class EstimateRecord:
     """The estimate of one output, or the reason why there is none.
 
     Attributes:
-        interval: 95 %, for the mean rating that people would give.
+        interval: 95 %, for the mean rating that the same raters would give.
         sd: standard deviation; null from an estimator that has none.
         support: rated texts behind the estimate.
         reason: empty where there is an estimate.

@@ -43,7 +43,7 @@ def verdict(name: str, mean: Mean, scale: Scale | None) -> str:
         value = with_interval(*in_units(mean.mean, mean.mean_interval, scale), 2)
         ends = f" on a scale of {scale[0]:g} to {scale[1]:g}"
     return (
-        f"{sentence(name)} expects people to give {outputs} {value} on average"
+        f"{sentence(name)} expects your raters to give {outputs} {value} on average"
         f"{ends}; it {abstains(1 - mean.coverage)}."
     )
 
@@ -94,7 +94,8 @@ def systems_sections(systems: Mapping[str, Mean]) -> tuple[Section, ...]:
     lines = [Line(name=name, value=mean.mean, interval=mean.mean_interval) for name, mean in ranked]
     svg = row_chart(lines, "mean estimate", "Mean estimate of each system")
     caption = (
-        "Points are means, whiskers 95 % intervals for the mean rating that people would give. "
+        "Points are means, whiskers 95 % intervals for the mean rating that the same raters "
+        "would give. "
         "They belong to single systems; whether two systems differ is for 'refless compare' to say."
     )
     return (
