@@ -109,16 +109,16 @@ def test_ratings_of_one_file_come_back(folder: Path, tmp_path: Path, goal: str) 
 
 def test_json(folder: Path) -> None:
     """The same in Python: the curve in the raters' units, what settles it."""
-    found = chosen(folder, "mean", "--within", 0.6, "--format", "json").json
+    found = chosen(folder, "mean", "--within", 0.4, "--format", "json").json
     same = refless.next(
-        folder / "outputs.jsonl", folder / "rated.jsonl", goal="mean", n=6, within=0.6, scale=(1, 5)
+        folder / "outputs.jsonl", folder / "rated.jsonl", goal="mean", n=6, within=0.4, scale=(1, 5)
     )
     assert same.to_dict() == found
-    assert [step["n"] for step in found["curve"]] == [6, 10, 20, 40, 60]
+    assert [step["n"] for step in found["curve"]] == [0, 6, 10, 20, 40, 60]
     widths = [step["chosen"] for step in found["curve"]]
     assert widths == sorted(widths, reverse=True)
-    before = max(step["n"] for step in found["curve"] if step["chosen"] > 0.6)
-    after = min(step["n"] for step in found["curve"] if step["chosen"] <= 0.6)
+    before = max(step["n"] for step in found["curve"] if step["chosen"] > 0.4)
+    after = min(step["n"] for step in found["curve"] if step["chosen"] <= 0.4)
     assert before < found["needed"] <= after
     assert len(found["chosen"]) == found["n"] == 6
     assert found["units"] == found["n_outputs"] == 60
@@ -130,6 +130,52 @@ def test_units_are_the_raters(folder: Path) -> None:
     small = chosen(folder, "mean", "--format", "json").json
     assert small["within"] == pytest.approx(0.05 * 4)
     assert 0.1 < small["curve"][0]["random"] < 4
+
+
+def test_the_mean_is_told_no_worse_than_today(folder: Path) -> None:
+    """Ratings are not said to widen the interval that score has without them."""
+    words = (folder / "outputs.jsonl", "--rated", folder / "rated.jsonl", *SCALE)
+    low, high = run("score", *words, "--format", "json").json["in_scale"]["mean_interval"]
+    curve = chosen(folder, "mean", "--format", "json").json["curve"]
+    assert curve[0]["n"] == 0
+    assert curve[0]["chosen"] == pytest.approx((high - low) / 2)
+    assert all(step["chosen"] <= curve[0]["chosen"] for step in curve)
+
+
+@pytest.mark.parametrize("apart", [False, True])
+def test_compare_has_the_same_width_today(tmp_path: Path, *, apart: bool) -> None:
+    """Items with one rated half count as for compare, and the other halves are asked."""
+    rows = [row for row in rows_of(range(120), rated=True) if row["system"] in {"careful", "hasty"}]
+    items = sorted({str(row["item"]) for row in rows})
+    asked: dict[str, int] = {}
+    for row in rows:
+        place = items.index(str(row["item"]))
+        half = place < 20 and row["system"] == ("careful", "hasty")[place % 2]
+        if half or place >= 28:  # both halves of eight items are rated
+            row["rating"] = None
+            asked[str(row["item"])] = asked.get(str(row["item"]), 0) + 1
+    file = jsonl(tmp_path / "partly.jsonl", rows)
+    words: tuple[object, ...] = (file, *SCALE)
+    if apart:
+        plain = [{k: v for k, v in row.items() if k != "rating"} for row in rows]
+        rated = [row for row in rows if row["rating"] is not None]
+        outputs = jsonl(tmp_path / "outputs.jsonl", plain)
+        words = (outputs, "--rated", jsonl(tmp_path / "rated.jsonl", rated), *SCALE)
+    today = run("compare", *words, "--format", "json").json["pairs"][0]
+    ran = run("next", *words, "--goal", "compare", "-n", 100, "--format", "json")
+    assert ran.code == 0, ran.err
+    low, high = today["difference"]["interval"]
+    curve = ran.json["curve"]
+    assert (curve[0]["n"], curve[0]["chosen"]) == (0, pytest.approx((high - low) / 2))
+    assert [one["chosen"] for one in curve] == sorted(
+        (one["chosen"] for one in curve), reverse=True
+    )
+    assert ran.json["difference"] == pytest.approx(today["difference"]["value"])
+    assert ran.json["interval"] == pytest.approx([low, high])
+    assert ran.json["units"] == len(asked)
+    assert len(ran.json["chosen"]) == sum(asked.values())
+    page = run("next", *words, "--goal", "compare", "-n", 100).out
+    assert "together with 28 items rated already (now ±" in " ".join(page.split())
 
 
 def test_one_file_serves(folder: Path) -> None:
@@ -229,7 +275,7 @@ def test_a_rating_column_for_each_rater(tmp_path: Path) -> None:
         ("--goal mean --system a --system b", "--system names the two systems of --goal compare"),
         ("--goal compare --system careful", "--system names the two systems"),
         ("--goal compare", "about two systems.*'broken', 'careful', 'hasty'"),
-        ("--goal compare --system careful --system nobody", "outputs without a rating are of"),
+        ("--goal compare --system careful --system nobody", "outputs are of"),
         ("--goal mean --seed -1", "--seed must be 0 or more"),
     ],
 )

@@ -13,7 +13,16 @@ from refless.records import Outputs, Residuals, as_outputs
 from refless.simulate import simulate
 from refless.stats.intervals import student
 from refless.studies.choosing import learn
-from refless.studies.drawing import Units, draw, items_to_draw, outputs_to_draw, wanted
+from refless.studies.comparing import Field, Pair, compared
+from refless.studies.drawing import (
+    Units,
+    beside_pair,
+    draw,
+    items_to_draw,
+    outputs_to_draw,
+    wanted,
+    with_pair,
+)
 from refless.studies.spreads import errors_of, held_out_by
 
 POOL = simulate(90, seed=11).pool
@@ -189,7 +198,7 @@ def test_noise_promises_nothing() -> None:
 
 
 def test_two_equal_systems_are_not_said_to_be_told_apart() -> None:
-    """Systems by dice: items that would show a difference are named in no more than 5 %."""
+    """Systems by dice, compared by estimates: few items should show a difference in at most 5 %."""
     said = 0
     for seed in range(40):
         rng, pool = np.random.default_rng(seed), simulate(60, seed=seed).pool
@@ -202,8 +211,61 @@ def test_two_equal_systems_are_not_said_to_be_told_apart() -> None:
         )
         known = simulate(60, seed=1_000 + seed).pool
         fitted = GaussianProcess(threads=1).fit(known.texts, known.human)
-        said += draw(items_to_draw(fitted, outputs, ("a", "b")), 10, 0, 0.1).shows > 0
+        field = Field(
+            outputs=outputs,
+            human=np.full(60, np.nan),
+            estimates=fitted.estimate(outputs).values,
+            probability=np.full(60, np.nan),
+        )
+        pair = compared(field, fitted.residuals(), ["a", "b"]).pairs[0]
+        choice = draw(items_to_draw(fitted, outputs, ("a", "b")), 10, 0, 0.1)
+        said += 0 < with_pair(choice, pair, 1.0).shows <= 30
     assert said <= 2
+
+
+def rated_in_part(rng: np.random.Generator, asked: int) -> tuple[Outputs, Outputs, Pair]:
+    """Outputs of two systems for 80 items without and with a rating, and how they compare.
+
+    16 items have both ratings, 24 have one; of these and the others some more are then rated.
+    """
+    n = 80
+    item, system = np.tile(np.arange(n), 2), np.repeat([0, 1], n)
+    human = rng.normal(size=n)[item] + rng.normal(size=2 * n) + 0.2 * system
+    rated = (item < 16) | ((item < 40) & (item % 2 == system))
+    left = np.unique(item[~rated])
+    rated |= np.isin(item, rng.permutation(left)[:asked])
+    outputs = Outputs(
+        ids=tuple(f"{s}-{i}" for s, i in zip(system, item, strict=True)),
+        texts=tuple(f"{'ab'[s]} says {i}" for s, i in zip(system, item, strict=True)),
+        systems=tuple("ab"[s] for s in system),
+        items=tuple(f"i{i:02}" for i in item),
+    )
+    field = Field(
+        outputs=outputs,
+        human=np.where(rated, human, np.nan),
+        estimates=human + rng.normal(size=2 * n),
+        probability=np.full(2 * n, np.nan),
+    )
+    pair = compared(field, Residuals(values=np.zeros(0)), ["a", "b"]).pairs[0]
+    parts = (outputs.take(np.flatnonzero(one)) for one in (~rated, rated))
+    return next(parts), next(parts), pair
+
+
+def test_other_halves_are_asked_and_widths_come_true() -> None:
+    """Today's width is that of compare; 20 more items bring the promised one within 10 %."""
+    ratios = []
+    for seed in range(40):
+        left, done, pair = rated_in_part(np.random.default_rng(seed), 0)
+        units = replace(items_to_draw(None, left, ("a", "b"), done), alike=0.5)
+        assert (units.rated, len(units.members)) == ((28, 28, 16), 64)
+        assert sorted(map(len, units.members)) == [1] * 24 + [2] * 40
+        today = beside_pair(units, pair, 1.0)
+        low, high = pair.answer.interval
+        assert today.half_width(0) == pytest.approx((high - low) / 2)
+        assert today.already == 40
+        low, high = rated_in_part(np.random.default_rng(seed), 20)[2].answer.interval
+        ratios.append(today.half_width(20) / ((high - low) / 2))
+    assert np.mean(ratios) == pytest.approx(1, abs=0.1)
 
 
 def test_promised_widths_come_true() -> None:
@@ -224,7 +286,9 @@ def test_promised_widths_come_true() -> None:
 def test_outputs_that_are_rated_already_count() -> None:
     """50 more beside 30 of 100 are as exact as 80 of 100, by lot; none more is what there is."""
     every = Units(goal="mean", members=tuple((i,) for i in range(100)), spread=0.5, variance=0.3)
-    left = Units(goal="mean", members=every.members[:70], spread=0.5, variance=0.3, already=30)
+    left = Units(
+        goal="mean", members=every.members[:70], spread=0.5, variance=0.3, already=30, most=1.0
+    )
     assert left.half_width(50) == pytest.approx(every.half_width(80))
     assert left.half_width(0) == pytest.approx(every.half_width(30))
     aim = every.half_width(45)

@@ -162,7 +162,7 @@ def compare(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Given:
+class Given:
     """The outputs, with the ratings that they have, and all rated texts.
 
     Attributes:
@@ -179,7 +179,7 @@ class _Given:
 
 def _read(
     outputs: Rows, rated: Rows, baseline: Rows, rows: ComparedRows, group: str | None
-) -> tuple[_Given, str | None]:
+) -> tuple[Given, str | None]:
     """All outputs as one, all rated texts as one pool, and the baseline's name."""
     check_standard_input(outputs, rated, baseline)
     reading = rows.reading(group=None if group in PLACES else group)
@@ -200,15 +200,27 @@ def _read(
             raise UsageError(f"--baseline must be of one system; it has {len(names)}")
         found, (named,) = both_systems(found, other), names
     note_missing(found.texts)
+    return given_of(found, None if rated is None else _rated(rated, rows), group), named
+
+
+def given_of(found: PartlyRated, rated: PartlyRated | None, group: str | None = None) -> Given:
+    """The outputs with all that is rated; raises InputError where nothing is."""
     pool = found.pool
     if rated is not None:
-        found, pool, same = with_ratings(found, _rated(rated, rows))
+        found, pool, same = with_ratings(found, rated)
         _note_same(found, pool, same)
     if pool is None:
         raise InputError(
             "no text has a rating", remedy="rate some outputs, or give rated texts with --rated"
         )
-    return _labelled(found, pool, group), named
+    return _labelled(found, pool, group)
+
+
+def pair_of(given: Given, estimator: Estimator, systems: Sequence[str], seed: int) -> Pair:
+    """Two systems as 'refless compare' has them, if rated outputs were drawn at random."""
+    errors = _errors(given, estimator, drawn=True)
+    field = _field(given, estimator, seed, drawn=True, stratify=False, group=None)
+    return compared(field, errors, systems).pairs[0]
 
 
 def _note_same(found: PartlyRated, pool: RatedPool, same: int) -> None:
@@ -233,7 +245,7 @@ def _rated(rated: Rows, rows: ComparedRows) -> PartlyRated:
     return read
 
 
-def _labelled(found: PartlyRated, pool: RatedPool, group: str | None) -> _Given:
+def _labelled(found: PartlyRated, pool: RatedPool, group: str | None) -> Given:
     """With what is held out together: items, or the group, and equal texts.
 
     Raises:
@@ -254,11 +266,11 @@ def _labelled(found: PartlyRated, pool: RatedPool, group: str | None) -> _Given:
         own.get(a) or of_item.get(b) or of_item.get(c) or of_text.get(d, b)
         for a, b, c, d in columns
     )
-    return _Given(found, pool, labels, tuple(rated))
+    return Given(found, pool, labels, tuple(rated))
 
 
 def _order(
-    given: _Given,
+    given: Given,
     outputs: Rows,
     baseline: str | None,
     chosen: Sequence[str],
@@ -307,7 +319,7 @@ def _selection(selection: str | None, found: PartlyRated) -> str:
 
 
 def _field(
-    given: _Given,
+    given: Given,
     estimator: Estimator,
     seed: int,
     *,
@@ -341,7 +353,7 @@ def _note_unrated(found: PartlyRated) -> None:
         note(f"no output of '{system}' in task '{task}' is rated: this task is left out for it")
 
 
-def _estimates(given: _Given, estimator: Estimator, seed: int, *, drawn: bool) -> FloatArray:
+def _estimates(given: Given, estimator: Estimator, seed: int, *, drawn: bool) -> FloatArray:
     """[n] estimates by ratings of other items; NaN where they would not be used."""
     found, labels = given.compared, given.labels
     nothing = np.full(len(labels), np.nan)
@@ -359,7 +371,7 @@ def _estimates(given: _Given, estimator: Estimator, seed: int, *, drawn: bool) -
         return crossed(estimator, pool, rated_labels, found.texts, labels, seed).values
 
 
-def _errors(given: _Given, estimator: Estimator, *, drawn: bool) -> Residuals:
+def _errors(given: Given, estimator: Estimator, *, drawn: bool) -> Residuals:
     """What estimates alone are judged by, where some system has to be; in the raters' units."""
     found = given.compared
     systems = found.texts.systems
@@ -387,7 +399,7 @@ def _gate(pair: Pair, margin: float) -> GateRecord:
     return GateRecord("passed", f"gate passed: {pair.second} is not worse {by}: {ends} says so")
 
 
-def _signature(given: _Given, estimator: Estimator) -> Signature:
+def _signature(given: Given, estimator: Estimator) -> Signature:
     texts = given.compared.texts
     columns = [one for one in (texts.systems, texts.items, texts.texts) if one]
     return estimator.signature(given.pool).plus(outputs=digest_of(columns))

@@ -2,13 +2,14 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 import numpy as np
 
+from refless.application.compare import Given, given_of, pair_of
 from refless.application.estimating import DEFAULT, chosen, fitted
-from refless.application.notes import note
+from refless.application.notes import collecting, note, overheard
 from refless.application.parameters import (
     Argument,
     Chosen,
@@ -41,15 +42,19 @@ from refless.records import Outputs, RatedPool, numbered
 from refless.report.next import NextResult
 from refless.signature import Signature
 from refless.studies.choosing import GOALS, MOST, Choice, learn
+from refless.studies.comparing import Pair
 from refless.studies.drawing import (
     Units,
+    beside_pair,
     beside_rated,
     draw,
     items_to_draw,
     outputs_to_draw,
     wanted,
+    with_pair,
 )
-from refless.tables.partly import read_partly
+from refless.studies.scoring import scored
+from refless.tables.partly import PartlyRated, read_partly
 from refless.version import __version__
 
 TO_RATE = "to-rate.csv"
@@ -91,25 +96,32 @@ def next(  # noqa: A001 - the command's name
     """
     _check(goal, n, within, system)
     one = chosen(estimator, threads, seed)
-    pool, found, done, called = _read(outputs, rated, one, rows, goal)
+    read = _read(outputs, rated, one, rows, goal)
+    pool, found, done = read.pool, read.outputs, read.done
     known = None if pool is None else fitted(one, pool)
     scale = None if known is None else known.rated.scale
     size = 1.0 if scale is None else scale[1] - scale[0]
+    enough = wanted(known) if within is None else within / size
     if goal == "learn":
         choice = learn(known, found, n, seed)
+    elif goal == "mean":
+        units = beside_rated(_outputs(known, found, seed), done)
+        choice = draw(units, n, seed, enough)
     else:
-        mean = goal == "mean"
-        units = outputs_to_draw(known, found) if mean else _items(known, found, system)
-        enough = wanted(known) if within is None else within / size
-        choice = draw(beside_rated(units, done), n, seed, enough)
+        names = _systems(found, done, system)
+        units = items_to_draw(known, found, names, done)
+        pair = None if known is None else _pair(read.given, known, names, seed)
+        units = units if pair is None else beside_pair(units, pair, size)
+        choice = draw(units, n, seed, enough)
+        choice = choice if pair is None else with_pair(choice, pair, size)
     _note_choice(choice, found, known, n, blind=blind)
     return NextResult(
         choice=choice.times(size),
         outputs=found,
         n_rated=0 if known is None else len(known.rated),
         then=_then(outputs, rated, found, goal, partly=rated is None and known is not None),
-        columns=_columns(called, found, blind=blind),
-        rating_columns=called.get("rating") or ("rating",),
+        columns=_columns(read.called, found, blind=blind),
+        rating_columns=read.called.get("rating") or ("rating",),
         signature=_signature(known, found, choice, seed),
     )
 
@@ -127,23 +139,40 @@ def _check(goal: str | None, n: int, within: float | None, system: Names) -> Non
         raise UsageError("--system names the two systems of --goal compare: --system A --system B")
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Read:
+    """What is there.
+
+    Attributes:
+        pool: the rated texts, if any; outputs, done: outputs without and with a rating.
+        called: names of columns by role, which the file for raters takes over: those of the rated
+            texts, beside which it will stand, before those of the outputs.
+        given: the same as `compare` has it; None for other goals, or where nothing is rated.
+    """
+
+    pool: RatedPool | RatedIndex | None
+    outputs: Outputs
+    done: Outputs
+    called: Mapping[str, tuple[str, ...]]
+    given: Given | None
+
+
 def _read(
     outputs: Rows, rated: Rows, estimator: Estimator, rows: ScoredRows, goal: str | None
-) -> tuple[RatedPool | RatedIndex | None, Outputs, Outputs, Mapping[str, tuple[str, ...]]]:
-    """The rated texts, if any, the outputs that nobody has rated, and those that were.
-
-    The last are the names of columns by role, which the file for raters takes over: those of the
-    rated texts, beside which it will stand, before those of the outputs.
-    """
+) -> _Read:
+    """The rated texts, the outputs that nobody has rated, and those that were."""
     check_standard_input(outputs, rated)
     reading = replace(rows.reading(), elsewhere=rated is not None)
     read = read_partly(outputs, reading, "" if goal == "compare" else None)
     tell(read)
     note_missing(read.texts)
     pool, called = (read.pool, read.columns) if rated is None else _rated(rated, rows)
+    given = None
+    if goal == "compare" and pool is not None:
+        given = _compared(read, None if rated is None else rated_in(pool))
     pool = estimator.from_model() if pool is None else pool
     done = np.zeros(len(read.texts), dtype=np.bool_)
-    done[read.place] = True
+    done[read.place if given is None else given.compared.place] = True
     if rated is not None and pool is not None and read.named:
         known = rated_in(pool)
         same = {*zip(known.ids, known.texts, strict=True)}
@@ -152,10 +181,42 @@ def _read(
     if done.all():
         remedy = "give outputs that nobody has rated"
         raise InputError("every output has a rating already", remedy=remedy)
-    found = read.texts.take(np.flatnonzero(~done))
     named = {role: names for role, names in called.items() if names}
-    before = read.texts.take(np.flatnonzero(done))
-    return pool, found, before, {**read.columns, **named}
+    return _Read(
+        pool,
+        read.texts.take(np.flatnonzero(~done)),
+        read.texts.take(np.flatnonzero(done)),
+        {**read.columns, **named},
+        given,
+    )
+
+
+def _compared(read: PartlyRated, rated: RatedPool | None) -> Given:
+    """The outputs with their ratings, from wherever these are, as `compare` has them."""
+    with collecting(), overheard(silent=True):
+        if rated is None:
+            return given_of(read, None)
+        return given_of(read, replace(read_partly(rated, system=None), named=rated.named))
+
+
+def _pair(
+    given: Given | None, estimator: Estimator, systems: tuple[str, str], seed: int
+) -> Pair | None:
+    """What compare says of the two systems today; None where nothing is rated."""
+    if given is None:
+        return None
+    with collecting(), overheard(silent=True):  # what it says of the rows was said
+        return pair_of(given, estimator.clone(), systems, seed)
+
+
+def _outputs(estimator: Estimator | None, outputs: Outputs, seed: int) -> Units:
+    """Each output, with the width of the interval for their mean that score has already."""
+    units = outputs_to_draw(estimator, outputs)
+    if estimator is None:
+        return units
+    found = scored(outputs, estimator.estimate(outputs), estimator.residuals(), seed=seed)
+    low, high = found.overall.mean_interval
+    return units if math.isnan(low) else replace(units, most=(high - low) / 2)
 
 
 def _rated(
@@ -168,17 +229,18 @@ def _rated(
     return read.pool, read.columns
 
 
-def _items(estimator: Estimator | None, outputs: Outputs, system: Names) -> Units:
-    """The items of two systems, the only ones or those that are named."""
+def _systems(outputs: Outputs, done: Outputs, system: Names) -> tuple[str, str]:
+    """The two systems: the only ones without all their ratings, or those that are named."""
     there = sorted({*outputs.systems} - {""})
-    named = names_in(system) or tuple(there)
-    if len(named) != 2 or not {*named} <= {*there}:
-        listed = ", ".join(f"'{name}'" for name in there[:10])
+    every = sorted({*outputs.systems, *done.systems} - {""})
+    named = names_in(system) or tuple(there if len(there) == 2 else every)
+    if len(named) != 2 or not {*named} <= {*every}:
+        listed = ", ".join(f"'{name}'" for name in every[:10])
         raise UsageError(
             "--goal compare is about two systems: name them with --system A --system B; outputs "
-            f"without a rating are of {listed}"
+            f"are of {listed}"
         )
-    return items_to_draw(estimator, outputs, (named[0], named[1]))
+    return named[0], named[1]
 
 
 def _note_choice(

@@ -15,7 +15,9 @@ from refless.report.plot import axis_over
 from refless.report.record import Count, Record, Signed
 from refless.report.result import Result
 from refless.report.tools.raters import argilla_records, label_studio_tasks
-from refless.report.wording import clipped, estimator_name, number, sentence
+from refless.report.wording import clipped, estimator_name, number, percent, sentence, with_interval
+from refless.stats.assurance import SURE
+from refless.stats.intervals import Interval
 from refless.studies.choosing import Choice, Goal, Step
 
 SHOWN = 10  # outputs on a terminal
@@ -26,6 +28,7 @@ MEASURES = {
     "mean": "half width of the 95 % interval",
     "compare": "half width of the 95 % interval",
 }
+BY = {"estimates": "By estimates alone", "ratings and estimates": "By ratings and estimates"}
 ROLES = {"id": "ids", "item": "items", "system": "systems", "source": "sources", "text": "texts"}
 
 
@@ -56,8 +59,10 @@ class NextRecord(Record):
             rating from its estimate, else half the width of a 95 % interval. Empty if unknown.
         within: the half width that settles it; null with goal learn.
         needed: ratings (items) that settle it; 0 where all there are do not, or it is unknown.
-        difference: second system less the first, by estimates alone; null with other goals.
-        shows: items that show it 4 times in 5, if it is right; 0 as of `needed`.
+        difference, interval: second system less the first, as `compare` has it today; by: what it
+            is made of; null and blank with other goals.
+        shows: further items that should show a difference four times out of five; 0 as of `needed`.
+        chance: that all items show one.
         chosen: in the order for raters.
     """
 
@@ -74,7 +79,10 @@ class NextRecord(Record):
     needed: Count
     systems: tuple[str, ...]
     difference: float
+    interval: Interval
+    by: str
     shows: Count
+    chance: float
     chosen: tuple[ToRate, ...]
 
 
@@ -161,7 +169,8 @@ class NextResult(Result):
         """`80 ratings`, or `80 items (160 ratings)` of two answers each; `80 more ratings`."""
         if self.choice.goal != "compare":
             return counted(n, f"{self._more}rating")
-        return f"{counted(n, f'{self._more}item')} ({counted(2 * n, 'rating')})"
+        each = len(self.choice.rows) / self.choice.n
+        return f"{counted(n, f'{self._more}item')} ({counted(round(n * each), 'rating')})"
 
     def _what(self) -> str:
         """What is chosen, and how."""
@@ -187,11 +196,10 @@ class NextResult(Result):
             )
         aim = "the mean rating" if found.goal == "mean" else "the mean difference"
         more = ""
-        if found.already > 1:
-            now = number(found.curve[0].chosen)
-            more = (
-                f", together with {counted(found.already, self._unit)} rated already (now ±{now})"
-            )
+        if found.curve[0].n == 0:
+            now = f"now ±{number(found.curve[0].chosen)}"
+            beside = f", together with {counted(found.already, self._unit)} rated already ({now})"
+            more = beside if found.already else f" ({now})"
         return f"With estimates they should tell {aim} to ±{chosen}{more}."
 
     def _unknown(self) -> str:
@@ -212,6 +220,8 @@ class NextResult(Result):
         if found.goal == "learn" or not found.curve:
             return ()
         within = f"±{number(found.within)}"
+        if found.curve[0].n == 0 and found.curve[0].chosen <= found.within:
+            return (f"It is told to {within} already.",)
         if found.needed:
             return (f"About {self._ratings(found.needed)} settle it to {within}.",)
         every = counted(found.units, self._unit)
@@ -219,16 +229,25 @@ class NextResult(Result):
         return (f"{told}, as these are a sample themselves: that takes more {self._unit}s.",)
 
     def _shows(self) -> tuple[str, ...]:
-        """What the estimates say of the difference, and how many items would show that."""
+        """How far the two systems differ by what is known today, and what would show that."""
         found = self.choice
         if math.isnan(found.difference):
             return ()
         first, second = (f"'{clipped(name)}'" for name in found.systems)
+        low, high = (
+            found.interval if found.difference > 0 else (-one for one in found.interval[::-1])
+        )
         side = "above" if found.difference > 0 else "below"
-        few = f"all {found.units:,} items are too few to show it 4 times in 5"
-        shows = f"about {self._ratings(found.shows)} show it 4 times in 5"
-        told = f"By estimates alone {second} is {number(abs(found.difference))} {side} {first}."
-        return (f"{told} If that is right, {shows if found.shows else few}.",)
+        size = with_interval(abs(found.difference), (low, high))
+        by = f"{BY.get(found.by, 'By ratings')} {second} is {size}"
+        more = ""
+        if found.shows:
+            shown = f"{self._ratings(found.shows)} should show a difference four times out of five"
+            more = f" About {shown}."
+        elif found.chance < SURE:
+            every = f"Ratings of all {counted(found.units, self._unit)}"
+            more = f" {every} should show a difference with a chance of {percent(found.chance)}."
+        return (f"{by} {side} {first}.{more}",)
 
     def _curve(self) -> tuple[Section, ...]:
         """What ratings should bring, from few to many."""

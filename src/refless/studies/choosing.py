@@ -13,6 +13,7 @@ from refless.estimators import Estimator
 from refless.estimators.scorer import Together
 from refless.records import FloatArray, IntArray, Outputs, sortable
 from refless.stats.design import left_after, most_telling
+from refless.stats.intervals import UNDEFINED, Interval
 from refless.studies.spreads import held_out_by
 
 Goal = Literal["learn", "mean", "compare"]
@@ -57,11 +58,12 @@ class Choice:
             to the ratings than their mean is.
         within: the half width that settles it, NaN for goal learn.
         needed: ratings (items) to get there; 0 where all that there are are too few, or unknown.
-        difference: of the two systems by estimates alone, that of the second less the first; NaN
-            for other goals.
         systems: the two of goal compare.
         already: units that are rated already, on which the curve goes on.
-        shows: items that show this difference with a chance of 80 %, if it is right; 0 as `needed`.
+        difference, interval: of these two as `compare` has it today, that of the second less the
+            first; by: what it is made of. NaN and blank for other goals.
+        shows: further items that should show a difference four times out of five; 0 as `needed`.
+        chance: that all items show one.
     """
 
     goal: Goal
@@ -72,16 +74,25 @@ class Choice:
     curve: tuple[Step, ...] = ()
     within: float = math.nan
     needed: int = 0
-    difference: float = math.nan
-    shows: int = 0
     systems: tuple[str, ...] = ()
     already: int = 0
+    difference: float = math.nan
+    interval: Interval = UNDEFINED
+    by: str = ""
+    shows: int = 0
+    chance: float = math.nan
 
     def times(self, size: float) -> Choice:
         """The same in units of which one of these is so many."""
         curve = tuple(Step(one.n, size * one.chosen, size * one.random) for one in self.curve)
-        within, difference = size * self.within, size * self.difference
-        return replace(self, curve=curve, within=within, difference=difference)
+        low, high = self.interval
+        return replace(
+            self,
+            curve=curve,
+            within=size * self.within,
+            difference=size * self.difference,
+            interval=(size * low, size * high),
+        )
 
 
 def canonical(outputs: Outputs) -> IntArray:
