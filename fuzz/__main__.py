@@ -1,7 +1,8 @@
-"""All campaigns within some minutes: `scripts/fuzz --minutes 10`.
+"""All campaigns in some minutes of processor time: `scripts/fuzz --minutes 10`.
 
-Prints executions and unique faults of each; the status is 1 where there is any fault. What made
-one is kept in fuzz/found/, which the tests run.
+Each has an equal share of them however busy the machine is, and some executions at least. Prints
+executions and unique faults of each; the status is 1 where there is any fault. What made one is
+kept in fuzz/found/, which the tests run.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ from pathlib import Path
 HERE = Path(__file__).parent
 MODULES = ("command_lines", "loaders", "kill", "race", "full_disk")  # each with --runs and --seed
 GUIDED = 30.0  # seconds of a target from which on it is worth a process with guidance
-NEVER_ENDS = 300.0  # seconds that a round may take beyond its share
+NEVER_ENDS = 300.0  # seconds that a campaign may take to begin and to end
+LOADED = 30.0  # times its share of processor time that it may take, as machines are shared
 
 
 @dataclass
@@ -113,16 +115,10 @@ def _kept(target: str, data: str) -> str:
 
 
 def _rounds(name: str, seconds: float, seed: int) -> Told:
-    """A campaign that counts runs, again and again with more of them until its time is over."""
-    told, runs, until = Told(name), 3, time.monotonic() + seconds
-    while True:
-        began = time.monotonic()
-        words = [sys.executable, "-m", f"fuzz.{name}", "--runs", str(runs), "--seed", str(seed)]
-        _round(told, words, until + NEVER_ENDS - began)
-        took, left = time.monotonic() - began, until - time.monotonic()
-        if told.faults or left < took:
-            return told
-        runs, seed = min(runs * 4, max(3, int(runs * left / took))), seed + 1
+    """A campaign in a process of its own, which ends by itself."""
+    told, words = Told(name), [sys.executable, "-m", f"fuzz.{name}", "--seed", str(seed)]
+    _round(told, [*words, "--seconds", f"{seconds:.2f}"], NEVER_ENDS + LOADED * seconds)
+    return told
 
 
 def _round(told: Told, words: Sequence[str], patience: float) -> None:

@@ -6,7 +6,6 @@ commands the terminal. `python -m fuzz.command_lines --runs 290`.
 
 from __future__ import annotations
 
-import argparse
 import gzip
 import io
 import json
@@ -22,12 +21,13 @@ from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppres
 from pathlib import Path
 from unittest import mock
 
+from fuzz.forks import asked
 from refless.cli import main as refless
 
 Line = tuple[str, ...]
 ALLOWED = {0, 2, 3, 4, 130}
 PATIENCE = 120  # seconds that a command line may take
-AS_PROCESSES = 6  # so many of the lines are run as real processes as well
+AS_PROCESS = 50  # every so many lines one is run as a real process as well
 COMMANDS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 FAST = "bleu-neighbors:min_neighbors=1,max_fraction=1"
 ON_ROWS: dict[str, Line] = {  # each command with IT where a file of rows goes
@@ -293,24 +293,22 @@ def _patient() -> Iterator[None]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs so many of the command lines; 1 where one ends badly."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--runs", type=int, default=10**6)
-    parser.add_argument("--seed", type=int, default=0)
-    given = parser.parse_args(argv)
+    budget, seed = asked(argv, 10**6, __doc__)
     faults: dict[str, Line] = {}
+    count = 0
     with workplace() as all_lines:
-        random.Random(given.seed).shuffle(all_lines)
-        chosen = all_lines[: given.runs]
-        real = chosen[: min(AS_PROCESSES, given.runs // 10)]
-        for way, some in ((ran, chosen), (as_process, real)):
-            for words in some:
+        random.Random(seed).shuffle(all_lines)
+        for number, words in enumerate(all_lines, 1):
+            if not budget.left(number - 1):
+                break
+            for way in (ran, as_process) if number % AS_PROCESS == 0 else (ran,):
+                count += 1
                 with _patient():
                     fault = wrong(*way(words))
                 if fault and fault not in faults:
                     faults[fault] = words
                     shown = [word[:80] for word in words]
                     print(f"FAULT {fault!r} of {shown!r}", flush=True)
-    count = len(chosen) + len(real)
     print(f"command_lines: {count} executions, {len(faults)} unique faults")
     return int(bool(faults))
 

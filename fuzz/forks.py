@@ -178,29 +178,59 @@ class Found:
         return 1 if self.faults else 0
 
 
+FEWEST = 3  # runs of a campaign, however little time it has
+
+
+def used() -> float:
+    """Seconds of processor time that this process and its ended children have used."""
+    return sum(os.times()[:4])
+
+
+class Budget:
+    """So many runs at most, in no more than so many seconds of processor time from the first on.
+
+    How busy the machine is changes none of it: what waits for its turn uses no time.
+    """
+
+    def __init__(self, runs: int, seconds: float = float("inf")) -> None:
+        self.runs, self.seconds, self.until = runs, seconds, 0.0
+
+    def left(self, done: int) -> bool:
+        """Whether there is more to do after so many runs."""
+        self.until = self.until or used() + self.seconds
+        return done < self.runs and (done < FEWEST or used() < self.until)
+
+
 def campaign(
     name: str,
     argv: Sequence[str] | None,
     runs: int,
     about: str | None,
-    body: Callable[[Path, random.Random, Found, int], None],
+    body: Callable[[Path, random.Random, Found, Budget], None],
 ) -> int:
     """Runs a campaign in a warm process and a folder of its own; 1 where there is a fault.
 
     Args:
         name: of the campaign; about: what its help says.
-        argv: `--runs N`, by default `runs`, and `--seed S`.
+        argv: see `asked`; runs: where it says no number.
         body: does so many runs.
     """
-    parser = argparse.ArgumentParser(description=about or "")
-    parser.add_argument("--runs", type=int, default=runs)
-    parser.add_argument("--seed", type=int, default=0)
-    given = parser.parse_args(argv)
+    budget, seed = asked(argv, runs, about)
     if not hasattr(os, "fork"):
         print(f"{name}: skipped, this system cannot fork")
         return 0
     found = Found()
     warm()
     with workplace() as folder:
-        body(folder, random.Random(given.seed), found, given.runs)
+        body(folder, random.Random(seed), found, budget)
     return found.tell(name)
+
+
+def asked(argv: Sequence[str] | None, runs: int, about: str | None) -> tuple[Budget, int]:
+    """What `--runs N`, by default `runs`, `--seconds S` and `--seed S` ask for."""
+    parser = argparse.ArgumentParser(description=about or "")
+    parser.add_argument("--runs", type=int, default=runs)
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="of processor time")
+    parser.add_argument("--seed", type=int, default=0)
+    given = parser.parse_args(argv)
+    return Budget(given.runs, given.seconds), given.seed

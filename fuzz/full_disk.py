@@ -19,6 +19,7 @@ from pathlib import Path
 from fuzz.forks import (
     NEIGHBORS,
     TINY,
+    Budget,
     Found,
     Words,
     campaign,
@@ -118,7 +119,7 @@ def begin(folder: Path) -> None:
             raise RuntimeError(f"{words} exits {status}")
 
 
-def mounted(folder: Path, rng: random.Random, found: Found, runs: int) -> None:
+def mounted(folder: Path, rng: random.Random, found: Found, budget: Budget) -> None:
     """The same on a small file system that is filled up to a drawn number of bytes."""
     disk = folder / "disk"
     disk.mkdir()
@@ -128,7 +129,8 @@ def mounted(folder: Path, rng: random.Random, found: Found, runs: int) -> None:
         return
     try:
         begin(disk)
-        for _ in range(runs):
+        first = found.executions
+        while budget.left(found.executions - first):
             free = os.statvfs(disk).f_bavail * os.statvfs(disk).f_frsize
             (disk / "filler").write_bytes(b"0" * rng.randrange(max(1, free)))
             once(disk, rng, found, lambda: None)
@@ -137,16 +139,16 @@ def mounted(folder: Path, rng: random.Random, found: Found, runs: int) -> None:
         subprocess.run(["umount", str(disk)], check=True)
 
 
-def fill(folder: Path, rng: random.Random, found: Found, runs: int) -> None:
+def fill(folder: Path, rng: random.Random, found: Found, budget: Budget) -> None:
     """So many commands, and a quarter as many on a file system of their own."""
     begin(folder)
-    for _ in range(runs):
+    while budget.left(found.executions):
         count, size = rng.randrange(45), int(2 ** rng.uniform(0, 17))
         shrink: Callable[[], None] = rng.choice(
             (lambda n=count: full_at_flush(n), lambda n=size: full_at_size(n))
         )
         once(folder, rng, found, shrink)
-    mounted(folder, rng, found, runs // 4)
+    mounted(folder, rng, found, Budget(budget.runs // 4, budget.seconds / 4))
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -17,6 +17,7 @@ from pathlib import Path
 from fuzz.forks import (
     NEIGHBORS,
     TINY,
+    Budget,
     Found,
     Words,
     campaign,
@@ -174,11 +175,11 @@ def drawn(place: Place, name: str, rng: random.Random) -> Callable[[Callable[[],
     return lambda work: killed_at(work, step, place.folder)
 
 
-def kill(folder: Path, rng: random.Random, found: Found, runs: int) -> None:
+def kill(folder: Path, rng: random.Random, found: Found, budget: Budget) -> None:
     """So many kills."""
     place, kills = Place(folder, found), 0
     place.begin()
-    while kills < runs:
+    while budget.left(kills):
         way = rng.choice((place.append, place.append, place.replace, place.train, place.score))
         kills += way(drawn(place, way.__name__, rng)) == -9
         if rng.random() < 0.1:

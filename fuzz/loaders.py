@@ -21,7 +21,7 @@ from unittest.mock import patch
 
 import numpy as np
 
-from fuzz.forks import TINY, Found, campaign, command, ended, fork, jsonl, rows
+from fuzz.forks import TINY, Budget, Found, campaign, command, ended, fork, jsonl, rows
 
 WORDS = "bleu*:tokenize=words,orders=1-2,clip=no"
 INDUCING = "gp:exact_up_to=20,inducing=10,use_source=no"
@@ -323,14 +323,14 @@ def batch(saved: Sequence[Saved], seeds: range, now: mmap.mmap, told: Path) -> i
     return 0
 
 
-def lie(folder: Path, rng: random.Random, found: Found, runs: int) -> None:
+def lie(folder: Path, rng: random.Random, found: Found, budget: Budget) -> None:
     """So many executions."""
     first, now = rng.randrange(2**40), mmap.mmap(-1, 8)
     saved, told = made(folder), folder / "told"
     told.touch()
     begin = first
-    while begin < first + runs:
-        seeds = range(begin, min(begin + BATCH, first + runs))
+    while budget.left(begin - first):
+        seeds = range(begin, min(begin + BATCH, first + budget.runs))
         child = fork(lambda seeds=seeds: batch(saved, seeds, now, told))  # type: ignore[misc]
         status, last = ended(child), int.from_bytes(now[:8], "little")
         if status:

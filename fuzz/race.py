@@ -11,7 +11,18 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from fuzz.forks import TINY, Found, campaign, command, ended, fork, jsonl, let_through, rows
+from fuzz.forks import (
+    TINY,
+    Budget,
+    Found,
+    campaign,
+    command,
+    ended,
+    fork,
+    jsonl,
+    let_through,
+    rows,
+)
 
 WRITERS, READERS = 4, 2
 
@@ -111,11 +122,11 @@ def race_of_reports(folder: Path, rng: random.Random, found: Found) -> None:
     found.hold("left beside a report", holds=left == ["o.json"], told=left)
 
 
-def race(folder: Path, rng: random.Random, found: Found, runs: int) -> None:
+def race(folder: Path, rng: random.Random, found: Found, budget: Budget) -> None:
     """So many races."""
-    for number in range(runs):
+    while budget.left(found.executions):
         kind = rng.choices((race_of_indexes, race_of_models, race_of_reports), (8, 1, 1))[0]
-        place = folder / str(number)
+        place = folder / str(found.executions)
         place.mkdir()
         kind(place, rng, found)
         found.executions += 1

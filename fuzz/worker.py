@@ -29,7 +29,7 @@ def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("targets", nargs="+")
     parser.add_argument("--runs", type=int, default=10**9, help="of each target")
-    parser.add_argument("--seconds", type=float, default=1e9, help="of each target")
+    parser.add_argument("--seconds", type=float, default=1e9, help="of processor time, of each")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--drawn", action="store_true", help="no guidance, also with atheris")
     asked = parser.parse_args(argv)
@@ -74,7 +74,7 @@ class Watched:
         """One execution."""
         from fuzz.targets import attempt
 
-        self.until = self.until or time.monotonic() + self.seconds
+        self.until = self.until or time.process_time() + self.seconds
         fault = attempt(self.call, data)
         self.done += 1
         if fault is not None and (name := named(fault)) not in self.faults:
@@ -88,7 +88,7 @@ class Watched:
     @property
     def over(self) -> bool:
         """Whether there has been enough of it."""
-        return self.done >= self.runs or 0 < self.until < time.monotonic()
+        return self.done >= self.runs or 0 < self.until < time.process_time()
 
     def end(self) -> int:
         """The last word; the exit status."""
