@@ -15,12 +15,35 @@ from command_line import jsonl, output_rows, rated_rows, run
 ROOT = Path(__file__).parents[1]
 
 
-def script() -> str:
-    """What the step `Gate` runs."""
+def script(step: str = "Gate") -> str:
+    """What a step runs."""
     text = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
-    found = re.search(r"- name: Gate\n.*?run: \|\n(.*?)\n {6}- uses", text, flags=re.DOTALL)
+    found = re.search(rf"- name: {step}\n(.*?)\n {{6}}- ", text, flags=re.DOTALL)
     assert found
-    return textwrap.dedent(found[1])
+    return textwrap.dedent(found[1].partition("run: ")[2].removeprefix("|\n"))
+
+
+def test_it_is_installed_from_where_it_is(tmp_path: Path) -> None:
+    """From a repository, as it is not on PyPI; what stands there is a part of the cache's key."""
+    (tmp_path / "pip").write_text(
+        '#!/bin/sh\ntest "$1" = freeze || exec printf "%s\\n" "$@"\n'
+        'printf "numpy==2.4.6\\nrefless @ git+https://example.org/refless@abc\\n"\n'
+    )
+    (tmp_path / "pip").chmod(0o755)
+    text = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
+    (where,) = re.findall(r"^  REFLESS: (\S+)$", text, flags=re.MULTILINE)
+    own = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "REFLESS": where}
+    done = subprocess.run(
+        ["bash", "-e", "-c", script("Install")],
+        cwd=tmp_path,
+        env={**os.environ, **own},
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout.split() == ["install", "git+https://github.com/OWNER/refless"]
+    assert (tmp_path / "version.txt").read_text().endswith("refless@abc\n")
+    assert "numpy" not in (tmp_path / "version.txt").read_text()
 
 
 @pytest.mark.parametrize(

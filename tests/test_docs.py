@@ -4,6 +4,8 @@ import os
 import re
 import shlex
 import shutil
+import sys
+import tomllib
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -84,6 +86,21 @@ def test_python_runs(page: Path, folder: Path, capsys: pytest.CaptureFixture[str
     for block in found:
         exec(compile(block, str(page), "exec"), {})
         assert capsys.readouterr().out
+
+
+NAMED = {"sklearn": "scikit-learn"}  # imports that their packages do not name
+
+
+def test_what_the_readme_imports_is_there() -> None:
+    """Python's own, what refless needs, or what the page says how to install."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    there = {re.match(r"[\w-]+", line)[0] for line in project["dependencies"]} | {"refless"}  # type: ignore[index]
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    code = "\n".join(blocks(ROOT / "README.md", "python"))
+    for name in re.findall(r"^(?:from|import) (\w+)", code, flags=re.MULTILINE):
+        package = NAMED.get(name, name)
+        known = package in there or name in sys.stdlib_module_names
+        assert known or f"pip install {package}`" in text, package
 
 
 def test_readme_shows_real_output(folder: Path) -> None:

@@ -28,7 +28,7 @@ def score(
     """The frame with an estimate beside each row, computed when Spark asks for it.
 
     The estimator is sent to every machine once. Estimates are those of `refless score --model`, to
-    the last digit, however the rows are dealt. A row that cannot be read has the reason `bad-row`
+    1e-12, however the rows are dealt. A row that cannot be read has the reason `bad-row`
     and fails no job. refless has to be installed on the executors.
 
     Args:

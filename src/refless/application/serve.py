@@ -30,7 +30,7 @@ def serve(
     """Serve estimates over HTTP: POST /estimate, POST /compare.
 
     Learns once at the start, and answers until Ctrl-C. Estimates are those of 'refless score', to
-    the last digit. Callers need the token of the environment variable REFLESS_TOKEN, or the one
+    1e-12. Callers need the token of the environment variable REFLESS_TOKEN, or the one
     that is printed. /openapi.json describes the API; /healthz and /metrics are for machines.
 
     Args:

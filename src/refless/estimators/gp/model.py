@@ -125,7 +125,7 @@ def estimated(
 
     Each different text once, and as many at a time whatever there are (the last few are filled up
     by copies of the first of them): how a product is summed depends on the shapes of its factors.
-    So no digit of a text's estimate depends on the others beside it.
+    So a text's estimate does not depend on the others, but for rounding by its place among them.
     """
     scores = sortable(inputs.scores, len(inputs))
     columns = (inputs.sources or inputs.texts, inputs.systems or inputs.texts, scores)

@@ -99,7 +99,7 @@ class Preferences:
 def _blocks(n: int) -> Iterator[IntArray]:
     """Rows, as many at a time whatever their number, the last ones filled up by copies.
 
-    How a product is summed depends on the shapes of its factors; so no digit depends on others.
+    How a product is summed depends on the shapes of its factors; so none depends on others.
     """
     for begin in range(0, n, ROWS):
         rows = np.arange(begin, begin + ROWS)
