@@ -151,8 +151,12 @@ def test_what_choosing_is_worth(rated: Path, tmp_path: Path) -> None:
     assert f"{heading}\n12 sources with several outputs" in ran.out
     assert "of what can be gained" in page.read_text(encoding="utf-8")
     found = validated(rated, *SCALE, "--group", "source", "--format", "json").json
-    found = found["reranking"]
+    found, best = found["reranking"], found["by_system"]
     assert (found["by"], found["n"]) == ("source", 12)
+    assert f"; always taking the best system gains {best['gain']:.3f} [" in " ".join(
+        ran.out.split()
+    )
+    assert [best[name] for name in ("random", "best")] == [found["random"], found["best"]]
     assert found["chosen"] <= found["best"]
     low, high = found["gain_interval"]
     assert low < found["gain"] < high
@@ -387,7 +391,8 @@ def test_side_by_side(rated: Path) -> None:
 
 def test_the_recommended_command_runs(rated: Path, tmp_path: Path) -> None:
     """It names the columns, scale, seed and estimator that were validated, and nothing else."""
-    rows = [{"words": row["text"], "mark": row["rating"], "id": row["id"]} for row in rated_rows()]
+    rows = rated_rows(96)
+    rows = [{"words": row["text"], "mark": row["rating"], "id": row["id"]} for row in rows]
     path = jsonl(tmp_path / "odd names.jsonl", rows)
     columns = ("--text-column", "words", "--rating-column", "mark")
     ran = run("validate", path, *columns, *SCALE, "--seed", 3)
@@ -447,6 +452,29 @@ def test_a_baseline_that_is_better(tmp_path: Path) -> None:
     said = " ".join(ran.out.split())
     assert said.count("Use none: a baseline, length, agrees with people better") == 1
     assert "refless score" not in ran.out
+
+
+def test_what_is_ahead_comes_first_on_real_ratings() -> None:
+    """Corrections of learner sentences: the longest are best, and estimates err like a constant."""
+    path = DATA / "edits" / "grammar.jsonl"
+    if not path.exists():
+        pytest.skip(f"{path} is absent")
+    flags = ("--group", "item", "--scale", 0, 100, "--at-most", 300)
+    ran = validated(path, *flags, estimator="gp")
+    first = " ".join(ran.out.split("\n\n")[0].split())
+    assert "length is ahead of it in Spearman by 0." in first
+    assert "and a constant errs less, by 0.00" in first
+    assert "refless score" not in ran.out
+
+
+def test_threads_are_no_name(rated: Path) -> None:
+    """No number depends on them, so two estimators are called by what sets them apart."""
+    given = ("--estimator", "gp", "--estimator", "gp:use_system=yes", "--threads", 1)
+    names = [one["name"] for one in run("validate", rated, *given, "--format", "json").json[
+        "side_by_side"]["methods"]]  # fmt: skip
+    assert names[:2] == ["gp", "gp:use_system=yes"]
+    twice = run("validate", rated, "--estimator", "gp", "--estimator", "gp:threads=2")
+    assert "--estimator gp is given twice" in twice.err
 
 
 def test_estimators_that_are_named(rated: Path) -> None:

@@ -82,7 +82,10 @@ def test_beside_an_annotator(interval: tuple[float, float], words: str) -> None:
         ),
         (
             {"length": 0.1, "length_interval": (-0.05, 0.49)},
-            "by their length alone is shown, and it may do up to 0.050 worse but errs less than a",
+            (
+                "less than a constant; no difference from ranking texts by their length alone is "
+                "shown, and it may rank them up to 0.050 worse; it abstains"
+            ),
         ),
         (
             {

@@ -134,11 +134,12 @@ def test_ridges_with_and_without_sources() -> None:
     pool = simulate(60, seed=5).pool
     groups = np.arange(60)
     both = baselines.baselines(pool, groups, groups % 5)
-    assert [*both] == ["TF-IDF ridge", "TF-IDF + sources", "length", "constant"]
+    names = ["TF-IDF ridge", "TF-IDF + sources", "the system's name", "length", "constant"]
+    assert [*both] == names
     alone = baselines.tfidf_ridge(pool.texts, (), pool.human, groups)
     assert_allclose(both["TF-IDF ridge"].held.alone, alone, atol=1e-12)
     assert not np.allclose(both["TF-IDF + sources"].held.alone, alone)
-    bare = baselines.baselines(replace(pool, sources=()), groups, groups % 5)
+    bare = baselines.baselines(replace(pool, sources=(), systems=()), groups, groups % 5)
     assert [*bare] == ["TF-IDF ridge", "length", "constant"]
 
 
@@ -151,3 +152,21 @@ def test_order_of_rows_changes_no_baseline() -> None:
     for name, one in found.items():
         for column, other in zip(one.held, moved[name].held, strict=True):
             assert_array_equal(column[rows], other)
+
+
+def test_the_systems_name_is_a_baseline_where_it_is_known_of_others() -> None:
+    """The mean rating of the same system, else of all; none where systems are held out whole."""
+    pool = simulate(60, seed=5).pool
+    alone = np.arange(60)
+    found = baselines.baselines(pool, alone, alone % 5)["the system's name"].held.alone
+    names = np.array(pool.systems)
+    for i in range(60):
+        others = (names == names[i]) & (alone != i)
+        assert found[i] == pytest.approx(pool.human[others].mean())
+    one_apart = ("other", *["same"] * 59)
+    single = baselines.baselines(replace(pool, systems=one_apart), alone, alone % 5)
+    assert single["the system's name"].held.alone[0] == pytest.approx(pool.human[1:].mean())
+    whole = np.unique(names, return_inverse=True)[1]
+    assert "the system's name" not in baselines.baselines(pool, whole, whole % 5)
+    same = replace(pool, systems=("same",) * 60)
+    assert "the system's name" not in baselines.baselines(same, alone, alone % 5)

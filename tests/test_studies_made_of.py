@@ -9,7 +9,8 @@ import pytest
 from refless.estimators.scorer import Held
 from refless.records import FloatArray, IntArray, RatedPool, Ratings
 from refless.report.validate.made_of import made_of_sections, shown
-from refless.studies.made_of import MadeOf, cells, label_means, made_of
+from refless.studies.baselines import label_means
+from refless.studies.made_of import MadeOf, cells, made_of
 from refless.studies.trials import Trial
 from trials import deal_of
 

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from refless.report.validate.side_by_side import recommendation, worth_using
 from refless.studies.side_by_side import side_by_side, to_use
 from refless.studies.trials import difference, measured
 from trials import fixed
@@ -160,3 +161,41 @@ def test_chance_alone_seldom_shows_a_difference() -> None:
         low, high = held_against(*columns).gain_interval
         missed += not low <= 0 <= high
     assert missed <= 8
+
+
+MINE = (HUMAN + 1.5 * np.random.default_rng(2).normal(size=60)) / 3
+NEARER = HUMAN + np.random.default_rng(3).normal(size=60)
+MEAN = np.full(60, HUMAN.mean())
+
+
+@pytest.mark.parametrize("name", ["length", "judge alone"])
+def test_what_is_ahead_is_named_first(name: str) -> None:
+    """Shown or not, and no command is offered."""
+    others = {name: NEARER, "constant": MEAN}
+    found = table(HUMAN, {"gp": MINE, **others}, reference="gp", baselines=(*others,))
+    assert found.rival.gain_interval[0] < 0 < found.rival.gain
+    said = f"No reason to use gp is shown: {name} is ahead of it in Spearman by 0."
+    assert recommendation(found).startswith(said)
+    assert not worth_using(found)
+
+
+def test_a_constant_that_errs_less_is_named_first() -> None:
+    """Estimates that rank texts well may still be no ratings; what ranks better comes with it."""
+    others = {"far": FAR, "constant": MEAN}
+    found = table(HUMAN, {"gp": 4 * MINE, **others}, reference="gp", baselines=(*others,))
+    assert "Gp ranks texts as people do, Spearman 0." in recommendation(found)
+    assert "], but a constant errs less, by " in recommendation(found)
+    assert not worth_using(found)
+    others = {"length": NEARER, **others}
+    found = table(HUMAN, {"gp": 4 * MINE, **others}, reference="gp", baselines=(*others,))
+    first = recommendation(found).split(" It has ")[0]
+    assert "length is ahead of it" in first
+    assert ", and a constant errs less, by " in first
+
+
+def test_nothing_is_ahead() -> None:
+    """The estimator ranks better than length and errs less than a constant."""
+    others = {"length": FAR, "constant": MEAN}
+    found = table(HUMAN, {"gp": MINE, **others}, reference="gp", baselines=(*others,))
+    assert recommendation(found).startswith("Use gp: it agrees with people, Spearman 0.")
+    assert worth_using(found)

@@ -102,7 +102,8 @@ def test_baselines_without_a_part() -> None:
     rows = np.flatnonzero(deal.part != 2)
     found = baselines(POOL, ALONE, deal.blocks)
     left = {name: one.without(rows) for name, one in found.items() if one.without is not None}
-    assert list(left) == ["TF-IDF ridge", "TF-IDF + sources", "length", "constant"]
+    names = ["TF-IDF ridge", "TF-IDF + sources", "the system's name", "length", "constant"]
+    assert list(left) == names
     others = POOL.human[rows].sum() - POOL.human[rows]
     np.testing.assert_allclose(left["constant"].alone[rows], others / (len(rows) - 1))
     for name, held in left.items():

@@ -83,7 +83,12 @@ def by_title(tried: Sequence[E], *, scores: bool) -> dict[str, E]:
         f"{one.title} + scores" if scores and one.without_scores() else one.title for one in tried
     ]
     both = zip(titles, tried, strict=True)
-    return {t if titles.count(t) == 1 else spec_of(one, ESTIMATORS): one for t, one in both}
+    return {t if titles.count(t) == 1 else named(one): one for t, one in both}
+
+
+def named(one: Estimator) -> str:
+    """Its specification without threads, on which no number depends."""
+    return spec_of(one.clone().set_params(threads=None), ESTIMATORS)
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Annotated, Any
 
 from refless.application.advice import advice_on
-from refless.application.estimating import by_title, chosen, tried_of, with_twins
+from refless.application.estimating import by_title, chosen, named, tried_of, with_twins
 from refless.application.notes import note, note_few, progress
 from refless.application.pairs import check_plain, given_pairs, validated
 from refless.application.parameters import (
@@ -175,7 +175,7 @@ def _twins(names: dict[str, Estimator]) -> dict[str, str]:
 
 def _check_once(tried: Sequence[Estimator]) -> None:
     """Raises UsageError for an estimator that is given twice."""
-    specs = [spec_of(one, ESTIMATORS) for one in tried]
+    specs = [named(one) for one in tried]
     for spec in specs:
         if specs.count(spec) > 1:
             raise UsageError(f"--estimator {spec} is given twice")

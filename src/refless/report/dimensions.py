@@ -23,7 +23,7 @@ ALL = "All estimates, one row an output and dimension: add -o estimates.csv"
 SPEARMAN = (
     "Spearman, with its 95 % interval, of the estimator to use. 'use NAME': it agrees with people "
     "better than the best baseline. 'as baseline': it agrees, but no better as far as is shown. "
-    "'use none': no agreement is shown, or a baseline has more. Each line stands for itself: where "
+    "'use none': no agreement is shown, or a baseline is ahead. Each line stands for itself: where "
     "estimates know nothing, 1 line in 40 still seems to agree."
 )
 VERDICTS: dict[Standing, str] = {
@@ -32,6 +32,7 @@ VERDICTS: dict[Standing, str] = {
     "none": "use none",
     "better": "use {}",
     "baseline": "use none",
+    "behind": "use none",
     "alike": "as baseline",
 }
 
@@ -175,8 +176,8 @@ class ValidateByDimension(ByDimension):
         several = counted(len(self.results), "dimension")
         return self._page(
             f"Validation of {several}",
-            f"Estimates are shown to agree with people in {worth} of {several}, and no baseline to "
-            "do better.",
+            f"Estimates are shown to agree with people in {worth} of {several}, and no baseline is "
+            "ahead.",
             table,
             (SPEARMAN,),
         )

@@ -1,4 +1,4 @@
-"""What estimators have to beat: a constant, a line on length, a ridge on TF-IDF.
+"""What estimators have to beat: a constant, a line on length, the system's name, a ridge on TF-IDF.
 
 Each text is predicted from the ratings of the other groups alone.
 """
@@ -18,11 +18,13 @@ from refless.estimators.gp.threads import calm
 from refless.estimators.scorer import Held, Tried, Within
 from refless.human import canonical_order
 from refless.records import FloatArray, IntArray, RatedPool, picked
+from refless.stats.clusters import numbered
 from refless.tokenize import IdArray
 
 # Below this share of the lengths' whole variation, what is left of it is rounding.
 NO_VARIATION = 1e-12
 WORDS = re.compile(r"(?u)\b\w\w+\b")
+SYSTEM, CONSTANT = "the system's name", "constant"
 MOST_EXACT, FOLDS = 6_000, 5
 
 
@@ -106,7 +108,40 @@ def baselines(pool: RatedPool, groups: IntArray, blocks: IntArray) -> dict[str, 
     """
     read = {"TF-IDF ridge": ()} | ({"TF-IDF + sources": pool.sources} if pool.sources else {})
     found = {name: _tried_ridge(pool, sources, groups, blocks) for name, sources in read.items()}
+    known = label_means(pool.human, numbered(pool.systems, len(pool)), groups)
+    if len({*pool.systems}) > 1 and not np.isnan(known).all():  # where no system is held out whole
+        found[SYSTEM] = tried_labels(pool.systems, pool.human, groups, blocks)
     return found | tried_plain(pool, groups, blocks)
+
+
+def tried_labels(
+    labels: Sequence[str], human: FloatArray, groups: IntArray, blocks: IntArray
+) -> Tried:
+    """The mean rating of the texts of the same label, else of all, outside the group or block."""
+    codes = numbered(labels, len(human))
+
+    def within(rows: IntArray) -> Callable[[IntArray], FloatArray]:
+        return lambda out: _filled(
+            label_means(human[rows], codes[rows], out), constant(human[rows], out)
+        )
+
+    return Tried.out_of(within, groups, blocks)
+
+
+def _filled(values: FloatArray, others: FloatArray) -> FloatArray:
+    return np.where(np.isnan(values), others, values)
+
+
+def label_means(human: FloatArray, codes: IntArray, groups: IntArray) -> FloatArray:
+    """[n] mean rating of the texts of the same label outside each text's group, NaN without any."""
+    order = np.lexsort((human, codes))  # sums do not depend on the order of rows
+    pairs = np.unique(np.stack([codes, groups]), axis=1, return_inverse=True)[1].ravel()
+    sums, counts = np.zeros(len(human)), np.zeros(len(human))
+    for sign, labels in ((1, codes), (-1, pairs)):
+        sums += sign * np.bincount(labels[order], human[order])[labels]
+        counts += sign * np.bincount(labels)[labels]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(counts > 0, sums / counts, np.nan)
 
 
 def tried_plain(pool: RatedPool, groups: IntArray, blocks: IntArray) -> dict[str, Tried]:
@@ -114,7 +149,7 @@ def tried_plain(pool: RatedPool, groups: IntArray, blocks: IntArray) -> dict[str
     lengths, human = lengths_of(pool), pool.human
     plain: dict[str, Within] = {
         "length": lambda rows: partial(length_only, human[rows], lengths[rows]),
-        "constant": lambda rows: partial(constant, human[rows]),
+        CONSTANT: lambda rows: partial(constant, human[rows]),
     }
     return {name: Tried.out_of(within, groups, blocks) for name, within in plain.items()}
 

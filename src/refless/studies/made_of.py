@@ -12,12 +12,12 @@ from functools import partial
 
 import numpy as np
 
-from refless.estimators.scorer import Held, Tried, Within
+from refless.estimators.scorer import Held
 from refless.records import BoolArray, FloatArray, IntArray, RatedPool
 from refless.stats.intervals import Interval
 from refless.stats.measures import MEASURES
 from refless.stats.within import WITHIN
-from refless.studies.baselines import lengths_of, tried_plain
+from refless.studies.baselines import lengths_of, tried_labels, tried_plain
 from refless.studies.copies import holding
 from refless.studies.trials import Trial, interval_of, measured, of_parts, trial
 
@@ -90,7 +90,8 @@ def made_of(pool: RatedPool, one: Trial) -> MadeOf:
     within = {}
     for name, labels in (("system", pool.systems), ("source", pool.sources)):
         if 1 < len({*labels}) < len(pool):
-            alone = tried_names(pool, labels, one)
+            tried = tried_labels(labels, pool.human, one.deal.groups, one.deal.blocks)
+            alone = trial(tried, one.deal)
             within[name] = _within(one, whole, cells(one, labels), alone)
     lengths = lengths_of(pool)
     if len({*lengths.tolist()}) > 1:
@@ -110,25 +111,6 @@ def cells(one: Trial, labels: Sequence[str]) -> IntArray:
     """[n] cells of texts that one model has judged and that have one label."""
     codes = np.unique(np.array(labels, dtype=object).astype(str), return_inverse=True)[1]
     return np.asarray(one.deal.blocks * (int(codes.max(initial=0)) + 1) + codes)
-
-
-def tried_names(pool: RatedPool, labels: Sequence[str], one: Trial) -> Trial:
-    """The mean rating of the texts of the same label, outside the group or the fold."""
-    codes = np.unique(np.array(labels, dtype=object).astype(str), return_inverse=True)[1]
-    within: Within = lambda rows: partial(label_means, pool.human[rows], codes[rows])  # noqa: E731
-    return trial(Tried.out_of(within, one.deal.groups, one.deal.blocks), one.deal)
-
-
-def label_means(human: FloatArray, codes: IntArray, groups: IntArray) -> FloatArray:
-    """[n] mean rating of the texts of the same label outside each text's group, NaN without any."""
-    order = np.lexsort((human, codes))  # sums do not depend on the order of rows
-    pairs = np.unique(np.stack([codes, groups]), axis=1, return_inverse=True)[1].ravel()
-    sums, counts = np.zeros(len(human)), np.zeros(len(human))
-    for sign, labels in ((1, codes), (-1, pairs)):
-        sums += sign * np.bincount(labels[order], human[order])[labels]
-        counts += sign * np.bincount(labels)[labels]
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(counts > 0, sums / counts, np.nan)
 
 
 def _rho(one: Trial, blocks: IntArray, held: Held) -> float:

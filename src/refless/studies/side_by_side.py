@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from refless.stats.intervals import UNDEFINED, Interval
+from refless.studies.baselines import CONSTANT
 from refless.studies.differences import Difference
 from refless.studies.trials import Trial, difference, measured
 
@@ -65,10 +66,21 @@ class SideBySide:
         return next(line for line in self.methods if line.name == self.reference)
 
     @property
-    def rival(self) -> Line:
-        """The baseline that gains most over the reference, on the texts that both predict."""
+    def rivals(self) -> list[Line]:
+        """The baselines, from the one that gains most over the reference on the same texts."""
         plain = [line for line in self.methods if line.name in self.baselines]
-        return max(plain, key=lambda line: -math.inf if math.isnan(line.gain) else line.gain)
+        return sorted(plain, key=lambda line: math.inf if math.isnan(line.gain) else -line.gain)
+
+    @property
+    def rival(self) -> Line:
+        """The first of them."""
+        return self.rivals[0]
+
+    @property
+    def constant(self) -> Line | None:
+        """The mean rating, if its mean squared error is smaller than the reference's."""
+        found = (line for line in self.rivals if line.name == CONSTANT and line.saved > 0)
+        return next(found, None)
 
 
 def side_by_side(

@@ -10,7 +10,7 @@ from refless.errors import UsageError
 from refless.records import Estimates, IntArray, RatedPool
 from refless.signature import Signature
 from refless.studies.annotators import Annotators, annotators
-from refless.studies.baselines import tried_plain
+from refless.studies.baselines import tried_labels, tried_plain
 from refless.studies.beside_annotators import BesideAnnotators, beside_annotators
 from refless.studies.differences import Difference
 from refless.studies.drift import Drift, drift
@@ -42,7 +42,8 @@ class Validation:
         annotators: single annotators against the human rating, or None.
         beside: the estimator beside single annotators on equal terms, or None.
         reranking: what choosing among outputs for one source, or item, is worth; None where these
-            were not held out together, or each has one output.
+            were not held out together, or each has one output. by_system: the same of always taking
+            the system that people rate highest elsewhere; None where systems are not known.
         made_of: what is left of the correlation within systems and sources, given length.
         drift: raters who differ from the others, and what changes over time.
         signature: everything that can change these numbers.
@@ -56,6 +57,7 @@ class Validation:
     annotators: Annotators | None
     beside: BesideAnnotators | None
     reranking: Reranking | None
+    by_system: Reranking | None
     made_of: MadeOf
     drift: Drift
     signature: Signature
@@ -115,6 +117,8 @@ def validation(
     scored = estimates.defined if estimates.defined.any() else np.ones(len(pool), dtype=np.bool_)
     left_out = np.where(scored, "", "without-estimate").tolist()
     length, constant = (trial(tried[name], deal).on(scored) for name in ("length", "constant"))
+    by_name = group in BY and len({*pool.systems}) > 1
+    systems = tried_labels(pool.systems, pool.human, deal.groups, deal.blocks) if by_name else None
     chosen = reranking(labels, one, by=group) if group in BY else None
     return Validation(
         pool=pool,
@@ -131,6 +135,7 @@ def validation(
         annotators=annotators(pool),
         beside=beside_annotators(pool, one),
         reranking=chosen,
+        by_system=None if systems is None else reranking(labels, trial(systems, deal), by=group),
         made_of=made_of(pool, one),
         drift=drift(pool, estimates.values, deal.groups),
         signature=signature.plus(heldout=group, ci=one.method, seed=seed),

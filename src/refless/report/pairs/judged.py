@@ -206,22 +206,22 @@ def recommendation(found: Judged, baselines: tuple[str, ...], scores: tuple[str,
 def _recommended(found: Judged, baselines: tuple[str, ...], scores: tuple[str, ...]) -> str:
     line = found.lines[0]
     right = with_interval(line.accuracy, line.interval)
-    if not line.interval[0] > 0.5:
-        return (
-            f"Use none: on these pairs no agreement with people is shown ({line.name} {PICKS} in "
-            f"{right})."
-        )
     rivals = [one for one in found.lines if one.name in baselines and one.name != COIN]
     rival = min(rivals, key=lambda one: one.gap)
     gap = with_interval(rival.gap, rival.gap_interval)
     lost = with_interval(-rival.gap, (-rival.gap_interval[1], -rival.gap_interval[0]))
-    if rival.gap_interval[1] < 0:
-        use = (
-            f"Use {rival.name}: it"
-            if rival.name in scores
-            else f"Use none: {rival.name}, a baseline,"
+    ahead = f"{rival.name} {PICKS} more often than {line.name} does, by {lost}"
+    if rival.gap_interval[1] < 0 and rival.name in scores:
+        return f"Use {rival.name}: {ahead.replace(rival.name, 'it', 1)}."
+    if not line.interval[0] > 0.5:
+        return (
+            f"Use none: on these pairs no agreement with people is shown ({line.name} {PICKS} in "
+            f"{right}){f', and {ahead}' if rival.gap < 0 else ''}."
         )
-        return f"{use.format(rival.name)} {PICKS} more often than {line.name} does, by {lost}."
+    if rival.gap_interval[1] < 0:
+        return f"Use none: {ahead}."
+    if rival.gap < 0:
+        return f"No reason to use {line.name} is shown: {ahead}. It is right in {right} itself."
     if worth_using(found, baselines):
         return (
             f"Use {line.name}: it {PICKS} in {right} of the pairs, more often than the best "

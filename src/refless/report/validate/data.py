@@ -73,7 +73,8 @@ class ValidateRecord(Record):
             reason, where the ratings do not say who gave them.
         beside: null where no two annotators rated the same texts.
         reranking: what choosing among outputs for one source, or item, is worth; null where these
-            were not held out together (--group), or none has several.
+            were not held out together (--group), or none has several. by_system: the same of always
+            taking the best system; null where systems are not known too.
         made_of: what is left of Spearman within systems and sources, given length, and without
             near copies; shown: what is shown to be a part of it, in sentences.
         drift: raters who differ from the others, what changes over time, and what is shown of it.
@@ -95,6 +96,7 @@ class ValidateRecord(Record):
     annotators_reason: str
     beside: Beside | None
     reranking: Reranking | None
+    by_system: Reranking | None
     made_of: MadeOfRecord
     drift: DriftRecord
     in_scale: ErrorsInScale | None

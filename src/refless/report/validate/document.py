@@ -19,11 +19,10 @@ from refless.report.wording import (
     title,
     with_interval,
 )
-from refless.stats.intervals import Interval
 from refless.studies.annotators import FEWEST
 from refless.studies.held_out import Agreement
 from refless.studies.learning_curve import LearningCurve
-from refless.studies.reranking import BY, several
+from refless.studies.reranking import BY, Reranking, several
 from refless.studies.thresholds import Thresholds
 from refless.studies.trials import MOST_REFITTED
 from refless.studies.validation import Validation
@@ -139,9 +138,10 @@ def reranking_sections(result: Validation) -> tuple[Section, ...]:
     )
     gained = "All outputs of each are rated alike, so there is nothing to gain."
     if not math.isnan(found.share):
-        gain = with_interval(found.gain, found.gain_interval)
-        share = percent(found.share) + _between(found.share_interval)
-        gained = f"Choosing by estimates gains {gain}, {share} of what can be gained."
+        gained = f"Choosing by estimates gains {_gained(found)} of what can be gained"
+        if result.by_system is not None:
+            gained += f"; always taking the best system gains {_gained(result.by_system)}"
+        gained += "."
     return (Section(title=SEVERAL.format(found.by), lines=(means, gained)),)
 
 
@@ -158,9 +158,11 @@ def _unasked(result: Validation) -> tuple[Section, ...]:
     return ()
 
 
-def _between(shares: Interval) -> str:
-    low, high = shares
-    return "" if math.isnan(low) else f" [{percent(low)}, {percent(high)}]"
+def _gained(found: Reranking) -> str:
+    """A gain, and the share of what can be gained."""
+    low, high = found.share_interval
+    ends = "" if math.isnan(low) else f" [{percent(low)}, {percent(high)}]"
+    return f"{with_interval(found.gain, found.gain_interval)}, {percent(found.share)}{ends}"
 
 
 def undefined_sections(agreement: Agreement) -> tuple[Section, ...]:

@@ -24,18 +24,19 @@ def side_by_side_section(found: SideBySide, group: str) -> Section:
 
 
 def worth_using(found: SideBySide) -> bool:
-    """Whether the chosen estimator is shown to agree with people, and no baseline to do better."""
+    """Whether the chosen estimator is shown to agree with people, and nothing simple is ahead."""
     return standing_of(found) in {"better", "alike"}
 
 
-Standing = Literal["few", "score", "none", "better", "baseline", "alike"]
+Standing = Literal["few", "score", "none", "baseline", "behind", "better", "alike"]
 
 
 def standing_of(found: SideBySide) -> Standing:
     """How the chosen estimator stands to people and to the best baseline, in a word.
 
-    `few` estimates; a `score` that others gave is better; `none` agrees with people; it is `better`
-    than the best baseline, or a `baseline` is; or they are `alike`, as far as is shown.
+    `few` estimates; a `score` that others gave is better; `none` agrees with people; a `baseline`
+    is shown to be better; it is `behind` one, or errs more than a constant, as far as numbers go;
+    it is `better` than the best baseline; or they are `alike`, as far as is shown.
     """
     line, rival = found.first, found.rival
     if line.n_scored < FEWEST:
@@ -44,9 +45,11 @@ def standing_of(found: SideBySide) -> Standing:
         return "score"
     if not line.spearman_interval[0] > 0:
         return "none"
-    if rival.gain_interval[1] < 0:
-        return "better"
-    return "baseline" if rival.gain_interval[0] > 0 else "alike"
+    if rival.gain_interval[0] > 0:
+        return "baseline"
+    if rival.gain > 0 or found.constant is not None:
+        return "behind"
+    return "better" if rival.gain_interval[1] < 0 else "alike"
 
 
 def recommendation(found: SideBySide) -> str:
@@ -64,17 +67,43 @@ def _recommended(found: SideBySide) -> str:
         agreed += f" on the {percent(line.coverage)} of the texts with an estimate"
     lost = with_interval(rival.gain, rival.gain_interval)
     gap = with_interval(-rival.gain, [-end for end in rival.gain_interval[::-1]])
+    ranked, errs = _ahead(found), _constant(found)
+    both = ", and ".join(filter(None, (ranked, errs)))
+    behind = f"{sentence(line.name)} ranks texts as people do, {agreed}, but {errs}."
+    if ranked:
+        behind = f"No reason to use {line.name} is shown: {both}. It has {agreed} itself."
     return {
         "few": f"{line.n_scored} estimates are too few to tell which estimator to use.",
         "score": f"Use {rival.name}: it agrees with people better than {line.name}, by {lost}.",
-        "none": f"Use none: no agreement with people is shown ({line.name}: {agreed}).",
+        "none": f"Use none: no agreement with people is shown ({line.name}: {agreed})"
+        f"{f', and {both}' if both else ''}.",
+        "baseline": f"Use none: a baseline, {rival.name}, agrees with people better than "
+        f"{line.name}, by {lost}{f', and {errs}' if errs else ''}.",
+        "behind": behind,
         "better": f"Use {line.name}: it agrees with people, {agreed}, better than the best "
         f"baseline, {rival.name}, by {gap}.",
-        "baseline": f"Use none: a baseline, {rival.name}, agrees with people better than "
-        f"{line.name}, by {lost}.",
         "alike": f"{sentence(line.name)} agrees with people, {agreed}, but it is not shown to do "
         f"better than the best baseline, {rival.name}: the difference is {gap}.",
     }[standing]
+
+
+def _ahead(found: SideBySide) -> str:
+    """Which baselines have a higher correlation with people; "" if none has."""
+    names = [line.name for line in found.rivals if line.gain > 0]
+    if not names:
+        return ""
+    lost = with_interval(found.rival.gain, found.rival.gain_interval)
+    also = f" (so {'is' if len(names) == 2 else 'are'} {' and '.join(names[1:])})"
+    return f"{names[0]} is ahead of it in Spearman by {lost}{also if names[1:] else ''}"
+
+
+def _constant(found: SideBySide) -> str:
+    """That a constant has the smaller mean squared error; "" if it has not."""
+    line = found.constant
+    if line is None:
+        return ""
+    saved = with_interval(line.saved, line.saved_interval, 4)
+    return f"a constant errs less, by {saved} in mean squared error"
 
 
 def _table(found: SideBySide) -> Table:

@@ -20,12 +20,6 @@ LIKE_AN_ANNOTATOR: dict[Standing, str] = {
     "agree up to {} less well",
     "worse": "agrees with people, but less well than one average annotator does",
 }
-LIKE_LENGTH: dict[Standing, str] = {
-    "better": "ranks texts better than their length alone does",
-    "unclear": "agrees with people; no difference from ranking texts by their length alone is "
-    "shown, and it may do up to {} worse",
-    "worse": "ranks texts worse than their length alone does",
-}
 LIKE_A_CONSTANT: dict[Standing, str] = {
     "better": "errs less than a constant",
     "unclear": "shows no difference in error from a constant",
@@ -140,14 +134,19 @@ def _said(grounds: Grounds) -> str:
     if not math.isnan(grounds.paired_interval[0]):
         worst = number(-grounds.paired_interval[0])
         return LIKE_AN_ANNOTATOR[standing(grounds.paired_interval)].format(worst)
-    length, error = against_length(grounds), standing(grounds.constant_interval)
-    like = LIKE_LENGTH[length].format(number(-_gap(grounds)[0]))
-    if math.isnan(grounds.length):
-        like = "agrees with people"  # texts of one length are not ranked by it
+    length, ranked = against_length(grounds), not math.isnan(grounds.length)
+    better = ranked and length == "better"  # texts of one length are not ranked by it
+    like = "ranks texts better than their length alone does" if better else "agrees with people"
     if beaten(grounds):
-        return "agrees with people" if length != "better" else like
-    joined = "and" if (error == "better") == (length == "better") else "but"
-    return f"{like} {joined} {LIKE_A_CONSTANT[error]}"
+        return like
+    error = standing(grounds.constant_interval)
+    said = f"{like} {'and' if error == 'better' else 'but'} {LIKE_A_CONSTANT[error]}"
+    if ranked and length == "unclear":
+        said += (
+            "; no difference from ranking texts by their length alone is shown, and it may rank "
+            f"them up to {number(-_gap(grounds)[0])} worse"
+        )
+    return said
 
 
 def beaten(grounds: Grounds) -> str:
