@@ -14,7 +14,7 @@ from refless.studies.drift import Drift, _slots, drift
 from refless.tables import Reading, read_pool
 
 RUNS, TEXTS = 200, 60
-FOLLOW, HIGHER = "Raters who follow", "Raters who rate higher or lower"
+FOLLOW, HIGHER = "Raters who use less of the scale", "Raters who rate higher or lower"
 CHANGE, OVER, BESIDE = (
     "Raters who change",
     "Ratings fall over time",
@@ -182,19 +182,35 @@ def test_what_is_there_is_said(change, start: str) -> None:
     lines = drifted(studied(pool, quality), None)
     (line,) = (line for line in lines if line.startswith(start))
     assert start == OVER or "w2 (" in line
-    assert change is not constant or "w2 (one number), of 6 raters. The usual correlation" in line
+    assert change is not constant or "w2 (one number), of 6 raters. In brackets" in line
     (section,) = drift_sections(studied(pool, quality), None, whole=True)
     assert section.table is not None
     assert len(section.table.rows) == 6
-    assert len(section.table.header) == 10
+    assert len(section.table.header) == 11
 
 
-def test_one_of_two_gives_one_number() -> None:
-    """Nobody then has a correlation with the others, and none is told."""
+def test_of_two_raters_nobody_follows_less() -> None:
+    """One rises more than their mean, so the other less; nothing tells which of them is odd."""
     values = np.array([[float(i % 5), 2.0] for i in range(300)])
-    (line,) = drifted(studied(pool_of(values)), None)
-    assert line.startswith(f"{FOLLOW} the differences between texts less than the others do: w1 (")
-    assert "usual" not in line
+    found = studied(pool_of(values))
+    assert found.raters[1].follows_p < 0.01
+    assert drifted(found, None) == ()
+
+
+def test_what_is_tested_is_what_is_printed() -> None:
+    """A rater of half the range agrees as well as others, whose ratings rise twice as much."""
+    rng = np.random.default_rng(0)
+    values, _ = rated(rng, 300)
+    values[:, 2] = 3 + (values[:, 2] - 3) / 2
+    found = studied(pool_of(values))
+    others = [one.agreement for one in found.raters if one.name != "w2"]
+    assert found.raters[2].agreement == pytest.approx(np.mean(others), abs=0.05)
+    mean = values.mean(axis=1)
+    slope = np.polyfit(mean, values[:, 2], 1)[0]
+    assert found.raters[2].follows == pytest.approx(slope)
+    assert drifted(found, None)[0].startswith(
+        f"{FOLLOW} than the others to tell texts apart: w2 ({slope:.2f}), of 6 raters."
+    )
 
 
 def test_errors_drift() -> None:

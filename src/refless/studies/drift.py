@@ -27,7 +27,8 @@ class Rater:
         n: ratings of texts that others rated too.
         level: mean difference from the others, in units of the human rating; level_p: two-sided.
         agreement: Pearson's correlation with the mean of the others, NaN where undefined.
-        follows_p: one-sided, of following the differences between texts no less than the others.
+        follows: by how much the ratings rise where the means of texts rise by 1, which is what
+            raters do on average; follows_p: one-sided, of following them no less than the others.
         spread: standard deviation of the ratings; same: share of the commonest.
         drift: change from the first rating of all to the last, beside the others; drift_p.
     """
@@ -37,6 +38,7 @@ class Rater:
     level: float
     level_p: float
     agreement: float
+    follows: float
     follows_p: float
     spread: float
     same: float
@@ -154,6 +156,7 @@ def _rater(name: str, slots: _Slots, i: IntArray, when: FloatArray) -> Rater:
     own, mean, others = slots.rating[i], slots.mean[i], slots.others[i]
     off, variance = own - mean, slots.variance[i]
     centred = mean - mean.mean()
+    texts = float(np.square(centred).sum())
     known = ~np.isnan(when)
     place = when[known] - when[known].mean() if known.sum() >= FEWEST else np.zeros(0)
     moved = off[known] if len(place) else place
@@ -165,6 +168,7 @@ def _rater(name: str, slots: _Slots, i: IntArray, when: FloatArray) -> Rater:
         level=float((own - others).mean()),
         level_p=_two_sided(off.sum(), variance.sum()),
         agreement=pearson(others, own),
+        follows=1 + float((off * centred).sum() / texts) if texts > 0 else math.nan,
         follows_p=_below((off * centred).sum(), (variance * np.square(centred)).sum()),
         spread=float(own.std(ddof=1)),
         same=float(np.unique(own, return_counts=True)[1].max()) / len(i),

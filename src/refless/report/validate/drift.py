@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from statistics import median
 
 from refless.records import Scale
 from refless.report.document import Section, Table
@@ -19,10 +18,11 @@ ERRORS = (
 )
 LEVEL = 0.01  # of a test, as several are made
 NAMED, MOST_ROWS = 3, 500  # raters in a sentence, in the table
+FEWEST = 3  # raters: of two, one follows less because the other follows more
 READ = (
     "Each rater beside the others on the same texts. Level: how much higher. Agreement: Pearson's "
-    "correlation with the mean of the others. Follows: p of following the differences between "
-    "texts no less than the others do. Same: share of the commonest rating. Drift: change from the "
+    "correlation with the mean of the others. Follows: by how much the ratings "
+    "rise where the mean of a text rises by 1, and p of following it no less than the others do. Same: share of the commonest rating. Drift: change from the "
     "first rating of all to the last. p-values are those of exchanging the ratings of a text among "
     "its raters, corrected over raters (Holm)."
 )
@@ -54,20 +54,18 @@ def drift_sections(found: Drift, scale: Scale | None, *, whole: bool) -> tuple[S
 
 def _astray(raters: Sequence[Rater]) -> str:
     some = sorted((one for one in raters if one.follows_p < LEVEL), key=lambda one: one.follows_p)
-    if not some:
+    if not some or len(raters) < FEWEST:
         return ""
-    known = [one.agreement for one in raters if not math.isnan(one.agreement)]
-    usual = number(median(known), 2) if known else ""
-    names = _names([(one, _agreement(one)) for one in some], len(raters))
+    names = _names([(one, _follows(one)) for one in some], len(raters))
     return (
-        f"Raters who follow the differences between texts less than the others do: {names}."
-        f"{f' The usual correlation with the others is {usual}.' if usual else ''}"
-        " Look at their ratings before you rely on the means."
+        f"Raters who use less of the scale than the others to tell texts apart: {names}. In "
+        "brackets: how much their ratings rise where the mean of a text rises by 1. Look at them "
+        "before you rely on the means."
     )
 
 
-def _agreement(one: Rater) -> str:
-    return "one number" if one.same == 1 else number(one.agreement, 2)
+def _follows(one: Rater) -> str:
+    return "one number" if one.same == 1 else number(one.follows, 2)
 
 
 def _levels(raters: Sequence[Rater], unit: float) -> str:
@@ -126,7 +124,7 @@ def _table(raters: Sequence[Rater], scale: Scale | None) -> Table:
     unit = 1.0 if scale is None else scale[1] - scale[0]
     timed = any(one.drift == one.drift for one in raters)
     shown = labels([one.name for one in raters], 40)
-    header = ("rater", "ratings", "level", "p", "agreement", "follows", "spread", "same")
+    header = ("rater", "ratings", "level", "p", "agreement", "follows", "p", "spread", "same")
     rows = [
         (
             shown[one.name],
@@ -134,6 +132,7 @@ def _table(raters: Sequence[Rater], scale: Scale | None) -> Table:
             _signed(unit * one.level),
             p_value(one.level_p),
             number(one.agreement, 2),
+            number(one.follows, 2),
             p_value(one.follows_p),
             number(unit * one.spread, 2),
             percent(one.same),
