@@ -77,6 +77,27 @@ def test_unlike(folder: Path) -> None:
     assert ran.out.startswith("20 of 20 (100 %) of the outputs are unlike all rated texts")
 
 
+def test_what_to_rate_is_of_the_system_that_is_named(folder: Path) -> None:
+    """The farthest text of all is another system's, and ids are whole."""
+    plain = [json.loads(line) for line in (folder / "plain.jsonl").read_text().splitlines()]
+    rows = [
+        {"id": "farthest", "source": "q0", "system": "parrot", "text": "μῆνιν ἄειδε θεά"},
+        *plain[1:40],
+        *(
+            {**row, "id": f"a-long-name-of-an-output-{i}", "system": "odd", "text": f"{i} arma"}
+            for i, row in enumerate(plain[40:60])
+        ),
+    ]
+    file = jsonl(folder / "two.jsonl", rows)
+    ran = scored(folder, "two.jsonl", "--estimator", "gp:use_source=no")
+    assert file.exists()
+    said = " ".join(ran.out.split())
+    assert "20 of 20 (100 %) of odd are unlike all rated texts" in said
+    named = said.split("such as ")[1].split(". ")[0].split(", ")
+    assert len(named) == 3
+    assert {*named} <= {f"a-long-name-of-an-output-{i}" for i in range(20)}
+
+
 @pytest.mark.parametrize(
     ("file", "rated", "outputs"), [("chat.jsonl", 20, 20), ("train.txt", 0, 0)]
 )

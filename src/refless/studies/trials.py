@@ -48,6 +48,7 @@ MOST_REFITTED = 1_500  # texts; of more, what was learned moves less than the te
 UNEXPLAINED = {"pearson": 1.0, "spearman": 1.0, "kendall": 4 / 9}  # variance times rows
 NORMAL = {"mse": 2.0, "mae": math.pi / 2 - 1}  # the same, of the logarithm of normal errors
 
+FEWEST = 20  # texts that tell two correlations apart
 FEWEST_RATERS = 3  # two say nothing of how far a third may lie from them
 NOT_TUNED = np.zeros(0)
 PERFECT = 1 - 1e-12  # a correlation of 1 is infinite in Fisher's z
@@ -264,8 +265,12 @@ def least_error(measure: str, one: Trial) -> float:
 def difference(measure: str, first: Trial, second: Trial) -> Difference:
     """How far a measure of one lies above another's, on the texts that both have an estimate for.
 
-    Both lose the same parts.
+    Both lose the same parts. Of correlations of fewer than `FEWEST` texts it is undefined: their
+    intervals hold too seldom.
     """
+    both = ~np.isnan(first.at().alone + second.at().alone)
+    if measure in WITHIN and both.sum() < FEWEST:
+        return Difference(measure=measure, value=math.nan, interval=UNDEFINED)
     if first.whole and second.whole:
         values = values_of(measure, first) - values_of(measure, second)
         one, other = tuned_of(measure, first), tuned_of(measure, second)

@@ -23,9 +23,10 @@ MOST_RATED, MOST_OUTPUTS, ROWS = 1_000, 20_000, 2_000  # texts compared; those h
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Far:
-    """One output, and the cosine of its nearest rated text."""
+    """One output, its system if it has one, and the cosine of its nearest rated text."""
 
     id: str
+    system: str
     nearest: float
 
 
@@ -77,7 +78,15 @@ def unlike(outputs: Outputs, rated: RatedPool, seed: int = 0) -> Unlike | None:
         overall=marked(ours, others, rng),
         systems=by_name(ours, others, rng),
         least=least,
-        which=tuple(Far(id=outputs.ids[i], nearest=float(near[i])) for i in far if near[i] < least),
+        which=tuple(
+            Far(
+                id=outputs.ids[i],
+                system=outputs.systems[i] if outputs.systems else "",
+                nearest=float(near[i]),
+            )
+            for i in far
+            if near[i] < least
+        ),
     )
 
 

@@ -14,6 +14,7 @@ from refless.studies.scoring import Mean, Scored
 from refless.studies.unlike import Unlike
 
 SHOWN, NAMED = 10, 3  # rows of a table of texts; names in a sentence
+LONGEST = 200  # characters of an id, which is of no use in part
 READ = (
     "A text is a copy of another if four fifths of its runs of three words are in it; texts of "
     "fewer than five words are left out. Unlike is what is less near to its nearest rated text "
@@ -112,7 +113,9 @@ def _unlike(found: Unlike) -> str:
     who = more(found.overall, found.systems)
     if not who:
         return ""
-    first = ", ".join(clipped(one.id, 12) for one in found.which[:NAMED])
+    named = {*who} - {""}
+    theirs = [one for one in found.which if not named or one.system in named][:NAMED]
+    first = ", ".join(clipped(one.id, LONGEST) for one in theirs)
     return (
         f"{_who(who)} are unlike all rated texts, where {_usual(who)} are usual: no rating tells "
         f"how far their estimates and intervals hold. Rate some of them, such as {first}."

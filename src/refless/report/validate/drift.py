@@ -1,6 +1,5 @@
 """Raters who differ from the others, and what changes over time, in words and as a table."""
 
-import math
 from collections.abc import Sequence
 
 from refless.records import Scale
@@ -21,10 +20,10 @@ NAMED, MOST_ROWS = 3, 500  # raters in a sentence, in the table
 FEWEST = 3  # raters: of two, one follows less because the other follows more
 READ = (
     "Each rater beside the others on the same texts. Level: how much higher. Agreement: Pearson's "
-    "correlation with the mean of the others. Follows: by how much the ratings "
-    "rise where the mean of a text rises by 1, and p of following it no less than the others do. Same: share of the commonest rating. Drift: change from the "
-    "first rating of all to the last. p-values are those of exchanging the ratings of a text among "
-    "its raters, corrected over raters (Holm)."
+    "correlation with the mean of the others. Follows: by how much the ratings rise where the mean "
+    "of a text rises by 1, and p of following it no less than the others do. Same: share of the "
+    "commonest rating. Drift: change from the first rating of all to the last. p-values are those "
+    "of exchanging the ratings of a text among its raters, corrected over raters (Holm)."
 )
 
 

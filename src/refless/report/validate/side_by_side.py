@@ -6,8 +6,8 @@ from typing import Literal
 from refless.report.document import Section, Table
 from refless.report.wording import percent, sentence, with_interval
 from refless.studies.side_by_side import Line, SideBySide
+from refless.studies.trials import FEWEST
 
-FEWEST = 20  # estimates that a recommendation needs
 FEWEST_DRAWN, ENOUGH_DRAWN = 20, 60  # texts or groups; see benchmarks/promises.py
 FEW = "which is few: they are wide, and rough"
 NEARLY_ALL = 0.995  # of the texts: below this share the coverage is told

@@ -11,6 +11,7 @@ from refless.report.wording import abstains, estimator_name, number, with_interv
 from refless.stats.intervals import UNDEFINED, Interval
 from refless.studies.abstention import LIMIT
 from refless.studies.annotators import annotator_interval, over_annotators
+from refless.studies.trials import FEWEST
 from refless.studies.validation import Validation
 
 Standing = Literal["better", "unclear", "worse"]
@@ -30,7 +31,6 @@ THAN_LENGTH: dict[Standing, str] = {
     "unclear": "no difference is shown",
     "worse": "length ranks better",
 }
-FEWEST = 20  # estimates that a verdict needs: the intervals of fewer texts hold too seldom
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,6 +185,8 @@ def notes(grounds: Grounds) -> tuple[str, ...]:
     """The numbers behind the verdict, and what speaks against it."""
     own = with_interval(grounds.spearman, grounds.spearman_interval)
     lines = [f"Spearman's rank correlation with the mean rating is {own} (95 % interval)."]
+    if grounds.n_scored < FEWEST:
+        return tuple(lines)  # no difference of so few is worth a word
     if math.isnan(grounds.spearman):
         lines = ["Spearman's rank correlation with the mean rating is undefined."]
     elif math.isnan(grounds.annotator):
