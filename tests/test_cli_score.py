@@ -410,6 +410,7 @@ def test_groups_of_the_users_own(folder: Path) -> None:
 
 def test_groups_that_change_nothing_are_told(folder: Path) -> None:
     """A network's errors are of texts kept aside one by one."""
+    pytest.importorskip("torch", reason="torch is not installed")
     small = "ratpred:epochs=1,hidden=4,embedding=4,ensemble_size=1"
     words = ("score", folder / "outputs.jsonl", "--rated", folder / "rated.jsonl", "--estimator")
     ran = run(*words, small, "--group", "source")

@@ -2,6 +2,7 @@
 
 import math
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from refless.records import Outputs, numbered
 from refless.signature import Signature
 from tiny_encoder import tiny_encoder
 
+WITH_POT = pytest.mark.skipif(find_spec("ot") is None, reason="POT is not installed")
 VECTORS = "fox 0 0\ndog 3 4\ncat 0 1\nrun 6 8\nthe 100 100\n"
 
 
@@ -30,6 +32,7 @@ def score(metric: Movers, text: str, *references: str) -> float:
     return metric.score(Outputs(ids=("1",), texts=(text,), references=(references,))).corpus
 
 
+@WITH_POT
 def test_words_by_hand(vectors: str) -> None:
     """Halves of "fox dog" onto "fox run": fox stays, dog moves 5 to run: 0.5 * 5 = 2.5.
 
@@ -42,6 +45,7 @@ def test_words_by_hand(vectors: str) -> None:
     assert score(metric, "dog fox", "fox dog") == pytest.approx(1.0)
 
 
+@WITH_POT
 def test_sentences_by_hand(vectors: str) -> None:
     """Means (1.5, 2) of two words and (0, 1) of one, against (0, 0) of one word.
 
@@ -51,6 +55,7 @@ def test_sentences_by_hand(vectors: str) -> None:
     assert score(metric, "Fox dog. Cat!", "fox") == pytest.approx(math.exp(-2))
 
 
+@WITH_POT
 def test_words_and_sentences_by_hand(vectors: str) -> None:
     """Weights fox 1, dog 1, their mean 2, all of 4, onto fox and its sentence, both at (0, 0).
 
@@ -60,6 +65,7 @@ def test_words_and_sentences_by_hand(vectors: str) -> None:
     assert score(metric, "fox dog", "fox") == pytest.approx(math.exp(-2.5))
 
 
+@WITH_POT
 def test_the_distance_is_the_cheapest_plan() -> None:
     """Against all assignments of three points onto three, each of weight 1/3."""
     from itertools import permutations
@@ -72,6 +78,7 @@ def test_the_distance_is_the_cheapest_plan() -> None:
         assert movers_distance((x, weights), (s, weights)) == pytest.approx(min(plans))
 
 
+@WITH_POT
 def test_the_best_reference_counts(vectors: str) -> None:
     """The highest similarity; a reference without known words does not count."""
     metric = Movers(vectors=vectors)
@@ -80,6 +87,7 @@ def test_the_best_reference_counts(vectors: str) -> None:
     assert score(metric, "fox", "dog", "unknown words") == pytest.approx(math.exp(-5))
 
 
+@WITH_POT
 def test_a_text_without_known_words_has_no_score(vectors: str) -> None:
     """NaN, not 0; the mean is over the others."""
     outputs = Outputs(ids=numbered(2), texts=("unknown", "fox"), references=(("fox",), ("cat",)))
@@ -88,6 +96,7 @@ def test_a_text_without_known_words_has_no_score(vectors: str) -> None:
     assert found.corpus == pytest.approx(math.exp(-1))
 
 
+@WITH_POT
 def test_stop_words(vectors: str, tmp_path: Path) -> None:
     """Left out by default, kept with `none`, the user's own from a file."""
     assert score(Movers(vectors=vectors), "the fox", "fox") == pytest.approx(1.0)

@@ -144,11 +144,12 @@ def estimated(estimator: Estimator, batch: Any, columns: Columns) -> Any:  # noq
         added |= {"support": found.support, "reason": found.reasons}
         added["signature"] = [str(estimator.signature())] * rows
     kinds = {"double": pa.float64(), "long": pa.int64(), "string": pa.string()}
+    arrays, schema = [*batch.columns], batch.schema
     for name, kind in ADDED.items():
         # as pandas has them: NaN is null
-        column = pa.array(added[name], type=kinds[kind], from_pandas=True)
-        batch = batch.append_column(name, column)
-    return batch
+        arrays.append(pa.array(added[name], type=kinds[kind], from_pandas=True))
+        schema = schema.append(pa.field(name, kinds[kind]))
+    return type(batch).from_arrays(arrays, schema=schema)
 
 
 def packed_for(model: Folder, columns: Columns, there: list[str]) -> Packed:

@@ -3,15 +3,14 @@
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, ClassVar
 
 import numpy as np
 
 from refless.embed import LanguageModel, file_digest
-from refless.errors import InputError, MissingExtraError, UsageError
-from refless.metrics.protocol import Scores, averaged
+from refless.errors import InputError, UsageError
+from refless.metrics.protocol import Metric, Scores, averaged
 from refless.outside import whole_lines
 from refless.records import FloatArray, Outputs
 from refless.signature import Signature
@@ -22,7 +21,7 @@ Tokens = Sequence[Hashable]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SLOR:
+class SLOR(Metric):
     """Mean over a text's tokens of ln p(token | those before) - ln p(token), in nats.
 
     Equation 1 of Kann et al. (2018): a language model's log-probability less that of the tokens by
@@ -38,7 +37,7 @@ class SLOR:
     """
 
     name: ClassVar[str] = "slor"
-    needs: ClassVar[tuple[str, ...]] = ("--logprobs-column or model=DIR",)
+    needs: ClassVar[tuple[str, ...]] = ("--logprobs-column, or model=DIR and the extra neural",)
 
     model: Annotated[str | None, About("causal language model: a folder or a name")] = None
     corpus: Annotated[str | None, About("text whose tokens are counted; none: the outputs")] = None
@@ -95,13 +94,6 @@ class SLOR:
             counted = {"counts": Path(self.corpus).name, "counts-sha": file_digest(self.corpus)}
         settings = LanguageModel(model=self.model).settings()
         return Signature(self.name).plus(**settings, **counted, v=__version__)
-
-    @classmethod
-    def missing(cls) -> str:
-        """What to install; "" where the libraries are there."""
-        if all(find_spec(name) for name in ("torch", "transformers")):
-            return ""
-        return f"With a model: {MissingExtraError('SLOR', 'neural')}"
 
 
 def _slor(
