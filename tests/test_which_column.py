@@ -174,7 +174,7 @@ def wide(rows: Rows) -> Rows:
         {
             "prompt": a["prompt"],
             **{f"output_{one['model']}": one["output"] for one in (a, b)},
-            **{f"Rating_{one['model']}": one["human_rating"] for one in (a, b)},
+            **{f"Rating {one['model'].upper()}": one["human_rating"] for one in (a, b)},
             "length_x": 1,
         }
         for a, b in pairs
@@ -253,3 +253,5 @@ def test_errors_of_spreadsheets(cell: str) -> None:
             read_pool(rows)
         read = read_pool(rows, Reading(skip_bad=True))
         assert (read.pool.texts, read.n_skipped) == (("a",), 1)
+    with pytest.raises(InputError, match="mend the formula" if cell != "#N/A" else "no rating"):
+        read_pool([{"text": "a", "rating": cell}])

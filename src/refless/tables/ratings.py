@@ -177,6 +177,8 @@ def words_fault(words: Sequence[str]) -> tuple[str, str]:
     remedy = "say what all rating words mean with --rating-map, such as up=1,down=0"
     if any(map(_THREE_DIGITS.fullmatch, words)):
         remedy = "write decimals with a point: a comma before three digits may mean thousands"
+    if any(word.startswith("#") for word in words):
+        remedy = "mend the formula, or clear the cell"
     return f"ratings that are not numbers: {listed}{more}", remedy
 
 

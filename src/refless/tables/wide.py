@@ -9,7 +9,7 @@ from refless.errors import InputError
 from refless.tables.columns import ALIASES, Columns, Keep, folded
 from refless.tables.table import Row, Table, Told
 
-_SIDE = re.compile(r"(.+)_([a-z]|v?\d+|old|new)", re.IGNORECASE)  # output_a, output_v1
+_SIDE = re.compile(r"(.+)[_ -]([a-z]|v?\d+|old|new)", re.IGNORECASE)  # output_a, output_v1
 
 
 def with_sides(keep: Keep) -> Keep:
@@ -57,11 +57,11 @@ def _ends(names: Sequence[str]) -> list[str]:
 def _split(row: Row, ends: Sequence[str], item: str | None, place: str) -> list[Row]:
     """A row for each end; the id of the row, or its place, becomes the item."""
     of_row = {} if item is None else {"item": row.get(item, place)}
-    own: dict[str, Row] = {end: {"system": end} for end in ends}
+    own: dict[str, Row] = {end.casefold(): {"system": end} for end in ends}
     for name, value in row.items():
         side = _SIDE.fullmatch(name)
-        if side and side[2] in own:
-            own[side[2]][side[1]] = value
+        if side and side[2].casefold() in own:
+            own[side[2].casefold()][side[1]] = value
         elif name != item:
             of_row[name] = value
     return [of_row | one for one in own.values()]
