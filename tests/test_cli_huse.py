@@ -91,7 +91,6 @@ def test_scale_changes_nothing(tmp_path: Path) -> None:
             "The labels are 'human', 'machine': name the one for people",
         ),
         ({}, ("--neighbors", "0"), "neighbour"),
-        ({}, ("--resamples", "3"), "--resamples"),
     ],
 )
 def test_wrong_input(tmp_path: Path, change, flags, said: str) -> None:

@@ -43,15 +43,16 @@ def test_order_does_not_matter() -> None:
 
 
 def slow(features, human, k, share):
-    """Each text by itself, with sorted distances."""
+    """Each text by itself, with sorted distances; each kind by its share."""
     wrong = []
     for i in range(len(human)):
         off = np.sqrt(((features - features[i]) ** 2).sum(axis=1))
         others = [j for j in range(len(human)) if j != i]
         radius = sorted(off[others])[min(k, len(others) - 1)]
         votes = [human[j] for j in others if off[j] <= radius * (1 + share)]
-        wrong.append((2 * sum(votes) >= len(votes)) != human[i])
-    return 2 * np.mean(wrong)
+        people, models = sum(votes) / sum(human), (len(votes) - sum(votes)) / sum(~human)
+        wrong.append((people >= models - 1e-12) != human[i])
+    return np.mean(np.array(wrong)[human]) + np.mean(np.array(wrong)[~human])
 
 
 @settings(max_examples=25)
@@ -63,7 +64,7 @@ def test_slow_twin(seed, k, exact) -> None:
     ratings, probable = rng.integers(1, 6, n).astype(float), -rng.integers(5, 15, n).astype(float)
     lengths, human = rng.integers(1, 4, n).astype(float), rng.random(n) < 0.5
     human[:4] = [True, True, False, False]
-    found = huse(ratings, probable, lengths, human, neighbors=k, exact_ties=exact, resamples=40)
+    found = huse(ratings, probable, lengths, human, neighbors=k, exact_ties=exact)
     order = np.lexsort((human, probable / lengths, ratings))
     columns = np.ascontiguousarray(np.stack([ratings, probable / lengths])[:, order])
     features = (columns / columns.std(axis=1, keepdims=True)).T
@@ -83,6 +84,40 @@ def test_apart_and_alike() -> None:
     assert (apart.huse, apart.quality) == (0.0, 0.0)
     alike = huse(rng.normal(size=200), rng.normal(size=200), np.ones(200), human)
     assert alike.huse == pytest.approx(1, abs=0.2)
+
+
+def drawn(rng, n: int, share: float, apart: float):
+    """Texts of which so many are people's; the model's lie apart in both features."""
+    human = np.arange(n) < n * share
+    ratings, probable = rng.normal(size=(2, n)) + apart * ~human
+    return ratings, probable, np.ones(n), human
+
+
+def test_few_texts_by_people_weigh_as_much() -> None:
+    """Where nothing differs HUSE is 1 on average, though only a fifth is people's (it was .41)."""
+    rng = np.random.default_rng(0)
+    found = [huse(*drawn(rng, 100, 0.2, 0.0)) for _ in range(60)]
+    assert np.mean([one.huse for one in found]) == pytest.approx(1, abs=0.1)
+    held = [one.huse_interval[0] < 1 < one.huse_interval[1] for one in found]
+    assert np.mean(held) >= 0.93
+
+
+@pytest.mark.parametrize(("share", "apart"), [(0.5, 1.0), (0.2, 1.0), (0.5, 0.0)])
+def test_intervals_hold(share: float, apart: float) -> None:
+    """What HUSE is on average lies inside, as the texts that judge are drawn too."""
+    rng = np.random.default_rng(1)
+    found = [huse(*drawn(rng, 100, share, apart)) for _ in range(100)]
+    for part in ("huse", "quality", "diversity"):
+        true = np.mean([getattr(one, part) for one in found])
+        ends = np.array([getattr(one, f"{part}_interval") for one in found])
+        assert ((ends[:, 0] <= true) & (true <= ends[:, 1])).mean() >= 0.93
+
+
+def test_no_error_is_no_certainty() -> None:
+    """Of 20 texts none is confused: others may be."""
+    found = huse(*drawn(np.random.default_rng(2), 20, 0.5, 9.0), neighbors=5)
+    assert found.huse == found.huse_interval[0] == 0
+    assert 0.1 < found.huse_interval[1] < 0.6
 
 
 def test_exact_ties_do_not_depend_on_units() -> None:

@@ -11,7 +11,6 @@ from refless.application.parameters import (
     Chosen,
     Column,
     RatedRows,
-    Resamples,
     Rows,
     Seed,
     Threads,
@@ -23,7 +22,7 @@ from refless.human import human_ratings, unscaled
 from refless.records import BoolArray, FloatArray
 from refless.report.huse import HuseResult
 from refless.signature import Signature, digest_of
-from refless.studies.huse import Huse
+from refless.studies.huse import PARTS, Huse
 from refless.studies.huse import huse as huse_of
 from refless.tables import ScoredRead, read_scored
 from refless.tables.columns import HUSE_ROLES
@@ -45,7 +44,6 @@ def huse(
     neighbors: int = 15,
     exact_ties: bool = False,
     threads: Threads = None,
-    resamples: Resamples = 1000,
     seed: Seed = 0,
     rows: RatedRows,
 ) -> HuseResult:
@@ -81,13 +79,12 @@ def huse(
             neighbors=neighbors,
             exact_ties=exact_ties,
             seed=seed,
-            resamples=resamples,
         )
 
     # In the raters' units: which distances tie, as the paper has it, changes with the units.
     found = of(human_ratings(pool.ratings, len(pool), aggregate=pool.aggregate))
     ties = "exact" if exact_ties else "float"
-    drawn = {"ci": f"boot-{resamples}", "seed": seed}
+    drawn = {"ci": f"jack-{PARTS}", "seed": seed}
     signed = _signature(read, human, lengths, {"k": neighbors, "ties": ties, **drawn})
     result = HuseResult(human=found, signature=signed)
     if not estimated:

@@ -15,7 +15,7 @@ from refless.studies.huse import Huse
 PARTS = {"huse": "HUSE", "quality": "HUSE-Q, quality", "diversity": "HUSE-D, diversity"}
 MEANING = (
     "1: people and model cannot be told apart; 0: they always can. HUSE-D is what the model's "
-    "probabilities add to quality. Intervals are over texts."
+    "probabilities add to quality. Texts by people and by the model weigh the same."
 )
 
 

@@ -4,6 +4,9 @@ Can a nearest-neighbours classifier tell people's texts from a model's, by how p
 and how probable the model finds it? HUSE is twice the error of the best it can do left out: 1 where
 the two cannot be told apart, 0 where they always can. HUSE-Q is the same with ratings alone
 (quality), and HUSE-D = 1 + HUSE - HUSE-Q what the probabilities add to that (diversity).
+
+People's texts and the model's weigh the same, however many there are of each: in votes, and in the
+error. Where there are as many of both, as in the paper, that changes nothing.
 """
 
 from dataclasses import dataclass
@@ -11,13 +14,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from refless.errors import InputError, UsageError
-from refless.records import BoolArray, FloatArray
-from refless.stats.intervals import CELLS, UNDEFINED, Interval, percentile_interval
-from refless.stats.resampling import RESAMPLES, weights_of
+from refless.records import BoolArray, FloatArray, IntArray
+from refless.stats.intervals import CELLS, Interval
+from refless.studies.trials import interval_of
 
 NEIGHBORS = 15
 NEAR = 1e-9
 FEWEST = 2  # texts on either side
+PARTS = 20  # of the texts, without each of which all is computed again
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,8 +30,8 @@ class Huse:
 
     Attributes:
         huse, quality, diversity: HUSE, HUSE-Q and HUSE-D; noise can take them a little past 1.
-        huse_interval, quality_interval, diversity_interval: 95 %, over texts, the classifier being
-            as it is.
+        huse_interval, quality_interval, diversity_interval: 95 %, over texts, which are judged and
+            which judge others.
         n: texts with a rating (or an estimate) and a probability; n_human of them by people.
         n_left_out: texts without one of these.
         neighbors: k.
@@ -54,15 +58,14 @@ def huse(
     neighbors: int = NEIGHBORS,
     exact_ties: bool = False,
     seed: int = 0,
-    resamples: int = RESAMPLES,
 ) -> Huse:
     """HUSE of texts by people and by a model; the order of rows does not matter.
 
     Both features are divided by their standard deviation; the log-probability is taken per token.
     Each text is judged by all others that are no farther than the (k + 1)-th nearest; where these
-    are evenly split it is taken for a person's. The published numbers come out only with the
-    paper's ties: distances are equal where their floating-point numbers are, which among means of
-    twenty ratings is partly chance, and changes with the raters' units.
+    are evenly split, each kind by its share, it is taken for a person's. The published numbers come
+    out only with the paper's ties: distances are equal where their floating-point numbers are,
+    which among means of twenty ratings is partly chance, and changes with the raters' units.
 
     Args:
         ratings: [n] mean human ratings, or estimates of them; NaN where there is none.
@@ -72,7 +75,7 @@ def huse(
         neighbors: k, 15 as published.
         exact_ties: let distances within a share of 1e-9 count as equal, which no unit changes. On
             the paper's summaries HUSE-Q is then 0.60 instead of 0.58.
-        seed, resamples: of the bootstrap behind the intervals.
+        seed: of the parts behind the intervals.
 
     Raises:
         UsageError: k below 1.
@@ -95,17 +98,15 @@ def huse(
     # Contiguous, as the last digit of a sum depends on how it lies in memory.
     columns, label = np.ascontiguousarray(columns[:, order]), human[known][order]
     share = NEAR if exact_ties else 0.0
-    both, quality = (_errors(c, label, neighbors, share) for c in (columns, columns[:1]))
-    values = [2 * both, 2 * quality, 1 + 2 * (both - quality)]
-    rng = np.random.default_rng(seed)
-    intervals = _intervals(values, rng, resamples)
+    values = _over_parts(columns, label, _parts(label, seed), neighbors, share)
+    (huse, ends), (quality, of_quality), (diversity, of_diversity) = map(_measured, *values)
     return Huse(
-        huse=float(values[0].mean()),
-        huse_interval=intervals[0],
-        quality=float(values[1].mean()),
-        quality_interval=intervals[1],
-        diversity=float(values[2].mean()),
-        diversity_interval=intervals[2],
+        huse=huse,
+        huse_interval=(max(0.0, ends[0]), ends[1]),
+        quality=quality,
+        quality_interval=(max(0.0, of_quality[0]), of_quality[1]),
+        diversity=diversity,
+        diversity_interval=of_diversity,
         n=len(label),
         n_human=n_human,
         n_left_out=len(ratings) - len(label),
@@ -117,7 +118,7 @@ def _errors(columns: FloatArray, human: BoolArray, k: int, share: float) -> Floa
     """[n] whether each text is taken for the other kind by its neighbours."""
     spread = columns.std(axis=1, keepdims=True)
     features = np.divide(columns, spread, out=np.zeros_like(columns), where=spread > 0)
-    n = features.shape[1]
+    n, n_human = features.shape[1], int(human.sum())
     errors, last = np.empty(n), min(k, n - 2)
     step = max(1, CELLS // n)
     for begin in range(0, n, step):
@@ -125,19 +126,52 @@ def _errors(columns: FloatArray, human: BoolArray, k: int, share: float) -> Floa
         off = np.sqrt(np.square(features[:, rows, None] - features[:, None, :]).sum(axis=0))
         off[np.arange(len(rows)), rows] = np.inf
         near = off <= np.partition(off, last, axis=1)[:, last, None] * (1 + share)
-        taken_for_human = 2 * (near & human).sum(axis=1) >= near.sum(axis=1)
-        errors[rows] = taken_for_human != human[rows]
+        people = (near & human).sum(axis=1)
+        models = near.sum(axis=1) - people
+        errors[rows] = (people * (n - n_human) >= models * n_human) != human[rows]
     return errors
 
 
-def _intervals(
-    values: list[FloatArray], rng: np.random.Generator, resamples: int
-) -> list[Interval]:
-    n = len(values[0])
-    if resamples < 1:
-        return [UNDEFINED] * len(values)
-    table = np.stack(values, axis=1)
-    blocks = weights_of(n, resamples=resamples, rng=rng)
-    drawn = [(weights[:, :, None] * table).sum(axis=1) / n for weights in blocks]
-    means = np.concatenate(drawn)
-    return [percentile_interval(means[:, i]) for i in range(len(values))]
+def _parts(human: BoolArray, seed: int) -> IntArray:
+    """[n] the part of each text; each part has as many of people's as any other, or one fewer."""
+    rng, part = np.random.default_rng(seed), np.empty(len(human), dtype=np.int64)
+    sides = [np.flatnonzero(human), np.flatnonzero(~human)]
+    for rows in sides:
+        part[rng.permutation(rows)] = np.arange(len(rows)) % min(PARTS, *map(len, sides))
+    return part
+
+
+def _over_parts(
+    columns: FloatArray, human: BoolArray, part: IntArray, k: int, share: float
+) -> tuple[FloatArray, FloatArray]:
+    """[3, 2, 1 + parts] HUSE and its parts of all texts and without each part, and their errors.
+
+    Without a part as judged, and as they judge: as of `trials.over`.
+    """
+
+    def wrong(rows: BoolArray) -> FloatArray:
+        some, label = np.ascontiguousarray(columns[:, rows]), human[rows]
+        both, quality = (_errors(one, label, k, share) for one in (some, some[:1]))
+        return np.stack([both, quality, both - quality])
+
+    whole = wrong(np.ones(len(human), dtype=np.bool_))
+    found = [[_balanced(whole, human)] * 2]
+    for one in range(int(part.max()) + 1):
+        kept = part != one
+        found.append([_balanced(each, human[kept]) for each in (whole[:, kept], wrong(kept))])
+    counts = [(whole[:, side] != 0).sum(axis=1) for side in (human, ~human)]
+    sizes = [int(side.sum()) for side in (human, ~human)]
+    shares = [(count + 2) / (size + 4) for count, size in zip(counts, sizes, strict=True)]
+    least = sum(one * (1 - one) / size for one, size in zip(shares, sizes, strict=True))
+    return np.moveaxis(np.array(found), (0, 1, 2), (2, 1, 0)), np.sqrt(least)
+
+
+def _balanced(wrong: FloatArray, human: BoolArray) -> FloatArray:
+    """[3] HUSE, HUSE-Q and HUSE-D of what is wrong, each kind of text weighing the same."""
+    both, quality, apart = wrong[:, human].mean(axis=1) + wrong[:, ~human].mean(axis=1)
+    return np.array([both, quality, 1 + apart])
+
+
+def _measured(values: FloatArray, least: float) -> tuple[float, Interval]:
+    """A number with its interval; the error is at least that of a share, which 0 has too."""
+    return float(values[0, 0]), interval_of(values, least=least)
