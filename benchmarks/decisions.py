@@ -34,8 +34,9 @@ from refless.studies.entries import Field, Raters
 OTHERS = 300  # rated texts of other systems
 REPLAYED = (20, 60)  # rated items
 WHO = (*"abcdefgh",)
-PANELS = (("abcd", "abcd", 4), ("abcd", "efgh", 4), ("abcd", "efgh", 1), ("abc", "bcd", 2))
-PANELS = (*PANELS, ("ab", "cd", 2), ("ab", "cd", 1), ("a", "bcd", 1), ("a", "b", 1))
+PANELS: list[tuple[str, str, int]] = [("abcd", "abcd", 4), ("abcd", "efgh", 4)]
+PANELS += [("abcd", "efgh", 1), ("abc", "bcd", 2), ("ab", "cd", 2), ("ab", "cd", 1)]
+PANELS += [("a", "bcd", 1), ("a", "b", 1)]
 NONE = Residuals(values=np.zeros(0))
 Found = tuple[float, float, float]  # a value and its interval
 Peer = Callable[[Field], Found]
@@ -240,7 +241,7 @@ def _by_people(rng: np.random.Generator, first: str, second: str, each: int) -> 
         output += [row] * each
         who += [ord(name) for name in drawn]
         values += [np.clip(np.round(quality + strict[k] + rng.normal() / 2), 1, 5) for k in drawn]
-    names, row, rater = [f"i{i}" for i in range(n)], np.array(output), np.array(who)
+    names, text, rater = [f"i{i}" for i in range(n)], np.array(output), np.array(who)
     outputs = Outputs(
         ids=tuple(map(str, range(2 * n))),
         texts=("",) * (2 * n),
@@ -251,8 +252,8 @@ def _by_people(rng: np.random.Generator, first: str, second: str, each: int) -> 
         ids=outputs.ids,
         texts=outputs.texts,
         systems=outputs.systems,
-        human=np.bincount(row, values) / each,
-        ratings=Ratings(text=row, annotator=rater - 97, values=np.array(values), annotators=WHO),
+        human=np.bincount(text, values) / each,
+        ratings=Ratings(text=text, annotator=rater - 97, values=np.array(values), annotators=WHO),
     )
     nothing = np.full(2 * n, np.nan)
     raters = Raters.of(pool, np.arange(2 * n), pool)
