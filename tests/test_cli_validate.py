@@ -467,6 +467,21 @@ def test_what_is_ahead_comes_first_on_real_ratings() -> None:
     assert "refless score" not in ran.out
 
 
+def test_what_to_try_where_the_systems_name_is_ahead(tmp_path: Path) -> None:
+    """Only of an estimator that does not read it already."""
+    rng = np.random.default_rng(0)
+    rows = [
+        {"text": text, "system": f"m{i % 3}", "rating": 1 + i % 3 + rng.normal() / 2}
+        for i, text in enumerate(headlines(90))
+    ]
+    path = jsonl(tmp_path / "r.jsonl", rows)
+    ran = validated(path, estimator="gp")
+    said = " ".join(ran.out.split())
+    assert "the system's name is ahead" in said or "a baseline, the system's name, agrees" in said
+    assert "try --estimator gp:use_system=yes." in said
+    assert "gp:use_system=yes" not in validated(path, estimator="gp:use_system=yes").out
+
+
 def test_threads_are_no_name(rated: Path) -> None:
     """No number depends on them, so two estimators are called by what sets them apart."""
     given = ("--estimator", "gp", "--estimator", "gp:use_system=yes", "--threads", 1)

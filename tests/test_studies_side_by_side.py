@@ -188,7 +188,7 @@ def test_a_constant_that_errs_less_is_named_first() -> None:
     assert not worth_using(found)
     others = {"length": NEARER, **others}
     found = table(HUMAN, {"gp": 4 * MINE, **others}, reference="gp", baselines=(*others,))
-    first = recommendation(found).split(" It has ")[0]
+    first = recommendation(found).split(" Gp has ")[0]
     assert "length is ahead of it" in first
     assert ", and a constant errs less, by " in first
 

@@ -211,6 +211,8 @@ def _recommended(found: Judged, baselines: tuple[str, ...], scores: tuple[str, .
     gap = with_interval(rival.gap, rival.gap_interval)
     lost = with_interval(-rival.gap, (-rival.gap_interval[1], -rival.gap_interval[0]))
     ahead = f"{rival.name} {PICKS} more often than {line.name} does, by {lost}"
+    if also := [one.name for one in rivals if one.gap < 0 and one is not rival]:
+        ahead += f" (so {'do' if len(also) > 1 else 'does'} {' and '.join(also)})"
     if rival.gap_interval[1] < 0 and rival.name in scores:
         return f"Use {rival.name}: {ahead.replace(rival.name, 'it', 1)}."
     if not line.interval[0] > 0.5:
@@ -221,7 +223,7 @@ def _recommended(found: Judged, baselines: tuple[str, ...], scores: tuple[str, .
     if rival.gap_interval[1] < 0:
         return f"Use none: {ahead}."
     if rival.gap < 0:
-        return f"No reason to use {line.name} is shown: {ahead}. It is right in {right} itself."
+        return f"No reason to use {line.name} is shown: {ahead}. {sentence(line.name)} is right in {right}."
     if worth_using(found, baselines):
         return (
             f"Use {line.name}: it {PICKS} in {right} of the pairs, more often than the best "

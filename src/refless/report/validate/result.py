@@ -41,9 +41,12 @@ from refless.report.validate.verdict import grounds_of, notes, verdict
 from refless.report.wording import sentence
 from refless.signature import Signature
 from refless.studies.annotators import annotators
+from refless.studies.baselines import SYSTEM
 from refless.studies.beside_scores import BesideScores
 from refless.studies.side_by_side import SideBySide
 from refless.studies.validation import Validation
+
+READS_SYSTEM = "An estimator can read the system's name too: try --estimator gp:use_system=yes."
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +130,7 @@ class ValidateResult(Result):
         return Document(
             title=f"{sentence(grounds.estimator)} on {counted(len(found.pool), 'rated text')}",
             verdict=recommendation(table),
-            notes=(f"  {self.next_command}",) if worth_using(table) else (),
+            notes=(f"  {self.next_command}",) if worth_using(table) else self._instead(),
             facts=facts(found, grounds),
             sections=(
                 *advice_sections(self.advice),
@@ -138,6 +141,12 @@ class ValidateResult(Result):
                 *more,
             ),
         )
+
+    def _instead(self) -> tuple[str, ...]:
+        """What to try where the system's name is ahead of an estimator that does not read it."""
+        rival = self.side_by_side.rival
+        reads = getattr(self.estimator, "use_system", False)
+        return (READS_SYSTEM,) if rival.name == SYSTEM and rival.gain > 0 and not reads else ()
 
     def _json(self) -> Record:
         found, beside = self.validation, self.beside_scores

@@ -71,7 +71,7 @@ def _recommended(found: SideBySide) -> str:
     both = ", and ".join(filter(None, (ranked, errs)))
     behind = f"{sentence(line.name)} ranks texts as people do, {agreed}, but {errs}."
     if ranked:
-        behind = f"No reason to use {line.name} is shown: {both}. It has {agreed} itself."
+        behind = f"No reason to use {line.name} is shown: {both}. {sentence(line.name)} has {agreed}."
     return {
         "few": f"{line.n_scored} estimates are too few to tell which estimator to use.",
         "score": f"Use {rival.name}: it agrees with people better than {line.name}, by {lost}.",
