@@ -205,7 +205,7 @@ def recommendation(found: Judged, baselines: tuple[str, ...], scores: tuple[str,
 
 def _recommended(found: Judged, baselines: tuple[str, ...], scores: tuple[str, ...]) -> str:
     line = found.lines[0]
-    right = with_interval(line.accuracy, line.interval)
+    name, right = sentence(line.name), with_interval(line.accuracy, line.interval)
     rivals = [one for one in found.lines if one.name in baselines and one.name != COIN]
     rival = min(rivals, key=lambda one: one.gap)
     gap = with_interval(rival.gap, rival.gap_interval)
@@ -223,14 +223,14 @@ def _recommended(found: Judged, baselines: tuple[str, ...], scores: tuple[str, .
     if rival.gap_interval[1] < 0:
         return f"Use none: {ahead}."
     if rival.gap < 0:
-        return f"No reason to use {line.name} is shown: {ahead}. {sentence(line.name)} is right in {right}."
+        return f"No reason to use {line.name} is shown: {ahead}. {name} is right in {right}."
     if worth_using(found, baselines):
         return (
             f"Use {line.name}: it {PICKS} in {right} of the pairs, more often than the best "
             f"baseline, {rival.name}, by {gap}."
         )
     return (
-        f"{sentence(line.name)} {PICKS} in {right} of the pairs, but it is not shown to do better "
+        f"{name} {PICKS} in {right} of the pairs, but it is not shown to do better "
         f"than {_unbeaten(rivals)}."
     )
 

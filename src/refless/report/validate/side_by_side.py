@@ -69,9 +69,10 @@ def _recommended(found: SideBySide) -> str:
     gap = with_interval(-rival.gain, [-end for end in rival.gain_interval[::-1]])
     ranked, errs = _ahead(found), _constant(found)
     both = ", and ".join(filter(None, (ranked, errs)))
-    behind = f"{sentence(line.name)} ranks texts as people do, {agreed}, but {errs}."
+    name = sentence(line.name)
+    behind = f"{name} ranks texts as people do, {agreed}, but {errs}."
     if ranked:
-        behind = f"No reason to use {line.name} is shown: {both}. {sentence(line.name)} has {agreed}."
+        behind = f"No reason to use {line.name} is shown: {both}. {name} has {agreed}."
     return {
         "few": f"{line.n_scored} estimates are too few to tell which estimator to use.",
         "score": f"Use {rival.name}: it agrees with people better than {line.name}, by {lost}.",
@@ -82,7 +83,7 @@ def _recommended(found: SideBySide) -> str:
         "behind": behind,
         "better": f"Use {line.name}: it agrees with people, {agreed}, better than the best "
         f"baseline, {rival.name}, by {gap}.",
-        "alike": f"{sentence(line.name)} agrees with people, {agreed}, but it is not shown to do "
+        "alike": f"{name} agrees with people, {agreed}, but it is not shown to do "
         f"better than the best baseline, {rival.name}: the difference is {gap}.",
     }[standing]
 
