@@ -12,7 +12,15 @@ import pytest
 import refless
 from command_line import jsonl, run
 from refless.errors import InputError
-from refless.tables import Columns, Reading, read_both, read_outputs, read_pool, read_scored
+from refless.tables import (
+    ALIASES,
+    Columns,
+    Reading,
+    read_both,
+    read_outputs,
+    read_pool,
+    read_scored,
+)
 from refless.tables.columns import HUSE_ROLES
 
 Rows = list[dict[str, Any]]
@@ -101,6 +109,12 @@ def test_a_named_score_is_not_said_to_be_unread() -> None:
     rows = [{"gpt4": "a", "score": 1, "rating": 2}, {"gpt4": "b", "score": 3, "rating": 2}]
     read = read_pool(rows, Reading(columns=Columns(text="gpt4", score=("score",))))
     assert not any("unread" in line for line in read.notes)
+
+
+def test_no_name_is_two_roles() -> None:
+    """But for ratings, which leave `label` and `human` to a role that is called so."""
+    names = [name for role, known in ALIASES.items() if role != "label" for name in known]
+    assert len({*names}) == len(names)
 
 
 def test_huse_has_labels_of_its_own() -> None:

@@ -4,7 +4,6 @@ import difflib
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from fnmatch import fnmatchcase
-from itertools import combinations
 from typing import Any
 
 from refless.errors import InputError, UsageError
@@ -228,7 +227,6 @@ def roles_of(
         if role in roles and role not in taken:
             _check_free(role, columns.score)
             raise missing(role, seen, path)
-    _check_one_role(taken, columns, path)
     _check_weight(taken, columns, path)
     notes = [f"{path}: {', '.join(said)}"] if said else []
     if "rating" in taken and "rating" not in known:
@@ -329,19 +327,6 @@ def _found(
     aliases = [one for one in ALIASES.get(role, ()) if one not in hidden]
     free = _by_alias(role, aliases, [name for name in seen if name not in taken], path)
     return free or _by_alias(role, aliases, [name for name in seen if name not in alone], path)
-
-
-def _check_one_role(taken: dict[str, tuple[str, ...]], columns: Columns, path: str) -> None:
-    """Raises InputError for a column that two roles would take by their aliases."""
-    found = [
-        (n, role) for role, names in taken.items() for n in names if not flagged(columns, role)
-    ]
-    for (name, other), (same, role) in combinations(found, 2):
-        if name == same:
-            remedy = f"name the right ones with --{other}-column and --{role}-column"
-            raise InputError(
-                f"column '{name}' could be the {other} and the {role}", path=path, remedy=remedy
-            )
 
 
 def _by_alias(
