@@ -211,7 +211,7 @@ def lines(names: Sequence[str]) -> list[Line]:
     known = ("validate", "good.jsonl", "--estimator", FAST)
     for flag, values in VALUES.items():
         found += [(*known, flag, value) for value in values]
-    found += [("huse", "good.jsonl", "--resamples", value) for value in ("0", "-1", "9" * 30)]
+    found += [("meta", "good.jsonl", "--resamples", value) for value in ("0", "-1", "9" * 30)]
     for spec in IN_SPECS:
         found += [("validate", "good.jsonl", "--estimator", spec.format(one)) for one in names[::4]]
     return found

@@ -111,7 +111,7 @@ CALLS: dict[str, Callable[[Path], Result]] = {
         f / "scored.jsonl", score_column="quick", metrics="sbleu", lower_is_better="quick",
         unit=4, resamples=QUICK,
     ),
-    "huse": lambda f: refless.huse(f / "scored.jsonl", neighbors=7, resamples=QUICK),
+    "huse": lambda f: refless.huse(f / "scored.jsonl", neighbors=7),
     "stress": lambda f: refless.stress(
         f / "scored.jsonl", metrics="bleu", probe=["frequent", "references"], words="at,noon",
         swap="ferry=choir", resamples=QUICK,
@@ -246,9 +246,7 @@ def test_other_commands_take_rows_from_anywhere(folder: Path) -> None:
     assert refless.metric(rows, "bleu", resamples=QUICK).to_dict() == (
         refless.metric(path, "bleu", resamples=QUICK).to_dict()
     )
-    assert refless.huse(rows, resamples=QUICK).to_dict() == (
-        refless.huse(path, resamples=QUICK).to_dict()
-    )
+    assert refless.huse(rows).to_dict() == (refless.huse(path).to_dict())
     more = {"metrics": "bleu", "probe": "references", "resamples": QUICK}
     assert refless.stress(rows, **more).to_dict() == refless.stress(path, **more).to_dict()
 
