@@ -14,7 +14,7 @@ from refless.errors import InputError
 SPEC = "bleu-neighbors:tau=0.1,min_neighbors=1"
 READ_ONLY = """
 baseline best_of cell config device dimension encoding estimator goal group human_label id
-input_format kernel label_config lower_is_better metrics model on outputs perturb probe rated
+input_format kernel label_config lower_is_better metrics model outputs perturb probe rated
 rating_map ratings reference_file references seeds slots source swap system target thresholds
 tokenize train trained_on vectors words
 """  # names of parameters that take text and that a file may set

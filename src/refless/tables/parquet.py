@@ -12,6 +12,8 @@ from refless.tables.foreign import cells_of
 from refless.tables.streams import Place, check_names, opened
 from refless.tables.table import Numbered, Table
 
+ROOM = 1 << 26  # bytes of values of fixed lengths that are unpacked at a time
+
 
 @contextmanager
 def parquet(place: Place) -> Iterator[Table]:
@@ -53,7 +55,9 @@ def _texts(schema: Any) -> list[str]:  # noqa: ANN401
 
 def _parquet_rows(file: Any, columns: list[str], place: Place) -> Iterator[Numbered]:  # noqa: ANN401
     number = size = 0
-    for batch in file.iter_batches(batch_size=1024, columns=columns):
+    width = sum(file.schema.column(i).length for i in range(len(file.schema)))  # of fixed lengths
+    rows = max(1, min(8192, ROOM // max(width, 1)))
+    for batch in file.iter_batches(batch_size=rows, columns=columns):
         # values of no length take no room; those of a dictionary are told before they are written
         size += max(sum(map(_bytes, batch.columns)), batch.num_rows)
         if size > place.reading.max_bytes:
