@@ -26,11 +26,6 @@ LIKE_A_CONSTANT: dict[Standing, str] = {
     "unclear": "shows no difference in error from a constant",
     "worse": "errs more than a constant",
 }
-THAN_LENGTH: dict[Standing, str] = {
-    "better": "the estimates rank better",
-    "unclear": "no difference is shown",
-    "worse": "length ranks better",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -205,12 +200,6 @@ def notes(grounds: Grounds) -> tuple[str, ...]:
                 "the average annotator's is "
                 f"{with_interval(grounds.published, grounds.published_interval)}."
             )
-    if grounds.length > 0 and not math.isnan(grounds.spearman):
-        gap = with_interval(grounds.spearman - grounds.length, grounds.length_interval)
-        lines.append(
-            f"Length alone has a Spearman of {number(grounds.length)}, and the estimates differ "
-            f"from it by {gap}: {THAN_LENGTH[against_length(grounds)]}."
-        )
     error = standing(grounds.constant_interval)
     if not math.isnan(grounds.mse) and error != "better":
         gap = with_interval(grounds.constant - grounds.mse, grounds.constant_interval, 4)
