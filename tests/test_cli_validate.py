@@ -514,3 +514,13 @@ def test_estimators_that_are_named(rated: Path) -> None:
     refused = run("validate", rated, "--estimator", "gp", "--estimator", "nonsense")
     assert refused.code == 2
     assert "no estimator 'nonsense'; there are bleu-neighbors, gp, ratpred" in refused.err
+
+
+@pytest.mark.parametrize(("tail", "said"), [(2, True), (100, False)])
+def test_heavy_tails_are_named(tail: int, said: bool, tmp_path: Path) -> None:
+    """Where few texts make up the MSE, no interval of it knows what these texts lack."""
+    rng = np.random.default_rng(0)
+    ratings = enumerate(rng.standard_t(tail, 100).tolist())
+    rows = [{"id": f"a{i}", "text": f"text {i % 7} of {i}", "rating": r} for i, r in ratings]
+    ran = run("validate", jsonl(tmp_path / "rated.jsonl", rows), "--estimator", "gp")
+    assert ("The worst 5 % of the errors make up" in ran.out) is said

@@ -46,6 +46,7 @@ MOST_BLOCKS = 20
 MOST_REFITTED = 1_500  # texts; of more, what was learned moves less than the texts that test it
 
 UNEXPLAINED = {"pearson": 1.0, "spearman": 1.0, "kendall": 4 / 9}  # variance times rows
+POWERS = {"mse": 2, "mae": 1}  # of a single error
 NORMAL = {"mse": 2.0, "mae": math.pi / 2 - 1}  # the same, of the logarithm of normal errors
 
 FEWEST = 20  # texts that tell two correlations apart
@@ -230,7 +231,14 @@ def measured(measure: str, one: Trial) -> tuple[float, Interval]:
     value, severity = float(values[0, 0]), one.deal.severity
     if measure in ERRORS and severity and not math.isnan(high):
         high = _raised(value, high, severity if measure == "mse" else _absolute(value, severity))
-    return value, (low, high)
+    return value, (low, _possible(measure, value, high, one.deal.human))
+
+
+def _possible(measure: str, value: float, high: float, human: FloatArray) -> float:
+    """The upper end, no higher than an error of the whole range of the ratings makes it."""
+    if measure not in ERRORS or math.isnan(high):
+        return high
+    return min(high, max(float(np.ptp(human)) ** POWERS[measure], value))
 
 
 def _absolute(value: float, severity: float) -> float:
@@ -339,6 +347,9 @@ def interval_of(
 ) -> Interval:
     """95 % interval by Student's t: of correlations in Fisher's z, of errors in logarithms.
 
+    The upper end of an error is that of its reciprocal, which lies higher: a pool that lacks large
+    errors by chance has a small error and a small scatter of it at once.
+
     Args:
         values: [2, 1 + parts] as of `over`.
         measure: what they are values of; a difference without it.
@@ -351,6 +362,8 @@ def interval_of(
     half = student(values.shape[1] - 2) * error
     centre = there(values[0, :1])
     low, high = back(centre - half), back(centre + half)
+    if there is np.log:
+        return float(low[0]), float(values[0, 0]) / (1 - half) if half < 1 else math.inf
     return float(low[0]), float(high[0])
 
 

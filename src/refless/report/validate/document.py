@@ -4,6 +4,8 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import numpy as np
+
 from refless.nouns import counted
 from refless.report.document import Section, Table
 from refless.report.validate.curves import learning_section, thresholds_section
@@ -32,6 +34,8 @@ BASELINES = (
     "constant: mean rating of the other texts; length: a line on their lengths; both on the texts "
     "that have an estimate."
 )
+FEW, HEAVY = 0.05, 0.4  # of normal errors the worst 5 % make up 28 %
+ENOUGH = 40  # errors, to say so
 SEVERAL = "The best of several outputs for one {}"
 FIXED = (
     "Intervals of {} do not know what other rated texts would have taught it, as it would have to "
@@ -102,7 +106,7 @@ def _bare(agreement: Agreement, name: str) -> str:
 def _legend(result: Validation) -> tuple[str, ...]:
     """What the columns are, a line each."""
     people = result.annotators
-    lines = [BASELINES]
+    lines = [*_tail(result), BASELINES]
     if "-fixed" in result.estimator.interval_method and len(result.pool) <= MOST_REFITTED:
         lines.insert(0, FIXED.format(estimator_name(result.signature)))
     if people is None:
@@ -114,6 +118,21 @@ def _legend(result: Validation) -> tuple[str, ...]:
     if people.n_few:
         line += f" Left out: {people.n_few} who rated fewer than {FEWEST} texts."
     return (*lines, line)
+
+
+def _tail(result: Validation) -> tuple[str, ...]:
+    """Whether so few texts make up the MSE that its interval may lie too low."""
+    errors = np.square(result.pool.human - result.estimates.values)
+    errors = np.sort(errors[~np.isnan(errors)])
+    share = errors[-max(1, round(FEW * len(errors))) :].sum() / max(errors.sum(), 1e-300)
+    if len(errors) < ENOUGH or share <= HEAVY:
+        return ()
+    line = (
+        f"The worst {percent(FEW)} of the errors make up {percent(share)} of the mean squared "
+        "error. It is higher, and may lie above its interval, if these texts lack large errors by "
+        "chance."
+    )
+    return (line,)
 
 
 def studies_sections(grounds: Grounds, studies: Studies | str) -> list[Section]:
