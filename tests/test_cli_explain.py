@@ -42,16 +42,16 @@ def test_a_text(folder: Path) -> None:
 
 
 def test_scale(folder: Path) -> None:
-    """With a scale the estimate is in [0, 1], and again in the raters' units."""
+    """With a scale the estimate is in the raters' units too, and says so."""
     words = ("explain", *NEIGHBORS, "--rated", folder / "rated.jsonl", TEXT)
     plain = run(*words, "--format", "json").json
     found = run(*words, "--scale", 1, 5, "--format", "json").json
-    assert plain["in_scale"] is None
-    assert found["in_scale"]["scale"] == [1, 5]
-    assert found["in_scale"]["estimate"] == pytest.approx(plain["estimate"], abs=1e-12)
-    assert found["estimate"] == pytest.approx((plain["estimate"] - 1) / 4, abs=1e-12)
+    assert (plain["scale"], found["scale"]) == (None, [1, 5])
+    assert found["estimate"] == pytest.approx(plain["estimate"], abs=1e-12)
+    assert found["neighbors"][0]["rating"] == pytest.approx(plain["neighbors"][0]["rating"])
     text = " ".join(run(*words, "--scale", 1, 5).out.split())
-    assert f"On the raters' scale 1 to 5: {plain['estimate']:.2f} [" in text
+    assert f"Estimate {plain['estimate']:.3f} [" in text
+    assert "on a scale of 1 to 5." in text
     nearest = plain["neighbors"][0]
     assert f"{nearest['similarity']:.3f} {nearest['rating']:.3f} {nearest['id']}" in text
 
@@ -216,20 +216,17 @@ def test_what_adds_up(tmp_path: Path) -> None:
     rows = [{"text": row["text"], "rating": row["rating"]} for row in rated_rows()]
     words = ("explain", "--rated", jsonl(tmp_path / "r.jsonl", rows), TEXT)
     found = run(*words, "--scale", 1, 5, "--format", "json").json
-    scaled = found["in_scale"]
-    for part, same in zip(found["parts"], scaled["parts"], strict=True):
-        assert same == {"name": part["name"], "addition": pytest.approx(4 * part["addition"])}
-    total = scaled["mean"] + sum(part["addition"] for part in scaled["parts"])
-    assert scaled["estimate"] == pytest.approx(total)
+    total = found["mean"] + sum(part["addition"] for part in found["parts"])
+    assert found["estimate"] == pytest.approx(total)
     ran = run(*words, "--scale", 1, 5)
     assert not too_wide(ran.out)
     for out in (ran.out, run(*words, "--scale", 1, 5, "--format", "md").out):
         text = " ".join(out.split())
-        assert f"Rated texts have {scaled['mean']:.2f} on average. Here: " in text
-        assert f"{scaled['parts'][0]['name']} {scaled['parts'][0]['addition']:+.2f}" in text
+        assert f"Rated texts have {found['mean']:.2f} on average. Here: " in text
+        assert f"{found['parts'][0]['name']} {found['parts'][0]['addition']:+.2f}" in text
         assert f"together {total:.2f}." in text
     plain = run(*words, "--format", "json").json
-    assert plain["mean"] == pytest.approx(scaled["mean"])
+    assert plain["mean"] == pytest.approx(found["mean"])
     assert run(*words, *NEIGHBORS, "--format", "json").json["mean"] is None
     assert "adds up" not in run(*words, *NEIGHBORS).out
 
@@ -242,7 +239,11 @@ def adding(*additions: float) -> ExplainResult:
     )
     estimator = BLEUNeighbors().fit(pool_of(["a", "b"], [1, 5], scale=(1, 5)))
     return ExplainResult(
-        text="a", explanation=found, estimator=estimator, most=1, signature=estimator.signature()
+        text="a",
+        explanation=found.on((1, 5)),
+        estimator=estimator,
+        most=1,
+        signature=estimator.signature(),
     )
 
 

@@ -135,7 +135,7 @@ def test_units_are_the_raters(folder: Path) -> None:
 def test_the_mean_is_told_no_worse_than_today(folder: Path) -> None:
     """Ratings are not said to widen the interval that score has without them."""
     words = (folder / "outputs.jsonl", "--rated", folder / "rated.jsonl", *SCALE)
-    low, high = run("score", *words, "--format", "json").json["in_scale"]["mean_interval"]
+    low, high = run("score", *words, "--format", "json").json["mean_interval"]
     curve = chosen(folder, "mean", "--format", "json").json["curve"]
     assert curve[0]["n"] == 0
     assert curve[0]["chosen"] == pytest.approx((high - low) / 2)

@@ -38,7 +38,7 @@ def gated(folder: Path, *more: object) -> Ran:
 
 
 def test_json(folder: Path) -> None:
-    """Means of the items, in [0, 1] and in the raters' units, add up."""
+    """Estimates and their mean are in the raters' units, and say so."""
     ran = scored(folder, *SCALE, "--format", "json")
     assert ran.code == 0
     found = ran.json
@@ -47,10 +47,15 @@ def test_json(folder: Path) -> None:
     assert found["n"] == 12
     assert found["n_scored"] == len(estimates) > 6
     assert found["coverage"] == len(estimates) / 12
-    assert found["mean"] == pytest.approx(np.mean(estimates), abs=1e-15)
-    assert found["in_scale"]["mean"] == pytest.approx(1 + 4 * np.mean(estimates), abs=1e-12)
+    assert found["mean"] == pytest.approx(np.mean(estimates), abs=1e-14)
     low, high = found["mean_interval"]
-    assert 0 <= low <= found["mean"] <= high <= 1
+    assert 1 <= low <= found["mean"] <= high <= 5
+    assert found["scale"] == [1, 5]
+    plain = scored(folder, "--format", "json").json
+    assert plain["scale"] is None
+    assert found["mean"] == pytest.approx(plain["mean"])
+    for one, same in zip(found["items"], plain["items"], strict=True):
+        assert one["estimate"] == pytest.approx(same["estimate"])
     assert found["systems"].keys() == {"m0", "m1"}
     assert sum(found["reasons"].values()) == 12 - len(estimates)
 
@@ -67,7 +72,7 @@ def test_text(folder: Path) -> None:
     """For people: the mean, the systems, the outputs, the signature, within 80 columns."""
     ran = scored(folder, *SCALE)
     assert ran.code == 0
-    for part in ("Mean estimate 0.", "On the raters' scale 1 to 5", "Systems", "o03", "signature:"):
+    for part in ("Mean estimate 2.", "on a scale of 1 to 5", "Systems", "o03", "signature:"):
         assert part in ran.out.replace("\n", " ")
     assert not too_wide(ran.out)
 
@@ -128,14 +133,14 @@ def test_files_are_refused_before_any_work(folder: Path, tmp_path: Path, name: s
     assert "no such file" not in ran.err
 
 
-@pytest.mark.parametrize("scale", [(), SCALE], ids=["as rated", "in [0, 1]"])
+@pytest.mark.parametrize("scale", [(), SCALE], ids=["no scale", "scale"])
 def test_gate_on_the_mean(folder: Path, scale: tuple[object, ...]) -> None:
     """0 where the interval lies above, 3 where it lies below, 4 where it straddles.
 
-    The gate is in the raters' units, whatever the units of the estimates.
+    The gate is in the raters' units, as the estimates are.
     """
     found = gated(folder, *scale, "--format", "json").json
-    low, high = (1 + 4 * end if scale else end for end in found["mean_interval"])
+    low, high = found["mean_interval"]
     for least, code in ((low - 0.1, 0), (high + 0.1, 3), ((low + high) / 2, 4)):
         gate = ("--min-mean", least, "--min-coverage", 0.5)
         ran = gated(folder, *scale, *gate, "--format", "json")

@@ -199,8 +199,8 @@ def test_score_takes_the_model_alone(folder: Path) -> None:
     ran = run(*words)
     assert ran.code == 0, ran.err
     assert ran.json["coverage"] == 1.0
-    assert 0.0 <= ran.json["mean"] <= 1.0
-    assert ran.json["in_scale"]["scale"] == [1, 5]
+    assert 1.0 <= ran.json["mean"] <= 5.0
+    assert ran.json["scale"] == [1, 5]
     with_pool = run(*words, "--rated", folder / "rated.jsonl", "--scale", 1, 5)
     assert with_pool.json["items"] == ran.json["items"]
 

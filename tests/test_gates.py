@@ -117,15 +117,15 @@ def test_doubts_replace_what_passed() -> None:
     mean = Mean(mean=0.5, mean_interval=(0.4, 0.6), n=10, n_scored=10)
 
     def verdict(least: float, *doubts: str, covered: float | None = None) -> str:
-        return gate(mean, least, covered, None, doubts).verdict
+        return gate(mean, least, covered, doubts).verdict
 
     assert verdict(0.3) == "passed"
     assert verdict(0.3, ALL_ALIKE) == verdict(0.3, UNPROVEN) == "undecided"
     assert verdict(0.7, ALL_ALIKE) == "failed"
-    assert gate(mean, 0.7, None, None).reason.startswith(BELOW)
+    assert gate(mean, 0.7, None).reason.startswith(BELOW)
     assert verdict(0.7, UNPROVEN) == "undecided"
     assert verdict(0.5, UNPROVEN) == "undecided"
-    assert gate(mean, None, None, None, (UNPROVEN,)).verdict == ""
+    assert gate(mean, None, None, (UNPROVEN,)).verdict == ""
 
 
 @pytest.mark.parametrize("skill", [0.0, 0.4])

@@ -13,7 +13,7 @@ from refless.estimators import GaussianProcess
 from refless.parts import parts_of
 from refless.tables import Reading, read_batches, read_outputs
 
-MEANS = ("mean", "mean_interval", "n", "n_scored", "coverage", "systems", "in_scale", "reasons")
+MEANS = ("mean", "mean_interval", "n", "n_scored", "coverage", "systems", "scale", "reasons")
 SPECS = ("gp", "gp:exact_up_to=20,inducing=10", "bleu-neighbors:min_neighbors=1,max_fraction=1")
 
 

@@ -55,7 +55,7 @@ def test_inspect_has_a_record_a_sample(folder: Path, tmp_path: Path) -> None:
             assert line["explanation"] == f"no estimate: {row['reason']}"
         else:
             assert line["value"] == row["estimate"]
-            assert f"{1 + 4 * row['estimate']:.3f} [" in line["explanation"]
+            assert f"{row['estimate']:.3f} [" in line["explanation"]
     assert any(row["reason"] for row in rows)
 
 

@@ -137,9 +137,9 @@ def estimated(estimator: Estimator, batch: Any, columns: Columns) -> Any:  # noq
     import pyarrow as pa
 
     rows = len(batch)
-    found = estimator.estimate(_outputs(estimator, batch, columns)) if rows else None
     added: dict[str, Any] = {name: [] for name in ADDED}
-    if found is not None:
+    if rows:
+        found = estimator.estimate(_outputs(estimator, batch, columns)).on(estimator.rated.scale)
         added = {"estimate": found.values, "low": found.low, "high": found.high}
         added |= {"support": found.support, "reason": found.reasons}
         added["signature"] = [str(estimator.signature())] * rows

@@ -299,6 +299,14 @@ class Estimates(Columns):
         columns |= {name: picked(getattr(self, name), rows) for name in ("ids", "reasons")}
         return replace(self, **columns)
 
+    def on(self, scale: Scale | None) -> Self:
+        """The same in the raters' units, as people read estimates; unchanged without a scale."""
+        if scale is None:
+            return self
+        (first, last), names = scale, ("values", "low", "high")
+        moved = {name: getattr(self, name) * (last - first) + first for name in names}
+        return replace(self, **moved, sd=self.sd * (last - first))
+
     @property
     def defined(self) -> BoolArray:
         """[n] where there is an estimate."""
@@ -340,6 +348,14 @@ class Residuals(Columns):
     afar: FloatArray = field(default_factory=lambda: np.zeros(0))
     human: FloatArray = field(default_factory=lambda: np.zeros(0))
     ends: tuple[float, float] = (-np.inf, np.inf)
+
+    def on(self, scale: Scale | None) -> Self:
+        """The same in the raters' units; unchanged without a scale."""
+        if scale is None:
+            return self
+        unit, columns = scale[1] - scale[0], ("values", "alone", "afar")
+        errors = {name: getattr(self, name) * unit for name in columns}
+        return replace(self, **errors, human=self.human * unit + scale[0], ends=scale)
 
     def __len__(self) -> int:
         return len(self.values)

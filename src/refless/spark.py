@@ -37,8 +37,8 @@ def score(
         text_column, source_column, system_column: what the columns are called.
 
     Returns:
-        The frame with the columns `estimate`, `low`, `high` (null where there is none; in [0, 1]
-        with a scale), `support`, `reason` and `signature`.
+        The frame with the columns `estimate`, `low`, `high` (null where there is none; in the
+        raters' units), `support`, `reason` and `signature`.
 
     Raises:
         MissingExtraError: no pyspark or pyarrow.
@@ -77,7 +77,7 @@ def means(
         system_column: the column of systems.
 
     Returns:
-        Means in the units of the estimates.
+        Means in the raters' units.
     """
     from pyspark.sql import functions as spark
 
@@ -86,7 +86,8 @@ def means(
     def named(column: str | None) -> Any:  # noqa: ANN401
         return spark.lit("") if column is None else spark.coalesce(spark.col(column), spark.lit(""))
 
-    residuals = load(model).residuals()
+    fitted = load(model)
+    residuals = fitted.residuals().on(fitted.rated.scale)
     value, one = spark.col("estimate"), spark.lit(1)
     groups = scored.groupBy(
         named(system_column).alias("system"), named(group_column).alias("group")

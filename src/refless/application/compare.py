@@ -379,9 +379,7 @@ def _errors(given: Given, estimator: Estimator, *, drawn: bool) -> Residuals:
     if drawn and all(rated[name] > 1 for name in {*systems}):
         return Residuals(values=np.zeros(0))
     errors = fitted(estimator, given.pool, given.rated_labels).residuals()
-    low, high = given.pool.scale or (0.0, 1.0)
-    unit = high - low
-    return replace(errors, values=errors.values * unit, afar=errors.afar * unit)
+    return errors.on(given.pool.scale)
 
 
 def _gate(pair: Pair, margin: float) -> GateRecord:

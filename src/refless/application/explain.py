@@ -77,7 +77,7 @@ def explain(
         output = replace(output, sources=(source,))
     return ExplainResult(
         text=output.texts[0],
-        explanation=one.explain(output, hide=hide, most=most),
+        explanation=one.explain(output, hide=hide, most=most).on(one.rated.scale),
         estimator=one,
         most=most,
         signature=one.signature(),

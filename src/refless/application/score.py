@@ -45,7 +45,7 @@ from refless.estimators.reach import FEWEST_SOURCES
 from refless.estimators.saved import Saved
 from refless.index import RatedIndex, rated_in
 from refless.nouns import counted
-from refless.records import FloatArray, Outputs, RatedPool, Scale
+from refless.records import FloatArray, Outputs, RatedPool, Residuals, Scale
 from refless.report.pairs.chances import ChancesResult
 from refless.report.result import GateRecord
 from refless.report.score.guards import warnings
@@ -84,8 +84,7 @@ def score(
     """Estimate the quality of each output from the rated texts: no reference is needed.
 
     Shows the mean with its interval, the coverage, and each output's estimate, interval, support
-    (how many rated texts it rests on) or the reason why there is none. With --scale estimates are
-    in [0, 1], and the mean in the raters' units too; without it all are in the raters' units. From
+    (how many rated texts it rests on) or the reason why there is none, in the raters' units. From
     preference pairs it tells the chance of each output to be preferred to an average one of them.
 
     Args:
@@ -122,8 +121,8 @@ def score(
         given = _read_for(saved, outputs, rows)
     pool, found = given.rated, given.outputs
     scale = rated_in(pool).scale
-    least = in_unit(min_mean, scale, "--min-mean")
-    below = in_unit(fallback_below, scale, "--fallback-below")
+    check_on(min_mean, scale, "--min-mean")
+    check_on(fallback_below, scale, "--fallback-below")
     if best_of is not None:
         labels(found, best_of)
     note_unread([one], rated_in(pool))
@@ -134,13 +133,14 @@ def score(
     guarded = guards(
         scored,
         one.rated,
-        one.residuals(),
+        one.residuals().on(scale),
         learned,
         groups=given.groups,
         judges=one.without_scores() is not None,
         seed=seed,
     )
-    return _result(one, scored, guarded, least, min_coverage, best_of, below, seed, group)
+    below = fallback_below
+    return _result(one, scored, guarded, min_mean, min_coverage, best_of, below, seed, group)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -214,8 +214,10 @@ def together(outputs: Outputs, groups: Sequence[str], group: str) -> Sequence[st
 
 
 def _scored(estimator: Estimator, given: _Given, seed: int) -> Scored:
-    estimates, errors = estimated(estimator, given.outputs), estimator.residuals()
-    return scored(given.outputs, estimates, errors, given.groups, seed=seed)
+    """Estimates and their means in the raters' units, as people read and write them."""
+    scale = estimator.rated.scale
+    estimates, errors = estimated(estimator, given.outputs).on(scale), estimator.residuals()
+    return scored(given.outputs, estimates, errors.on(scale), given.groups, seed=seed)
 
 
 def _result(
@@ -229,8 +231,8 @@ def _result(
     seed: int,
     group: str | None,
 ) -> ScoreResult:
-    outputs, estimates, errors = scored.outputs, scored.estimates, estimator.residuals()
-    best = None
+    outputs, estimates = scored.outputs, scored.estimates
+    errors, best = estimator.residuals().on(estimator.rated.scale), None
     if by is not None:
         best = best_of(outputs, estimates, errors, by=by, fallback_below=below, seed=seed)
     warned = warnings(guarded, scored.overall)
@@ -239,8 +241,8 @@ def _result(
         if min_mean is None and min_coverage is None:
             return GateRecord()
         said = [line for line, systems in warned if name is None or name in (systems or {name})]
-        doubts = [*doubted(estimator, estimates.values[rows]), *said]
-        return gate(mean, min_mean, min_coverage, estimator.rated.scale, doubts)
+        doubts = [*doubted(errors, estimates.values[rows]), *said]
+        return gate(mean, min_mean, min_coverage, doubts)
 
     found = decided(scored.overall, range(len(outputs)))
     if found.reason:
@@ -321,23 +323,15 @@ def _check_choice(by: str | None, fallback_below: float | None) -> None:
         )
 
 
-def in_unit(value: float | None, scale: Scale | None, flag: str) -> float | None:
-    """A value in the raters' units as estimates have it: in [0, 1] with a scale.
-
-    Raises:
-        UsageError: it lies outside the scale.
-    """
-    if value is None or scale is None:
-        return value
-    low, high = scale
-    if not low <= value <= high:
+def check_on(value: float | None, scale: Scale | None, flag: str) -> None:
+    """Raises UsageError for a value outside the scale."""
+    low, high = scale or (-math.inf, math.inf)
+    if value is not None and not low <= value <= high:
         raise UsageError(f"{flag} is in the raters' units, from {low:g} to {high:g}; got {value:g}")
-    return (value - low) / (high - low)
 
 
-def doubted(estimator: Estimator, estimates: FloatArray) -> tuple[str, ...]:
+def doubted(errors: Residuals, estimates: FloatArray) -> tuple[str, ...]:
     """Why estimates say nothing of what people would rate, a sentence each."""
-    errors = estimator.residuals()
     weak = () if beats_constant(errors) else (UNPROVEN,)
     return (*weak, ALL_ALIKE) if alike(estimates, errors) else weak
 
@@ -346,7 +340,6 @@ def gate(
     mean: Mean,
     min_mean: float | None,
     min_coverage: float | None,
-    scale: Scale | None,
     doubts: Sequence[str] = (),
 ) -> GateRecord:
     """Whether a mean passes.
@@ -356,12 +349,11 @@ def gate(
 
     Args:
         mean: of the outputs.
-        min_mean: the least that it may be, in the units of the estimates; None for no gate.
+        min_mean: the least that it may be; None for no gate.
         min_coverage: the least coverage; None for no gate.
-        scale: of the raters, for the words.
         doubts: why a mean that is high enough shows nothing, a sentence each.
     """
-    found = _measured(mean, min_mean, min_coverage, scale)
+    found = _measured(mean, min_mean, min_coverage)
     void = UNPROVEN in doubts and found.reason.startswith(BELOW)
     if not doubts or not (found.verdict == "passed" or void):
         return found
@@ -369,9 +361,7 @@ def gate(
     return GateRecord("undecided", f"gate undecided: {why}")
 
 
-def _measured(
-    mean: Mean, min_mean: float | None, min_coverage: float | None, scale: Scale | None
-) -> GateRecord:
+def _measured(mean: Mean, min_mean: float | None, min_coverage: float | None) -> GateRecord:
     """What the numbers say, as if nothing were in doubt."""
     if min_coverage is not None and not mean.coverage >= min_coverage:
         return GateRecord(
@@ -386,8 +376,7 @@ def _measured(
             f"gate undecided: the mean is over {mean.n_scored} of {mean.n} outputs, those that "
             "have an estimate; --min-coverage says how many are enough",
         )
-    low, high = (_shown(end, scale) for end in mean.mean_interval)
-    least = _shown(min_mean, scale)
+    low, high, least = (f"{one:.3f}" for one in (*mean.mean_interval, min_mean))
     if math.isnan(mean.mean_interval[0]):
         return GateRecord(
             "undecided",
@@ -401,9 +390,3 @@ def _measured(
     return GateRecord(
         "passed", f"gate passed: the mean's interval begins at {low}, not below {least}"
     )
-
-
-def _shown(value: float, scale: Scale | None) -> str:
-    """A value in the raters' units."""
-    raw = value if scale is None else scale[0] + value * (scale[1] - scale[0])
-    return f"{raw:.3f}"

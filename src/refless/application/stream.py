@@ -19,7 +19,7 @@ from refless.application.parameters import (
     command,
 )
 from refless.application.rows import ScoredRows, column_of, tell
-from refless.application.score import doubted, gate, in_unit, note_groups, note_systems, together
+from refless.application.score import check_on, doubted, gate, note_groups, note_systems, together
 from refless.errors import InputError, UsageError
 from refless.estimators import Estimator
 from refless.parts import Parts, parts_of
@@ -65,7 +65,8 @@ def stream(
     saved = saved_in(model, rated=None, estimator=DEFAULT, rows=rows, threads=threads)
     one, group = saved.estimator, saved.group
     _check_apart(one)
-    least = in_unit(min_mean, one.rated.scale, "--min-mean")
+    scale = one.rated.scale
+    check_on(min_mean, scale, "--min-mean")
     settings = {"outputs": named(outputs), "estimator": str(saved.signature), "batch": batch}
     # by another column estimates are others, so how outputs are read is a setting too
     settings["reading"] = {name: str(value) for name, value in rows.given().items()}
@@ -74,15 +75,16 @@ def stream(
         count = _all(outputs, one, group, rows, batch, parts, tally)
         parts.done(count)
     note(f"wrote {fspath(to)}")
-    means = tally.means(one.residuals(), seed=seed)
-    note_groups(tally.groups(one.residuals()), one, group)
+    errors = one.residuals().on(scale)
+    means = tally.means(errors, seed=seed)
+    note_groups(tally.groups(errors), one, group)
     note_systems({*tally.systems}, one)
     reads = tally.scores and one.without_scores() is not None
     scores = np.concatenate(tally.scores) if reads else None
     judges = () if scores is None else judge_shifts(scores, tally.labels, one.rated)
     estimates = np.frombuffer(tally.values, dtype=np.float64)
-    doubts = [*doubted(one, estimates), *filter(None, map(judge_said, judges))]
-    found = gate(means.overall, least, min_coverage, one.rated.scale, doubts)
+    doubts = [*doubted(errors, estimates), *filter(None, map(judge_said, judges))]
+    found = gate(means.overall, min_mean, min_coverage, doubts)
     if found.reason:
         note(found.reason)
     return StreamResult(
@@ -90,7 +92,7 @@ def stream(
         judges=judges,
         reasons=dict(sorted(tally.reasons.items())),
         path=fspath(to),
-        scale=one.rated.scale,
+        scale=scale,
         gate=found,
         signature=saved.signature.plus(ci="boot-1000", seed=seed),
     )
@@ -124,7 +126,7 @@ def _all(
         found = _before(parts, number - 1, read.outputs)
         done += found is not None
         if found is None:
-            found = estimated(estimator, read.outputs)
+            found = estimated(estimator, read.outputs).on(estimator.rated.scale)
             parts.put(number - 1, estimate_rows(read.outputs, found))
         labels = (
             read.outputs.sources if group is None else together(read.outputs, read.group, group)

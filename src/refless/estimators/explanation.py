@@ -1,12 +1,12 @@
 """The evidence behind one estimate, whatever the estimator."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
 
-from refless.records import Estimates, FloatArray, IntArray, Neighbor, RatedPool, Reason
+from refless.records import Estimates, FloatArray, IntArray, Neighbor, RatedPool, Reason, Scale
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +56,17 @@ class Explanation:
             support=int(found.support[0]),
             size=size,
             neighbors=neighbors,
+        )
+
+    def on(self, scale: Scale | None) -> Self:
+        """The same in the raters' units; unchanged without a scale."""
+        low, high = scale or (0.0, 1.0)
+        size, names = high - low, ("estimate", "low", "high", "mean")
+        return replace(
+            self,
+            **{name: getattr(self, name) * size + low for name in names},
+            parts=tuple(Part(part.name, part.addition * size) for part in self.parts),
+            neighbors=tuple(replace(n, rating=n.rating * size + low) for n in self.neighbors),
         )
 
 

@@ -15,7 +15,7 @@ from refless.report.score.result import ScoreResult
 from refless.report.validate.data import ValidateRecord
 from refless.report.validate.result import ValidateResult
 from refless.report.validate.side_by_side import Standing, standing_of, worth_using
-from refless.report.wording import in_units, labels, number, percent, with_interval
+from refless.report.wording import labels, number, percent, with_interval
 
 IN_DETAIL = "One of them with everything there is to say:"
 MEANS = "The mean rating that people would give, with its 95 % interval, in the raters' units."
@@ -132,12 +132,9 @@ class ScoreByDimension(ByDimension):
 
 def _scored_row(result: ScoreResult) -> tuple[str, ...]:
     mean, rated = result.scored.overall, result.estimator.rated
-    value, ends, scale = mean.mean, mean.mean_interval, "-"
-    if rated.scale is not None:
-        value, (low, high) = in_units(value, ends, rated.scale)
-        ends, scale = (low, high), "{:g} to {:g}".format(*rated.scale)
+    scale = "-" if rated.scale is None else "{:g} to {:g}".format(*rated.scale)
     return (
-        with_interval(value, ends),
+        with_interval(mean.mean, mean.mean_interval),
         scale,
         percent(mean.coverage),
         f"{mean.n:,}",

@@ -1,7 +1,6 @@
 """One estimate and its evidence: the result of `refless explain`."""
 
 import math
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Literal
 
@@ -10,7 +9,6 @@ import numpy as np
 from refless.estimators import Estimator, Explanation
 from refless.estimators.explanation import Part
 from refless.estimators.gp.data import FEWEST
-from refless.human import unscaled
 from refless.nouns import counted
 from refless.records import FloatArray, Neighbor, Reason, Scale
 from refless.report.document import Document, Section, Table
@@ -21,9 +19,7 @@ from refless.report.wording import (
     REASONS,
     clipped,
     estimator_name,
-    in_units,
     number,
-    on_scale,
     with_interval,
 )
 from refless.stats.intervals import Interval
@@ -48,20 +44,19 @@ def _why(found: Explanation, *, signed: bool) -> str:
 
 
 def _evidence(
-    found: Explanation, scale: Scale | None, most: int, room: int | None, *, signed: bool
+    found: Explanation, most: int, room: int | None, *, signed: bool
 ) -> tuple[Section, ...]:
     """The rated texts behind the estimate; with shares where these have a sign."""
     room = room or (34 if signed else 42)
-    ratings = unscaled(np.array([n.rating for n in found.neighbors[:most]]), scale)
     rows = tuple(
         (
             *((f"{n.share:+.3f}",) if signed else ()),
             number(n.similarity),
-            number(rating),
+            number(n.rating),
             clipped(n.id, 10),
             f"{clipped(n.text, room)}\n{clipped('shares ' + ', '.join(map(repr, n.shared)), room)}",
         )
-        for n, rating in zip(found.neighbors[:most], ratings.tolist(), strict=True)
+        for n in found.neighbors[:most]
     )
     if not rows:
         return ()
@@ -83,20 +78,19 @@ def _added(found: Explanation, scale: Scale | None, ratings: FloatArray) -> tupl
     """What adds up to the estimate, in the raters' units; little things together."""
     if not found.parts:
         return ()
-    little = LITTLE * (1.0 if scale else float(np.ptp(ratings)))
+    low, high = scale or (-math.inf, math.inf)
+    little = LITTLE * (high - low if scale else float(np.ptp(ratings)))
     shown = [part for part in found.parts if abs(part.addition) >= little]
     rest = math.fsum(part.addition for part in found.parts if abs(part.addition) < little)
     shown += [Part("other", rest)] if len(shown) < len(found.parts) else []
-    mean, parts = _in_units(found.mean, shown, scale)
     digits = 2 if scale else 3
-    average = f"Rated texts have {number(mean, digits)} on average"
+    average = f"Rated texts have {number(found.mean, digits)} on average"
     if not any(part.addition and abs(part.addition) >= little for part in shown):
         line = f"{average}, and nothing sets this one apart."
         return (Section(title="What adds up to it", lines=(line,)),)
-    words = [f"{clipped(part.name, 40)} {_signed(part.addition, digits)}" for part in parts]
-    total = math.fsum([mean, *(part.addition for part in parts)])
+    words = [f"{clipped(part.name, 40)} {_signed(part.addition, digits)}" for part in shown]
+    total = math.fsum([found.mean, *(part.addition for part in shown)])
     line = f"{average}. Here: {', '.join(words)}; together {number(total, digits)}"
-    low, high = scale or (-math.inf, math.inf)
     cut = "" if low <= total <= high else ", cut to the scale"
     return (Section(title="What adds up to it", lines=(f"{line}{cut}.",)),)
 
@@ -104,26 +98,6 @@ def _added(found: Explanation, scale: Scale | None, ratings: FloatArray) -> tupl
 def _signed(value: float, digits: int) -> str:
     shown = number(value, digits)
     return shown if shown.startswith("-") else f"+{shown}"
-
-
-def _in_units(
-    mean: float, parts: Iterable[Part], scale: Scale | None
-) -> tuple[float, tuple[Part, ...]]:
-    """Mean and parts in the raters' units."""
-    low, high = scale or (0.0, 1.0)
-    size = high - low
-    return mean * size + low, tuple(Part(part.name, part.addition * size) for part in parts)
-
-
-@dataclass(frozen=True, kw_only=True)
-class EstimateInScale:
-    """The estimate in the raters' units."""
-
-    scale: Scale
-    estimate: float
-    interval: Interval
-    mean: float
-    parts: tuple[Part, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,7 +108,7 @@ class ExplainRecord(Record):
         interval: 95 %, for the mean rating that people would give.
         reason: empty where there is an estimate.
         support: rated texts that the estimate rests on; size: those they were drawn from.
-        in_scale: null without a scale.
+        scale: of the raters, in whose units all of these are; null without one.
         neighbors: most similar first, or those with the largest share.
         mean: mean estimate of the rated texts, null where nothing is added to it.
         parts: what is added to it, the largest first; the sum is then cut to the scale.
@@ -148,7 +122,7 @@ class ExplainRecord(Record):
     reason: Reason
     support: Count
     size: Count
-    in_scale: EstimateInScale | None
+    scale: Scale | None
     neighbors: tuple[Neighbor, ...]
     mean: float
     parts: tuple[Part, ...]
@@ -179,18 +153,17 @@ class ExplainResult(Result):
         """With room for so many characters of each rated text."""
         found, signed = self.explanation, self.signature.name == "gp"
         ends = found.low, found.high
-        value = f"Estimate {with_interval(found.estimate, ends)}."
+        on = "" if self.scale is None else " on a scale of {:g} to {:g}".format(*self.scale)
+        value = f"Estimate {with_interval(found.estimate, ends)}{on}."
         if found.reason:
             value = f"No estimate ({found.reason}): {_why(found, signed=signed)}."
-        else:
-            value += on_scale(found.estimate, ends, self.scale)
         return Document(
             title=f"One text explained by {estimator_name(self.signature)}",
             verdict=value,
             notes=(f'"{clipped(self.text, 200)}"', *_count(found, signed=signed)),
             sections=(
                 *_added(found, self.scale, self.estimator.rated.human),
-                *_evidence(found, self.scale, self.most, room, signed=signed),
+                *_evidence(found, self.most, room, signed=signed),
             ),
         )
 
@@ -198,15 +171,8 @@ class ExplainResult(Result):
         return self._shown(ROOM)
 
     def _json(self) -> Record:
-        found, scaled = self.explanation, None
-        ends = found.low, found.high
-        if self.scale is not None:
-            value, (low, high) = in_units(found.estimate, ends, self.scale)
-            mean, parts = _in_units(found.mean, found.parts, self.scale)
-            scaled = EstimateInScale(
-                scale=self.scale, estimate=value, interval=(low, high), mean=mean, parts=parts
-            )
-        return self._record(found, interval=ends, in_scale=scaled)
+        found = self.explanation
+        return self._record(found, interval=(found.low, found.high))
 
     def _rows(self) -> Rows:
         return [

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from rich.cells import cell_len, set_cell_size
 
-from refless.records import Scale
 from refless.signature import Signature
 from refless.studies.held_out import Agreement
 
@@ -91,21 +90,6 @@ def title(name: str) -> str:
 def measure(agreement: Agreement, name: str) -> str:
     """A measure with its interval."""
     return with_interval(getattr(agreement, name), agreement.interval_of(name), MEASURES[name])
-
-
-def in_units(value: float, ends: Sequence[float], scale: Scale) -> tuple[float, list[float]]:
-    """A number in [0, 1] and its interval in the raters' units."""
-    low, high = scale
-    first, *rest = (one * (high - low) + low for one in (value, *ends))
-    return first, rest
-
-
-def on_scale(value: float, ends: Sequence[float], scale: Scale | None) -> str:
-    """The number again on the raters' scale, as a sentence; nothing without a scale."""
-    if scale is None:
-        return ""
-    shown = with_interval(*in_units(value, ends, scale), 2)
-    return f" On the raters' scale {scale[0]:g} to {scale[1]:g}: {shown}."
 
 
 def clipped(text: str, width: int = 40) -> str:

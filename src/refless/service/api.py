@@ -200,7 +200,7 @@ def about(one: Estimator) -> dict[str, Any]:
 
 
 def estimates_of(one: Estimator, rows: Rows) -> list[dict[str, Any]]:
-    """An estimate a row, as `score` has them: in the units of the rated texts' human rating.
+    """An estimate a row, as `score` has them: in the raters' units.
 
     Each row has its own, also where ids come twice.
     """
@@ -209,7 +209,7 @@ def estimates_of(one: Estimator, rows: Rows) -> list[dict[str, Any]]:
     scores = one.rated.score_names if one.without_scores() is not None else ()
     reading = Reading(columns=Columns(score=tuple(scores)))
     (read,) = read_batches(rows, reading, len(rows))
-    found = one.estimate(read.outputs)
+    found = one.estimate(read.outputs).on(one.rated.scale)
     columns = zip(
         found.ids, found.values.tolist(), found.low.tolist(), found.high.tolist(), found.reasons,
         found.support.tolist(), strict=True,

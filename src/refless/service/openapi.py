@@ -32,7 +32,7 @@ ESTIMATES = {
         "scale": {
             "type": ["array", "null"],
             "items": {"type": "number"},
-            "description": "of the raters; estimates then lie in [0, 1]",
+            "description": "of the raters, in whose units estimates are",
         },
         "estimates": {"type": "array", "items": {"$ref": "#/components/schemas/Estimate"}},
     },

@@ -3,11 +3,10 @@
 from collections.abc import Sequence
 
 from refless.nouns import counted
-from refless.records import Scale
 from refless.report.charts import Line, row_chart
 from refless.report.document import Figure, Section, Table
 from refless.report.texts import estimate_or_reason
-from refless.report.wording import clipped, in_units, with_interval
+from refless.report.wording import clipped, with_interval
 from refless.studies.best_of import BestOf, Choice
 from refless.studies.scoring import Scored
 
@@ -18,9 +17,9 @@ CAUTION = (
 )
 
 
-def best_of_sections(scored: Scored, best: BestOf, scale: Scale | None) -> tuple[Section, ...]:
+def best_of_sections(scored: Scored, best: BestOf) -> tuple[Section, ...]:
     """What choosing promises, what falls back, and what was chosen."""
-    return (_means(best), *_fallback(best, scale), *_items(scored, best))
+    return (_means(best), *_fallback(best), *_items(scored, best))
 
 
 def _means(best: BestOf) -> Section:
@@ -63,12 +62,10 @@ def _how(best: BestOf) -> str:
     )
 
 
-def _fallback(best: BestOf, scale: Scale | None) -> tuple[Section, ...]:
+def _fallback(best: BestOf) -> tuple[Section, ...]:
     """How many items fall back, and why."""
     missing = best.chosen.n - best.chosen.n_scored
     below = best.fallback_below
-    if below is not None and scale is not None:
-        below, _ = in_units(below, (), scale)
     few = best.n_fallback - missing
     why = [] if below is None else [f"best estimate below {below:g}: {few}"]
     if not why and not missing:

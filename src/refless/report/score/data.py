@@ -14,7 +14,6 @@ from refless.report.record import Count, Record, Signed, record
 from refless.report.result import GateRecord
 from refless.report.score.best_of import CAUTION
 from refless.report.score.guards import GuardsRecord
-from refless.report.wording import in_units
 from refless.stats.intervals import UNDEFINED, Interval
 from refless.studies.best_of import BestOf, Choice
 from refless.studies.scoring import Mean, Scored
@@ -42,15 +41,6 @@ class EstimateRecord:
 NO = {"properties": {"estimate": {"type": "null"}}}
 DEFINED = {"properties": {"reason": {"const": ""}}}
 EITHER = Meta(extra_json_schema={"if": DEFINED, "then": {"not": NO}, "else": NO})
-
-
-@dataclass(frozen=True, kw_only=True)
-class MeanInScale:
-    """The mean in the raters' units."""
-
-    scale: Scale
-    mean: float
-    mean_interval: Interval
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,7 +95,7 @@ class ScoreRecord(Mean, Record):
     Attributes:
         reasons: how often each reason of having no estimate occurs.
         systems: the mean of each system; empty without a system column.
-        in_scale: null without a scale.
+        scale: of the raters, in whose units all estimates are; null without one.
         advice: what to do where more than a third has no estimate.
         best_of: null without --best-of.
         guards: copies of rated texts, what a training file holds, outputs unlike all rated texts.
@@ -115,7 +105,7 @@ class ScoreRecord(Mean, Record):
     signature: Signed
     reasons: dict[str, int]
     systems: dict[str, Mean]
-    in_scale: MeanInScale | None
+    scale: Scale | None
     advice: Advice | None
     items: tuple[Annotated[EstimateRecord, EITHER], ...]
     best_of: BestOfRecord | None
@@ -137,13 +127,6 @@ def chosen(scored: Scored, best: BestOf) -> BestOfRecord:
 def estimate_rows(outputs: Outputs, estimates: Estimates) -> Rows:
     """One row an output."""
     return [_row(outputs, estimates, i) for i in range(len(outputs))]
-
-
-def in_scale(mean: Mean, scale: Scale | None) -> MeanInScale | None:
-    if scale is None:
-        return None
-    value, (low, high) = in_units(mean.mean, mean.mean_interval, scale)
-    return MeanInScale(scale=scale, mean=value, mean_interval=(low, high))
 
 
 def _item(estimates: Estimates, i: int) -> EstimateRecord:

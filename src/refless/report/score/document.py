@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from refless.estimators import Estimator
+from refless.human import unscaled
 from refless.nouns import counted, these
 from refless.records import IntArray, Scale
 from refless.report.charts import Dot, Line, Mark, histogram, row_chart, scatter
@@ -15,11 +16,9 @@ from refless.report.texts import HEADER, drawn, estimate_cells, estimate_or_reas
 from refless.report.wording import (
     abstains,
     clipped,
-    in_units,
     interval,
     labels,
     number,
-    on_scale,
     sentence,
     with_interval,
 )
@@ -40,7 +39,7 @@ def verdict(name: str, mean: Mean, scale: Scale | None) -> str:
         return f"{sentence(name)} has no estimate for {these(mean.n, 'output')}."
     value, ends, outputs = with_interval(mean.mean, mean.mean_interval), "", these(mean.n, "output")
     if scale is not None:
-        value = with_interval(*in_units(mean.mean, mean.mean_interval, scale), 2)
+        value = with_interval(mean.mean, mean.mean_interval, 2)
         ends = f" on a scale of {scale[0]:g} to {scale[1]:g}"
     return (
         f"{sentence(name)} expects your raters to give {outputs} {value} on average"
@@ -63,12 +62,12 @@ def facts(scored: Scored, best: BestOf | None) -> tuple[tuple[str, str, str], ..
     return tuple(found)
 
 
-def mean_sentence(mean: Mean, scale: Scale | None) -> str:
+def mean_sentence(mean: Mean) -> str:
     share = f"{mean.n_scored:,} of {counted(mean.n, 'output')} (coverage {number(mean.coverage)})"
     if not mean.n_scored:
         return f"No output has an estimate: {share}."
     value = with_interval(mean.mean, mean.mean_interval)
-    return f"Mean estimate {value} over {share}.{on_scale(mean.mean, mean.mean_interval, scale)}"
+    return f"Mean estimate {value} over {share}."
 
 
 def systems_sections(systems: Mapping[str, Mean]) -> tuple[Section, ...]:
@@ -141,6 +140,7 @@ def shown_rows(scored: Scored, seed: int) -> IntArray:
 def store_of(scored: Scored, estimator: Estimator, shown: IntArray) -> Store:
     """The outputs that are shown, and after them the rated texts near to them."""
     rated, outputs = estimator.rated, scored.outputs
+    human = unscaled(rated.human, rated.scale).tolist()
     compare = estimator.similarity(rated)
     picked = shown.tolist()
     found = [*nearest(compare, [outputs.texts[i] for i in picked], len(rated))]
@@ -158,7 +158,7 @@ def store_of(scored: Scored, estimator: Estimator, shown: IntArray) -> Store:
     neighbors = [
         Stored(
             id=f"rated {rated.ids[row]}",
-            cells=(number(float(rated.human[row])), "", "", ""),
+            cells=(number(human[row]), "", "", ""),
             text=rated.texts[row],
         )
         for row in extra

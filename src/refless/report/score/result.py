@@ -18,7 +18,6 @@ from refless.report.score.data import (
     chosen,
     estimate_rows,
     estimates_of,
-    in_scale,
 )
 from refless.report.score.document import (
     WHETHER,
@@ -89,12 +88,12 @@ class ScoreResult(Result):
         """What both show first, and more sections."""
         scored, scale = self.scored, self.estimator.rated.scale
         name, mean = estimator_name(self.signature), scored.overall
-        best = () if self.best is None else best_of_sections(scored, self.best, scale)
+        best = () if self.best is None else best_of_sections(scored, self.best)
         first = (*advice_sections(self.advice), *best, *systems_sections(scored.systems))
         return Document(
             title=f"{sentence(name)} on {counted(mean.n, 'output')}",
             verdict=verdict(name, mean, scale),
-            notes=(mean_sentence(mean, scale), WHETHER),
+            notes=(mean_sentence(mean), WHETHER),
             facts=facts(scored, self.best),
             sections=(*first, *more),
         )
@@ -107,7 +106,7 @@ class ScoreResult(Result):
         return self._record(
             scored,
             scored.overall,
-            in_scale=in_scale(scored.overall, self.estimator.rated.scale),
+            scale=self.estimator.rated.scale,
             items=estimates_of(scored),
             best_of=None if best is None else chosen(scored, best),
             guards=record(GuardsRecord, self.guards, said=said(self.guards, scored.overall)),
@@ -119,7 +118,7 @@ class ScoreResult(Result):
         if tool == "junit":
             return {"": junit("score", {"gate": self.gate, **self.gates})}
         if tool == "inspect":
-            return {"": inspect_scores(self.scored, rated.scale, self.signature)}
+            return {"": inspect_scores(self.scored, self.signature)}
         return every_eval_ever(self.scored, rated, self.signature)
 
     def _rows(self) -> Rows:

@@ -9,7 +9,6 @@ from refless.report.advice import reasons_sections
 from refless.report.document import Document, Section
 from refless.report.record import Record, Signed
 from refless.report.result import GateRecord, Result
-from refless.report.score.data import MeanInScale, in_scale
 from refless.report.score.document import WHETHER, mean_sentence, systems_sections, verdict
 from refless.report.score.guards import judge_said
 from refless.report.wording import estimator_name, sentence
@@ -24,7 +23,7 @@ class StreamRecord(Mean, Record):
     Attributes:
         path: the file; reasons: how often each reason of having no estimate occurs.
         systems: the mean of each system; empty without a system column.
-        in_scale: null without a scale.
+        scale: of the raters, in whose units all estimates are; null without one.
         judges: the scores that estimates read beside those of rated texts.
         said: what is shown of these, in sentences.
     """
@@ -34,7 +33,7 @@ class StreamRecord(Mean, Record):
     path: str
     reasons: dict[str, int]
     systems: dict[str, Mean]
-    in_scale: MeanInScale | None
+    scale: Scale | None
     gate: GateRecord
     judges: tuple[JudgeShift, ...]
     said: tuple[str, ...]
@@ -56,7 +55,7 @@ class StreamResult(Result):
         return Document(
             title=f"{sentence(name)} on {counted(mean.n, 'output')}",
             verdict=verdict(name, mean, self.scale),
-            notes=(mean_sentence(mean, self.scale), WHETHER),
+            notes=(mean_sentence(mean), WHETHER),
             sections=(
                 *(Section(lines=(line,), warning=True) for line in self._said()),
                 *systems_sections(self.means.systems),
@@ -70,7 +69,4 @@ class StreamResult(Result):
         return tuple(filter(None, map(judge_said, self.judges)))
 
     def _json(self) -> Record:
-        overall = self.means.overall
-        scaled = in_scale(overall, self.scale)
-        more = {"systems": self.means.systems, "said": self._said()}
-        return self._record(overall, in_scale=scaled, **more)
+        return self._record(self.means.overall, systems=self.means.systems, said=self._said())

@@ -10,6 +10,7 @@ from uuid import UUID
 
 import numpy as np
 
+from refless.human import unscaled
 from refless.records import RatedPool, Reason
 from refless.report.export import as_json, as_jsonl
 from refless.signature import Signature
@@ -104,7 +105,7 @@ def _result(
     of: _Of, mean: Mean, rated: RatedPool, signature: Signature, reasons: list[Reason]
 ) -> dict[str, Any]:
     low, high = mean.mean_interval
-    ends: tuple[object, object] = ("-Infinity", "Infinity") if rated.scale is None else (0.0, 1.0)
+    ends: tuple[object, object] = rated.scale or ("-Infinity", "Infinity")
     known = np.isfinite([low, high]).all()
     interval = {"lower": low, "upper": high, "confidence_level": 0.95, "method": "bootstrap"}
     return {
@@ -144,6 +145,7 @@ def _line(scored: Scored, i: int, of: _Of, rated: RatedPool) -> dict[str, Any]:
     """One output."""
     outputs, found = scored.outputs, scored.estimates
     text, value = outputs.texts[i], float(found.values[i])
+    usual = unscaled(rated.human, rated.scale).mean()
     interval = {"low": f"{found.low[i]:.6g}", "high": f"{found.high[i]:.6g}"}
     return {
         "schema_version": SCHEMA,
@@ -168,6 +170,9 @@ def _line(scored: Scored, i: int, of: _Of, rated: RatedPool) -> dict[str, Any]:
                 "is_terminal": True,
             }
         ],
-        "evaluation": {"score": value, "is_correct": bool(value >= rated.human.mean())},
+        "evaluation": {
+            "score": value,
+            "is_correct": bool(value >= usual),
+        },
         "metadata": {**interval, "support": str(found.support[i])},
     }

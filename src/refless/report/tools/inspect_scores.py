@@ -5,13 +5,13 @@ from collections import Counter
 from collections.abc import Iterator
 
 from refless.errors import UsageError
-from refless.records import Outputs, Scale
-from refless.report.wording import in_units, with_interval
+from refless.records import Outputs
+from refless.report.wording import with_interval
 from refless.signature import Signature
 from refless.studies.scoring import Scored
 
 
-def inspect_scores(scored: Scored, scale: Scale | None, signature: Signature) -> str:
+def inspect_scores(scored: Scored, signature: Signature) -> str:
     """A line a sample; NaN, which Inspect counts as unscored, where there is no estimate.
 
     Raises:
@@ -23,8 +23,7 @@ def inspect_scores(scored: Scored, scale: Scale | None, signature: Signature) ->
         value, ends = float(found.values[i]), (float(found.low[i]), float(found.high[i]))
         said = f"no estimate: {found.reasons[i]}"
         if not found.reasons[i]:
-            raw = (value, ends) if scale is None else in_units(value, ends, scale)
-            said = f"estimated human rating {with_interval(*raw)}"
+            said = f"estimated human rating {with_interval(value, ends)}"
         metadata = {
             "reason": found.reasons[i],
             "low": None if found.reasons[i] else ends[0],
