@@ -303,9 +303,9 @@ class Estimates(Columns):
         """The same in the raters' units, as people read estimates; unchanged without a scale."""
         if scale is None:
             return self
-        (first, last), names = scale, ("values", "low", "high")
-        moved = {name: getattr(self, name) * (last - first) + first for name in names}
-        return replace(self, **moved, sd=self.sd * (last - first))
+        low, unit = scale[0], scale[1] - scale[0]
+        moved = {name: getattr(self, name) * unit + low for name in ("values", "low", "high")}
+        return replace(self, **moved, sd=self.sd * unit)
 
     @property
     def defined(self) -> BoolArray:
@@ -335,9 +335,8 @@ class Residuals(Columns):
     Attributes:
         values: [m], finite: each text held out with those of its source, or of its group.
         sources, systems: [m] sources (or groups) and systems of these texts, or empty.
-        alone: [m] each held out alone, where there are few sources: for outputs on these very
-            sources; afar: [m] each held out with its whole system: for outputs of other systems.
-            Empty where there is no such thing, NaN where there was no estimate.
+        alone: [m] held out alone, for outputs on these sources where they are few; afar: [m] held out
+            with its whole system, for outputs of others. Empty where there is none, NaN undefined.
         human: [m] the ratings, or empty; ends: the lowest and highest that there are.
     """
 
@@ -353,8 +352,8 @@ class Residuals(Columns):
         """The same in the raters' units; unchanged without a scale."""
         if scale is None:
             return self
-        unit, columns = scale[1] - scale[0], ("values", "alone", "afar")
-        errors = {name: getattr(self, name) * unit for name in columns}
+        unit = scale[1] - scale[0]
+        errors = {name: getattr(self, name) * unit for name in ("values", "alone", "afar")}
         return replace(self, **errors, human=self.human * unit + scale[0], ends=scale)
 
     def __len__(self) -> int:
@@ -364,21 +363,6 @@ class Residuals(Columns):
 def residuals_of(errors: Residuals | FloatArray) -> Residuals:
     """Residuals from a plain array; Residuals pass through."""
     return errors if isinstance(errors, Residuals) else Residuals(values=np.asarray(errors))
-
-
-def residuals_in(
-    pool: RatedPool, labels: tuple[str, ...], values: FloatArray, **more: FloatArray
-) -> Residuals:
-    """The errors of a pool's texts with their systems and groups, without those undefined."""
-    rows = np.flatnonzero(~np.isnan(values))
-    return Residuals(
-        values=values[rows],
-        sources=picked(labels, rows),
-        systems=picked(pool.systems, rows),
-        human=pool.human[rows],
-        ends=ends_of(pool.scale),
-        **{name: errors[rows] for name, errors in more.items()},
-    )
 
 
 def ends_of(scale: Scale | None) -> tuple[float, float]:
@@ -437,9 +421,9 @@ class Predictions(Columns):
         return replace(self, **columns, human=self.human[rows], predicted=self.predicted[rows])
 
     def _row(self, i: int) -> tuple[str, ...]:
-        none = f"no prediction ({self.reason[i]})"
-        found = none if np.isnan(self.predicted[i]) else f"predicted {self.predicted[i]:.3g}"
-        return self.id[i], f"rated {self.human[i]:.3g}", found
+        value, none = self.predicted[i], f"no prediction ({self.reason[i]})"
+        told = none if np.isnan(value) else f"predicted {value:.3g}"
+        return self.id[i], f"rated {self.human[i]:.3g}", told
 
 
 def numbered(n: int) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ from refless.estimators.protocol import (
     subsampled,
     whole,
 )
-from refless.estimators.reach import half_widths, held_out_ways
+from refless.estimators.reach import half_widths, held_out_ways, residuals_in
 from refless.estimators.scorer import Comparison, Held, Sweep, Tried, Within
 from refless.human import canonical_order, copies_in_order, fingerprint
 from refless.index import RatedIndex, rated_in
@@ -41,7 +41,6 @@ from refless.records import (
     as_outputs,
     ends_of,
     picked,
-    residuals_in,
 )
 from refless.signature import Signature
 from refless.spec import About, check

@@ -4,7 +4,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from refless.records import FloatArray, IntArray, Outputs, RatedPool, Residuals
+from refless.records import (
+    FloatArray,
+    IntArray,
+    Outputs,
+    RatedPool,
+    Residuals,
+    ends_of,
+    picked,
+)
 from refless.stats.clusters import numbered, unseen, width
 from refless.stats.intervals import LEVEL, conformal_radius, quantile
 
@@ -56,3 +64,18 @@ def half_widths(
         spread = unseen(errors.afar, errors.values, errors.systems).spread
         return np.hypot(radius * sd, np.where(new, quantile(LEVEL) * spread, 0.0))
     return radius * sd
+
+
+def residuals_in(
+    pool: RatedPool, labels: tuple[str, ...], values: FloatArray, **more: FloatArray
+) -> Residuals:
+    """The errors of a pool's texts with their systems and groups, without those undefined."""
+    rows = np.flatnonzero(~np.isnan(values))
+    return Residuals(
+        values=values[rows],
+        sources=picked(labels, rows),
+        systems=picked(pool.systems, rows),
+        human=pool.human[rows],
+        ends=ends_of(pool.scale),
+        **{name: errors[rows] for name, errors in more.items()},
+    )

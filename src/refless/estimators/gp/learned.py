@@ -13,9 +13,10 @@ from refless.estimators.gp.data import Data
 from refless.estimators.gp.exact import Left, exact
 from refless.estimators.gp.inducing import Inducing, See, gathered
 from refless.estimators.gp.model import Model, seen
+from refless.estimators.reach import residuals_in
 from refless.human import canonical_order, fingerprint
 from refless.joining import joined
-from refless.records import IntArray, RatedPool, Residuals, as_outputs, residuals_in
+from refless.records import IntArray, RatedPool, Residuals, as_outputs
 
 
 @dataclass(frozen=True, slots=True, eq=False)
