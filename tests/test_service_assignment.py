@@ -174,3 +174,13 @@ def test_counts_kept_along_the_way_are_those_of_counting_anew(
     reached = [*answered, False].index(False)
     by_lot = [i + 1 for i in range(reached) if i % 2 == 0 or reached == 10]
     assert one.audited == max(by_lot, default=0)
+
+
+def test_a_clock_that_was_ahead_keeps_no_item() -> None:
+    """A lease of somebody who was asked a year ahead of now holds no longer than any other."""
+    one = Assignment(Asked(overlap=0.0, repeat=0.0), [1] * 3)
+    year = 365 * 24 * 3600.0
+    for item in range(3):
+        one.note(1, item, 0, OPEN, year + 900)
+    assert one.pick(2, year) is None
+    assert one.pick(2, 0.0) is not None

@@ -3,16 +3,20 @@
 import csv
 import io
 import json
+import socket
+import threading
 from collections.abc import Iterator
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from refless.report.rate import Asked
+from refless.records import Outputs
+from refless.report.rate import Asked, Where
 from refless.service.access import Access, Pace
 from refless.service.exports import EXPORTS, kept
-from refless.service.store import RATER, Store
+from refless.service.store import OWNER, RATER, Store
 from refless.tables import Reading, read_pool
 from serving import HOSTILE, client, event, exported, joined, opened, outputs, owner_of, rate_all
 
@@ -45,10 +49,11 @@ def web(store: Store) -> Iterator[Any]:
 
 
 @pytest.mark.parametrize(("method", "path"), ROUTES)
-def test_nobody_gets_in_without_a_link(web: Any, method: str, path: str) -> None:
+def test_nobody_gets_in_without_a_link(web: Any, store: Store, method: str, path: str) -> None:
     for cookie in ("", "nonsense", "WzEsMV0.AAAA"):
         web.cookies.clear()
-        web.cookies.set("refless", cookie)
+        for role in (OWNER, RATER):
+            web.cookies.set(Access(store).cookie(role), cookie)
         answer = web.request(method, path)
         assert answer.status_code == 401
         assert "personal link" in answer.text
@@ -223,7 +228,7 @@ def test_owner_invites_and_revokes(web: Any, store: Store) -> None:
     made = web.post("/owner/raters", content="Ann of Torby", headers=headers).json()
     key = next(one.id for one in store.raters() if one.role == RATER)
     assert web.post(f"/owner/raters/{key}/link", headers=headers).json() == made
-    path = made["link"].removeprefix("http://testserver")
+    path = made["link"]
     assert web.get(path).status_code == 303
     headers = joined(web, store, owner_of(store))
     assert web.post(f"/owner/raters/{key}/revoke", headers=headers).status_code == 200
@@ -233,6 +238,123 @@ def test_owner_invites_and_revokes(web: Any, store: Store) -> None:
         path = f"/owner/raters/{wrong}/revoke"
         assert web.post(path, headers=headers).status_code == 404
     assert web.post(f"/owner/raters/{key}/delete", headers=headers).status_code == 404
+
+
+def test_links_hang_on_no_header(web: Any, store: Store) -> None:
+    """A link to somebody else's host would give them the rater's place; the page knows its own."""
+    headers = joined(web, store, owner_of(store)) | {"host": "evil.example"}
+    made = web.post("/owner/raters", content="Ann", headers=headers).json()
+    assert made["link"].startswith("/join/")
+    key = next(one.id for one in store.raters() if one.role == RATER)
+    assert "evil" not in web.post(f"/owner/raters/{key}/link", headers=headers).text
+
+
+def test_a_browser_may_be_owner_and_rater_of_several_databases(
+    web: Any, store: Store, tmp_path: Path
+) -> None:
+    """Cookies are those of all ports of a host, so each database and role has its own."""
+    owner = joined(web, store, owner_of(store))
+    assert web.get(f"/join/{Access(store).link(store.add_rater(''))}").status_code == 303
+    other = opened(f"sqlite:///{tmp_path / 'other.sqlite'}")
+    with client(other) as second:
+        joined(second, other, owner_of(other))
+        web.cookies.update(second.cookies)
+    other.close()
+    assert web.post("/owner/raters", content="Ann", headers=owner).status_code == 200
+    assert "What is known so far" in web.get("/owner").text
+    assert "What is known so far" not in web.get("/").text
+    assert web.get("/rate/next").status_code == 200
+
+
+def test_owner_finds_their_page_behind_their_link(web: Any, store: Store) -> None:
+    answer = web.get(f"/join/{Access(store).link(owner_of(store))}")
+    assert answer.headers["location"] == "/owner"
+
+
+def test_notes_have_no_nul(web: Any, store: Store) -> None:
+    """PostgreSQL holds none, and the page would send the event again for ever."""
+    headers = joined(web, store, owner_of(store))
+    assert web.post("/owner/raters", content=b"A\0nn", headers=headers).status_code == 200
+    assert [one.note for one in store.raters() if one.role == RATER] == ["Ann"]
+    headers = joined(web, store, store.add_rater(""))
+    unit = web.get("/rate/next").json()["unit"]
+    for kind in ("flagged", "skipped"):
+        sent = _sent(kind, unit, reason="no\0text")
+        assert web.post("/rate/events", json=sent, headers=headers).status_code == 200
+    lines = exported(store, "events.jsonl").splitlines()
+    assert [json.loads(line)["reason"] for line in lines] == ["notext", "notext"]
+
+
+def test_raters_have_a_pace(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One rater who sends without end is slowed down, and keeps nobody else from rating."""
+    monkeypatch.setattr("refless.service.app.RATED", (5, 0.01))
+    first, second = store.add_rater(""), store.add_rater("")
+    with client(store) as web:
+        headers = joined(web, store, first)
+        unit = web.get("/rate/next").json()["unit"]
+        sent = [_sent("rated", unit, value=k % 5 + 1) for k in range(8)]
+        codes = [web.post("/rate/events", json=one, headers=headers).status_code for one in sent]
+        assert codes == [200] * 4 + [429] * 4
+        joined(web, store, second)
+        assert web.get("/rate/next").status_code == 200
+    assert len(exported(store, "events.jsonl").splitlines()) == 4
+
+
+def test_csv_is_for_spreadsheets(tmp_path: Path) -> None:
+    """No text in it is a formula; JSONL has the texts as they are."""
+    texts = ("=HYPERLINK(1)", "+1", "plain", "@x")
+    found = Outputs(ids=tuple("abcd"), texts=texts, sources=("-s",) * 4)
+    one = opened(f"sqlite:///{tmp_path / 'a.sqlite'}", Asked(repeat=0.0), found)
+    rate_all(one, one.add_rater(""))
+    rows = [*csv.DictReader(io.StringIO(exported(one, "ratings.csv").decode(), newline=""))]
+    assert {row["text"] for row in rows} == {"'=HYPERLINK(1)", "'+1", "plain", "'@x"}
+    assert {row["source"] for row in rows} == {"'-s"}
+    lines = exported(one, "ratings.jsonl").splitlines()
+    assert {json.loads(line)["text"] for line in lines} == {*texts}
+    one.close()
+
+
+def test_half_requests_keep_nobody_out(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """More connections than are served send half a head each, and others are answered."""
+    import uvicorn
+
+    from refless.service import app
+
+    monkeypatch.setattr(app, "PATIENCE", 1.0)
+    monkeypatch.setattr(app, "MOST_WAITING", 20)
+    config = app.configured(app.rating_app(store), Where(host="127.0.0.1", port=1))
+    config.limit_concurrency = 30
+    with socket.socket() as bound, ExitStack() as kept_open:
+        bound.bind(("127.0.0.1", 0))
+        bound.listen()
+        server = uvicorn.Server(config)
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]})
+        thread.start()
+        halves = [
+            kept_open.enter_context(socket.create_connection(bound.getsockname(), timeout=20))
+            for _ in range(60)
+        ]
+        for half in halves:
+            half.sendall(b"GET /healthz HTTP/1.1\r\nhost: a\r\n")
+        ask = b"GET /healthz HTTP/1.1\r\nhost: a\r\n\r\n"
+        with socket.create_connection(bound.getsockname(), timeout=20) as whole:
+            for _ in range(2):  # a connection that waits between requests is not cut off
+                whole.sendall(ask)
+                assert whole.recv(4096).startswith(b"HTTP/1.1 200")
+            whole.sendall(ask[:20])
+            assert _is_closed(whole)
+        assert all(map(_is_closed, halves))
+        server.should_exit = True
+        thread.join(20)
+        assert not thread.is_alive()
+
+
+def _is_closed(connection: socket.socket) -> bool:
+    """Whether the other side ends the connection before the time-out."""
+    with suppress(ConnectionError):
+        while connection.recv(4096):
+            pass
+    return True
 
 
 def _rated(store: Store) -> None:

@@ -1,5 +1,7 @@
 """Ratings as events, on SQLite and on PostgreSQL."""
 
+import os
+import sys
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
@@ -17,7 +19,7 @@ from refless.service.database import LOCK, Database, back_up, file_of
 from refless.service.schema import CURRENT_ROWS, metadata
 from refless.service.store import Rater, Refused, Store
 from refless.tables.pairs import read_pairs
-from serving import event, new_database, opened, outputs, rate_all, rows_of
+from serving import event, new_database, opened, outputs, owner_of, rate_all, rows_of
 
 BOTH = Asked(dimensions=("fluency", "sense"), repeat=0.0)
 PLAIN = Asked(repeat=0.0, overlap=0.0)
@@ -371,3 +373,39 @@ def test_link_that_is_revoked_while_it_is_read_is_not_kept(
     again = store.rater(rater.id)
     assert again is not None
     assert again.link < 0
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="modes and links of POSIX")
+def test_only_the_owner_reads_a_database(tmp_path: Path) -> None:
+    """Who can read it has the key of all links; also of what an older version made."""
+    path, copy = tmp_path / "a.sqlite", tmp_path / "copy.sqlite"
+    mask = os.umask(0)
+    try:
+        for _ in range(2):
+            store = opened(f"sqlite:///{path}")
+            owner_of(store)
+            copy.unlink(missing_ok=True)
+            back_up(store.database.url, copy)
+            modes = {one.name: one.stat().st_mode & 0o777 for one in tmp_path.iterdir()}
+            store.close()
+            assert {"a.sqlite", "a.sqlite-wal", "a.sqlite-shm", "copy.sqlite"} < {*modes}
+            assert {*modes.values()} == {0o600}, modes
+            path.chmod(0o644)
+    finally:
+        os.umask(mask)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="modes and links of POSIX")
+def test_another_name_of_a_database_is_the_same_database(tmp_path: Path) -> None:
+    """Two servers would give one item to two people; a hard link has a log of its own besides."""
+    path, link, hard = (tmp_path / name for name in ("a.sqlite", "link.sqlite", "hard.sqlite"))
+    store = opened(f"sqlite:///{path}")
+    link.symlink_to(path)
+    with pytest.raises(UsageError, match="another refless rate serves"):
+        opened(f"sqlite:///{link}")
+    hard.hardlink_to(path)
+    with pytest.raises(UsageError, match="hard link"):
+        opened(f"sqlite:///{hard}")
+    hard.unlink()
+    store.close()
+    opened(f"sqlite:///{link}").close()

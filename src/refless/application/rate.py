@@ -1,6 +1,7 @@
 """rate: a page on which people rate, and one on which their owner sees what is known so far."""
 
 import math
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from importlib.util import find_spec
@@ -103,17 +104,43 @@ def rate(
     if not any(text.strip() for text in found.texts):
         raise InputError("there is nothing to rate", remedy="give outputs with texts")
     spec = spec_of(chosen(estimator), ESTIMATORS)
+    before = () if rated is None else apart(_rated(rated, rows, asked), found)
+    alike = all(("item" in row) == bool(found.items) for row in before)
+    readable = alike and not rows.given()  # with the columns of exports
     return RateResult(
         outputs=found,
         items=_items(found, ask),
-        rated=() if rated is None else apart(_rated(rated, rows, asked), found),
+        rated=before,
         asked=asked,
         where=Where(host=host, port=port, database=_database(database, outputs)),
         estimator=spec,
         raters=max(0, raters),
         backup=backup or "",
+        compared=_compared(outputs, rated, asked, spec) if readable else "",
         signature=Signature("rate").plus(size=len(found), seed=seed, v=__version__),
     )
+
+
+def _compared(outputs: Rows, rated: Rows, asked: Asked, spec: str) -> str:
+    """The command that compares the systems as the owner's page does; none if not all are files."""
+    files = [_paths(outputs), _paths(rated)]
+    plain = asked.ask == "rating" and len(asked.dimensions) == 1
+    if not plain or not files[0] or (rated is not None and not files[1]):
+        return ""
+    low, high = asked.scale
+    words = ["refless", "compare", *files[0]]
+    words += [word for name in (*files[1], "audit.jsonl") for word in ("--rated", name)]
+    words += ["--scale", f"{low:g}", f"{high:g}"]
+    words += ["--estimator", spec] * (spec != DEFAULT)
+    words += ["--seed", str(asked.seed)] * (asked.seed != 0)
+    return shlex.join(words)
+
+
+def _paths(rows: Rows) -> list[str]:
+    """Names of files; none if it is no file, or standard input."""
+    several = rows if isinstance(rows, list | tuple) else [rows]
+    names = [fspath(one) for one in several if isinstance(one, str | PathLike)]
+    return names if len(names) == len(several) and "-" not in names else []
 
 
 def check_served(host: str) -> None:
@@ -233,7 +260,6 @@ def _database(database: str | None, outputs: Rows) -> str:
     """The database's URL; raises UsageError where it would lie beside nothing."""
     if database is not None:
         return url_of(database)
-    first = outputs[0] if isinstance(outputs, list | tuple) and outputs else outputs
-    if not isinstance(first, str | PathLike) or fspath(first) == "-":
+    if not (names := _paths(outputs)):
         raise UsageError("--database is needed where the outputs are no file")
-    return url_of(f"{fspath(first)}{ENDING}")
+    return url_of(f"{names[0]}{ENDING}")

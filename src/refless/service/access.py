@@ -14,7 +14,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from refless.service.store import Rater, Store
 
-COOKIE = "refless"
 MONTH = 30 * 24 * 3600
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; "
@@ -47,17 +46,23 @@ class Access:
         """Whose link this is; None for one that is forged or revoked."""
         return self._rater(self._said("link", token), 2)
 
-    def by_session(self, request: HTTPConnection) -> Rater | None:
-        """Who is asking; None without a session that holds."""
-        said = self._said("session", request.cookies.get(COOKIE, ""))
+    def cookie(self, role: str) -> str:
+        """The name of a role's cookie: browsers send those of all ports of a host."""
+        return f"refless-{role}-{self._keyed('cookie')[:12]}"
+
+    def by_session(self, request: HTTPConnection, role: str) -> Rater | None:
+        """Who is asking in that role; None without a session that holds."""
+        said = self._said("session", request.cookies.get(self.cookie(role), ""))
         rater = self._rater(said, 3)
-        fresh = rater is not None and time.time() - said[2] < MONTH
+        fresh = rater is not None and rater.role == role and abs(time.time() - said[2]) < MONTH
         return rater if fresh else None
 
-    def csrf(self, request: HTTPConnection) -> str:
+    def csrf(self, request: HTTPConnection, role: str) -> str:
         """What a page must send along with whatever it changes."""
-        said = f"csrf {request.cookies.get(COOKIE, '')}".encode()
-        return hmac.new(self.store.secret.encode(), said, hashlib.sha256).hexdigest()
+        return self._keyed(f"csrf {request.cookies.get(self.cookie(role), '')}")
+
+    def _keyed(self, text: str) -> str:
+        return hmac.new(self.store.secret.encode(), text.encode(), hashlib.sha256).hexdigest()
 
     def _signer(self, salt: str) -> URLSafeSerializer:
         return URLSafeSerializer(self.store.secret, salt=salt)

@@ -13,7 +13,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import uvicorn
 from starlette.applications import Starlette
@@ -22,6 +22,7 @@ from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from refless.errors import RefLessError, UsageError
 from refless.estimators import Estimator
@@ -38,6 +39,9 @@ from refless.service.store import OWNER, Store
 
 MOST_BYTES = 1 << 25  # of a request's body: 32 MiB
 LOGINS = (30, 0.5)  # tries at once, and a second
+RATED = (200, 20.0)  # requests of a rater, likewise
+PATIENCE = 10.0  # seconds in which a request's head arrives
+MOST_WAITING = 500  # connections that have sent no whole head
 
 
 def rating_app(
@@ -47,6 +51,7 @@ def rating_app(
     rated: Sequence[Mapping[str, Any]] = (),
     token: str = "",
     model: Path | None = None,
+    compared: str = "",
 ) -> Starlette:
     """The pages of raters and owner, and the API.
 
@@ -55,9 +60,10 @@ def rating_app(
         estimator: its specification; rated: rows of texts that were rated before.
         token: of the API; without one nobody gets in there.
         model: a folder for the fitted estimator; without one there is no watching, and no estimate.
+        compared: the command that compares the systems as the owner's page does.
     """
     live = Live(store, estimator, rated, model)
-    pages = Pages(store, Access(store), live, Pace(*LOGINS))
+    pages = Pages(store, Access(store), live, Pace(*LOGINS), Pace(*RATED), compared)
     served = Latest(model)
     api = Api(token or secrets.token_urlsafe(24), served.estimator, partial(_counts, store))
 
@@ -179,8 +185,9 @@ def run_rating(result: RateResult) -> None:
         with tempfile.TemporaryDirectory(prefix="refless-") as folder:
             model = Path(folder) / "model"
             app = rating_app(
-                store, estimator=result.estimator, rated=result.rated, token=token, model=model
-            )
+                store, estimator=result.estimator, rated=result.rated, token=token, model=model,
+                compared=result.compared,
+            )  # fmt: skip
             serve(app, result.where, [*links(store, result), *told])
     finally:
         store.close()
@@ -214,6 +221,47 @@ class Server(uvicorn.Server):
         await super().shutdown(sockets)
 
 
+class Impatient(H11Protocol):
+    """Closes connections whose request does not begin in time, and the oldest of too many.
+
+    uvicorn waits for the head of a request for ever, and refuses everybody once 2,000 wait.
+    """
+
+    _waiting: ClassVar[dict["Impatient", asyncio.TimerHandle]] = {}  # in the order of their coming
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """As its base."""
+        super().connection_made(transport)
+        while len(self._waiting) >= MOST_WAITING:
+            next(iter(self._waiting)).give_up()
+        self._wait()
+
+    def data_received(self, data: bytes) -> None:
+        """As its base."""
+        super().data_received(data)
+        if self.cycle is not None and not self.cycle.response_complete:
+            self._arrived()
+        elif self not in self._waiting and not self.transport.is_closing():
+            self._wait()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """As its base."""
+        self._arrived()
+        super().connection_lost(exc)
+
+    def give_up(self) -> None:
+        """Closes the connection, though it may be half-way through a request's head."""
+        self._arrived()
+        self.transport.abort()
+
+    def _wait(self) -> None:
+        self._waiting[self] = self.loop.call_later(PATIENCE, self.give_up)
+
+    def _arrived(self) -> None:
+        if (timer := self._waiting.pop(self, None)) is not None:
+            timer.cancel()
+
+
 def _bound(where: Where) -> socket.socket:
     """A socket that listens there; raises UsageError where it cannot."""
     family = socket.AF_INET6 if ":" in where.host else socket.AF_INET
@@ -229,13 +277,17 @@ def _bound(where: Where) -> socket.socket:
     return found
 
 
-def serve(app: Starlette, where: Where, lines: list[str]) -> None:
-    """Runs until it is interrupted; requests that are under way are finished."""
-    config = uvicorn.Config(
+def configured(app: Starlette, where: Where) -> uvicorn.Config:
+    """How uvicorn runs an application."""
+    return uvicorn.Config(
         app, host=where.host, port=where.port, log_level="warning", access_log=False,
         server_header=False, timeout_graceful_shutdown=10, timeout_keep_alive=30,
-        limit_concurrency=2_000,
+        limit_concurrency=2_000, http=Impatient,
     )  # fmt: skip
+
+
+def serve(app: Starlette, where: Where, lines: list[str]) -> None:
+    """Runs until it is interrupted; requests that are under way are finished."""
     bound = _bound(where)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit())  # once uvicorn has ended by it
     bound.listen(2_048)  # a link that is printed is answered, if not yet
@@ -243,4 +295,4 @@ def serve(app: Starlette, where: Where, lines: list[str]) -> None:
         say(line)
     gc.freeze()  # what is there now stays, so that no search for garbage goes through it
     with suppress(KeyboardInterrupt):
-        Server(config).run(sockets=[bound])
+        Server(configured(app, where)).run(sockets=[bound])

@@ -181,7 +181,8 @@ class Assignment:
         if item < self.shared:
             return True
         leases = self._leases.get(item, {})
-        held = sum(until > now for who, until in leases.items() if who != rater)
+        last = now + self.asked.lease  # of a clock that was ahead nothing holds longer
+        held = sum(now < until <= last for who, until in leases.items() if who != rater)
         return self._done[item] + held < self.asked.per_item
 
     def _repeatable(self, mine: dict[tuple[int, int], str]) -> list[int]:

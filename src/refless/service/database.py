@@ -1,6 +1,7 @@
 """A rating database, SQLite or PostgreSQL: opened, migrated, locked, written by one thread."""
 
 import logging
+import os
 import queue
 import sqlite3
 import threading
@@ -27,6 +28,7 @@ MOST_AT_ONCE = 200  # jobs of one transaction
 LOCK = 7_350_533  # of PostgreSQL: one server a database
 PRAGMAS = ("journal_mode=WAL", "synchronous=FULL", "busy_timeout=5000", "foreign_keys=ON")
 TRY_LOCK = sa.text("SELECT pg_try_advisory_lock(:key)")
+PRIVATE = 0o600  # the key of all links is in a database; SQLite gives its log the same mode
 SOLE = "another refless rate serves this database; end it first, or name another with --database"
 
 
@@ -92,11 +94,7 @@ class Database:
                 raise UsageError(SOLE)
             return connection
         with connected(self.url):
-            file = path.with_name(f"{path.name}.lock").open("ab")
-        if not lock(file.fileno()):
-            file.close()
-            raise UsageError(SOLE)
-        return file
+            return sole_file(path)
 
     @contextmanager
     def _begun(self) -> Iterator[sa.Connection]:
@@ -163,6 +161,32 @@ class Database:
 def file_of(url: str) -> Path | None:
     """The file of SQLite; None for a server."""
     return Path(url.removeprefix("sqlite:///")) if url.startswith("sqlite:///") else None
+
+
+def sole_file(path: Path) -> BinaryIO:
+    """A file of which the database's only server holds a lock, whatever it calls the database.
+
+    Raises:
+        UsageError: another server has it, or the database has a second name, beside which a second
+            lock and log would lie.
+    """
+    path = path.resolve()
+    if path.exists() and path.stat().st_nlink > 1:
+        raise UsageError(f"{path} has a hard link; a database has one name: copy it to another")
+    file = open(f"{path}.lock", "ab", opener=private)  # noqa: SIM115 - it is kept open
+    if not lock(file.fileno()):
+        file.close()
+        raise UsageError(SOLE)
+    os.close(private(path, os.O_CREAT | os.O_RDWR))
+    for there in (path, *(path.with_name(f"{path.name}{end}") for end in ("-wal", "-shm"))):
+        if there.exists() and there.stat().st_mode & 0o077:  # made by an older refless
+            there.chmod(PRIVATE)
+    return file
+
+
+def private(path: str | Path, flags: int) -> int:
+    """Opens a file that, if it is new, is its owner's alone from the first moment."""
+    return os.open(path, flags, PRIVATE)
 
 
 @contextmanager
@@ -240,9 +264,10 @@ def back_up(url: str, target: Path) -> None:
     with connected(url), closing(sqlite3.connect(path)) as source:
         source.execute("PRAGMA schema_version")  # reads it, so that what fails below is the copy's
         try:
+            os.close(private(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
             with closing(sqlite3.connect(target)) as copy:
                 source.backup(copy)
-        except sqlite3.Error as fault:
+        except (sqlite3.Error, OSError) as fault:
             remedy = "name another file with --backup"
             found = f"the copy cannot be written ({fault})"
             raise InputError(found, path=str(target), remedy=remedy) from fault

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import sqlalchemy as sa
@@ -189,7 +190,7 @@ def _events(one: sa.Connection) -> str:
 
 EXPORTS: dict[str, tuple[str, Export]] = {
     "ratings.jsonl": ("all ratings, a row each", _ratings(as_jsonl)),
-    "ratings.csv": ("the same as CSV", _ratings(as_csv)),
+    "ratings.csv": ("the same as CSV, for spreadsheets", _ratings(partial(as_csv, safe=True))),
     "ratings.parquet": ("the same as Parquet", _ratings(as_parquet)),
     "label-studio.json": ("the same for Label Studio", _label_studio),
     "audit.jsonl": (

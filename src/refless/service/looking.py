@@ -141,17 +141,12 @@ def _compared(job: Job, found: dict[str, Any]) -> None:
     systems = {row.get("system") for row in job["outputs"]}
     if len(systems) < 2 or None in systems or not job["audit"]:
         return
-    ratings: dict[str, Rows] = {}
-    for row in job["audit"]:
-        ratings.setdefault(row["id"], []).append(row)
-    rows = [
-        {**row, "annotator": one.get("annotator"), "rating": one.get("rating")}
-        for row in job["outputs"]
-        for one in ratings.get(row["id"], [{}])
-    ]
-    result: Any = compare(
-        rows, rated=job["rated"] or None, estimator=job["estimator"], selection="random",
-        scale=tuple(job["scale"]), seed=job["seed"],
+    rated = [*job["rated"], *job["audit"]]
+    if len({"item" in row for row in rated}) > 1:  # where none has an item, it is the source
+        rated = [{"item": row.get("source") or row["id"], **row} for row in rated]
+    result: Any = compare(  # as the command on the owner's page does it
+        job["outputs"], rated=rated, estimator=job["estimator"], scale=tuple(job["scale"]),
+        seed=job["seed"],
     )  # fmt: skip
     pairs = result.comparison.pairs
     for pair in pairs:
@@ -221,7 +216,10 @@ def _chosen(job: Job, found: dict[str, Any]) -> None:
 
 
 def _preferred(job: Job, found: dict[str, Any]) -> None:
-    """How often one system's texts were preferred to another's; a tie is half of both."""
+    """How often one system's texts were preferred to another's; a tie is half of both.
+
+    Behind the intervals stand two choices that nobody made, one for each side.
+    """
     wins: dict[tuple[str, str], dict[str, list[float]]] = {}
     for row in job["audit"]:
         best, other = row["chosen_system"], row["rejected_system"]
@@ -231,10 +229,12 @@ def _preferred(job: Job, found: dict[str, Any]) -> None:
             wins.setdefault((first, second), {}).setdefault(item or row["id"], []).append(value)
     for (first, second), items in sorted(wins.items()):
         values = [fmean(one) for one in items.values()]
-        n = len(values)
-        error = stdev(values) / math.sqrt(n) if n > 1 else math.nan
-        answer = Answer(value=fmean(values), error=error, freedom=max(1, n - 1))
-        told = _told(first, second, answer, n, len(wins))
+        n, more = len(values), [*values, 1.0, -1.0]  # else few that agree would seem exact
+        error = stdev(more) / math.sqrt(len(more))
+        answer = Answer(value=fmean(more), error=error, freedom=max(1, n - 1))
+        told = _told(first, second, answer, n, len(wins)) | {"difference": fmean(values)}
+        for name in ("interval", "always"):
+            told[name] = tuple(np.clip(told[name], -1, 1).tolist())
         found["systems"].append(told)
         found["said"].append(_settled(told, more_to_settle(answer, n, job["items"], len(wins))))
 

@@ -22,7 +22,7 @@ from starlette.responses import (
 )
 from starlette.routing import Route
 
-from refless.service.access import COOKIE, MONTH, Access, Pace, caller
+from refless.service.access import MONTH, Access, Pace, caller
 from refless.service.exports import EXPORTS
 from refless.service.live import BREATH, Live, until
 from refless.service.store import OWNER, RATER, Event, Rater, Store
@@ -35,6 +35,7 @@ NO_LINK = "Open the personal link that you were given."
 BAD_LINK = "This link is not valid, or no longer. Ask for a new one."
 SHARE = 10  # times as long as looking took, nothing is looked at
 MANY_TRIES = "Too many tries; wait a minute."
+TOO_FAST = "This is faster than anybody rates; wait a moment."
 PULSE = 15.0  # seconds between signs of life
 Handler = Callable[[Request], Awaitable[Response]]
 
@@ -47,12 +48,15 @@ class Pages:
     access: Access
     live: Live
     logins: Pace
+    paces: Pace  # of raters
+    compared: str = ""  # the command that compares the systems as the owner's page does
 
     def routes(self) -> list[Route]:
         """Where each one is."""
         rater, owner = self._for(RATER), self._for(OWNER)
         return [
             Route("/", self.home),
+            Route("/owner", owner(self.home)),
             Route("/join/{token}", self.join),
             Route("/static/{name}", static),
             Route("/rate/next", rater(self.next)),
@@ -69,14 +73,16 @@ class Pages:
 
         def wrap(handler: Callable[..., Awaitable[Response]]) -> Handler:
             async def run(request: Request) -> Response:
-                who = self.access.by_session(request)
+                who = self.access.by_session(request, role)
+                if who is None and self._anybody(request) is not None:
+                    raise HTTPException(403, "This is not for you.")
                 if who is None:
                     raise HTTPException(401, NO_LINK)
-                if who.role != role:
-                    raise HTTPException(403, "This is not for you.")
                 sent = request.headers.get("x-csrf", "")
-                if request.method == "POST" and sent != self.access.csrf(request):
+                if request.method == "POST" and sent != self.access.csrf(request, role):
                     raise HTTPException(403, "Reload the page.")
+                if role == RATER and not self.paces.takes(str(who.id)):
+                    raise HTTPException(429, TOO_FAST, {"retry-after": "1"})
                 return await handler(request, who)
 
             return run
@@ -89,17 +95,22 @@ class Pages:
         if who is None:  # a whole office may share an address, so that good links are not counted
             tries = self.logins.takes(caller(request))
             raise HTTPException(403, BAD_LINK) if tries else HTTPException(429, MANY_TRIES)
-        answer = RedirectResponse("/", 303)
+        answer = RedirectResponse("/owner" if who.role == OWNER else "/", 303)
         secure = request.url.scheme == "https"
         answer.set_cookie(
-            COOKIE, self.access.session(who), max_age=MONTH, httponly=True, samesite="lax",
-            secure=secure,
+            self.access.cookie(who.role), self.access.session(who), max_age=MONTH, httponly=True,
+            samesite="lax", secure=secure,
         )  # fmt: skip
         return answer
 
-    async def home(self, request: Request) -> Response:
-        """The page of whoever asks."""
-        who = self.access.by_session(request)
+    def _anybody(self, request: Request) -> Rater | None:
+        """Who is asking, in whichever role."""
+        of = self.access.by_session
+        return of(request, RATER) or of(request, OWNER)
+
+    async def home(self, request: Request, who: Rater | None = None) -> Response:
+        """The page of whoever asks; a browser may know a rater and the owner."""
+        who = who or self._anybody(request)
         if who is None:
             raise HTTPException(401, NO_LINK)
         asked = self.store.asked
@@ -110,11 +121,12 @@ class Pages:
             "steps": asked.steps if asked.ask == "rating" else (),
         }
         told = {
-            "csrf": self.access.csrf(request),
+            "csrf": self.access.csrf(request, who.role),
             "setting": json.dumps(setting),
             "who": who,
             "asked": asked,
             "exports": EXPORTS,
+            "compared": self.compared,
         }
         return HTMLResponse(page.render(**told))
 
@@ -133,7 +145,7 @@ class Pages:
             event = msgspec.json.decode(await request.body(), type=Event)
         except (msgspec.DecodeError, UnicodeDecodeError) as fault:
             raise HTTPException(400, str(fault)) from None
-        session = self.access.csrf(request)[:12]
+        session = self.access.csrf(request, RATER)[:12]
         found = await asyncio.wrap_future(self.store.save(who.id, event, session))
         self.live.touch()
         return JSONResponse(found)
@@ -154,10 +166,10 @@ class Pages:
 
     async def invite(self, request: Request, who: Rater) -> Response:  # noqa: ARG002
         """A link for one more rater."""
-        note = (await request.body()).decode("utf-8", "replace")[:100].strip()
-        rater = await run_in_threadpool(self.store.add_rater, note)
+        note = (await request.body()).decode("utf-8", "replace")[:100]
+        rater = await run_in_threadpool(self.store.add_rater, note.replace("\0", "").strip())
         self.live.touch()
-        return JSONResponse({"name": rater.name, "link": self._link(request, rater)})
+        return JSONResponse({"name": rater.name, "link": self._link(rater)})
 
     async def relink(self, request: Request, who: Rater) -> Response:
         """Revokes a rater's links and sessions, or shows (after that: makes anew) their link."""
@@ -170,11 +182,12 @@ class Pages:
         elif rater.link <= 0:
             rater = await run_in_threadpool(self.store.renew, rater)
         self.live.touch()
-        link = self._link(request, rater) if act == "link" else ""
+        link = self._link(rater) if act == "link" else ""
         return JSONResponse({"name": rater.name, "link": link})
 
-    def _link(self, request: Request, rater: Rater) -> str:
-        return f"{request.base_url}join/{self.access.link(rater)}"
+    def _link(self, rater: Rater) -> str:
+        """The link's path: where the service is, the owner's browser knows, a header may lie."""
+        return f"/join/{self.access.link(rater)}"
 
     async def export(self, request: Request, who: Rater) -> Response:  # noqa: ARG002
         """All ratings as they are now, as a file."""

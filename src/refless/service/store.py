@@ -295,7 +295,8 @@ class Store:
 
     def _checked(self, one: sa.Connection, event: Event, row: Any) -> dict[str, Any]:  # noqa: ANN401
         """The columns of an event; raises Refused for a rating that was not offered."""
-        plain = {"kind": event.kind, "dimension": "", "value": None, "reason": event.reason,
+        reason = event.reason.replace("\0", "")  # which PostgreSQL cannot hold
+        plain = {"kind": event.kind, "dimension": "", "value": None, "reason": reason,
                  "undoes": None}  # fmt: skip
         if event.kind == "undone":
             return {**plain, "undoes": one.execute(_latest(row.rater)).one().uuid}

@@ -22,7 +22,7 @@ async function showLink(path, body) {
   const found = await post(path, body);
   if (!found) return;
   const told = found.link ? `The link of ${found.name}, for them alone: ` : `${found.name} has no link now.`;
-  $("link").replaceChildren(told, make("code", found.link, { class: "link" }));
+  $("link").replaceChildren(told, make("code", found.link && location.origin + found.link, { class: "link" }));
 }
 $("invite").addEventListener("submit", (event) => {
   event.preventDefault();
