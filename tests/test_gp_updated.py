@@ -12,12 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import refless
+from command_line import NOUNS
 from refless import GaussianProcess, pool_of
 from refless.errors import UsageError
 from refless.estimators.gp import data as gp_data
 from refless.estimators.gp import inducing
 from refless.estimators.gp.covariance import Covariance
-from refless.estimators.gp.exact import exact
+from refless.estimators.gp.exact import Exact, exact
 from refless.estimators.gp.inducing import Inducing
 from refless.estimators.gp.learned import Learned
 from refless.estimators.gp.model import Model, seen
@@ -48,7 +49,27 @@ def refitted(state: Learned) -> Model:
     rows = np.arange(n)
     covariance = Covariance.of(data.components, model.amplitudes.weights, data.at(rows), n)
     kernel = covariance.between(data.at(rows), n)
+    np.fill_diagonal(kernel, covariance.diagonal(data.at(rows), n))
     return Model(model.amplitudes, covariance, exact(kernel, data.noise + nugget, data.y))
+
+
+def test_words_unknown_before_are_in_a_texts_own_variance() -> None:
+    """What a new text shares with no other widens its own variance, as it does for outputs."""
+    rng, words = np.random.default_rng(0), NOUNS
+    rows, worth = [rng.choice(7, 4, replace=False) for _ in range(60)], rng.normal(size=7)
+    texts = [" ".join(words[i] for i in row) for row in rows]
+    ratings = [float(worth[row].sum()) for row in rows]
+    before = GaussianProcess(threads=1).fit(pool_of(texts, ratings, ids=list(map(str, range(60)))))
+    fresh = pool_of(["zyx wvu qqr plm ferry"], [1.0], ids=["new"])
+    state = before.updated(fresh)._state()
+    assert state.model is not None
+    assert isinstance(state.model.posterior, Exact)
+    data, covariance = state.data, state.model.covariance
+    points = data.at(np.array([60]))
+    own = float(covariance.diagonal(points, 1)[0])
+    assert own > float(covariance.between(points, 1)[0, 60]) + 0.1
+    row = np.tril(state.model.posterior.factor[0])[-1]
+    assert float(row @ row) == pytest.approx(own + data.noise[-1] + state.model.amplitudes.nugget)
 
 
 @pytest.mark.parametrize("way", WAYS)

@@ -335,8 +335,8 @@ class Residuals(Columns):
     Attributes:
         values: [m], finite: each text held out with those of its source, or of its group.
         sources, systems: [m] sources (or groups) and systems of these texts, or empty.
-        alone: [m] held out alone, for outputs on these sources where they are few; afar: [m] held out
-            with its whole system, for outputs of others. Empty where there is none, NaN undefined.
+        alone: [m] held out alone, for outputs on these sources if they are few; afar: [m] held out
+            with its whole system, for outputs of others. Empty if there is none, NaN undefined.
         human: [m] the ratings, or empty; ends: the lowest and highest that there are.
     """
 

@@ -112,15 +112,16 @@ def conditioned_too(model: Model, data: Data, changed: IntArray) -> Model:
     rows, weights = np.arange(len(data.y)), model.amplitudes.weights
     covariance = Covariance.of(data.components, weights, data.at(rows), len(rows))
     noise = data.noise + nugget
+    new = rows if len(changed) else rows[len(posterior.y) :]
+    points = data.at(new, covariance.components)
+    every = covariance.between(points, len(new))
+    # words that no text had before are in a text's own variance, and not in what is between texts
+    every[np.arange(len(new)), new] = covariance.diagonal(points, len(new))
     if len(changed):
-        points = data.at(rows, covariance.components)
-        found = exact(covariance.between(points, len(rows)), noise, data.y)
+        found = exact(every, noise, data.y)
     else:
-        new = rows[len(posterior.y) :]
-        every = covariance.between(data.at(new, covariance.components), len(new))
         cross, own = np.split(every, [len(posterior.y)], axis=1)
-        own = own + np.diag(noise[new])
-        found = posterior.plus(cross, own, data.y)
+        found = posterior.plus(cross, own + np.diag(noise[new]), data.y)
     return Model(model.amplitudes, covariance, found)
 
 
