@@ -27,6 +27,7 @@ from refless.report.plot import (
 from refless.report.wording import labels, number
 from refless.stats.intervals import UNDEFINED, Interval
 
+BARS = 24  # of a histogram, at most
 GOLDEN = (math.sqrt(5) - 1) / 2  # its multiples fill an interval evenly
 ROW = 34  # height of a line of a row chart
 LETTERS = 20  # of a row's name
@@ -150,7 +151,7 @@ def cloud(across: FloatArray, up: FloatArray, x: Axis, y: Axis, label: str) -> s
 
 
 def histogram(
-    values: FloatArray, label: str, *, x: str, y: str, marks: Sequence[Mark] = (), most: int = 24
+    values: FloatArray, label: str, *, x: str, y: str, marks: Sequence[Mark] = ()
 ) -> tuple[str, tuple[tuple[str, str], ...]]:
     """How often values occur, with marks; and the rows (range, count) of its table.
 
@@ -159,11 +160,10 @@ def histogram(
         label: what a screen reader says.
         x, y: labels of the axes.
         marks: numbers to be found among the values.
-        most: bars.
     """
     finite = values[np.isfinite(values)]
     axis = axis_over([*finite.tolist(), *_ends(marks)], x)
-    bins = _bins(axis, most)
+    bins = _bins(axis)
     counts, _ = np.histogram(np.clip(finite, axis.low, axis.high), bins)
     up = axis_over([0.0, max(1.0, float(counts.max(initial=0)))], y, most_ticks=5)
     up = whole(up)
@@ -186,10 +186,10 @@ def _ends(marks: Sequence[Mark]) -> list[float]:
     return [end for mark in marks for end in (mark.value, *mark.interval)]
 
 
-def _bins(axis: Axis, most: int) -> list[float]:
+def _bins(axis: Axis) -> list[float]:
     """Ends of bars: the ticks, each of their distances split in as many as go."""
     steps = len(axis.ticks) - 1
-    parts = next((k for k in (5, 4, 2) if steps * k <= most), 1)
+    parts = next((k for k in (5, 4, 2) if steps * k <= BARS), 1)
     return [round(axis.low + i * axis.step / parts, 12) for i in range(steps * parts + 1)]
 
 

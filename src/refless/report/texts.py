@@ -44,7 +44,6 @@ def nearest(
     texts: Sequence[str],
     rated: int,
     held: Held | None = None,
-    most: int = MOST,
 ) -> Iterator[tuple[tuple[int, float], ...]]:
     """For each text its nearest rated texts, as (row of the rated texts, similarity).
 
@@ -53,18 +52,17 @@ def nearest(
         texts: the texts.
         rated: number of rated texts.
         held: which of these a text must not see.
-        most: how many are wanted; fewer where fewer are near.
     """
     block = max(1, CELLS // max(1, rated))
     for begin in range(0, len(texts), block):
         found = compare.similarities(texts[begin : begin + block])
         if held is not None:
             held.hide(found, begin)
-        yield from (_best(row, compare.least, most) for row in found)
+        yield from (_best(row, compare.least) for row in found)
 
 
-def _best(row: FloatArray, least: float, most: int) -> tuple[tuple[int, float], ...]:
+def _best(row: FloatArray, least: float) -> tuple[tuple[int, float], ...]:
     """The most similar ones; rated texts are in canonical order, which settles ties."""
     near: IntArray = np.flatnonzero((row >= least - NOTHING) & (row > NOTHING))
-    best = near[np.argsort(-row[near], kind="stable")][:most]
+    best = near[np.argsort(-row[near], kind="stable")][:MOST]
     return tuple((int(i), float(row[i])) for i in best)

@@ -95,15 +95,15 @@ class Pace:
     most: int = 10_000
     _left: dict[str, tuple[float, float]] = field(default_factory=dict)
 
-    def takes(self, caller: str, cost: float = 1.0) -> bool:
+    def takes(self, caller: str) -> bool:
         """Whether the caller may ask now; it then counts."""
         now = time.monotonic()
         left, then = self._left.pop(caller, (self.burst, now))
         left = min(self.burst, left + (now - then) * self.rate)
         while len(self._left) >= self.most:
             self._left.pop(next(iter(self._left)))
-        allowed = left >= cost
-        self._left[caller] = (left - cost if allowed else left, now)
+        allowed = left >= 1
+        self._left[caller] = (left - 1 if allowed else left, now)
         return allowed
 
 

@@ -9,10 +9,8 @@ from refless.records import FloatArray
 from refless.stats.intervals import LEVEL, UNDEFINED, Interval, percentile_interval
 
 
-def bca_interval(
-    drawn: FloatArray, value: float, left_out: FloatArray, level: float = LEVEL
-) -> Interval:
-    """The middle `level` of resampled values, moved for bias and skewness.
+def bca_interval(drawn: FloatArray, value: float, left_out: FloatArray) -> Interval:
+    """The middle 95 % of resampled values, moved for bias and skewness.
 
     Better than plain percentiles where there are few units, such as annotators.
 
@@ -30,7 +28,7 @@ def bca_interval(
     spread = left_out.mean() - left_out
     squares = float(np.square(spread).sum())
     if not 0 < below < 1 or not squares > 0:
-        return percentile_interval(drawn, level)
+        return percentile_interval(drawn)
     acceleration = float((spread**3).sum()) / (6 * squares**1.5)
     normal = NormalDist()
     bias = normal.inv_cdf(below)
@@ -39,5 +37,5 @@ def bca_interval(
         z = bias + normal.inv_cdf(share)
         return normal.cdf(bias + z / (1 - acceleration * z))
 
-    low, high = np.quantile(defined, [moved((1 - level) / 2), moved((1 + level) / 2)])
+    low, high = np.quantile(defined, [moved((1 - LEVEL) / 2), moved((1 + LEVEL) / 2)])
     return float(low), float(high)

@@ -30,7 +30,7 @@ def percentile_interval(values: FloatArray, level: float = LEVEL) -> Interval:
     return float(low), float(high)
 
 
-def fisher_interval(r: float, n: int, *, ranked: bool = False, level: float = LEVEL) -> Interval:
+def fisher_interval(r: float, n: int, *, ranked: bool = False) -> Interval:
     """Interval of a correlation of n independent rows by Fisher's z.
 
     Args:
@@ -42,7 +42,7 @@ def fisher_interval(r: float, n: int, *, ranked: bool = False, level: float = LE
     if math.isnan(r) or n < 4:
         return UNDEFINED
     factor = 1 + r * r / 2 if ranked else 1.0
-    return around(r, math.sqrt(factor / (n - 3)), level)
+    return around(r, math.sqrt(factor / (n - 3)))
 
 
 def quantile(level: float) -> float:
@@ -74,11 +74,11 @@ def of_best(value: float, ends: Interval, count: int, units: int) -> Interval:
     return value + wider * (ends[0] - value), value + wider * (ends[1] - value)
 
 
-def around(r: float, error: float, level: float = LEVEL) -> Interval:
-    """The interval of r, its error given in Fisher's z; a perfect correlation stays alone."""
+def around(r: float, error: float) -> Interval:
+    """The 95 % interval of r, its error given in Fisher's z; a perfect correlation stays alone."""
     if abs(r) >= 1:
         return r, r
-    half = quantile(level) * error
+    half = quantile(LEVEL) * error
     return math.tanh(math.atanh(r) - half), math.tanh(math.atanh(r) + half)
 
 

@@ -117,9 +117,8 @@ def synthetic(
     words: _Words,
     likert: Likert,
     seed: int,
-    errors: int = ERRORS,
 ) -> tuple[list[Pair], list[float]]:
-    """Versions of each pair with 1 to `errors` errors, and their ratings; not the pairs themselves.
+    """Versions of each pair with 1 to 4 errors, and their ratings; not the pairs themselves.
 
     What happens to a pair depends on the seed and its place alone.
     """
@@ -128,7 +127,7 @@ def synthetic(
         if not pair.text:
             continue
         rng = np.random.default_rng([seed, place])
-        for count in range(1, errors + 1):
+        for count in range(1, ERRORS + 1):
             made.append(Pair(pair.source, with_errors(pair.text, count, words, rng)))
             rated.append(likert.lowered(rating, count))
     return made, rated
