@@ -231,15 +231,15 @@ def test_interval_over_annotators() -> None:
 
 
 def test_worth_of_outputs() -> None:
-    """The mean in the raters' units, with the abstention; no mean where there is none."""
-    mean = Mean(mean=0.5, mean_interval=(0.4, 0.6), n=40, n_scored=36)
+    """The mean, which is in the raters' units, with the abstention; none where there is none."""
+    mean = Mean(mean=3.0, mean_interval=(2.6, 3.4), n=40, n_scored=36)
     assert worth("The Gaussian process", mean, (1, 5)) == (
         "The Gaussian process expects your raters to give these 40 outputs 3.00 [2.60, 3.40] on "
         "average on a scale of 1 to 5; it abstains on 10 %."
     )
-    assert "0.500 [0.400, 0.600] on average;" in worth("The Gaussian process", mean, None)
+    assert "3.000 [2.600, 3.400] on average;" in worth("The Gaussian process", mean, None)
     many = Mean(mean=0.5, mean_interval=(0.4, 0.6), n=60_000, n_scored=54_000)
-    assert "over 54,000 of 60,000 outputs" in mean_sentence(many, None)
+    assert "over 54,000 of 60,000 outputs" in mean_sentence(many)
     nothing = Mean(mean=math.nan, mean_interval=(math.nan, math.nan), n=40, n_scored=0)
     assert worth("The Gaussian process", nothing, None) == (
         "The Gaussian process has no estimate for these 40 outputs."
