@@ -87,6 +87,19 @@ def test_many_outputs_show_the_ends(tmp_path: Path, folder: Path) -> None:
     assert len(ran.out.splitlines()) < 50
 
 
+def test_ends_of_estimates_that_hardly_differ(tmp_path: Path, folder: Path) -> None:
+    """One sentence, and no tables of a lowest and a highest that are the same."""
+    texts = [{"source": f"q{i}", "text": headlines(2)[i % 2]} for i in range(60)]
+    outputs = jsonl(tmp_path / "alike.jsonl", texts)
+    learner = "bleu-neighbors:tau=0.0,min_neighbors=1,max_fraction=1"  # gives all their mean
+    ran = run("score", outputs, "--rated", folder / "rated.jsonl", "--estimator", learner)
+    assert "The estimates hardly differ (" in ran.out
+    assert "Lowest" not in ran.out
+    assert "Highest" not in ran.out
+    assert "-o estimates.csv" in ran.out
+    assert not too_wide(ran.out)
+
+
 def test_csv_and_jsonl(folder: Path) -> None:
     """One row a text, the same numbers as in JSON; an undefined number is empty or null."""
     items = scored(folder, "--format", "json").json["items"]

@@ -8,7 +8,7 @@ import numpy as np
 from refless.estimators import Estimator
 from refless.human import unscaled
 from refless.nouns import counted, these
-from refless.records import IntArray, Scale
+from refless.records import IntArray, Residuals, Scale
 from refless.report.charts import Dot, Line, Mark, histogram, row_chart, scatter
 from refless.report.document import Figure, Key, Section, Store, Stored, Table
 from refless.report.plot import axis_over
@@ -23,10 +23,13 @@ from refless.report.wording import (
     with_interval,
 )
 from refless.studies.best_of import BestOf
+from refless.studies.guards import alike
 from refless.studies.scoring import Mean, Scored
 
 ALL_ITEMS = 20  # up to so many outputs are all shown
 ENDS = 5  # else so many of the lowest and of the highest
+NO_ENDS = "no output is shown to be better or worse than the others."
+WHERE = Section(lines=("All of them: add -o estimates.csv",))
 WHETHER = (
     "Whether to trust these estimates is another question: 'refless validate' on the rated texts, "
     "with the same settings, answers it."
@@ -104,8 +107,8 @@ def systems_sections(systems: Mapping[str, Mean]) -> tuple[Section, ...]:
     )
 
 
-def items_sections(scored: Scored) -> tuple[Section, ...]:
-    """All outputs, or those with the lowest and the highest estimates."""
+def items_sections(scored: Scored, errors: Residuals) -> tuple[Section, ...]:
+    """All outputs, or those with the lowest and the highest estimates if estimates differ."""
     values = scored.estimates.values.tolist()
     n = len(values)
     if n <= ALL_ITEMS:
@@ -113,11 +116,15 @@ def items_sections(scored: Scored) -> tuple[Section, ...]:
     defined = sorted((value, i) for i, value in enumerate(values) if not math.isnan(value))
     if len(defined) < 2 * ENDS:
         return ()
+    if alike(scored.estimates.values, errors):
+        low, high = number(defined[0][0]), number(defined[-1][0])
+        ends = low if low == high else f"{low} to {high}"
+        return (Section(lines=(f"The estimates hardly differ ({ends}): {NO_ENDS}",)), WHERE)
     lowest, highest = defined[:ENDS], defined[: -ENDS - 1 : -1]
     return (
         Section(title="Lowest estimates", table=_items_table(scored, [i for _, i in lowest])),
         Section(title="Highest estimates", table=_items_table(scored, [i for _, i in highest])),
-        Section(lines=("All of them: add -o estimates.csv",)),
+        WHERE,
     )
 
 

@@ -99,7 +99,7 @@ class ScoreResult(Result):
         )
 
     def _items(self) -> tuple[Section, ...]:
-        return items_sections(self.scored) if self.best is None else ()
+        return items_sections(self.scored, self.estimator.residuals()) if self.best is None else ()
 
     def _json(self) -> Record:
         scored, best = self.scored, self.best
