@@ -87,6 +87,12 @@ def output_rows(n: int = 12) -> list[dict[str, object]]:
     ]
 
 
+def new_rows(n: int = 12, after: int = 48) -> list[dict[str, object]]:
+    """Outputs of two systems, of the kind of so many rated headlines."""
+    texts = headlines(after + n)[after:]
+    return [{**row, "text": text} for row, text in zip(output_rows(n), texts, strict=True)]
+
+
 def jsonl(path: Path, rows: Sequence[Mapping[str, object]]) -> Path:
     """The rows as a JSONL file."""
     lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import refless
-from command_line import headlines, jsonl, output_rows, rated_rows, run
+from command_line import headlines, jsonl, new_rows, output_rows, rated_rows, run
 from refless.application import COMMANDS, function_of
 from refless.application.demo import demo
 from refless.application.index import index
@@ -318,7 +318,7 @@ def test_every_parameter_becomes_words(tmp_path: Path, more: dict[str, Any]) -> 
 
 def test_gates(folder: Path) -> None:
     """The verdict, the reason, and the status that the command line would end with."""
-    given = (folder / "outputs.jsonl", folder / "rated.jsonl")
+    given = (new_rows(), folder / "rated.jsonl")
     for least, verdict, status in ((1.0, "passed", 0), (5.0, "failed", 3), (2.85, "undecided", 4)):
         found = refless.score(*given, scale=(1, 5), min_mean=least)
         assert (found.gate.verdict, found.exit_status) == (verdict, status)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from command_line import jsonl, output_rows, rated_rows, run
+from command_line import jsonl, new_rows, rated_rows, run
 
 ROOT = Path(__file__).parents[1]
 
@@ -51,8 +51,7 @@ def test_it_is_installed_from_where_it_is(tmp_path: Path) -> None:
 )
 def test_undecided_is_neutral(tmp_path: Path, least: str, status: int, checks: bool) -> None:
     """Passed and failed are the step's status; undecided passes, and is told by a neutral check."""
-    rows = output_rows()
-    jsonl(tmp_path / "outputs.jsonl", rows[:-1])
+    jsonl(tmp_path / "outputs.jsonl", new_rows())
     jsonl(tmp_path / "rated.jsonl", rated_rows())
     model = ("--out-dir", tmp_path / "model", "--estimator", "gp:use_source=no")
     assert run("fit", tmp_path / "rated.jsonl", "--scale", 1, 5, *model).code == 0

@@ -9,7 +9,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from command_line import NEIGHBORS, Ran, headlines, jsonl, output_rows, rated_rows, run, too_wide
+from command_line import (
+    NEIGHBORS,
+    Ran,
+    headlines,
+    jsonl,
+    new_rows,
+    output_rows,
+    rated_rows,
+    run,
+    too_wide,
+)
 from refless.signature import Signature
 
 SCALE = ("--scale", 1, 5)
@@ -21,9 +31,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     jsonl(where / "rated.jsonl", rated_rows())
     # enough ratings to err less than a constant, and outputs of the same kind, one too short
     jsonl(where / "more.jsonl", rated_rows(96))
-    both = zip(output_rows(), headlines(108)[96:], strict=True)
-    new = [{**row, "text": text} for row, text in both]
-    jsonl(where / "new.jsonl", [*new[:-1], output_rows()[-1]])
+    jsonl(where / "new.jsonl", [*new_rows(11, after=96), output_rows()[-1]])
     jsonl(where / "outputs.jsonl", output_rows())
     return where
 
@@ -168,7 +176,7 @@ def test_gate_on_the_mean(folder: Path, scale: tuple[object, ...]) -> None:
     assert found["gate"] == {"verdict": "", "reason": ""}
 
 
-def test_gate_on_the_mean_of_some(folder: Path, tmp_path: Path) -> None:
+def test_gate_on_the_mean_of_some(folder: Path) -> None:
     """Outputs without an estimate may be the bad ones: undecided, until coverage is asked for."""
     sure = ("--min-mean", 1)
     ran = gated(folder, *sure)
@@ -178,8 +186,8 @@ def test_gate_on_the_mean_of_some(folder: Path, tmp_path: Path) -> None:
     assert "--min-coverage" in ran.err
     assert gated(folder, *sure, "--min-coverage", n / 12).code == 0
     assert gated(folder, *sure, "--min-coverage", 1).code == 3
-    whole = jsonl(tmp_path / "whole.jsonl", output_rows())
-    ran = run("score", whole, "--rated", folder / "rated.jsonl", *sure, "--format", "json")
+    files = (folder / "new.jsonl", "--rated", folder / "more.jsonl")
+    ran = run("score", *files, *sure, "--format", "json")
     assert (ran.code, ran.json["coverage"]) == (0, 1)  # the Gaussian process judges all
 
 

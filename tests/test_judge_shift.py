@@ -138,7 +138,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     where, rng = tmp_path_factory.mktemp("judges"), np.random.default_rng(3)
     rated: list[dict[str, object]] = []
     outputs: list[dict[str, object]] = []
-    for i, text in enumerate(headlines(140)):
+    texts = np.random.default_rng(0).permutation(headlines(140)).tolist()  # all of one kind
+    for i, text in enumerate(texts):
         judge = int(rng.integers(1, 6))
         rating = int(np.clip(judge + rng.integers(-1, 2), 1, 5))
         row = {"id": f"t{i}", "source": f"s{i}", "text": text, "judge": judge}

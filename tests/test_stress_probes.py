@@ -251,7 +251,7 @@ def test_what_cannot_be_run_is_said() -> None:
 
     single = replace(outputs, references=tuple(row[:1] for row in outputs.references))
     found = stress(BLEU(), material_of(single), Plan(settings=_few()), label="bleu")
-    assert [*found.skipped] == ["references", "sentence", "stuffing"]
+    assert [*found.skipped] == ["references", "sentence", "useless", "stuffing"]
     assert [probe.name for probe in found.probes] == ["frequent", "rare", "direction"]
 
 

@@ -3,23 +3,26 @@
 import os
 from collections import Counter
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.special import kolmogorov
 
 from refless.estimators import BLEUNeighbors
 from refless.kernels.bleu import gram_cosine
+from refless.meaning import words
 from refless.ngrams import learn, look_up
 from refless.records import Outputs, RatedPool, as_outputs
 from refless.simulate import simulate
-from refless.stats.excess import Marked
+from refless.stats.excess import Marked, gap
 from refless.studies.copies import RUNS, SHORTEST, copies, pairs, plain, trained_on
 from refless.studies.guards import LEVEL, guards, more
 from refless.studies.scoring import scored
-from refless.studies.unlike import FEWEST, unlike
+from refless.studies.unlike import FEWEST, KINDS, _numbers, unlike
 from refless.tables import Reading, read_pool
 
 DATA = Path(os.environ.get("REFLESS_DATA", Path(__file__).parents[2] / "shared" / "data"))
@@ -138,33 +141,102 @@ def planted(out: Outputs, rated: RatedPool, share: float, seed: int) -> Outputs:
     return replace(out, texts=tuple(texts))
 
 
-def test_unlike_is_less_near_than_19_of_20() -> None:
-    """By the cosine of n-grams, each rated text beside those of other sources; by definition."""
+def test_numbers_of_texts_by_definition() -> None:
+    """The nearest text, known pairs and repetition, all without texts of the same source."""
     out, rated = halves(simulate(150, seed=5).pool, 0)
     out, rated = out.take(range(30)), rated.take(np.arange(70))
+    mine, theirs = _numbers(out, rated)
     both = list(zip(rated.texts, rated.sources, strict=True))
-    near = [max(gram_cosine(x, y) for y, other in both if other != own) for x, own in both]
-    least = sorted(near)[int(0.05 * 70)]
-    asked = {i: max(gram_cosine(out.texts[i], other) for other in rated.texts) for i in range(30)}
+    for found, texts, sources in (
+        (mine, out.texts, out.sources),
+        (theirs, *zip(*both, strict=True)),
+    ):
+        for row, text, source in zip(found.values, texts, sources, strict=True):
+            others = [other for other, own in both if own != source]
+            assert row[-2] == pytest.approx(max(gram_cosine(text, other) for other in others))
+            held = [words(other) for other in others]
+            known = {word for one in held for word in one}
+            pairs = {pair for one in held for pair in pairwise(one)}
+            said = words(text)
+            asked = [p for p in pairwise(said) if {*p} <= known]
+            assert row[-1] == sum(pair in pairs for pair in asked) / max(1, len(asked))
+    again = replace(out, texts=(out.texts[0],) * 15 + out.texts[15:], systems=())
+    share = _numbers(again, rated)[0].values[:, -3]
+    assert (share[:15] >= 0.25).all()
+    assert not share[16:].any()
+    assert len(KINDS) == mine.values.shape[1]
+
+
+def test_gaps_are_those_of_kolmogorov_and_smirnov() -> None:
+    """Distances and p-values as scipy has them; what is beyond is what the gap counts."""
+    from scipy.stats import ks_2samp
+
+    rng = np.random.default_rng(0)
+    for shift in (0.0, 1.0, -2.0):
+        one, other = rng.integers(0, 9, 50) + shift, rng.integers(0, 9, 80).astype(float)
+        found, theirs = gap(one, other), ks_2samp(one, other, method="asymp")
+        assert found.distance == pytest.approx(theirs.statistic)
+        assert found.p(50, 80) == pytest.approx(kolmogorov(np.sqrt(50 * 80 / 130) * found.distance))
+        apart = found.beyond(one).mean() - found.beyond(other).mean()
+        assert apart == pytest.approx(found.distance)
+        less = gap(one, other, falling=True).distance
+        assert less == pytest.approx(max(0, ks_2samp(one, other, "greater").statistic))
+
+
+def test_one_source_is_left_out_text_by_text() -> None:
+    """One rated source does not say what another is like; too few texts say nothing at all."""
+    pool = simulate(60, seed=3).pool
+    one = replace(pool, sources=("s",) * 60)
+    out = replace(as_outputs(pool), sources=("new",) * 60, ids=tuple(f"o{i}" for i in range(60)))
+    near = _numbers(out, one)[1].values[:, -2]
+    assert near.tolist() == _numbers(out, replace(pool, sources=()))[1].values[:, -2].tolist()
+    assert unlike(out, pool.take(np.arange(FEWEST - 1))) is None
+
+
+REFUSAL = "I'm sorry, but I can't help with that."
+
+
+def worse(texts: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+    """What failing systems give in the place of honest outputs."""
+    n, rng = len(texts), np.random.default_rng(0)
+    boilerplate = ("Thank you for your question!", "As an AI language model, I cannot say.", "N/A")
+    return {
+        "refusals": (REFUSAL,) * n,
+        "some refusals": tuple(REFUSAL if i % 5 < 2 else text for i, text in enumerate(texts)),
+        "nothing": ("",) * n,
+        "boilerplate": tuple(boilerplate[i % 3] for i in range(n)),
+        "halves": tuple(" ".join(text.split()[: len(text.split()) // 2]) for text in texts),
+        "shuffled": tuple(" ".join(rng.permutation(text.split()).tolist()) for text in texts),
+        "one text": (texts[0],) * n,
+        "tags": tuple(f"<div><p>{text}</p></div>" for text in texts),
+    }
+
+
+def speaks(out: Outputs, rated: RatedPool) -> bool:
     found = unlike(out, rated)
     assert found is not None
-    assert len({*rated.sources}) >= FEWEST
-    assert found.least == pytest.approx(least, rel=1e-12)
-    assert {one.id for one in found.which} == {out.ids[i] for i in asked if asked[i] < least}
-    assert found.overall.usual == sum(one < least for one in near) / 70
+    return bool(more(found.overall, found.systems))
 
 
-def test_few_sources_are_left_out_text_by_text() -> None:
-    """Of two rated sources none says what another is like; too few texts say nothing at all."""
-    pool = simulate(60, seed=3).pool
-    two = replace(pool, sources=tuple(f"s{i % 2}" for i in range(60)))
-    bare = replace(two, sources=())
-    out = replace(as_outputs(pool), sources=("new",) * 60, ids=tuple(f"o{i}" for i in range(60)))
-    first, second = unlike(out, two), unlike(replace(out, sources=()), bare)
-    assert first is not None
-    assert second is not None
-    assert first.least == second.least
-    assert unlike(out, pool.take(np.arange(FEWEST - 1))) is None
+def test_useless_outputs_are_unlike() -> None:
+    """Refusals, nothing, boilerplate, halves, other orders, one text, tags: each of 5 draws."""
+    missed = Counter()
+    for seed in range(5):
+        out, rated = halves(simulate(150, seed=seed).pool, seed)
+        for name, texts in worse(out.texts).items():
+            bare = replace(out, texts=texts, systems=())
+            missed[name] += not speaks(bare, replace(rated, systems=()))
+            missed[name] += not speaks(replace(out, texts=texts), rated)
+    assert not +missed, missed
+
+
+def test_few_sources_raise_no_alarm() -> None:
+    """Texts on ten sources beside texts on ten others: sources differ, texts are of one kind."""
+    alarms = 0
+    for seed in range(20):
+        out, rated = halves(simulate(60, seed=seed).pool, seed)  # three systems answer a source
+        alarms += speaks(out, rated)
+    assert alarms <= 1
 
 
 def test_nulls_and_power_of_copies_and_unlike() -> None:

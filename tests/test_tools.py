@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from command_line import ANY_NEIGHBOR, NEIGHBORS, jsonl, output_rows, rated_rows, run
+from command_line import ANY_NEIGHBOR, NEIGHBORS, jsonl, new_rows, output_rows, rated_rows, run
 from refless import RefLessError
 from refless.application.lists import estimators
 from refless.report.result import GateRecord
@@ -107,12 +107,13 @@ def test_every_eval_ever(folder: Path, tmp_path: Path, monkeypatch: pytest.Monke
     assert {path.name for path in tmp_path.rglob("*.json*")} == names
 
 
-def test_gates_are_test_cases(folder: Path, tmp_path: Path) -> None:
+def test_gates_are_test_cases(tmp_path: Path) -> None:
     """One for all, one a system; undecided ones are skipped, and the exit status is the first's."""
     for least, kind in ((1.01, None), (4.9, "failure"), (2.9, "skipped")):
-        by = ("--rated", folder / "rated.jsonl", *SCALE, *ANY_NEIGHBOR)
+        rated = jsonl(tmp_path / "rated.jsonl", rated_rows(96))
+        by = ("--rated", rated, *SCALE, *ANY_NEIGHBOR)
         words = ("--min-mean", least, "--min-coverage", 0.5, "-o", f"junit:{tmp_path / 'j.xml'}")
-        ran = run("score", folder / "outputs.jsonl", *by, *words)
+        ran = run("score", jsonl(tmp_path / "new.jsonl", new_rows(after=96)), *by, *words)
         assert ran.code == {None: 0, "failure": 3, "skipped": 4}[kind]
         suite = ET.parse(tmp_path / "j.xml").getroot()[0]
         assert [case.get("name") for case in suite] == ["gate", "m0", "m1"]

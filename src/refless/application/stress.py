@@ -81,8 +81,8 @@ def stress(
         rated: Files of rated texts: the estimator is put to the test.
         train: Files of a training set's texts: for the search of one sentence, and to know which
             words are rare.
-        probe: references, frequent, rare, sentence, direction, stuffing. Repeatable; without it:
-            all that can be run.
+        probe: references, frequent, rare, sentence, direction, useless, stuffing. Repeatable;
+            without it: all that can be run.
         words: Frequent words to replace: man,a. Without it: the five most frequent.
         thresholds: Words that occur less often in the training set are replaced.
         swap: Replace one word by another: woman=man. Repeatable.

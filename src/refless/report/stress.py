@@ -19,6 +19,7 @@ TITLES = {
     "rare": "Rare words",
     "sentence": "One sentence for everything",
     "direction": "Better or worse",
+    "useless": "Outputs of no use",
     "stuffing": "Stuffed with what was rated highly",
 }
 ADVICE = (

@@ -1,4 +1,4 @@
-"""Are rows marked more often than other rows? Fisher's exact test, one row a group."""
+"""Are rows marked more often than others (Fisher), do numbers differ (Kolmogorov-Smirnov)?"""
 
 from __future__ import annotations
 
@@ -44,6 +44,7 @@ class Marked:
     Attributes:
         n, count: rows, and those that are marked.
         usual: share of the others that are; p: one-sided, of being marked no more often than they.
+        least: by how much the share must exceed what is usual to be worth a word.
     """
 
     n: int
@@ -51,9 +52,46 @@ class Marked:
     share: float = field(init=False)
     usual: float = math.nan
     p: float = math.nan
+    least: float = 0.0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "share", self.count / self.n if self.n else math.nan)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gap:
+    """Where the distributions of some numbers and of others are farthest apart.
+
+    Attributes:
+        distance: of the two, Kolmogorov-Smirnov's D; at: the number; below: whether more of the
+            first lie up to it, else beyond.
+    """
+
+    distance: float
+    at: float
+    below: bool
+
+    def beyond(self, values: FloatArray) -> BoolArray:
+        """[n] which numbers are on the side of the first."""
+        return np.asarray((values <= self.at) == self.below)
+
+    def p(self, n: float, m: float) -> float:
+        """Chance of such a gap between n and m numbers of one distribution, or a wider one."""
+        from scipy.special import kolmogorov
+
+        return float(kolmogorov(math.sqrt(n * m / (n + m)) * self.distance))
+
+
+def gap(first: FloatArray, second: FloatArray, *, falling: bool = False) -> Gap:
+    """The widest gap; `falling`: among those where more of the first are low."""
+    both = np.unique(np.concatenate([first, second]))
+    one, other = (
+        np.searchsorted(np.sort(values), both, "right") / len(values) for values in (first, second)
+    )
+    apart = one - other if falling else np.abs(one - other)
+    place = int(np.argmax(apart))
+    below = bool(one[place] >= other[place])
+    return Gap(distance=max(0.0, float(apart[place])), at=float(both[place]), below=below)
 
 
 def marked(mine: Marks, others: Marks, rng: np.random.Generator) -> Marked:

@@ -1,6 +1,6 @@
 """What may be wrong with outputs that a mean does not show: copies, odd texts, odd judges."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -72,7 +72,7 @@ def guards(
     )
 
 
-def more(overall: Marked, systems: dict[str, Marked]) -> dict[str, Marked]:
+def more(overall: Marked, systems: Mapping[str, Marked]) -> dict[str, Marked]:
     """What is shown to be marked more often than is usual: all outputs, named "", and systems.
 
     Where each system is, all outputs are enough.
@@ -107,7 +107,7 @@ def beats_constant(errors: Residuals) -> bool:
 
 
 def _shown(one: Marked) -> bool:
-    return one.p < LEVEL and one.share >= LEAST
+    return one.p < LEVEL and one.share >= LEAST and one.share - one.usual >= one.least
 
 
 def _without(

@@ -17,9 +17,10 @@ SHOWN, NAMED = 10, 3  # rows of a table of texts; names in a sentence
 LONGEST = 200  # characters of an id, which is of no use in part
 READ = (
     "A text is a copy of another if four fifths of its runs of three words are in it; texts of "
-    "fewer than five words are left out. Unlike is what is less near to its nearest rated text "
-    "than 19 of 20 rated texts are to those of other sources. Usual is the share among rated "
-    "texts, of the same system where it has any; p is one-sided, corrected over systems (Holm)."
+    "fewer than five words are left out. Unlike is what lies beyond the value of one number of a "
+    "text (its length, its marks, the order of its words, ...) that separates outputs best from "
+    "rated texts. Usual is the share among rated texts, of the same system where it has any; p is "
+    "corrected over these numbers (Bonferroni) and over systems (Holm)."
 )
 
 
@@ -41,7 +42,7 @@ def said(found: Guards, mean: Mean) -> tuple[str, ...]:
 def warnings(found: Guards, mean: Mean) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """The sentences with the systems that each names; () for all outputs."""
     learned, odd = found.trained_on, found.unlike
-    lines = (
+    lines: tuple[tuple[str, Mapping[str, Marked]], ...] = (
         (_itself(found.copies, mean.n), {}),
         (_copies(found, mean), found.copies.systems),
         ("" if learned is None else _learned(learned), {}),
@@ -113,12 +114,14 @@ def _unlike(found: Unlike) -> str:
     who = more(found.overall, found.systems)
     if not who:
         return ""
+    shifts = {"": found.overall, **found.systems}
+    by = " and ".join(dict.fromkeys(shifts[name].by for name in who))
     named = {*who} - {""}
     theirs = [one for one in found.which if not named or one.system in named][:NAMED]
     first = ", ".join(clipped(one.id, LONGEST) for one in theirs)
     return (
-        f"{_who(who)} are unlike all rated texts, where {_usual(who)} are usual: no rating tells "
-        f"how far their estimates and intervals hold. Rate some of them, such as {first}."
+        f"{_who(who)} are unlike the rated texts ({by}), where {_usual(who)} are usual: no rating "
+        f"tells how far their estimates and intervals hold. Rate some of them, such as {first}."
     )
 
 
@@ -186,7 +189,8 @@ def _table(found: Guards) -> Table:
         rows += _rows("rated texts in training files", found.trained_on.rated, {})
         rows += _rows("outputs in them", found.trained_on.outputs, found.trained_on.systems)
     if found.unlike is not None:
-        rows += _rows("unlike all rated texts", found.unlike.overall, found.unlike.systems)
+        odd = found.unlike
+        rows += _rows(f"unlike rated texts ({odd.overall.by})", odd.overall, odd.systems)
     header = ("", "texts", "of", "share", "usual", "p")
     return Table(header=header, rows=tuple(rows))
 

@@ -266,7 +266,7 @@ def variants(outputs: Outputs, metric: Metric, seed: int) -> dict[str, tuple[int
     found: dict[str, tuple[int, tuple[str, ...]]] = {
         "shuffle the words": (-1, shuffled_words(texts, seed)),
         "repeat the text": (-1, tuple(f"{text} {text}" for text in texts)),
-        "truncate to half": (-1, tuple(_half(text) for text in texts)),
+        "truncate to half": (-1, tuple(half(text) for text in texts)),
         "pad with frequent words": (-1, tuple(_padded(text, common) for text in texts)),
     }
     if outputs.sources:
@@ -276,7 +276,8 @@ def variants(outputs: Outputs, metric: Metric, seed: int) -> dict[str, tuple[int
     return found
 
 
-def _half(text: str) -> str:
+def half(text: str) -> str:
+    """The first half of a text's words."""
     split = text.split()
     return " ".join(split[: (len(split) + 1) // 2])
 

@@ -46,7 +46,8 @@ class Probe:
     """One question to a metric or an estimator.
 
     Attributes:
-        name: `references`, `frequent`, `rare`, `sentence`, `direction`, `stuffing`.
+        name: `references`, `frequent`, `rare`, `sentence`, `direction`, `useless`,
+            `stuffing`.
         about: what was done, as a sentence.
         rows: what came out.
         verdict: what follows from it, as a sentence.

@@ -20,9 +20,10 @@ from refless.studies.stress.probes import (
 )
 from refless.studies.stress.rows import Probe, Row, Stressed, changes, percent_of
 from refless.studies.stress.stuffing import Attack, stuffing_probe
+from refless.studies.stress.useless import useless_probe
 from refless.studies.stress.words import counted
 
-PROBES = ("references", "frequent", "rare", "sentence", "direction", "stuffing")
+PROBES = ("references", "frequent", "rare", "sentence", "direction", "useless", "stuffing")
 GOOD_ENOUGH = 0.5  # of the outputs' score: more for one sentence is a surprise
 ALIKE = 1e-9  # scores that differ by less are one
 
@@ -95,6 +96,7 @@ def stress(
         "rare": lambda: rare_probe(metric, material, train, plan.settings),
         "sentence": lambda: sentence_probe(metric, material, plan),
         "direction": lambda: direction_probe(metric, material, plan.settings),
+        "useless": lambda: _useless(metric, material, plan, pool),
         "stuffing": lambda: _stuffing(metric, material, plan, pool),
     }
     metric.score(material.outputs())  # what is wrong with the outputs themselves is an error
@@ -119,6 +121,12 @@ def _told(probe: Probe) -> Probe:
     return replace(
         probe, verdict="It gives all of these one score: nothing is tested.", fooled=None
     )
+
+
+def _useless(metric: Metric, material: Material, plan: Plan, pool: RatedPool | None) -> Probe:
+    if not isinstance(metric, Estimated) or pool is None:
+        raise UsageError("it is for estimators; there are no rated texts here")
+    return useless_probe(metric, material, pool, plan.settings.drawing)
 
 
 def _stuffing(metric: Metric, material: Material, plan: Plan, pool: RatedPool | None) -> Probe:
