@@ -21,10 +21,12 @@ from refless.application.parameters import (
     Column,
     Files,
     Flag,
+    Looks,
     Many,
     Names,
     Rows,
     Seed,
+    TheseItems,
     Threads,
     command,
     names_in,
@@ -85,6 +87,8 @@ def compare(
     fail_if_worse: bool = False,
     margin: Annotated[float, About("", at_least=0)] = 0.0,
     group: str | None = None,
+    these_items: TheseItems = False,
+    looks: Looks = "one",
     threads: Threads = None,
     seed: Seed = 0,
     rows: ComparedRows,
@@ -118,7 +122,8 @@ def compare(
     if margin and not fail_if_worse:
         raise UsageError("--margin goes with --fail-if-worse")
     if given_pairs(outputs, rows):
-        check_plain({"selection": selection, "group": group, "rated": rated}, {})
+        plain = {"selection": selection, "group": group, "rated": rated, "looks": looks}
+        check_plain({**plain, "these_items": these_items}, {"looks": "one", "these_items": False})
         names = names_in(system)
         return compared_pairs(outputs, baseline, names, margin, rows, gated=fail_if_worse)
     if given_pairs(rated, rows):
@@ -138,7 +143,8 @@ def compare(
     drawn = how != "unknown"
     errors = _errors(given, one, drawn=drawn)
     field = _field(given, one, seed, drawn=drawn, stratify=stratify, group=group)
-    found = compared(field, errors, order)
+    reach = _reach(given.pool) if looks == "any" else 0.0
+    found = compared(replace(field, these=these_items, reach=reach), errors, order)
     gate = _gate(found.pairs[0], margin) if fail_if_worse else None
     if gate is not None:
         note(gate.reason)
@@ -151,11 +157,15 @@ def compare(
     )
     if system is not None:
         signature = signature.plus(systems=tuple(order))
+    if these_items or looks != "one":
+        signature = signature.plus(these=these_items, looks=looks)
     return CompareResult(
         comparison=found,
         scale=given.pool.scale,
         selection=how,
         estimator=one.title,
+        these_items=these_items,
+        looks=looks,
         gate=gate or GateRecord(),
         signature=signature.plus(margin=margin) if gate else signature,
     )
@@ -216,11 +226,13 @@ def given_of(found: PartlyRated, rated: PartlyRated | None, group: str | None = 
     return _labelled(found, pool, group)
 
 
-def pair_of(given: Given, estimator: Estimator, systems: Sequence[str], seed: int) -> Pair:
+def pair_of(
+    given: Given, estimator: Estimator, systems: Sequence[str], seed: int, *, these: bool = False
+) -> Pair:
     """Two systems as 'refless compare' has them, if rated outputs were drawn at random."""
     errors = _errors(given, estimator, drawn=True)
     field = _field(given, estimator, seed, drawn=True, stratify=False, group=None)
-    return compared(field, errors, systems).pairs[0]
+    return compared(replace(field, these=these), errors, systems).pairs[0]
 
 
 def _note_same(found: PartlyRated, pool: RatedPool, same: int) -> None:
@@ -395,6 +407,12 @@ def _gate(pair: Pair, margin: float) -> GateRecord:
         told = f"{ends} does not tell if {pair.second} is worse {by}"
         return GateRecord("undecided", f"gate undecided: {told}")
     return GateRecord("passed", f"gate passed: {pair.second} is not worse {by}: {ends} says so")
+
+
+def _reach(pool: RatedPool) -> float:
+    """How far two ratings can lie apart, as far as is known."""
+    low, high = pool.scale or (pool.ratings.values.min(), pool.ratings.values.max())
+    return float(high - low)
 
 
 def _signature(given: Given, estimator: Estimator) -> Signature:

@@ -19,6 +19,7 @@ from refless.application.parameters import (
     Names,
     Rows,
     Seed,
+    TheseItems,
     Threads,
     command,
     names_in,
@@ -70,6 +71,7 @@ def next(  # noqa: A001 - the command's name
     n: Annotated[int, Flag(names=("-n",))] = 50,
     system: Annotated[Names, Flag(metavar="NAME", kind=Many)] = None,
     within: float | None = None,
+    these_items: TheseItems = False,
     blind: bool = False,
     estimator: Chosen = DEFAULT,
     threads: Threads = None,
@@ -95,6 +97,8 @@ def next(  # noqa: A001 - the command's name
         blind: Leave the system out of the file for raters.
     """
     _check(goal, n, within, system)
+    if these_items and goal == "learn":
+        raise UsageError("--these-items goes with --goal mean or compare")
     one = chosen(estimator, threads, seed)
     read = _read(outputs, rated, one, rows, goal)
     pool, found, done = read.pool, read.outputs, read.done
@@ -105,24 +109,28 @@ def next(  # noqa: A001 - the command's name
     if goal == "learn":
         choice = learn(known, found, n, seed)
     elif goal == "mean":
-        units = beside_rated(_outputs(known, found, seed), done)
+        units = beside_rated(_outputs(known, found, seed, these=these_items), done)
         choice = draw(units, n, seed, enough)
     else:
         names = _systems(found, done, system)
-        units = items_to_draw(known, found, names, done)
-        pair = None if known is None else _pair(read.given, known, names, seed)
+        units = replace(items_to_draw(known, found, names, done), these=these_items)
+        pair = None
+        if known is not None and read.given is not None:
+            pair = _pair(read.given, known, names, seed, these=these_items)
         units = units if pair is None else beside_pair(units, pair, size)
         choice = draw(units, n, seed, enough)
         choice = choice if pair is None else with_pair(choice, pair, size)
     _note_choice(choice, found, known, n, blind=blind)
+    signed = _signature(known, found, choice, seed)
     return NextResult(
         choice=choice.times(size),
         outputs=found,
         n_rated=0 if known is None else len(known.rated),
+        these_items=these_items,
         then=_then(outputs, rated, found, goal, partly=rated is None and known is not None),
         columns=_columns(read.called, found, blind=blind),
         rating_columns=read.called.get("rating") or ("rating",),
-        signature=_signature(known, found, choice, seed),
+        signature=signed.plus(these=True) if these_items else signed,
     )
 
 
@@ -200,21 +208,20 @@ def _compared(read: PartlyRated, rated: RatedPool | None) -> Given:
 
 
 def _pair(
-    given: Given | None, estimator: Estimator, systems: tuple[str, str], seed: int
-) -> Pair | None:
-    """What compare says of the two systems today; None where nothing is rated."""
-    if given is None:
-        return None
+    given: Given, estimator: Estimator, systems: tuple[str, str], seed: int, *, these: bool
+) -> Pair:
+    """What compare says of the two systems today."""
     with collecting(), overheard(silent=True):  # what it says of the rows was said
-        return pair_of(given, estimator.clone(), systems, seed)
+        return pair_of(given, estimator.clone(), systems, seed, these=these)
 
 
-def _outputs(estimator: Estimator | None, outputs: Outputs, seed: int) -> Units:
+def _outputs(estimator: Estimator | None, outputs: Outputs, seed: int, *, these: bool) -> Units:
     """Each output, with the width of the interval for their mean that score has already."""
-    units = outputs_to_draw(estimator, outputs)
+    units = replace(outputs_to_draw(estimator, outputs), these=these)
     if estimator is None:
         return units
-    found = scored(outputs, estimator.estimate(outputs), estimator.residuals(), seed=seed)
+    errors = estimator.residuals()
+    found = scored(outputs, estimator.estimate(outputs), errors, seed=seed, these=these)
     low, high = found.overall.mean_interval
     return units if math.isnan(low) else replace(units, most=(high - low) / 2)
 

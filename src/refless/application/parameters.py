@@ -161,6 +161,21 @@ Seed = Annotated[
 Resamples = Annotated[  # the outermost 2.5 % of 40 are one
     int, About("Bootstrap resamples behind intervals.", at_least=40), Flag(panel=RESULT)
 ]
+TheseItems = Annotated[
+    bool,
+    Flag(
+        help="The items in the file are the whole question, as a fixed test set is: the answer is "
+        "not about other items like them.",
+        panel=RESULT,
+    ),
+]
+Looks = Annotated[
+    Literal["one", "any"],
+    Flag(
+        help="any: intervals hold however often you look while ratings arrive. one: for one look.",
+        panel=RESULT,
+    ),
+]
 Threads = Annotated[
     int | None,
     Flag(

@@ -22,10 +22,12 @@ from refless.application.parameters import (
     Chosen,
     Files,
     Flag,
+    Looks,
     Model,
     Rows,
     Seed,
     Share,
+    TheseItems,
     Threads,
     command,
 )
@@ -77,6 +79,8 @@ def score(
     min_coverage: Share[float | None] = None,
     group: str | None = None,
     trained_on: Files = None,
+    these_items: TheseItems = False,
+    looks: Looks = "one",
     threads: Threads = None,
     seed: Seed = 0,
     rows: ScoredRows,
@@ -107,10 +111,13 @@ def score(
             outputs they hold. Every text in every row counts.
     """
     _check_choice(best_of, fallback_below)
+    if best_of is not None and (these_items or looks != "one"):
+        raise UsageError("--these-items and --looks are about means, and not for --best-of")
     if model is None and given_pairs(rated, rows):
         more = {"best_of": best_of, "fallback_below": fallback_below, "trained_on": trained_on}
         gates = {"min_mean": min_mean, "min_coverage": min_coverage}
-        check_plain({**more, **gates, "group": group}, {})
+        plain = {**more, **gates, "group": group, "looks": looks, "these_items": these_items}
+        check_plain(plain, {"looks": "one", "these_items": False})
         return chances(outputs, rated, learner(estimator, threads, seed), rows)
     if model is None:
         one = chosen(estimator, threads, seed)
@@ -126,7 +133,8 @@ def score(
     if best_of is not None:
         labels(found, best_of)
     note_unread([one], rated_in(pool))
-    scored = _scored(one if model else fitted(one, pool, given.labels), given, seed)
+    fit = one if model else fitted(one, pool, given.labels)
+    scored = _scored(fit, given, seed, these=these_items, any_look=looks == "any")
     note_groups({*(given.groups or found.sources)}, one, group)
     note_systems({*found.systems}, one)
     learned = None if trained_on is None else trained_rows(trained_on, rows)
@@ -213,11 +221,21 @@ def together(outputs: Outputs, groups: Sequence[str], group: str) -> Sequence[st
     return found
 
 
-def _scored(estimator: Estimator, given: _Given, seed: int) -> Scored:
+def _scored(
+    estimator: Estimator, given: _Given, seed: int, *, these: bool, any_look: bool
+) -> Scored:
     """Estimates and their means in the raters' units, as people read and write them."""
     scale = estimator.rated.scale
-    estimates, errors = estimated(estimator, given.outputs).on(scale), estimator.residuals()
-    return scored(given.outputs, estimates, errors.on(scale), given.groups, seed=seed)
+    estimates, errors = estimated(estimator, given.outputs), estimator.residuals().on(scale)
+    return scored(
+        given.outputs,
+        estimates.on(scale),
+        errors,
+        given.groups,
+        seed=seed,
+        these=these,
+        any_look=any_look,
+    )
 
 
 def _result(
@@ -248,6 +266,8 @@ def _result(
     if found.reason:
         note(found.reason)
     signature = Saved(estimator, group).signature.plus(ci="boot-1000", seed=seed)
+    if scored.these or scored.any_look:
+        signature = signature.plus(these=scored.these, looks="any" if scored.any_look else "one")
     if guarded.trained_on is not None:
         signature = signature.plus(trainedon=guarded.trained_on.digest)
     return ScoreResult(

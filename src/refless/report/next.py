@@ -15,7 +15,15 @@ from refless.report.plot import axis_over
 from refless.report.record import Count, Record, Signed
 from refless.report.result import Result
 from refless.report.tools.raters import argilla_records, label_studio_tasks
-from refless.report.wording import clipped, estimator_name, number, percent, sentence, with_interval
+from refless.report.wording import (
+    about,
+    clipped,
+    estimator_name,
+    number,
+    percent,
+    sentence,
+    with_interval,
+)
 from refless.stats.assurance import SURE
 from refless.stats.intervals import Interval
 from refless.studies.choosing import Choice, Goal, Step
@@ -63,6 +71,7 @@ class NextRecord(Record):
             is made of; null and blank with other goals.
         shows: further items that should show a difference four times out of five; 0 as of `needed`.
         chance: that all items show one.
+        these_items: whether widths are about these alone, and not about others like them.
         chosen: in the order for raters.
     """
 
@@ -83,6 +92,7 @@ class NextRecord(Record):
     by: str
     shows: Count
     chance: float
+    these_items: bool
     chosen: tuple[ToRate, ...]
 
 
@@ -97,6 +107,7 @@ class NextResult(Result):
         then: the command line that reads the ratings.
         columns: names of the columns of the file for raters, by role.
         rating_columns: those to be filled in.
+        these_items: whether the question is about these outputs or items alone.
     """
 
     record = NextRecord
@@ -106,6 +117,7 @@ class NextResult(Result):
     then: str
     columns: dict[str, str]
     rating_columns: tuple[str, ...]
+    these_items: bool = False
 
     def _shown(self) -> Document:
         return self._document(SHOWN, ROOM[0])
@@ -115,7 +127,8 @@ class NextResult(Result):
 
     def _json(self) -> Record:
         chosen = tuple(ToRate(**row) for row in self._chosen())
-        return self._record(self.choice, n_outputs=len(self.outputs), chosen=chosen)
+        n, these = len(self.outputs), self.these_items
+        return self._record(self.choice, n_outputs=n, chosen=chosen, these_items=these)
 
     def _rows(self) -> Rows:
         """The file for raters: an output each, and no rating yet."""
@@ -151,7 +164,7 @@ class NextResult(Result):
         return Document(
             title="What to have rated next",
             verdict=f"{self._what()} {self._brings()}",
-            notes=(*self._settles(), *self._shows()),
+            notes=(*self._settles(), *self._shows(), *self._about()),
             facts=(("To rate", f"{len(found.rows):,}", f"of {len(self.outputs):,} outputs"),),
             sections=(*self._curve(), *self._texts(most, room), self._next()),
         )
@@ -248,6 +261,12 @@ class NextResult(Result):
             every = f"Ratings of all {counted(found.units, self._unit)}"
             more = f" {every} should show a difference with a chance of {percent(found.chance)}."
         return (f"{by} {side} {first}.{more}",)
+
+    def _about(self) -> tuple[str, ...]:
+        """Which question the width is of."""
+        if self.choice.goal == "learn" or not self.choice.curve:
+            return ()
+        return (f"The width is about {about(self._unit, these=self.these_items)}.",)
 
     def _curve(self) -> tuple[Section, ...]:
         """What ratings should bring, from few to many."""

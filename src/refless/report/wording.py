@@ -3,12 +3,14 @@
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
+from typing import Literal
 
 from rich.cells import cell_len, set_cell_size
 
 from refless.signature import Signature
 from refless.studies.held_out import Agreement
 
+Looks = Literal["one", "any"]
 WIDEST = 1e5  # numbers from here on are shown with five digits in all, so that tables keep fitting
 MEASURES = {"mse": 4, "mae": 4, "pearson": 3, "spearman": 3, "kendall": 3, "auc": 3}  # digits
 NAMES = {"bleu-neighbors": "BLEU Neighbors", "gp": "the Gaussian process", "ratpred": "RatPred"}
@@ -137,3 +139,17 @@ def _cut(line: str, width: int, end: int, mark: str) -> str:
 
 def _shown(character: str) -> str:
     return "\ufffd" if unicodedata.category(character) in {"Cc", "Cs"} else character
+
+
+def question(unit: str, *, these: bool, looks: Looks) -> str:
+    """Which question an interval answers, and for how many looks."""
+    holds = "for one look (--looks any: for any number)"
+    holds = "however often you look while ratings arrive" if looks == "any" else holds
+    return f"The answer is about {about(unit, these=these)}, and holds {holds}."
+
+
+def about(unit: str, *, these: bool) -> str:
+    """What an interval is about."""
+    if these:
+        return f"these {unit}s alone, as these people rate them"
+    return f"{unit}s like these (--these-items: about these alone)"

@@ -15,7 +15,14 @@ USUAL = 0.3  # standard deviation of differences of systems, in those of their i
 
 
 def chance_shown(
-    value: float, now: float, then: FloatArray, prior: float, freedom: FloatArray, *, more: bool
+    value: float,
+    now: float,
+    then: FloatArray,
+    prior: float,
+    freedom: FloatArray,
+    *,
+    more: bool,
+    wide: float = 1.0,
 ) -> FloatArray:
     """[k] chance that ratings will show a difference, on either side.
 
@@ -25,11 +32,12 @@ def chance_shown(
         prior: variance of differences, around 0.
         freedom: [k] degrees of freedom of the test.
         more: whether these ratings come on top of those behind the value, or are all new.
+        wide: by what intervals are wider than those of one look.
     """
     from scipy.special import ndtr, stdtrit
 
     shared = prior + (then if more else 0.0)
     mean = value * shared / (prior + now)
     spread = np.sqrt(np.maximum(prior + then - shared**2 / (prior + now), 1e-12 * (prior + now)))
-    ends = stdtrit(freedom, (1 + LEVEL) / 2) * np.sqrt(then)
+    ends = wide * stdtrit(freedom, (1 + LEVEL) / 2) * np.sqrt(then)
     return np.asarray(ndtr((mean - ends) / spread) + ndtr((-mean - ends) / spread))

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, fields, replace
 import numpy as np
 
 from refless.records import FloatArray, IntArray
+from refless.stats.anytime import always_interval
 from refless.stats.intervals import UNDEFINED, Interval, student
 from refless.stats.raters import Severity
 
@@ -61,19 +62,28 @@ class Answer:
         value: in the units of the ratings; NaN where an arm has no rating.
         error: standard error, NaN where it cannot be told.
         freedom: degrees of freedom of Student's t behind interval and p.
+        wide: by what the interval is wider than that of one look.
     """
 
     value: float
     error: float
     freedom: float
+    wide: float = 1.0
 
     @property
     def interval(self) -> Interval:
         """95 %, by Student's t."""
-        if not self.error >= 0:
+        if not self.error * self.wide >= 0:
             return UNDEFINED
-        half = student(self.freedom) * self.error
+        half = student(self.freedom) * self.error * self.wide
         return self.value - half, self.value + half
+
+    def at_any_look(self, n: int, reach: float) -> Answer:
+        """The same with an interval that holds however often one looks: see `always_interval`."""
+        if not self.error > 0:
+            return self
+        low, high = always_interval(0.0, self.error, n, self.freedom, reach=reach)
+        return replace(self, wide=(high - low) / 2 / (student(self.freedom) * self.error))
 
     @property
     def p(self) -> float:
@@ -85,11 +95,11 @@ class Answer:
         """Probability that the true value lies above 0, if nothing was known of it before."""
         from scipy.special import stdtr
 
-        if not self.error >= 0:
+        if not self.error * self.wide >= 0:
             return math.nan
         if self.error == 0:
             return 0.5 + 0.5 * float(np.sign(self.value))
-        return float(stdtr(self.freedom, self.value / self.error))
+        return float(stdtr(self.freedom, self.value / (self.error * self.wide)))
 
 
 UNKNOWN = Answer(value=math.nan, error=math.nan, freedom=math.nan)

@@ -136,7 +136,7 @@ def _pair(table: Table, field: Field, errors: Residuals, names: tuple[str, str])
     known = [{*table.item[one[~np.isnan(table.human[one])]].tolist()} for one in rows]
     items = len(common) if paired else len(every)
     drawn_whole = len({*table.cluster[np.concatenate(rows)].tolist()})
-    needed, chance = _outlook(found, answer, errors, items, drawn_whole)
+    needed, chance = _outlook(found, answer, errors, items, drawn_whole, these=field.these)
     return Pair(
         first=names[0],
         second=names[1],
@@ -184,8 +184,14 @@ def _told(
         guess = _expected(table, rows, errors, names, these=field.these)
         guess = with_raters(guess, found.strange, strict)
         if not math.isnan(guess.error):
-            return found, "estimates", guess
-    return found, _method(found), found.both
+            return found, "estimates", _looked(guess, len(errors.values), field)
+    alone, both = (_looked(one, found.rated, field) for one in (found.alone, found.both))
+    return replace(found, alone=alone, both=both), _method(found), both
+
+
+def _looked(answer: Answer, n: int, field: Field) -> Answer:
+    """For one look, or for any number of them."""
+    return answer.at_any_look(n, field.reach) if field.reach else answer
 
 
 def _method(found: Powered) -> Method:
@@ -237,27 +243,36 @@ def _outside(errors: Residuals) -> Unseen:
 
 
 def _outlook(
-    found: Powered, answer: Answer, errors: Residuals, items: int, clusters: int
+    found: Powered,
+    answer: Answer,
+    errors: Residuals,
+    items: int,
+    clusters: int,
+    *,
+    these: bool,
 ) -> tuple[int | None, float]:
     """Rated items that should show a difference, and the chance that all items do.
 
-    The variance of n rated clusters of N is (1 - n / N) left / n + whole / N; a cluster has as many
-    items as it has on average.
+    The variance of n rated clusters of N is (1 - n / N) left / n + whole / N, without the latter if
+    these items are all; a cluster has as many items as it has on average.
     """
     rated = found.rated if not math.isnan(found.both.error) else 0
     if rated:
         share = min(rated / clusters, 1.0)
-        whole = found.alone.error**2 * rated
-        left = found.both.error**2 * rated
-        left = (left - share * whole) / (1 - share) if share < 1 else whole
+        whole, left = (one.error**2 * rated for one in (found.alone, found.both))
+        if these and share < 1:
+            whole, left = whole / (1 - share), left / (1 - share)
+        elif share < 1:
+            left = (left - share * whole) / (1 - share)
     elif len(errors.values) > 1:
         left = whole = 2 * float(np.var(errors.values))
     else:
         return None, math.nan
     n = np.arange(max(rated, 2), clusters + 1).astype(np.float64)
-    then = (1 - n / clusters) * left / n + whole / clusters
+    then = (1 - n / clusters) * left / n + (0.0 if these else whole / clusters)
     prior, more = USUAL**2 * whole, rated > 0
-    chances = chance_shown(answer.value, answer.error**2, then, prior, n - 1, more=more)
+    wide, now = answer.wide, answer.error**2
+    chances = chance_shown(answer.value, now, then, prior, n - 1, more=more, wide=wide)
     enough = np.flatnonzero(chances >= SHOWING)
     needed = math.ceil(n[enough[0]] * items / clusters) if len(enough) else None
     return needed, float(chances[-1]) if len(chances) else math.nan

@@ -30,6 +30,7 @@ class Today:
         fresh: share of the units that have no rating of the first, of the second, and of either.
         items: all of them; alike: correlation of the ratings of two answers to one item.
         left: variance with estimates over that without, among items that nobody rated.
+        these: whether the question is about these items, and not about items like them.
     """
 
     error: float
@@ -39,6 +40,7 @@ class Today:
     items: int
     alike: float
     left: float
+    these: bool = False
 
     def half_width(self, n: int) -> float:
         """Expected half width of the 95 % interval by n more units; that of today for none."""
@@ -51,7 +53,7 @@ class Today:
         both, known = self.rated[2] + n, sum(self.rated[:2]) - self.rated[2] + self.fresh[2] * n
         share = min(known / self.items, 1.0)
         alone = 1 / first + 1 / second - 2 * self.alike * both / (first * second)
-        return float(alone * (self.left * (1 - share) + share))
+        return float(alone * (self.left * (1 - share) + (0.0 if self.these else share)))
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -70,6 +72,7 @@ class Units:
         fresh: [N, 2] whether a unit has no rating of the first, and of the second, as yet.
         alike: correlation of the ratings of two answers to one item, by what is estimated.
         most: half width of the interval by estimates alone, which ratings do not widen.
+        these: whether the question is about these units, and not about others like them.
     """
 
     goal: Goal
@@ -83,6 +86,7 @@ class Units:
     fresh: BoolArray = field(default_factory=lambda: np.ones((0, 2), dtype=np.bool_))
     alike: float = 0.0
     most: float = math.inf
+    these: bool = False
 
     def half_width(self, n: int) -> float:
         """Expected half width of the 95 % interval by n more of them; NaN where that is unknown.
@@ -96,7 +100,8 @@ class Units:
             return self.most
         rated, every = n + self.already, len(self.members) + self.already
         missed = self.spread**2 * (every / rated - 1.0)
-        half = student(rated - 1) * math.sqrt((missed + self.variance) / every)
+        again = 0.0 if self.these else self.variance
+        half = student(rated - 1) * math.sqrt((missed + again) / every)
         return min(half, self.most)
 
     def needed(self, wanted: float) -> int:
@@ -250,6 +255,7 @@ def beside_pair(units: Units, pair: Pair, size: float) -> Units:
     share = min((pair.both_rated + pair.one_rated) / pair.items, 1.0)
     ratio = (powered.both.error / powered.alone.error) ** 2
     left = (ratio - share) / (1 - share) if share < 1 else 1.0
+    left = ratio if units.these else left
     today = Today(
         error=powered.both.error / size,
         freedom=powered.both.freedom,
@@ -258,6 +264,7 @@ def beside_pair(units: Units, pair: Pair, size: float) -> Units:
         items=pair.items,
         alike=units.alike,
         left=max(left, 0.0),
+        these=units.these,
     )
     return replace(units, today=today, already=pair.both_rated + pair.one_rated)
 

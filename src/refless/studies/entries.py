@@ -71,6 +71,7 @@ class Field:
         drawn: whether rated outputs were drawn at random, so that ratings stand for all outputs.
         raters: who rated them, where that is known.
         these: whether the question is about these items, and not about items like them.
+        reach: how far ratings can lie apart if answers are to hold however often one looks, else 0.
     """
 
     outputs: Outputs
@@ -82,6 +83,7 @@ class Field:
     drawn: bool = True
     raters: Raters | None = None
     these: bool = False
+    reach: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -20,6 +20,7 @@ from refless.records import (
     picked,
     residuals_of,
 )
+from refless.stats.anytime import always_interval
 from refless.stats.clusters import (
     Effect,
     Sums,
@@ -31,7 +32,16 @@ from refless.stats.clusters import (
     unseen,
     widened,
 )
-from refless.stats.intervals import Interval, Together, mean_interval, normal_interval
+from refless.stats.intervals import (
+    LEVEL,
+    Interval,
+    Together,
+    mean_interval,
+    normal_interval,
+    quantile,
+)
+
+MANY = 1e9  # degrees of freedom of a normal distribution
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +75,7 @@ class Scored:
         overall: the mean of all.
         systems: the mean of each system, by name; empty without a system column.
         reasons: how often each reason of abstention occurs.
+        these, any_look: as of `scored`.
     """
 
     outputs: Outputs
@@ -72,6 +83,8 @@ class Scored:
     overall: Mean
     systems: dict[str, Mean]
     reasons: dict[str, int]
+    these: bool = False
+    any_look: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -88,6 +101,16 @@ class _HeldOut:
     design: float
     systems: dict[str, Effect]
     wide: float
+
+    def at_any_look(self, mean: float, ends: Interval) -> Interval:
+        """The interval of a mean that holds however often one looks, each side by itself."""
+        n, reach = int(len(self.values) / self.design), float(np.ptp(self.values))
+        errors = [abs(end - mean) / quantile(LEVEL) for end in ends]
+        low, high = (
+            always_interval(0.0, error, n, MANY, reach=reach)[side]
+            for side, error in enumerate(errors)
+        )
+        return mean + low, mean + high
 
 
 def _held_out(errors: Residuals, alone: FloatArray | None = None) -> _HeldOut:
@@ -167,6 +190,8 @@ def scored(
     *,
     seed: int = 0,
     resamples: int = 1_000,
+    these: bool = False,
+    any_look: bool = False,
 ) -> Scored:
     """What the estimates add up to; the order of outputs does not matter.
 
@@ -182,10 +207,19 @@ def scored(
         groups: [n] what the outputs belong to, if these errors are told by other than sources.
         seed: of the bootstrap behind the intervals.
         resamples: its size.
+        these: whether the question is about these outputs, and not about outputs like them.
+        any_look: whether intervals are to hold however often one looks while ratings arrive.
     """
     labels = groups or outputs.sources
     means = Means.of(
-        estimates.values, labels, outputs.systems, residuals, seed=seed, resamples=resamples
+        estimates.values,
+        labels,
+        outputs.systems,
+        residuals,
+        seed=seed,
+        resamples=resamples,
+        these=these,
+        any_look=any_look,
     )
     return Scored(
         outputs=outputs,
@@ -193,6 +227,8 @@ def scored(
         overall=means.overall,
         systems=means.systems,
         reasons=dict(sorted(Counter(reason for reason in estimates.reasons if reason).items())),
+        these=these,
+        any_look=any_look,
     )
 
 
@@ -213,6 +249,8 @@ class Means:
         *,
         seed: int = 0,
         resamples: int = 1_000,
+        these: bool = False,
+        any_look: bool = False,
     ) -> Means:
         """What estimates add up to: see `scored`.
 
@@ -220,7 +258,7 @@ class Means:
             values: [n] estimates, NaN where there is none.
             labels: [n] what errs together, called as in the residuals, or empty.
             names: [n] systems, or empty.
-            residuals, seed, resamples: as of `scored`.
+            residuals, seed, resamples, these, any_look: as of `scored`.
         """
         errors = _Errors.of(residuals_of(residuals))
 
@@ -237,9 +275,12 @@ class Means:
                 residuals=design_effect(sources, len(found), held.alike),
                 shares={name: n / len(defined) for name, n in counts.items()},
             )
+            together = replace(together, estimates=0.0) if these else together
             ends = mean_interval(found, held.values, rng, resamples, together=together)
+            mean = float(np.sort(found).mean()) if len(found) else math.nan
+            ends = held.at_any_look(mean, ends) if any_look else ends
             return Mean(
-                mean=float(np.sort(found).mean()) if len(found) else float("nan"),
+                mean=mean,
                 mean_interval=errors.within(ends),
                 n=len(rows),
                 n_scored=len(found),

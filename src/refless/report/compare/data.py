@@ -10,6 +10,7 @@ from refless.records import Scale
 from refless.report.export import Cell, Rows
 from refless.report.record import Count, Record, Signed, record
 from refless.report.result import GateRecord
+from refless.report.wording import Looks
 from refless.stats.intervals import Interval
 from refless.stats.prediction_powered import Answer
 from refless.studies.comparing import Comparison, Method, Pair, Standing
@@ -100,6 +101,8 @@ class CompareRecord(Record):
     Attributes:
         scale: of the ratings; null without one.
         selection: how the rated outputs were chosen.
+        these_items: whether the question is about these items alone, and not about items like them.
+        looks: whether intervals hold for one look, or any number of them.
         coverage: share of the outputs with an estimate.
         systems: the best first.
     """
@@ -108,6 +111,8 @@ class CompareRecord(Record):
     signature: Signed
     scale: Scale | None
     selection: Literal["random", "active", "unknown"]
+    these_items: bool
+    looks: Looks
     coverage: Annotated[float, Meta(ge=0, le=1)]
     systems: tuple[StandingRecord, ...]
     pairs: tuple[PairRecord, ...]

@@ -15,6 +15,7 @@ from refless.report.wording import (
     percent,
     with_interval,
 )
+from refless.stats.anytime import FEWEST
 from refless.stats.intervals import Interval
 from refless.studies.comparing import Comparison, Pair
 
@@ -80,7 +81,7 @@ def _of_pairs(found: Comparison) -> str:
 def _of_pair(pair: Pair) -> str:
     name = labels([pair.first, pair.second], 24)
     both = f"{name[pair.first]} and {name[pair.second]}"
-    if math.isnan(pair.answer.error):
+    if math.isnan(pair.answer.p):
         return f"Nothing can be said of {both}: {_why_not(pair)}."
     lead = f"Nobody rated both {both}, so the interval allows {ALLOWED} " if pair.apart else ""
     higher, lower, ends = _turned(pair)
@@ -94,6 +95,8 @@ def _of_pair(pair: Pair) -> str:
 def _why_not(pair: Pair) -> str:
     if pair.untold:
         return "nobody rated both, and these ratings do not tell how strict each rater is"
+    if math.isnan(pair.answer.wide):
+        return f"no interval holds at any look before {FEWEST} items are rated"
     if pair.both_rated + pair.one_rated:
         return "too few outputs are rated, or all their differences are equal"
     return "no output is rated, and nothing tells how far estimates lie off"
@@ -107,7 +110,7 @@ def rests_on(found: Comparison, estimator: str) -> list[str]:
         told.append(_made_of(pair, estimator))
         if pair.apart:
             told.append(SAME_RATERS)
-        elif not pair.shown and not math.isnan(pair.answer.error):
+        elif not pair.shown and not math.isnan(pair.answer.p):
             told.append(_needed(pair))
         if pair.left_out:
             told.append(

@@ -19,6 +19,7 @@ from refless.report.export import Rows
 from refless.report.record import Record
 from refless.report.result import Result
 from refless.report.tools.junit import junit
+from refless.report.wording import Looks, question
 from refless.studies.comparing import Comparison
 
 
@@ -31,6 +32,8 @@ class CompareResult(Result):
         scale: of the ratings, or None.
         selection: how the rated outputs were chosen.
         estimator: what people call it.
+        these_items: whether the question is about these items alone.
+        looks: whether intervals hold for one look, or any number of them.
         gate: what became of the gate.
     """
 
@@ -39,6 +42,8 @@ class CompareResult(Result):
     scale: Scale | None
     selection: str
     estimator: str
+    these_items: bool = False
+    looks: Looks = "one"
 
     def _shown(self) -> Document:
         scale, pairs = self.scale, self.comparison.pairs
@@ -48,6 +53,7 @@ class CompareResult(Result):
         notes = rests_on(self.comparison, self.estimator)
         if self.selection == "unknown" or any(map(stands_for_others, pairs)):
             notes.append(ASSUMED[self.selection])
+        notes.append(question("item", these=self.these_items, looks=self.looks))
         sections = [systems_section(self.comparison, units), differences_section(self.comparison)]
         return Document(
             title="Which system is better",

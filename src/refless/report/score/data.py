@@ -14,6 +14,7 @@ from refless.report.record import Count, Record, Signed, record
 from refless.report.result import GateRecord
 from refless.report.score.best_of import CAUTION
 from refless.report.score.guards import GuardsRecord
+from refless.report.wording import Looks
 from refless.stats.intervals import UNDEFINED, Interval
 from refless.studies.best_of import BestOf, Choice
 from refless.studies.scoring import Mean, Scored
@@ -98,6 +99,8 @@ class ScoreRecord(Mean, Record):
         scale: of the raters, in whose units all estimates are; null without one.
         advice: what to do where more than a third has no estimate.
         best_of: null without --best-of.
+        these_items: whether the means are of these outputs alone, and not of outputs like them.
+        looks: whether intervals of means hold for one look, or any number of them.
         guards: copies of rated texts, what a training file holds, outputs unlike all rated texts.
     """
 
@@ -109,6 +112,8 @@ class ScoreRecord(Mean, Record):
     advice: Advice | None
     items: tuple[Annotated[EstimateRecord, EITHER], ...]
     best_of: BestOfRecord | None
+    these_items: bool
+    looks: Looks
     gate: GateRecord
     guards: GuardsRecord
 

@@ -34,7 +34,7 @@ from refless.report.score.guards import GuardsRecord, guard_sections, said
 from refless.report.tools.every_eval_ever import every_eval_ever
 from refless.report.tools.inspect_scores import inspect_scores
 from refless.report.tools.junit import junit
-from refless.report.wording import estimator_name, sentence
+from refless.report.wording import Looks, estimator_name, question, sentence
 from refless.studies.best_of import BestOf
 from refless.studies.guards import Guards
 from refless.studies.scoring import Scored
@@ -93,7 +93,11 @@ class ScoreResult(Result):
         return Document(
             title=f"{sentence(name)} on {counted(mean.n, 'output')}",
             verdict=verdict(name, mean, scale),
-            notes=(mean_sentence(mean), WHETHER),
+            notes=(
+                mean_sentence(mean),
+                question("output", these=scored.these, looks=looks_of(scored)),
+                WHETHER,
+            ),
             facts=facts(scored, self.best),
             sections=(*first, *more),
         )
@@ -109,6 +113,8 @@ class ScoreResult(Result):
             scale=self.estimator.rated.scale,
             items=estimates_of(scored),
             best_of=None if best is None else chosen(scored, best),
+            these_items=scored.these,
+            looks=looks_of(scored),
             guards=record(GuardsRecord, self.guards, said=said(self.guards, scored.overall)),
         )
 
@@ -126,3 +132,8 @@ class ScoreResult(Result):
         if self.best is not None:
             return [best_row(self.scored, choice) for choice in self.best.choices]
         return estimate_rows(self.scored.outputs, self.scored.estimates)
+
+
+def looks_of(scored: Scored) -> Looks:
+    """For how many looks the intervals of means hold."""
+    return "any" if scored.any_look else "one"
