@@ -503,3 +503,35 @@ def test_people_of_several_systems() -> None:
     found = refless.compare(rated_by("ab", "ab") + third, scale=(1, 5))
     said = " ".join(str(found).split())
     assert said.startswith("Nobody rated both systems of 2 pairs out of 3, so the intervals allow")
+
+
+def test_these_items_alone() -> None:
+    """A fixed test set: narrower, exact once all is rated, and the page says which question."""
+    rows = without(partly(outputs(gap=0.0), 24), "judge")
+    like, these = (refless.compare(rows, these_items=one, scale=(1, 5)) for one in (False, True))
+    errors = [one.comparison.pairs[0].powered.alone.error for one in (like, these)]
+    assert errors[1] == pytest.approx(errors[0] * math.sqrt(1 - 24 / 60))
+    said = [" ".join(str(one).split()) for one in (like, these)]
+    assert "The answer is about items like these (--these-items: about these alone)" in said[0]
+    assert "The answer is about these items alone, as these people rate them" in said[1]
+    assert [one.to_dict()["these_items"] for one in (like, these)] == [False, True]
+    assert "these:yes" in str(these.signature)
+    assert "these" not in str(like.signature)
+    whole = refless.compare(without(outputs(), "judge"), these_items=True, scale=(1, 5))
+    (pair,) = whole.comparison.pairs
+    assert pair.answer.interval == (pair.answer.value, pair.answer.value)
+    assert pair.shown
+
+
+def test_any_look() -> None:
+    """Wider, and said; before ten items no interval holds at any look."""
+    rows = without(partly(outputs(gap=0.0), 24), "judge")
+    one, every = (refless.compare(rows, looks=looks, scale=(1, 5)) for looks in ("one", "any"))
+    widths = [np.ptp(found.comparison.pairs[0].answer.interval) for found in (one, every)]
+    assert widths[1] > 1.5 * widths[0]
+    assert "holds for one look (--looks any: for any number)" in " ".join(str(one).split())
+    assert "holds however often you look" in " ".join(str(every).split())
+    assert [found.to_dict()["looks"] for found in (one, every)] == ["one", "any"]
+    few = refless.compare(partly(outputs(), 9), looks="any", baseline="old", fail_if_worse=True)
+    assert few.exit_status == 4
+    assert "no interval holds at any look before 10 items are rated" in " ".join(str(few).split())

@@ -317,3 +317,20 @@ def test_html(folder: Path, tmp_path: Path) -> None:
     bad = jsonl(tmp_path / "bad.jsonl", [{"id": "1", "text": "<script>alert(1)</script> hello"}])
     assert run("next", bad, "--goal", "learn", "-n", 1, "-o", page).code == 0
     assert "<script>alert" not in page.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("goal", ["mean", "compare"])
+def test_these_items_alone(folder: Path, goal: str) -> None:
+    """Widths are about these alone: narrower, and nothing is left once all are rated."""
+    like, these = (
+        chosen(folder, goal, *more, "--format", "json") for more in ((), ("--these-items",))
+    )
+    assert these.code == 0, these.err
+    last = [one.json["curve"][-1]["chosen"] for one in (like, these)]
+    assert last[1] < last[0]
+    assert these.json["these_items"]
+    said = " ".join(chosen(folder, goal, "--these-items").out.split())
+    assert "s alone, as these people rate them" in said
+    refused = chosen(folder, "learn", "--these-items")
+    assert refused.code == 2
+    assert "--these-items goes with --goal mean or compare" in refused.err

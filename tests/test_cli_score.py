@@ -458,3 +458,21 @@ def test_few_rated_systems_are_told(folder: Path) -> None:
     low, high = found.json["systems"]["new"]["mean_interval"]
     least, most = found.json["systems"]["m0"]["mean_interval"]
     assert high - low > most - least
+
+
+def test_these_outputs_and_looks(folder: Path) -> None:
+    """The page says which question its mean answers, and for how many looks; not of the best."""
+    plain, these, always = (
+        scored(folder, *NEIGHBORS, *more, "--format", "json")
+        for more in ((), ("--these-items",), ("--looks", "any"))
+    )
+    widths = [np.ptp(one.json["mean_interval"]) for one in (plain, these, always)]
+    assert widths[1] < widths[0] < widths[2]
+    assert (these.json["these_items"], always.json["looks"]) == (True, "any")
+    assert Signature.parse(these.json["signature"]).get("these") == "yes"
+    said = " ".join(scored(folder, *NEIGHBORS).out.split())
+    assert "The answer is about outputs like these (--these-items: about these alone)" in said
+    assert "holds for one look (--looks any: for any number)" in said
+    refused = scored(folder, "--these-items", "--best-of", "source")
+    assert refused.code == 2
+    assert "--these-items and --looks are about means, and not for --best-of" in refused.err

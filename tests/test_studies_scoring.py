@@ -185,3 +185,17 @@ def test_sums_of_nothing() -> None:
     found = Means.summed(empty, {"s": empty}, np.array([0.1, -0.1]))
     assert (found.overall.n, found.overall.n_scored) == (3, 0)
     assert all(map(math.isnan, (found.overall.mean, *found.overall.mean_interval)))
+
+
+def test_these_outputs_and_any_look() -> None:
+    """Of these alone their own scatter is no error; an interval for any look is wider."""
+    rng = np.random.default_rng(2)
+    estimates, errors = rng.normal(size=50), Residuals(values=0.5 * rng.normal(size=80))
+    plain, these, always = (
+        Means.of(estimates, (), (), errors, **more).overall.mean_interval
+        for more in ({}, {"these": True}, {"any_look": True})
+    )
+    half = 1.96 * math.sqrt(errors.values.var() * (1 / 50 + 1 / 80))
+    assert np.ptp(these) / 2 == pytest.approx(half, rel=0.1)
+    assert np.ptp(plain) > 1.5 * np.ptp(these)
+    assert np.ptp(always) > 1.3 * np.ptp(plain)

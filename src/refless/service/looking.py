@@ -148,20 +148,23 @@ def _compared(job: Job, found: dict[str, Any]) -> None:
         job["outputs"], rated=rated, estimator=job["estimator"], scale=tuple(job["scale"]),
         seed=job["seed"],
     )  # fmt: skip
-    pairs = result.comparison.pairs
+    pairs, (low, high) = result.comparison.pairs, job["scale"]
+    reach = float(high - low)  # how far ratings can lie apart
     for pair in pairs:
         n, it = pair.both_rated + pair.one_rated, pair.answer
         known = pair.method.startswith("ratings")
-        told = _told(pair.first, pair.second, it if known else UNKNOWN, n, len(pairs))
+        told = _told(pair.first, pair.second, it if known else UNKNOWN, n, len(pairs), reach)
         told |= {"difference": it.value, "interval": it.interval}
         found["systems"].append(told)
-        more = more_to_settle(it, n, pair.items, len(pairs)) if known else None
+        more = more_to_settle(it, n, pair.items, len(pairs), reach) if known else None
         found["said"].append(_settled(told, more))
 
 
-def _told(first: str, second: str, answer: Answer, n: int, questions: int) -> dict[str, Any]:
+def _told(
+    first: str, second: str, answer: Answer, n: int, questions: int, reach: float = 0.0
+) -> dict[str, Any]:
     """A difference of two systems, by one look and by any number of them."""
-    always = always_interval(answer.value, answer.error, n, answer.freedom, questions)
+    always = always_interval(answer.value, answer.error, n, answer.freedom, questions, reach)
     return {
         "first": first,
         "second": second,
@@ -183,7 +186,9 @@ def _settled(pair: Mapping[str, Any], more: int | None) -> str:
     return f"{first} and {second}: about {told} should settle it, if they differ as it looks."
 
 
-def more_to_settle(answer: Answer, n: int, items: int, questions: int) -> int | None:
+def more_to_settle(
+    answer: Answer, n: int, items: int, questions: int, reach: float = 0.0
+) -> int | None:
     """Rated items beyond n after which the interval should leave 0 four times out of five.
 
     If the difference is what it looks like and errors fall with the root of what is rated; None
@@ -191,7 +196,7 @@ def more_to_settle(answer: Answer, n: int, items: int, questions: int) -> int | 
     """
     for m in range(n + 1, items + 1):
         error = answer.error * math.sqrt(n / m)
-        low, high = always_interval(0.0, error, m, answer.freedom + m - n, questions)
+        low, high = always_interval(0.0, error, m, answer.freedom + m - n, questions, reach)
         if (high - low) / 2 + POWER * error <= abs(answer.value):
             return m - n
     return None

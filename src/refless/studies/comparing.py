@@ -256,6 +256,8 @@ def _outlook(
     The variance of n rated clusters of N is (1 - n / N) left / n + whole / N, without the latter if
     these items are all; a cluster has as many items as it has on average.
     """
+    if answer.error == 0:
+        return None, math.nan  # all there is to ask is rated
     rated = found.rated if not math.isnan(found.both.error) else 0
     if rated:
         share = min(rated / clusters, 1.0)
