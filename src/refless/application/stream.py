@@ -49,9 +49,10 @@ def stream(
 ) -> StreamResult:
     """Estimate the quality of any number of outputs in little memory.
 
-    Estimates, means and gates are those of 'refless score --model'. Outputs are read and estimates
-    written batch by batch; a run that was stopped goes on where it ended, when it is started again
-    in the same way. Each row is an output, also where ids come twice.
+    Estimates and means are those of 'refless score --model'. Outputs are read and estimates written
+    batch by batch; a run that was stopped goes on where it ended, when it is started again in the
+    same way. Each row is an output, also where ids come twice. No text is kept, so gates do not see
+    copies, or texts unlike the rated ones, as those of 'refless score' do.
 
     Args:
         outputs: Files of outputs; - is standard input.
