@@ -100,7 +100,8 @@ def test_all_probes_of_an_estimator(pool: RatedPool) -> None:
     plan = Plan(attack=SMALL, settings=Settings(drawing=Drawing(resamples=50)))
     judge = Estimated(estimator=BLEUNeighbors().fit(pool))
     found = stress(judge, material_of(outputs), plan, label="bleu-neighbors", pool=pool)
-    assert [probe.name for probe in found.probes] == ["frequent", "rare", "direction", "stuffing"]
+    names = ["frequent", "rare", "direction", "useless", "stuffing"]
+    assert [probe.name for probe in found.probes] == names
     assert [*found.skipped] == ["references", "sentence"]
     labels = [row.label for row in found.probes[2].rows]
     assert "copy the source" in labels

@@ -121,7 +121,7 @@ def against(judge: Scorer, labels: tuple[str, ...], group: str) -> tuple[float, 
 def diversity(judge: Scorer, labels: tuple[str, ...], group: str) -> tuple[float, ...]:
     found = judged(judge, POOL, labels, group)
     lengths = np.array([len(text) for text in POOL.texts], dtype=np.float64)
-    result = huse(found.predicted, -lengths, lengths, WRITTEN_BY_PEOPLE, resamples=40)
+    result = huse(found.predicted, -lengths, lengths, WRITTEN_BY_PEOPLE)
     return result.huse, result.diversity
 
 
