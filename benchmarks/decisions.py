@@ -26,10 +26,11 @@ from typing import Any
 
 import numpy as np
 
-from refless.records import FloatArray, Outputs, RatedPool, Ratings, Residuals
+from refless.data.records import Outputs, RatedPool, Ratings, Residuals
+from refless.evaluation.comparing import Pair, compared
+from refless.evaluation.entries import Field, Raters
+from refless.registry.arrays import FloatArray
 from refless.stats.prediction_powered import Answer
-from refless.studies.comparing import Pair, compared
-from refless.studies.entries import Field, Raters
 
 OTHERS = 300  # rated texts of other systems
 REPLAYED = (20, 60)  # rated items

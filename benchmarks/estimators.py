@@ -20,18 +20,19 @@ from typing import Any
 
 import numpy as np
 
-from refless.errors import InputError
+from refless.data.records import Predictions, RatedPool, scored
+from refless.data.tables import Columns, Reading, read_pool
 from refless.estimators import BLEUNeighbors, GaussianProcess
 from refless.estimators.gp.data import folds_of
-from refless.records import FloatArray, IntArray, Predictions, RatedPool, scored
+from refless.evaluation.baselines import constant, length_only
+from refless.evaluation.held_out import Agreement, agreement
+from refless.evaluation.validation import codes
+from refless.registry.arrays import FloatArray, IntArray
+from refless.registry.errors import InputError
 from refless.stats.correlation import spearman
 from refless.stats.intervals import percentile_interval
 from refless.stats.resampling import weights_of
 from refless.stats.weighted import spearman as weighted_spearman
-from refless.studies.baselines import constant, length_only
-from refless.studies.held_out import Agreement, agreement
-from refless.studies.validation import codes
-from refless.tables import Columns, Reading, read_pool
 
 ANSWERS = 500  # of each essay topic
 PENALTIES = np.logspace(-2, 2, 9)

@@ -19,10 +19,11 @@ import numpy as np
 from estimators import summeval
 from rivals import r_squared
 
+from refless.data.records import RatedPool, as_outputs
 from refless.estimators import GaussianProcess
-from refless.records import FloatArray, IntArray, RatedPool, as_outputs
-from refless.studies.beside_scores import isotonic, linear
-from refless.studies.validation import codes
+from refless.evaluation.beside_scores import isotonic, linear
+from refless.evaluation.validation import codes
+from refless.registry.arrays import FloatArray, IntArray
 
 ARTICLES, OTHERS = (3, 5, 10, 20), 30
 Lines = dict[str, float]

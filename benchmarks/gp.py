@@ -19,13 +19,14 @@ from typing import Any
 import numpy as np
 from matching import peak_mib
 
+from refless.data.records import as_outputs
+from refless.data.simulate import simulate
 from refless.estimators import GaussianProcess
 from refless.estimators.gp.exact import exact
-from refless.kernels.bleu import PreparedBleu
-from refless.ngrams import Shape
-from refless.records import FloatArray, as_outputs
-from refless.simulate import simulate
+from refless.metrics.kernels.bleu import PreparedBleu
+from refless.registry.arrays import FloatArray
 from refless.stats.correlation import spearman
+from refless.text.ngrams import Shape
 
 NEW, EXACT = 1_000, 10_000
 NOISE = 8.0  # enough to make BLEU* positive definite on many near-equal texts

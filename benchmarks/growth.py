@@ -29,7 +29,7 @@ import numpy as np
 from matching import peak_mib
 from texts import simulated_texts
 
-from refless.matching import cores
+from refless.metrics.matching import cores
 from refless.report.charts import Series, curves
 from refless.report.document import Document, Figure, Key, Section, Table
 from refless.report.html import as_html
@@ -129,7 +129,7 @@ def alone(*words: object) -> dict[str, float]:
 
 def build(rated: str, folder: str, kernel: str) -> dict[str, float]:
     """A file into an index."""
-    from refless.application.index import index
+    from refless.commands.index.run import index
 
     warm(kernel)
     began = time.perf_counter()
@@ -139,8 +139,8 @@ def build(rated: str, folder: str, kernel: str) -> dict[str, float]:
 
 def warm(kernel: str) -> None:
     """Loads, and compiles, what making and opening an index needs."""
-    from refless.application.index import index
-    from refless.index import load_index
+    from refless.commands.index.run import index
+    from refless.metrics.index import load_index
 
     with tempfile.TemporaryDirectory() as folder:
         rows = [{"text": text, "rating": 1} for text in simulated_texts(20)]
@@ -150,7 +150,7 @@ def warm(kernel: str) -> None:
 
 def match(folder: str, kernel: str, outputs: str, length: str) -> dict[str, float]:
     """An index opened, and outputs compared with all of it."""
-    from refless.index import load_index
+    from refless.metrics.index import load_index
 
     texts = simulated_texts(int(outputs), seed=1, length=int(length))
     warm(kernel)

@@ -48,8 +48,8 @@ Job = Callable[[], object]
 
 def matching() -> Job:
     """BLEU* of 100 outputs with 200 rated texts."""
-    from refless.kernels import BleuStar
-    from refless.matching import Work
+    from refless.metrics.kernels import BleuStar
+    from refless.metrics.matching import Work
 
     texts, ratings = simulated_texts(N, length=LENGTH), np.arange(N) % 5
     prepared = BleuStar().prepare(texts)
@@ -58,14 +58,14 @@ def matching() -> Job:
 
 def indexing() -> Job:
     """N-grams and postings of 200 texts."""
-    from refless.kernels import BleuStar
+    from refless.metrics.kernels import BleuStar
 
     return partial(BleuStar().prepare, simulated_texts(N, length=LENGTH))
 
 
 def rouge() -> Job:
     """ROUGE-L of 50 outputs with 200 rated texts."""
-    from refless.kernels import KERNELS
+    from refless.metrics.kernels import KERNELS
 
     texts = simulated_texts(N, length=LENGTH)
     prepared = KERNELS["rouge-l"]().prepare(texts)
@@ -74,7 +74,7 @@ def rouge() -> Job:
 
 def reading() -> Job:
     """200 rated rows, from dicts to a pool."""
-    from refless.tables import read_pool
+    from refless.data.tables import read_pool
 
     texts = simulated_texts(N, length=LENGTH)
     rows = [{"id": str(i), "text": text, "rating": i % 5 + 1} for i, text in enumerate(texts)]

@@ -21,11 +21,12 @@ import numpy as np
 from estimators import pools as rated_pools
 from estimators import summeval
 
+from refless.data.records import RatedPool, as_outputs
+from refless.data.tables import read_pool
 from refless.estimators import GaussianProcess
-from refless.records import IntArray, RatedPool, as_outputs
-from refless.studies.scoring import scored
-from refless.studies.validation import codes
-from refless.tables import read_pool
+from refless.evaluation.scoring import scored
+from refless.evaluation.validation import codes
+from refless.registry.arrays import IntArray
 
 MOST = 300  # rated texts, and judged ones
 COLUMNS = ("single", "all", "systems", "single, new system", "new system")

@@ -30,10 +30,10 @@ from typing import Any, TypeVar
 import numpy as np
 from texts import simulated_texts
 
-from refless.kernels import BleuStar, Prepared
-from refless.matching import Work, cores
-from refless.ngrams import Features, Shape, learn
-from refless.records import BoolArray, FloatArray, IntArray
+from refless.metrics.kernels import BleuStar, Prepared
+from refless.metrics.matching import Work, cores
+from refless.registry.arrays import BoolArray, FloatArray, IntArray
+from refless.text.ngrams import Features, Shape, learn
 
 TAU = 0.08
 SAME = 1e-9  # how far our similarities may be from NLTK's

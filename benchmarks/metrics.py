@@ -25,9 +25,9 @@ from pathlib import Path
 
 import numpy as np
 
-from refless.kernels import RougeL
-from refless.metrics import BLEU, CIDErD, DeltaBLEU
-from refless.records import Outputs, numbered
+from refless.data.records import Outputs, numbered
+from refless.metrics.kernels import RougeL
+from refless.metrics.references import BLEU, CIDErD, DeltaBLEU
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 ROUNDS, SEED = 3, 0

@@ -23,15 +23,16 @@ from pathlib import Path
 import numpy as np
 from estimators import pools, summeval
 
+from refless.data.records import RatedPool, as_outputs
+from refless.data.simulate import simulate
 from refless.estimators import GaussianProcess
-from refless.records import FloatArray, IntArray, RatedPool, as_outputs
-from refless.simulate import simulate
+from refless.evaluation.choosing import DOUBT
+from refless.evaluation.drawing import Units, items_to_draw, outputs_to_draw
+from refless.evaluation.validation import codes
+from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.correlation import spearman
 from refless.stats.design import most_telling
 from refless.stats.intervals import student
-from refless.studies.choosing import DOUBT
-from refless.studies.drawing import Units, items_to_draw, outputs_to_draw
-from refless.studies.validation import codes
 
 SIZES = (20, 40, 80, 160)
 MOST = 500  # texts to choose from

@@ -23,14 +23,15 @@ from pathlib import Path
 import numpy as np
 from estimators import pools, summeval
 
-from refless.errors import RefLessError
+from refless.data.preferences import Pairs, Votes, pairs_of, pool_in, votes_of
+from refless.data.records import RatedPool
+from refless.data.simulate import simulate
+from refless.data.tables import read_pairs
 from refless.estimators import GaussianProcess
-from refless.pairs import Pairs, Votes, pairs_of, pool_in, votes_of
-from refless.records import FloatArray, IntArray, RatedPool
-from refless.simulate import simulate
+from refless.evaluation.preferences import Judged, Opinion, dealt, held_out, judged, length, words
+from refless.registry.arrays import FloatArray, IntArray
+from refless.registry.errors import RefLessError
 from refless.stats.intervals import percentile_interval
-from refless.studies.preferences import Judged, Opinion, dealt, held_out, judged, length, words
-from refless.tables import read_pairs
 
 OURS, RATINGS = "gp", "gp on 1 and 0"
 CHOSEN_BY = ("GRADE convai2", "SummEval coherence")  # what settings were chosen on

@@ -18,16 +18,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from refless.data.human import pool_of
+from refless.data.records import RatedPool, as_outputs
 from refless.estimators import BLEUNeighbors, GaussianProcess
 from refless.estimators.gp.exact import exact
-from refless.human import pool_of
-from refless.records import FloatArray, IntArray, RatedPool, as_outputs
+from refless.evaluation.annotators import columns_of
+from refless.evaluation.baselines import baselines, length_only, lengths_of, tfidf
+from refless.evaluation.beside_annotators import beside_annotators
+from refless.evaluation.trials import dealt, difference, measured, trial
+from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.correlation import kendall, pearson, spearman
 from refless.stats.deviations import mae, mse
-from refless.studies.annotators import columns_of
-from refless.studies.baselines import baselines, length_only, lengths_of, tfidf
-from refless.studies.beside_annotators import beside_annotators
-from refless.studies.trials import dealt, difference, measured, trial
 
 NEW = 1_500
 WORDS = 300
@@ -228,7 +229,7 @@ def _plain(pool: RatedPool, new: RatedPool) -> dict[str, FloatArray]:
 
 
 def _ridge(pool: RatedPool, new: RatedPool) -> FloatArray:
-    """The ridge of `refless.studies.baselines`, its TF-IDF counted over the rated texts."""
+    """The ridge of `refless.evaluation.baselines`, its TF-IDF counted over the rated texts."""
     rows = tfidf((*pool.texts, *new.texts))
     known, asked = rows[: len(pool)], rows[len(pool) :]
     ridge = exact((known @ known.T).toarray(), np.ones(len(pool)), pool.human)

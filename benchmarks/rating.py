@@ -31,7 +31,7 @@ FAULTS = (OSError, asyncio.IncompleteReadError)
 
 def outputs(folder: Path, n: int) -> Path:
     """Simulated outputs, as many as raters need."""
-    from refless.simulate import simulate
+    from refless.data.simulate import simulate
 
     pool = simulate(n, seed=1).pool
     names = ("id", "source", "system", "text")

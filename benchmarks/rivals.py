@@ -26,18 +26,19 @@ import numpy as np
 from estimators import Gain, gain_of, pools, summeval
 from surface import surface
 
-from refless.errors import RefLessError
+from refless.data.records import RatedPool, as_outputs
+from refless.data.simulate import simulate
+from refless.data.tables import Columns, Reading, read_pool
+from refless.data.tables.reading import scale_of
 from refless.estimators import GaussianProcess
 from refless.estimators.gp.data import folds_of
-from refless.records import FloatArray, IntArray, RatedPool, as_outputs
-from refless.simulate import simulate
+from refless.evaluation.validation import codes
+from refless.registry.arrays import FloatArray, IntArray
+from refless.registry.errors import RefLessError
 from refless.stats.corrections import holm
 from refless.stats.correlation import spearman
 from refless.stats.intervals import percentile_interval
 from refless.stats.resampling import weights_of
-from refless.studies.validation import codes
-from refless.tables import Columns, Reading, read_pool
-from refless.tables.reading import scale_of
 
 OURS = "gp"
 PENALTIES = np.logspace(-2, 3, 11)

@@ -23,10 +23,10 @@ from pathlib import Path
 
 import numpy as np
 
-from refless.matching import cores
-from refless.metrics import BLEU, CIDErD, Metric
-from refless.studies.stress.constant import References
-from refless.studies.stress.sentence import Search, constant_of, score_of, search
+from refless.extensions.papers.stress.constant import References
+from refless.extensions.papers.stress.sentence import Search, constant_of, score_of, search
+from refless.metrics.matching import cores
+from refless.metrics.references import BLEU, CIDErD, Metric
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 SAMPLE, SEED, TOLERANCE = 5, 0, 1e-9

@@ -7,7 +7,7 @@ from functools import cache
 
 import numpy as np
 
-from refless.records import FloatArray
+from refless.registry.arrays import FloatArray
 
 
 def _words(text: str) -> tuple[str, ...]:

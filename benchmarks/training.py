@@ -21,10 +21,10 @@ import numpy as np
 import torch
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence
 
-from refless.estimators.ratpred.batches import Encoded, epoch_batches, padded
-from refless.estimators.ratpred.progress import TrainingData
-from refless.estimators.ratpred.settings import Settings
-from refless.estimators.ratpred.training import Run
+from refless.extensions.ratpred.batches import Encoded, epoch_batches, padded
+from refless.extensions.ratpred.progress import TrainingData
+from refless.extensions.ratpred.settings import Settings
+from refless.extensions.ratpred.training import Run
 
 WORDS, ROUNDS, LIMIT = 400, 6, 1.2
 

@@ -83,9 +83,9 @@ def once(folder: Path, rng: random.Random, found: Found, shrink: Callable[[], No
 
 def check(folder: Path, found: Found) -> None:
     """All states are whole, and nothing is beside them but a training that can go on."""
-    from refless.errors import RefLessError
-    from refless.estimators.ratpred.model import load
-    from refless.index import load_index
+    from refless.extensions.ratpred.model import load
+    from refless.metrics.index import load_index
+    from refless.registry.errors import RefLessError
 
     try:
         load_index(folder / "index")

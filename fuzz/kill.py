@@ -56,7 +56,7 @@ class Place:
 
     def append(self, cut: Callable[[Callable[[], int]], int]) -> int:
         """A text more; once it is acknowledged it stays. The index is made anew, or grows."""
-        from refless import growth
+        from refless.metrics import growth
 
         self.fresh += 1
         growth.SMALL = (1 << 14, -1)[self.fresh % 2]
@@ -82,8 +82,8 @@ class Place:
 
     def train(self, cut: Callable[[Callable[[], int]], int]) -> int:
         """Another model in the place of one."""
-        from refless.errors import RefLessError
-        from refless.estimators.ratpred.model import load
+        from refless.extensions.ratpred.model import load
+        from refless.registry.errors import RefLessError
 
         self.fresh += 1
         words = ("train", self.some[self.fresh % 2], "--out-dir", self.folder / "model", *TINY)
@@ -105,8 +105,8 @@ class Place:
 
     def ids(self, name: str) -> set[str]:
         """What an index holds; a fault where it cannot be read."""
-        from refless.errors import RefLessError
-        from refless.index import load_index
+        from refless.metrics.index import load_index
+        from refless.registry.errors import RefLessError
 
         try:
             return set(load_index(self.folder / name).pool.ids)

@@ -158,7 +158,7 @@ def edited(manifest: dict[str, Any], rng: random.Random) -> None:
 def use_index(folder: Path) -> None:
     """Opens an index, and matches outputs and its own texts."""
     from refless.estimators import BLEUNeighbors
-    from refless.index import load_index
+    from refless.metrics.index import load_index
 
     index = load_index(folder)
     shape = index.shape
@@ -171,7 +171,7 @@ def use_index(folder: Path) -> None:
 
 def use_model(folder: Path) -> None:
     """Opens a model and estimates."""
-    from refless.estimators import RatPred
+    from refless.extensions.ratpred.estimator import RatPred
 
     model = RatPred(model=str(folder))
     pool = model.from_model()
@@ -201,9 +201,9 @@ class Checkpoint:
     """A run of training that goes on from a folder."""
 
     def __init__(self, folder: Path) -> None:
-        from refless.estimators.ratpred.batches import Encoded, padded
-        from refless.estimators.ratpred.progress import TrainingData
-        from refless.estimators.ratpred.settings import Settings
+        from refless.extensions.ratpred.batches import Encoded, padded
+        from refless.extensions.ratpred.progress import TrainingData
+        from refless.extensions.ratpred.settings import Settings
 
         self.folder = folder
         self.settings = Settings(embedding=4, hidden=4, epochs=6, synthetic_epochs=0, layers=1)
@@ -215,8 +215,8 @@ class Checkpoint:
 
     def run(self, folder: Path) -> None:
         """Goes on for an epoch, and writes nothing."""
-        from refless.estimators.ratpred.checkpoints import Store
-        from refless.estimators.ratpred.training import Run
+        from refless.extensions.ratpred.checkpoints import Store
+        from refless.extensions.ratpred.training import Run
 
         run = Run.begin(self.data, self.settings, (), "cpu")
         store = Store(folder, self.data, self.settings)
@@ -229,7 +229,7 @@ class Checkpoint:
         class StopError(Exception):
             pass
 
-        from refless.estimators.ratpred.training import train
+        from refless.extensions.ratpred.training import train
 
         def tell(told: Any) -> None:
             if told.number > 5:
@@ -241,8 +241,8 @@ class Checkpoint:
 
 def grown(folder: Path, files: Sequence[Path], said: Path) -> None:
     """An index that was appended to, of several segments, which here are small."""
-    from refless import growth
-    from refless.kernels import bleu
+    from refless.metrics import growth
+    from refless.metrics.kernels import bleu
 
     small = ((growth, "SMALL", -1), (growth, "SEGMENT", 9), (bleu, "SEGMENT", 9))
     with ExitStack() as stack:
@@ -291,7 +291,7 @@ def made(folder: Path) -> tuple[Saved, ...]:
 
 def once(saved: Saved, rng: random.Random) -> str:
     """One execution; the name of what came out that should not."""
-    from refless.errors import RefLessError
+    from refless.registry.errors import RefLessError
 
     changed = saved.lie(rng)
     try:

@@ -29,7 +29,7 @@ WRITERS, READERS = 4, 2
 
 def reads(folder: Path, stop: Path, most: int) -> int:
     """Reads an index again and again until somebody stops it: 0, or 1 for a failure."""
-    from refless.index import load_index
+    from refless.metrics.index import load_index
 
     seen: set[str] = set()
     for _ in range(most):
@@ -66,7 +66,7 @@ def race_of_indexes(folder: Path, rng: random.Random, found: Found) -> None:
         status = ended(child)
         found.hold("reader", holds=status == 0, told=status)
     wanted = {f"t{i}" for i in (*range(25), *range(100, 100 + len(files)))}
-    from refless.index import load_index
+    from refless.metrics.index import load_index
 
     there = set(load_index(index).pool.ids)
     found.hold("lost", holds=there == wanted, told=wanted ^ there)
@@ -76,7 +76,7 @@ def race_of_indexes(folder: Path, rng: random.Random, found: Found) -> None:
 
 def race_of_models(folder: Path, rng: random.Random, found: Found) -> None:
     """Two train into one folder, one reads."""
-    from refless.estimators.ratpred.model import load
+    from refless.extensions.ratpred.model import load
 
     rated, model, stop = folder / "rated.jsonl", folder / "model", folder / "stop"
     jsonl(rated, rows(0, 30))
@@ -104,7 +104,7 @@ def race_of_models(folder: Path, rng: random.Random, found: Found) -> None:
 
 def race_of_reports(folder: Path, rng: random.Random, found: Found) -> None:
     """Several write one report: it is that of one of them."""
-    from refless.writing import write_atomic
+    from refless.files.writing import write_atomic
 
     report = folder / "o.json"
     contents = [str(i) * rng.randint(1, 1 << 17) for i in range(WRITERS)]

@@ -17,15 +17,7 @@ from unittest import mock
 import numpy as np
 
 from fuzz import making
-from refless import meaning, surface
-from refless.errors import RefLessError
-from refless.estimators import ESTIMATORS
-from refless.kernels import KERNELS
-from refless.metrics import METRICS
-from refless.signature import Signature
-from refless.spec import parse, spec_of
-from refless.stopwords import stop_settings, stop_words
-from refless.tables import (
+from refless.data.tables import (
     Columns,
     Reading,
     cells,
@@ -38,8 +30,16 @@ from refless.tables import (
     read_scored,
     scale_of,
 )
-from refless.tables.columns import POOL_ROLES, roles_of
-from refless.tokenize import tokenizer
+from refless.data.tables.columns import POOL_ROLES, roles_of
+from refless.estimators import ESTIMATORS
+from refless.metrics.kernels import KERNELS
+from refless.metrics.references import METRICS
+from refless.registry.errors import RefLessError
+from refless.registry.signature import Signature
+from refless.registry.spec import parse, spec_of
+from refless.text import meaning, surface
+from refless.text.stopwords import stop_settings, stop_words
+from refless.text.tokenize import tokenizer
 
 EXPORTS = Path(__file__).parents[1] / "tests" / "exports"
 LOG = (EXPORTS / "inspect" / "edited.eval").read_bytes()
@@ -367,7 +367,7 @@ def _file(data: bytes, ending: str) -> Iterator[str]:
 
 def _vectors(ending: str) -> Callable[[bytes], None]:
     def call(data: bytes) -> None:
-        from refless.embed import WordVectors
+        from refless.text.embed import WordVectors
 
         with _file(data, ending) as name:
             vectors = WordVectors(path=name)
@@ -388,7 +388,7 @@ def _stop_words(data: bytes) -> None:
 
 
 def _baseline(data: bytes) -> None:
-    from refless.similarities.bertscore import published_baseline
+    from refless.metrics.similarities.bertscore import published_baseline
 
     with _file(data, ".tsv") as name:
         published_baseline(name, 1)
@@ -396,7 +396,7 @@ def _baseline(data: bytes) -> None:
 
 def _key(data: bytes) -> None:
     """The key that 'refless mine' reads back."""
-    from refless.application.mine import _key as read_key
+    from refless.extensions.papers.mine import _key as read_key
 
     with _file(data, ".jsonl") as name:
         read_key(Path(name))
@@ -404,7 +404,7 @@ def _key(data: bytes) -> None:
 
 def _pooling(data: bytes) -> None:
     """What an encoder's folder says of itself."""
-    from refless.embed import Encoder
+    from refless.text.embed import Encoder
 
     with tempfile.TemporaryDirectory(dir=FOLDER) as folder:
         where = Path(folder)
@@ -416,7 +416,7 @@ def _pooling(data: bytes) -> None:
 
 def _static(data: bytes) -> None:
     """A sound table of four vectors beside any tokenizer."""
-    from refless.embed import Encoder
+    from refless.text.embed import Encoder
 
     head = b'{"embeddings":{"dtype":"I8","shape":[4,2],"data_offsets":[0,8]}}'
     with tempfile.TemporaryDirectory(dir=FOLDER) as folder:

@@ -22,23 +22,23 @@ import numpy as np
 from bleu_neighbors_essays import TASK_NOTE, essay_notes, essay_rows, essays_of, task_rows
 from bleu_neighbors_figures import Figure, all_sections, figures, hanging
 
-from refless.datasets import absent
-from refless.errors import RefLessError
+from refless.data.human import canonical_order, fingerprint
+from refless.data.records import Predictions, RatedPool, Scale
+from refless.data.tables import Reading, read_pool
 from refless.estimators import BLEUNeighbors
-from refless.human import canonical_order, fingerprint
-from refless.kernels import BertScore
-from refless.metrics import METRICS
-from refless.records import Predictions, RatedPool, Scale
+from refless.evaluation.annotators import Annotators, annotators
+from refless.evaluation.held_out import agreement
+from refless.extensions.connect.datasets import absent
+from refless.metrics.kernels import BertScore
+from refless.metrics.references import METRICS
+from refless.registry.errors import RefLessError
+from refless.registry.signature import Signature
+from refless.registry.version import __version__
 from refless.report.document import Document, Section
 from refless.report.document import Table as Cells
 from refless.report.export import as_json
 from refless.report.text import as_text
 from refless.report.wording import number, with_interval
-from refless.signature import Signature
-from refless.studies.annotators import Annotators, annotators
-from refless.studies.held_out import agreement
-from refless.tables import Reading, read_pool
-from refless.version import __version__
 
 HUSE = Path("huse-summarization") / "judgements.tsv"
 GRADE = Path("grade") / "judgements.tsv"

@@ -11,18 +11,19 @@ from typing import Any
 
 import numpy as np
 
-from refless.datasets import absent
+from refless.data.human import canonical_order, fingerprint, pool_of
+from refless.data.records import Outputs, Predictions, RatedPool
 from refless.estimators import BLEUNeighbors
-from refless.human import canonical_order, fingerprint, pool_of
-from refless.metrics import METRICS, Movers
-from refless.metrics.rouge import RougeL
-from refless.records import FloatArray, Outputs, Predictions, RatedPool
-from refless.signature import Signature
+from refless.evaluation.held_out import agreement
+from refless.extensions.connect.datasets import absent
+from refless.extensions.papers.transfer import transfer
+from refless.metrics.references import METRICS, Movers
+from refless.metrics.references.rouge import RougeL
+from refless.registry.arrays import FloatArray
+from refless.registry.signature import Signature
+from refless.registry.version import __version__
 from refless.stats.correlation import pearson, ranks
 from refless.stats.williams import williams
-from refless.studies.held_out import agreement
-from refless.studies.transfer import transfer
-from refless.version import __version__
 
 ESSAYS = Path("asap-sas") / "train.tsv"
 TARGET = "3"

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from refless.data.records import RatedPool
 from refless.estimators import BLEUNeighbors
-from refless.records import RatedPool
+from refless.evaluation.learning_curve import LearningCurve, learning_curve
+from refless.evaluation.thresholds import Thresholds, thresholds
+from refless.extensions.papers.easy_texts import EasyTexts, easy_texts
 from refless.report.document import Section, Table
 from refless.report.wording import number, with_interval
-from refless.studies.easy_texts import EasyTexts, easy_texts
-from refless.studies.learning_curve import LearningCurve, learning_curve
-from refless.studies.thresholds import Thresholds, thresholds
 
 FEWEST = (1, 5, 10, 15, 20, 25, 30, 35, 40, 45, 50)  # a of Figure 2
 SHARES = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.66, 0.7, 0.8, 0.9, 1.0)  # b of Figure 2

@@ -19,26 +19,26 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from refless.datasets import absent
-from refless.errors import InputError, RefLessError
-from refless.metrics import BLEU, METRICS, CIDErD, Meteor, Metric, RougeL
-from refless.metrics.bertscore import BERTScore
-from refless.records import Outputs, numbered
-from refless.report.document import Document, Section, Table
-from refless.report.export import as_json
-from refless.report.text import as_text
-from refless.report.wording import clipped
-from refless.studies.stress.material import Material, material_of
-from refless.studies.stress.pairing import Drawing
-from refless.studies.stress.probes import (
+from refless.data.records import Outputs, numbered
+from refless.extensions.connect.datasets import absent
+from refless.extensions.papers.stress.material import Material, material_of
+from refless.extensions.papers.stress.pairing import Drawing
+from refless.extensions.papers.stress.probes import (
     Settings,
     frequent_probe,
     rare_probe,
     references_probe,
 )
-from refless.studies.stress.rows import Row
-from refless.studies.stress.sentence import repeated, search, signed
-from refless.studies.stress.words import counted
+from refless.extensions.papers.stress.rows import Row
+from refless.extensions.papers.stress.sentence import repeated, search, signed
+from refless.extensions.papers.stress.words import counted
+from refless.metrics.references import BLEU, METRICS, CIDErD, Meteor, Metric, RougeL
+from refless.metrics.references.bertscore import BERTScore
+from refless.registry.errors import InputError, RefLessError
+from refless.report.document import Document, Section, Table
+from refless.report.export import as_json
+from refless.report.text import as_text
+from refless.report.wording import clipped
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 QUICK = 300
@@ -357,8 +357,8 @@ def sentences(
     notes: tuple[str, ...],
 ) -> Block:
     """Scores of constant outputs (None) and of systems."""
-    from refless.metrics.protocol import Scores
-    from refless.studies.stress.pairing import rounds, rows_of
+    from refless.extensions.papers.stress.pairing import rounds, rows_of
+    from refless.metrics.references.protocol import Scores
 
     def scored(metric: Metric, label: str, texts: tuple[str, ...] | None) -> Scores:
         outputs = repeated(label, items.references)

@@ -22,17 +22,18 @@ from typing import Any
 
 import numpy as np
 
-from refless.datasets import absent
-from refless.errors import RefLessError
-from refless.metrics import BLEU, DeltaBLEU, Metric, SentenceBLEU
-from refless.metrics.protocol import Scores
-from refless.records import FloatArray, Outputs
+from refless.data.records import Outputs
+from refless.evaluation.units import InUnits, in_units
+from refless.extensions.connect.datasets import absent
+from refless.metrics.references import BLEU, DeltaBLEU, Metric, SentenceBLEU
+from refless.metrics.references.protocol import Scores
+from refless.metrics.similarities.bleu import Smoothing, precisions_of_sums
+from refless.registry.arrays import FloatArray
+from refless.registry.errors import RefLessError
 from refless.report.document import Document, Section, Table
 from refless.report.export import as_json
 from refless.report.text import as_text
 from refless.report.wording import number, with_interval
-from refless.similarities.bleu import Smoothing, precisions_of_sums
-from refless.studies.units import InUnits, in_units
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 NLG = Path("nlg-ratings")

@@ -17,18 +17,19 @@ from typing import Any
 
 import numpy as np
 
-from refless.datasets import absent
-from refless.errors import RefLessError
+from refless.data.human import human_ratings, unscaled
+from refless.data.records import RatedPool
+from refless.data.tables import Columns, Reading, ScoredRead, read_scored
+from refless.data.tables.columns import HUSE_ROLES
 from refless.estimators import ESTIMATORS
-from refless.human import human_ratings, unscaled
-from refless.records import BoolArray, FloatArray, RatedPool
+from refless.extensions.connect.datasets import absent
+from refless.extensions.papers.huse.study import Huse, huse
+from refless.registry.arrays import BoolArray, FloatArray
+from refless.registry.errors import RefLessError
 from refless.report.document import Document, Section, Table
 from refless.report.export import as_json
 from refless.report.text import as_text
 from refless.report.wording import number, with_interval
-from refless.studies.huse import Huse, huse
-from refless.tables import Columns, Reading, ScoredRead, read_scored
-from refless.tables.columns import HUSE_ROLES
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 FOLDER = Path("huse-summarization")

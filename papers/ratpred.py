@@ -40,9 +40,9 @@ from ratpred_tables import (
     sections,
 )
 
-from refless.datasets import absent
-from refless.estimators.ratpred.settings import Settings
-from refless.records import FloatArray
+from refless.extensions.connect.datasets import absent
+from refless.extensions.ratpred.settings import Settings
+from refless.registry.arrays import FloatArray
 from refless.report.document import Document, Section, Table
 from refless.report.export import as_json
 from refless.report.text import as_text

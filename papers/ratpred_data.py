@@ -13,11 +13,11 @@ from typing import Literal
 
 import numpy as np
 
-from refless.estimators.ratpred.batches import Encoded
-from refless.estimators.ratpred.progress import TrainingData
-from refless.estimators.ratpred.reading import SLOTS, Dictionary, Pair, Reader
-from refless.estimators.ratpred.synthesis import Likert, dictionary_of, synthetic
-from refless.records import FloatArray, IntArray
+from refless.extensions.ratpred.batches import Encoded
+from refless.extensions.ratpred.progress import TrainingData
+from refless.extensions.ratpred.reading import SLOTS, Dictionary, Pair, Reader
+from refless.extensions.ratpred.synthesis import Likert, dictionary_of, synthetic
+from refless.registry.arrays import FloatArray, IntArray
 
 FOLDS, DRAW = 5, 1206  # the seed that deals out the folds
 FewMore = Literal["C1", "C2", "C3"]

@@ -15,10 +15,10 @@ from scipy.sparse import csr_matrix, diags_array
 from scipy.sparse.linalg import LinearOperator, cg
 
 from refless.estimators.gp.acts import pair_features
-from refless.estimators.ratpred.fitting import named_folds
-from refless.estimators.ratpred.reading import SLOTS, Pair, Reader
-from refless.meaning import Triple
-from refless.records import FloatArray, IntArray
+from refless.extensions.ratpred.fitting import named_folds
+from refless.extensions.ratpred.reading import SLOTS, Pair, Reader
+from refless.registry.arrays import FloatArray, IntArray
+from refless.text.meaning import Triple
 
 SETUP, SEED = 4, 0
 INNER = 5  # folds within the known rows

@@ -11,9 +11,10 @@ from ratpred_data import Rated, Split
 from ratpred_ridge import features, ridge_made
 from ratpred_runs import Result, Run, split_of
 
-from refless.estimators.ratpred.reading import SLOTS, Reader
-from refless.human import pool_of
-from refless.records import FloatArray, IntArray, Outputs, RatedPool
+from refless.data.human import pool_of
+from refless.data.records import Outputs, RatedPool
+from refless.extensions.ratpred.reading import SLOTS, Reader
+from refless.registry.arrays import FloatArray, IntArray
 
 REVISION = 3  # of what rivals compute: what is kept of another one is not read
 PENALTIES = 10.0 ** np.arange(-2, 4, 0.5)

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from ratpred_data import Prepared, Split, crossed, folds, prepared, rated_of
 
-from refless.estimators.ratpred.settings import Settings
-from refless.records import FloatArray
+from refless.extensions.ratpred.settings import Settings
+from refless.registry.arrays import FloatArray
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -144,7 +144,7 @@ def _work(runs: Sequence[Run], how: How, number: int) -> None:
 
 
 def _train(run: Run, how: How, number: int) -> None:
-    from refless.estimators.ratpred.training import predictions, train
+    from refless.extensions.ratpred.training import predictions, train
 
     # The networks of one seed begin alike in all folds; what they learn from differs.
     begin, rated = time.monotonic(), rated_of(how.data)

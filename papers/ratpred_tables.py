@@ -11,17 +11,17 @@ import numpy as np
 from ratpred_data import Rated, Split
 from ratpred_runs import Result, Run
 
-from refless.estimators.ratpred.model import Range
 from refless.estimators.scorer import Held
-from refless.records import FloatArray, IntArray
+from refless.evaluation.reranking import reranking
+from refless.evaluation.trials import PARTS, Deal, Trial
+from refless.evaluation.validation import codes
+from refless.extensions.ratpred.model import Range
+from refless.registry.arrays import FloatArray, IntArray
 from refless.report.document import Section, Table
 from refless.report.wording import number, with_interval
 from refless.stats.correlation import pearson, spearman
 from refless.stats.intervals import fisher_interval
 from refless.stats.williams import williams
-from refless.studies.reranking import reranking
-from refless.studies.trials import PARTS, Deal, Trial
-from refless.studies.validation import codes
 
 MEASURES = ("pearson", "spearman", "mae", "rmse")
 NAMES = {

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from refless import folders
+from refless.files import folders
 
 
 def resealed(path: Path, change: Callable[[dict[str, Any]], object]) -> None:

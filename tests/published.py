@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from refless.records import Outputs, numbered
+from refless.data.records import Outputs, numbered
 
 DATA = Path(os.environ.get("REFLESS_DATA", Path(__file__).parents[2] / "shared" / "data"))
 

@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from command_line import headlines
-from refless.application.rate import url_of
-from refless.records import Outputs
-from refless.report.rate import Asked
-from refless.service.access import Access
-from refless.service.exports import EXPORTS, Row, kept, ratings_of
-from refless.service.store import OWNER, Event, Rater, Store
+from refless.data.records import Outputs
+from refless.extensions.serve.access import Access
+from refless.extensions.serve.exports import EXPORTS, Row, kept, ratings_of
+from refless.extensions.serve.rate import url_of
+from refless.extensions.serve.result import Asked
+from refless.extensions.serve.store import OWNER, Event, Rater, Store
 
 BINARIES = Path("/usr/lib/postgresql/15/bin")
 USER = "postgres"
@@ -85,7 +85,7 @@ def client(store: Store) -> Any:
     """The application of a store, to be asked without a network."""
     from starlette.testclient import TestClient
 
-    from refless.service.app import rating_app
+    from refless.extensions.serve.app import rating_app
 
     return TestClient(rating_app(store), follow_redirects=False)
 

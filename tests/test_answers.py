@@ -15,10 +15,10 @@ import numpy as np
 import pytest
 
 import refless
-from refless.errors import RefLessError
-from refless.simulate import simulate
-from refless.tables import Reading, read_pool
-from refless.tables.columns import Columns
+from refless.data.simulate import simulate
+from refless.data.tables import Reading, read_pool
+from refless.data.tables.columns import Columns
+from refless.registry.errors import RefLessError
 
 Answer = Literal["right", "cannot be told", "wrong"]
 Row = dict[str, Any]

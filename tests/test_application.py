@@ -15,11 +15,11 @@ import pytest
 
 import refless
 from command_line import headlines, jsonl, new_rows, output_rows, rated_rows, run
-from refless.application import COMMANDS, function_of
-from refless.application.demo import demo
-from refless.application.index import index
-from refless.application.parameters import parameters_of
-from refless.errors import InputError, RefLessError, UsageError
+from refless.commands import COMMANDS, function_of
+from refless.commands.demo.run import demo
+from refless.commands.index.run import index
+from refless.commands.parameters import parameters_of
+from refless.registry.errors import InputError, RefLessError, UsageError
 from refless.report.result import Result
 
 QUICK = 60  # resamples
@@ -171,7 +171,7 @@ def test_training_does_the_same(folder: Path, tmp_path: Path) -> None:
 
 
 def test_indexes_are_made(folder: Path, tmp_path: Path) -> None:
-    """`index` and `demo` are functions too, in refless.application."""
+    """`index` and `demo` are functions too, in refless.commands."""
     made = index(folder / "rated.jsonl", out_dir=tmp_path / "ix", kernel="bleu*:orders=1-3")
     assert (made.index.shape.low, made.index.shape.high) == (1, 3)
     assert shlex.split(made.command)[1:] == [

@@ -10,8 +10,8 @@ import pytest
 
 import refless
 from command_line import jsonl, output_rows, rated_rows, run
-from refless import arrow
-from refless.errors import InputError, UsageError
+from refless.extensions.connect import arrow
+from refless.registry.errors import InputError, UsageError
 from refless.stats import intervals
 
 pa = pytest.importorskip("pyarrow")
@@ -72,8 +72,8 @@ def test_as_score_says(model: Path, size: int) -> None:
 ODD_CUTS = """
 import numpy as np
 from refless import GaussianProcess
-from refless.records import Outputs
-from refless.simulate import simulate
+from refless.data.records import Outputs
+from refless.data.simulate import simulate
 new = simulate(900, seed=2).pool
 outputs = Outputs(ids=new.ids, texts=new.texts, sources=new.sources)
 rng, gp = np.random.default_rng(0), GaussianProcess(threads=1).fit(simulate(401, seed=1).pool)
@@ -162,7 +162,7 @@ def test_user_without_a_name(model: Path, tmp_path: Path, monkeypatch: pytest.Mo
 def test_spark(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A real local Spark with two workers; where it is installed."""
     sql = pytest.importorskip("pyspark.sql", reason="pyspark is not installed")
-    import refless.spark
+    import refless.extensions.connect.spark
 
     source = str(Path(refless.__file__).parents[1])
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([source, os.environ.get("PYTHONPATH", "")]))
@@ -179,7 +179,7 @@ def test_spark(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         frame = session.createDataFrame(
             [{k: row[k] for k in ("id", "source", "system", "text")} for row in given], schema
         )
-        out = refless.spark.score(
+        out = refless.extensions.connect.spark.score(
             frame.repartition(3), model, source_column="source", system_column="system"
         )
         found = sorted((row.asDict() for row in out.collect()), key=lambda row: row["id"])
@@ -194,7 +194,7 @@ def check_means(session: Any, model: Path) -> None:
     """Spark's sums say what all estimates together say; sources are missing, or not rated, too."""
     import numpy as np
 
-    from refless.studies.scoring import Means
+    from refless.evaluation.scoring import Means
 
     rng, n = np.random.default_rng(0), 20_000
     values = np.where(rng.random(n) < 0.1, np.nan, rng.random(n))
@@ -209,7 +209,7 @@ def check_means(session: Any, model: Path) -> None:
             "system string, source string, estimate double",
         )
         columns = {"group_column": "source", "system_column": "system"}
-        found = refless.spark.means(frame, model, **columns)
+        found = refless.extensions.connect.spark.means(frame, model, **columns)
         wanted = Means.of(values, groups, names, residuals)
         assert (found.overall.n, found.overall.n_scored) == (n, int((~np.isnan(values)).sum()))
         for mine, theirs in [
@@ -224,14 +224,16 @@ def check_means(session: Any, model: Path) -> None:
 def test_ray(model: Path) -> None:
     """A real local Ray with two actors; where it is installed."""
     ray = pytest.importorskip("ray", reason="ray is not installed")
-    import refless.ray
+    import refless.extensions.connect.ray
 
     source = str(Path(refless.__file__).parents[1])
     ray.init(num_cpus=4, include_dashboard=False, runtime_env={"env_vars": {"PYTHONPATH": source}})
     try:
         given = rows()
         data = ray.data.from_items(given, override_num_blocks=4)
-        out = refless.ray.score(data, model, source_column="source", system_column="system")
+        out = refless.extensions.connect.ray.score(
+            data, model, source_column="source", system_column="system"
+        )
         found = sorted(out.take_all(), key=lambda row: row["id"])
         assert same(found, sorted(wanted(model, given), key=lambda row: row["id"]))
     finally:

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refless.simulate import simulate
+from refless.data.simulate import simulate
 
 metrics = pytest.importorskip("sklearn.metrics", reason="scikit-learn is not installed")
 FOLDER = Path(__file__).parents[1] / "benchmarks"

@@ -11,7 +11,7 @@ from types import ModuleType
 
 import pytest
 
-from refless.matching import cores
+from refless.metrics.matching import cores
 
 SCRIPT = Path(__file__).parents[1] / "benchmarks" / "matching.py"
 ROW = re.compile(r"(\S.*?) {2,}([\d,]+) +[\d.]+ +[\d.]+ +[\d,]+ +[\d,.]+")

@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 
 from command_line import NEIGHBORS, Ran, headlines, jsonl, output_rows, rated_rows, run, too_wide
 from refless import GaussianProcess, UsageError
+from refless.data.human import pool_of
+from refless.data.records import Estimates, Outputs, Reason, as_outputs, numbered
 from refless.estimators import held_out
-from refless.human import pool_of
-from refless.records import Estimates, Outputs, Reason, as_outputs, numbered
-from refless.signature import Signature
-from refless.studies.best_of import BestOf, best_of, choices
-from refless.studies.validation import codes
+from refless.evaluation.best_of import BestOf, best_of, choices
+from refless.evaluation.validation import codes
+from refless.registry.signature import Signature
 
 DATA = Path(os.environ.get("REFLESS_DATA", Path(__file__).parents[2] / "shared" / "data"))
 SCALE = ("--scale", 1, 5)

@@ -12,7 +12,7 @@ from scipy.stats import ttest_rel
 
 import refless
 from command_line import headlines, jsonl, run, too_wide
-from refless.errors import InputError, UsageError
+from refless.registry.errors import InputError, UsageError
 
 Rows = list[dict[str, Any]]
 
@@ -99,7 +99,7 @@ def test_rows_in_any_order() -> None:
 
 def test_own_ratings_are_held_out() -> None:
     """An estimate knows no rating of its item: what moves them all moves no estimate of it."""
-    from refless.application.compare import ComparedRows, _field, _read
+    from refless.commands.compare.run import ComparedRows, _field, _read
     from refless.estimators import estimator_of
 
     def estimates(rows: Rows) -> Any:

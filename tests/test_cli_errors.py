@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from command_line import NEIGHBORS, jsonl, output_rows, rated_rows, run
-from refless.application import COMMANDS
 from refless.cli.flags import MOVED
+from refless.commands import COMMANDS
 from refless.estimators import estimator_of
 
 ENVIRONMENT = {**os.environ, "PYTHONWARNINGS": "error"}
@@ -130,7 +130,7 @@ def test_our_own_fault(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object, **__: object) -> None:
         raise KeyError("surprise")
 
-    monkeypatch.setattr("refless.application.validate.rated_of", broken)
+    monkeypatch.setattr("refless.commands.validate.run.rated_of", broken)
     ran = run("validate", folder / "rated.jsonl")
     assert ran.code == 1
     assert "Traceback" in ran.err
@@ -233,7 +233,7 @@ def test_interrupted(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("refless.application.validate.rated_of", interrupted)
+    monkeypatch.setattr("refless.commands.validate.run.rated_of", interrupted)
     ran = run("validate", folder / "rated.jsonl")
     assert ran.code == 130
     assert "Traceback" not in ran.err
@@ -244,8 +244,8 @@ def test_interrupted_process(folder: Path) -> None:
     script = (
         "import signal, sys; from refless.cli import main; import refless.estimators;"
         # shells have what they start in the background ignore this signal
-        "signal.signal(signal.SIGINT, signal.default_int_handler); import refless.tables;"
-        "import refless.report.validate.document; print('ready', file=sys.stderr, flush=True);"
+        "signal.signal(signal.SIGINT, signal.default_int_handler); import refless.data.tables;"
+        "import refless.commands.validate.document; print('ready', file=sys.stderr, flush=True);"
         "sys.argv = ['refless', 'validate', '-', '--input-format', 'jsonl']; main()"
     )
     words = [sys.executable, "-c", script]
@@ -319,7 +319,7 @@ def test_as_a_process(folder: Path) -> None:
 
 def test_version_and_no_command() -> None:
     """--version says which; no command at all shows the help."""
-    from refless.version import __version__
+    from refless.registry.version import __version__
 
     assert run("--version").out == f"refless {__version__}\n"
     nothing = run()

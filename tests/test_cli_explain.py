@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from command_line import NEIGHBORS, jsonl, output_rows, rated_rows, run, too_wide
+from refless.commands.explain.result import ExplainResult
+from refless.data.human import pool_of
 from refless.estimators import BLEUNeighbors, Explanation
 from refless.estimators.explanation import Part
-from refless.human import pool_of
-from refless.report.explain import ExplainResult
 
 TEXT = "choir wins at noon in Torby"
 

@@ -7,7 +7,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from command_line import headlines, jsonl, run, too_wide
-from refless.report.huse import HuseResult
+from refless.extensions.papers.huse.result import HuseResult
 
 DATA = Path(os.environ.get("REFLESS_DATA", Path(__file__).parents[2] / "shared" / "data"))
 FOLDER = DATA / "huse-summarization"

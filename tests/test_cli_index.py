@@ -89,9 +89,9 @@ def test_rows_are_read_in_batches(
     blank = [{**row, "rating": None} for row in rows[:9]]
     file = jsonl(tmp_path / "more.jsonl", [*rows[:60], *blank, *rows[60:]])
     whole = run("index", rated, "--out-dir", tmp_path / "whole")
-    monkeypatch.setattr("refless.application.index.WHOLE", 0)
-    monkeypatch.setattr("refless.application.index.SEGMENT", 7)
-    monkeypatch.setattr("refless.growth.SEGMENT", 7)
+    monkeypatch.setattr("refless.commands.index.run.WHOLE", 0)
+    monkeypatch.setattr("refless.commands.index.run.SEGMENT", 7)
+    monkeypatch.setattr("refless.metrics.growth.SEGMENT", 7)
     parts = run("index", file, "--out-dir", tmp_path / "parts")
     assert parts.code == 0
     assert parts.out.splitlines()[0] == whole.out.splitlines()[0]

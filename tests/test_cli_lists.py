@@ -11,13 +11,13 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from command_line import run, too_wide
-from refless.datasets import DATASETS
+from refless.commands.lists.result import ListResult
 from refless.estimators import ESTIMATORS
-from refless.kernels import KERNELS
-from refless.metrics import METRICS
-from refless.report.lists import ListResult
-from refless.signature import Signature
-from refless.spec import parse, spec_of
+from refless.extensions.connect.datasets import DATASETS
+from refless.metrics.kernels import KERNELS
+from refless.metrics.references import METRICS
+from refless.registry.signature import Signature
+from refless.registry.spec import parse, spec_of
 
 SCHEMA = ListResult.schema()
 KINDS = {

@@ -7,7 +7,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from command_line import headlines, jsonl, run, too_wide
-from refless.report.meta import MetaResult
+from refless.commands.meta.result import MetaResult
 
 QUICK = ("--resamples", "60")
 

@@ -12,13 +12,13 @@ import sacrebleu
 
 import command_line
 from command_line import too_wide
-from refless.errors import UsageError
-from refless.metrics import BLEU, METRICS, DeltaBLEU, metric_of
-from refless.metrics.scoring import run
-from refless.records import Outputs
-from refless.report.lists import ListResult
-from refless.report.metric import MetricResult
-from refless.spec import listed, parameters
+from refless.commands.lists.result import ListResult
+from refless.commands.metric.result import MetricResult
+from refless.data.records import Outputs
+from refless.metrics.references import BLEU, METRICS, DeltaBLEU, metric_of
+from refless.metrics.references.scoring import run
+from refless.registry.errors import UsageError
+from refless.registry.spec import listed, parameters
 
 LISTED, SCHEMA = ListResult.schema(), MetricResult.schema()
 GOOD, BAD = "the food was delicious .", "it tasted terrible ."

@@ -10,8 +10,8 @@ import pytest
 
 import refless
 from command_line import NEIGHBORS, Ran, jsonl, run, too_wide
-from refless.simulate import simulate
-from refless.tables import read_pool
+from refless.data.simulate import simulate
+from refless.data.tables import read_pool
 
 POOL = simulate(120, seed=3).pool
 SCALE = ("--scale", 1, 5)

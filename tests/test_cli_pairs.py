@@ -7,8 +7,8 @@ import pytest
 
 import refless
 from command_line import jsonl, run
-from refless.report.pairs.judged import JudgedResult
-from refless.simulate import simulate
+from refless.commands.pairs.judged import JudgedResult
+from refless.data.simulate import simulate
 
 
 @pytest.fixture(scope="module")

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from command_line import jsonl, output_rows, rated_rows, run
-from refless.application.rate import apart
-from refless.tables import Reading, read_outputs, read_pool
+from refless.data.tables import Reading, read_outputs, read_pool
+from refless.extensions.serve.rate import apart
 
 pytest.importorskip("starlette")
 pytest.importorskip("sqlalchemy")
@@ -23,7 +23,7 @@ def outputs(tmp_path: Path) -> Path:
 @pytest.fixture
 def served(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """What would have been served: (address, lines)."""
-    from refless.service import app
+    from refless.extensions.serve import app
 
     found: list[Any] = []
     monkeypatch.setattr(app, "serve", lambda _, where, lines: found.append((where, lines)))
@@ -144,7 +144,7 @@ def test_missing_extra_names_its_install_line(
     real = util.find_spec
     lacking = {"starlette"}
     monkeypatch.setattr(
-        "refless.application.rate.find_spec",
+        "refless.extensions.serve.rate.find_spec",
         lambda name: None if name in lacking else real(name),
     )
     ran = run("rate", outputs)

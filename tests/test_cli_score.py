@@ -20,7 +20,7 @@ from command_line import (
     run,
     too_wide,
 )
-from refless.signature import Signature
+from refless.registry.signature import Signature
 
 SCALE = ("--scale", 1, 5)
 

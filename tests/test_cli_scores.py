@@ -9,12 +9,12 @@ import pytest
 
 import refless
 from command_line import Ran, headlines, jsonl, run, too_wide
-from refless.records import FloatArray
-from refless.report.validate.scores import said
-from refless.report.validate.side_by_side import recommendation
-from refless.studies.beside_scores import BesideScores
-from refless.studies.differences import Difference
-from refless.studies.side_by_side import SideBySide, side_by_side
+from refless.commands.validate.scores import said
+from refless.commands.validate.side_by_side import recommendation
+from refless.evaluation.beside_scores import BesideScores
+from refless.evaluation.differences import Difference
+from refless.evaluation.side_by_side import SideBySide, side_by_side
+from refless.registry.arrays import FloatArray
 from trials import fixed
 
 SCALE = ("--scale", 1, 5)

@@ -13,10 +13,10 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from command_line import NEIGHBORS, jsonl, output_rows, rated_rows, run, too_wide
-from refless.metrics import BLEU
-from refless.records import Outputs
-from refless.report.stress import StressResult
-from refless.signature import Signature
+from refless.data.records import Outputs
+from refless.extensions.papers.stress.result import StressResult
+from refless.metrics.references import BLEU
+from refless.registry.signature import Signature
 
 SCHEMA = StressResult.schema()
 FAST = ("--resamples", 50, "--shortlist", 3)

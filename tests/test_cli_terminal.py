@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from command_line import NEIGHBORS, jsonl, rated_rows, run, too_wide
-from refless.application import COMMANDS, function_of
 from refless.cli import console
 from refless.cli.flags import command_of, help_of
+from refless.commands import COMMANDS, function_of
 
 MOST_FLAGS = 30  # that help lists for one command
 

@@ -16,11 +16,11 @@ import numpy as np
 import pytest
 
 from command_line import jsonl, output_rows, rated_rows, run
-from refless.estimators.ratpred.model import load
+from refless.extensions.ratpred.model import load
+from refless.extensions.ratpred.report.course import Trained, kept_aside
+from refless.extensions.ratpred.report.result import TrainResult
+from refless.registry.signature import Signature
 from refless.report.document import Document
-from refless.report.train.course import Trained, kept_aside
-from refless.report.train.result import TrainResult
-from refless.signature import Signature
 
 pytest.importorskip("torch", reason="torch is not installed")
 
@@ -239,7 +239,7 @@ def test_a_stopped_run_goes_on(folder: Path) -> None:
     """What a stopped run left is used; the result is that of a run that was not stopped."""
     whole = trained(folder, "whole", "--epochs", "12")
     code = (
-        "import sys; from refless.estimators.ratpred import training as t; keep = t.Store.keep\n"
+        "import sys; from refless.extensions.ratpred import training as t; keep = t.Store.keep\n"
         "def stop(self, *rest):\n    keep(self, *rest); sys.exit(9)\n"
         "t.Store.keep = stop\nfrom refless.cli import main; main()"
     )
@@ -267,7 +267,7 @@ def test_references_and_slots(folder: Path) -> None:
 def test_help_does_not_load_torch() -> None:
     """Help and the other estimators stay quick."""
     code = (
-        "import sys, refless.cli, refless.estimators, refless.estimators.ratpred\n"
+        "import sys, refless.cli, refless.estimators, refless.extensions.ratpred\n"
         "sys.exit('torch' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

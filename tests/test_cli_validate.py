@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from command_line import ANY_NEIGHBOR, Ran, headlines, jsonl, rated_rows, run, too_wide
-from refless.signature import Signature
+from refless.registry.signature import Signature
 
 DATA = Path(os.environ.get("REFLESS_DATA", Path(__file__).parents[2] / "shared" / "data"))
 SCALE = ("--scale", 1, 5)

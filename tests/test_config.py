@@ -6,10 +6,10 @@ import pytest
 
 import refless
 from command_line import NEIGHBORS, jsonl, output_rows, rated_rows, run
-from refless.application import COMMANDS, function_of
-from refless.application.config import UNSAFE
-from refless.application.declared import parameters_of
-from refless.errors import InputError
+from refless.commands import COMMANDS, function_of
+from refless.commands.config import UNSAFE
+from refless.commands.declared import parameters_of
+from refless.registry.errors import InputError
 
 SPEC = "bleu-neighbors:tau=0.1,min_neighbors=1"
 READ_ONLY = """

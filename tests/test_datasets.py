@@ -14,9 +14,9 @@ import pytest
 
 import refless
 from command_line import run
-from refless import datasets
-from refless.datasets import DATASETS, RAW, Dataset, Source, convert, dataset_of
-from refless.datasets.fetching import fetched
+from refless.extensions.connect import datasets
+from refless.extensions.connect.datasets import DATASETS, RAW, Dataset, Source, convert, dataset_of
+from refless.extensions.connect.datasets.fetching import fetched
 
 pytest.importorskip("pooch")
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from command_line import ANY_NEIGHBOR, run
-from refless.datasets import DATASETS, convert
+from refless.extensions.connect.datasets import DATASETS, convert
 
 DATA = Path(os.environ.get("REFLESS_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 

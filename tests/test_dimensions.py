@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator
 import refless
 from command_line import NEIGHBORS, jsonl, output_rows, rated_rows, run
 from refless import InputError, Reading, UsageError, read_outputs, read_pool
-from refless.tables import Columns, SeveralDimensionsError, dimension_of
+from refless.data.tables import Columns, SeveralDimensionsError, dimension_of
 
 LONG = [
     {"id": "1", "text": "a", "rating": 4, "dimension": "fluency"},

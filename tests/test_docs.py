@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from command_line import run
-from refless.application import COMMANDS, function_of
-from refless.application.parameters import parameters_of
+from refless.commands import COMMANDS, function_of
+from refless.commands.parameters import parameters_of
 
 ROOT = Path(__file__).parents[1]
 DATA = Path(os.environ.get("REFLESS_DATA", ROOT.parent / "shared" / "data"))

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from refless.embed import Encoder, WordVectors, loading
-from refless.embed.encoder import model_name
-from refless.errors import InputError, MissingExtraError, UsageError
+from refless.registry.errors import InputError, MissingExtraError, UsageError
+from refless.text.embed import Encoder, WordVectors, loading
+from refless.text.embed.encoder import model_name
 from tiny_encoder import LAYERS, tiny_encoder
 
 TEXTS = ["the fox is quick", "a dog", "the fox is quick", "", "the dogs was slow ."]
@@ -96,7 +96,7 @@ def test_a_missing_library_is_named(model: str, monkeypatch: pytest.MonkeyPatch)
 
 def test_published_layers_go_by_name(tmp_path: Path) -> None:
     """BERTScore's release takes layer 9 of bert-base-uncased and 17 of roberta-large."""
-    from refless.embed.encoder import LAYERS as PUBLISHED
+    from refless.text.embed.encoder import LAYERS as PUBLISHED
 
     assert model_name("google-bert/bert-base-uncased") == "bert-base-uncased"
     assert PUBLISHED["bert-base-uncased"] == 9

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from command_line import jsonl, rated_rows, run
-from refless.embed import Encoder
-from refless.errors import InputError, UsageError
+from refless.registry.errors import InputError, UsageError
+from refless.text.embed import Encoder
 from tiny_encoder import tiny_encoder
 
 EVIL = """

@@ -14,21 +14,21 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.validation import check_is_fitted
 
-from refless.errors import UsageError
+from refless.data.records import Estimates, as_outputs
+from refless.data.simulate import simulate
 from refless.estimators import (
     ESTIMATORS,
     BLEUNeighbors,
     Estimator,
     GaussianProcess,
-    RatPred,
     estimator_of,
     held_out,
 )
 from refless.estimators.gp.components import SOURCE, TEXT
-from refless.kernels import BleuStar, RougeL
-from refless.records import Estimates, as_outputs
-from refless.simulate import simulate
-from refless.spec import listed, parameters, spec_of
+from refless.extensions.ratpred.estimator import RatPred
+from refless.metrics.kernels import BleuStar, RougeL
+from refless.registry.errors import UsageError
+from refless.registry.spec import listed, parameters, spec_of
 from refless.stats.correlation import spearman
 
 POOL = simulate(90, seed=4).pool

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refless.errors import InputError
-from refless.tables import Columns, Reading, read_outputs, read_pool
+from refless.data.tables import Columns, Reading, read_outputs, read_pool
+from refless.registry.errors import InputError
 from test_tables_formats import write
 
 FOLDER = Path(__file__).parent / "exports"

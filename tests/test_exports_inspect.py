@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refless.errors import InputError, MissingExtraError
-from refless.tables import Columns, Reading, read_outputs, read_pool
+from refless.data.tables import Columns, Reading, read_outputs, read_pool
+from refless.registry.errors import InputError, MissingExtraError
 from test_tables_formats import write
 
 pytest.importorskip("backports.zstd", reason="zstd is not in this Python")

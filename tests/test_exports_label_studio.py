@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refless.errors import InputError, UsageError
-from refless.tables import Columns, PoolRead, Reading, read_outputs, read_partly, read_pool
+from refless.data.tables import Columns, PoolRead, Reading, read_outputs, read_partly, read_pool
+from refless.registry.errors import InputError, UsageError
 from test_tables_formats import write
 
 FOLDER = Path(__file__).parent / "exports" / "label-studio"

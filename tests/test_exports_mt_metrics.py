@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from command_line import run
 from refless import InputError, Reading, read_outputs, read_pool
-from refless.tables import Columns, SeveralDimensionsError
+from refless.data.tables import Columns, SeveralDimensionsError
 
 FOLDER = Path(__file__).parent / "exports" / "mt-metrics-eval"
 

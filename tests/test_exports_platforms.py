@@ -20,8 +20,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refless.errors import InputError
-from refless.tables import Columns, PoolRead, Reading, read_outputs, read_pool
+from refless.data.tables import Columns, PoolRead, Reading, read_outputs, read_pool
+from refless.registry.errors import InputError
 from test_docs import ROOT, blocks
 from test_tables_formats import write
 

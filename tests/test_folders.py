@@ -14,16 +14,16 @@ import numpy as np
 import pytest
 
 from manifests import put, resealed
-from refless import folders
-from refless.errors import IndexFolderError, InputError, UsageError
+from refless.data.human import pool_of
+from refless.data.records import RatedPool
+from refless.data.simulate import simulate
 from refless.estimators import BLEUNeighbors
-from refless.growth import add_to_index
-from refless.human import pool_of
-from refless.index import INDEX, RatedIndex, load_index
-from refless.kernels import BleuStar
-from refless.ngrams import Shape
-from refless.records import RatedPool
-from refless.simulate import simulate
+from refless.files import folders
+from refless.metrics.growth import add_to_index
+from refless.metrics.index import INDEX, RatedIndex, load_index
+from refless.metrics.kernels import BleuStar
+from refless.registry.errors import IndexFolderError, InputError, UsageError
+from refless.text.ngrams import Shape
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="POSIX files")
 
@@ -109,8 +109,8 @@ def test_a_reader_who_is_overtaken_begins_again(
 def test_the_lock_of_a_killed_run_is_free(folder: Path) -> None:
     """And what it left is gone after the next run: its lock, its data, its manifest."""
     code = (
-        "import os, sys\nfrom pathlib import Path\nfrom refless.folders import claimed\n"
-        "from refless.index import INDEX\nwith claimed(sys.argv[1], INDEX) as claim:\n"
+        "import os, sys\nfrom pathlib import Path\nfrom refless.files.folders import claimed\n"
+        "from refless.metrics.index import INDEX\nwith claimed(sys.argv[1], INDEX) as claim:\n"
         "    (claim.folder / 'data-0123456789ab-01234567').mkdir()\n"
         "    (claim.folder / '.index.json.01234567').write_text('half')\n"
         "    os.kill(os.getpid(), 9)"

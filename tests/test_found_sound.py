@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from refless import found_sound
-from refless.errors import IndexFolderError
-from refless.index import RatedIndex, load_index
-from refless.simulate import simulate
+from refless.data.simulate import simulate
+from refless.files import found_sound
+from refless.metrics.index import RatedIndex, load_index
+from refless.registry.errors import IndexFolderError
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="times of change on POSIX alone")
 

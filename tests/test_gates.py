@@ -8,13 +8,13 @@ import pytest
 
 import refless
 from command_line import jsonl, run
-from refless.application.score import ALL_ALIKE, BELOW, UNPROVEN, gate
-from refless.records import Residuals
-from refless.simulate import simulate
+from refless.commands.score.run import ALL_ALIKE, BELOW, UNPROVEN, gate
+from refless.data.records import Residuals
+from refless.data.simulate import simulate
+from refless.evaluation.baselines import constant
+from refless.evaluation.guards import alike, beats_constant, more
+from refless.evaluation.scoring import Mean
 from refless.stats.excess import Marked
-from refless.studies.baselines import constant
-from refless.studies.guards import alike, beats_constant, more
-from refless.studies.scoring import Mean
 
 Rows = list[dict[str, object]]
 REFUSAL = "I'm sorry, but I can't help with that."

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from refless.errors import UsageError
+from refless.data.human import pool_of
+from refless.data.records import Outputs, RatedPool, as_outputs
+from refless.data.simulate import simulate
 from refless.estimators import BLEUNeighbors, GaussianProcess, held_out
 from refless.estimators.gp.data import folds_of, rating_noise
 from refless.estimators.gp.model import conditioned, estimated
-from refless.human import pool_of
-from refless.index import RatedIndex
-from refless.records import Outputs, RatedPool, as_outputs
-from refless.simulate import simulate
+from refless.metrics.index import RatedIndex
+from refless.registry.errors import UsageError
 from refless.stats.correlation import spearman
 
 SIMULATED = simulate(260, seed=3).pool

@@ -7,13 +7,13 @@ import pickle
 import numpy as np
 import pytest
 
+from refless.data.human import pool_of
+from refless.data.records import Outputs, RatedPool, numbered
 from refless.estimators import GaussianProcess
 from refless.estimators.gp.acts import features, mostly_acts
 from refless.estimators.gp.components import components_of
 from refless.estimators.gp.inputs import inputs_of
-from refless.human import pool_of
-from refless.ngrams import Shape
-from refless.records import Outputs, RatedPool, numbered
+from refless.text.ngrams import Shape
 
 NAMES = ["mill", "punter", "eagle", "vaults", "plough", "olive", "cricketers", "wrestlers"]
 FOODS = ["thai", "french", "indian", "chinese", "english", "italian"]

@@ -18,7 +18,7 @@ from refless.estimators.gp.inducing import (
     seen_of,
 )
 from refless.estimators.gp.likelihood import Prior, _loss, fitted_amplitudes
-from refless.records import FloatArray
+from refless.registry.arrays import FloatArray
 
 SEEDS = st.integers(0, 2**32 - 1)
 SHARED = [HealthCheck.function_scoped_fixture]

@@ -14,16 +14,17 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from command_line import jsonl, run
-from refless.embed import Encoder, encoder
-from refless.errors import UsageError
+from refless.data.human import pool_of
+from refless.data.records import RatedPool, as_outputs
 from refless.estimators import GaussianProcess
 from refless.estimators.gp.components import TEXT, WIDTH, components_of
 from refless.estimators.gp.inputs import Inputs, inputs_of
-from refless.human import pool_of
-from refless.ngrams import Shape
-from refless.records import FloatArray, RatedPool, as_outputs
+from refless.registry.arrays import FloatArray
+from refless.registry.errors import UsageError
 from refless.stats.correlation import spearman
 from refless.stats.scaling import NormalRanks
+from refless.text.embed import Encoder, encoder
+from refless.text.ngrams import Shape
 from tiny_encoder import LAYERS, WORDS, tiny_encoder
 
 TEXTS = ["the fox is quick", "a dog", "the fox is quick", "", "the dogs was slow ."]

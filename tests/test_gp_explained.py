@@ -7,6 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from refless.data.human import pool_of
+from refless.data.records import Outputs, RatedPool, as_outputs
+from refless.data.simulate import simulate
 from refless.estimators import GaussianProcess
 from refless.estimators.gp.components import (
     ACTS,
@@ -19,9 +22,6 @@ from refless.estimators.gp.components import (
     kind_of,
     score_numbers,
 )
-from refless.human import pool_of
-from refless.records import Outputs, RatedPool, as_outputs
-from refless.simulate import simulate
 
 SIMULATED = simulate(120, seed=3).pool
 TEXTS, SOURCES = list(SIMULATED.texts), list(SIMULATED.sources)

@@ -12,7 +12,6 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from refless.embed import VectorArray
 from refless.estimators.gp import bags
 from refless.estimators.gp.bags import BAGS, LONG, PAIRED, Bag, Held, Known
 from refless.estimators.gp.components import (
@@ -27,9 +26,10 @@ from refless.estimators.gp.components import (
     score_numbers,
 )
 from refless.estimators.gp.inputs import Inputs, inputs_of
-from refless.ngrams import Shape
-from refless.records import FloatArray
+from refless.registry.arrays import FloatArray
 from refless.stats.scaling import NormalRanks
+from refless.text.embed import VectorArray
+from refless.text.ngrams import Shape
 
 SHARED = [HealthCheck.function_scoped_fixture]
 NAN = float("nan")

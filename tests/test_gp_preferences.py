@@ -8,15 +8,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refless.errors import UsageError
+from refless.data.preferences import Pairs, Votes, groups_in, pairs_of, pool_in, votes_of
+from refless.data.records import Outputs
+from refless.data.simulate import simulate
 from refless.estimators import GaussianProcess
 from refless.estimators.gp import bradley_terry as bt
 from refless.estimators.gp.likelihood import Amplitudes
 from refless.estimators.gp.model import Method
 from refless.estimators.gp.preferences import conditioned
-from refless.pairs import Pairs, Votes, groups_in, pairs_of, pool_in, votes_of
-from refless.records import FloatArray, IntArray, Outputs
-from refless.simulate import simulate
+from refless.registry.arrays import FloatArray, IntArray
+from refless.registry.errors import UsageError
 
 
 def twin(kernel: FloatArray, votes: Votes) -> tuple[FloatArray, FloatArray, float]:

@@ -9,18 +9,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refless.errors import UsageError
+from refless.data.human import pool_of
+from refless.data.records import Outputs, RatedPool, as_outputs, scored
+from refless.data.simulate import simulate
 from refless.estimators import GaussianProcess
 from refless.estimators.gp.components import WIDTH, components_of, score_numbers
 from refless.estimators.gp.inputs import inputs_of
 from refless.estimators.gp.likelihood import fitted_amplitudes, hedged_amplitudes
-from refless.human import pool_of
-from refless.ngrams import Shape
-from refless.records import FloatArray, Outputs, RatedPool, as_outputs, scored
-from refless.signature import Signature
-from refless.simulate import simulate
+from refless.registry.arrays import FloatArray
+from refless.registry.errors import UsageError
+from refless.registry.signature import Signature
 from refless.stats.correlation import spearman
 from refless.stats.scaling import NormalRanks, Standardized
+from refless.text.ngrams import Shape
 
 NAN = float("nan")
 CELL = st.one_of(st.none(), st.integers(-3, 3).map(float))

@@ -10,15 +10,15 @@ import pytest
 
 import refless
 from refless import GaussianProcess
-from refless.errors import UsageError
+from refless.data.human import pool_of
+from refless.data.records import Outputs, RatedPool, as_outputs
+from refless.data.simulate import simulate
 from refless.estimators.gp.components import SYSTEM, components_of
 from refless.estimators.gp.inputs import inputs_of
-from refless.hosts import judged
-from refless.human import pool_of
-from refless.ngrams import Shape
-from refless.records import Outputs, RatedPool, as_outputs
-from refless.simulate import simulate
+from refless.extensions.connect.hosts import judged
+from refless.registry.errors import UsageError
 from refless.stats.correlation import spearman
+from refless.text.ngrams import Shape
 
 SYSTEMS = ("plain", "bold", "odd")
 WORTH = {"plain": 0.0, "bold": 0.3, "odd": -0.3}  # whatever the words are

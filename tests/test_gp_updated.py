@@ -14,7 +14,9 @@ from hypothesis import strategies as st
 import refless
 from command_line import NOUNS
 from refless import GaussianProcess, pool_of
-from refless.errors import UsageError
+from refless.data.joining import joined
+from refless.data.records import RatedPool, as_outputs
+from refless.data.simulate import simulate
 from refless.estimators.gp import data as gp_data
 from refless.estimators.gp import inducing
 from refless.estimators.gp.covariance import Covariance
@@ -22,9 +24,7 @@ from refless.estimators.gp.exact import Exact, exact
 from refless.estimators.gp.inducing import Inducing
 from refless.estimators.gp.learned import Learned
 from refless.estimators.gp.model import Model, seen
-from refless.joining import joined
-from refless.records import RatedPool, as_outputs
-from refless.simulate import simulate
+from refless.registry.errors import UsageError
 
 NEW = as_outputs(simulate(12, seed=22).pool)
 WAYS: list[dict[str, int]] = [{}, {"exact_up_to": 20, "inducing": 15}]

@@ -11,21 +11,21 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from refless import growth
-from refless.errors import InputError, UsageError
+from refless.data.human import canonical_order, pool_of
+from refless.data.joining import joined
+from refless.data.records import COLUMNS, RatedPool
+from refless.data.simulate import simulate
 from refless.estimators import BLEUNeighbors
-from refless.folders import claimed
-from refless.growth import add_to_index, put_batches
-from refless.human import canonical_order, pool_of
-from refless.index import INDEX, RatedIndex, load_index
-from refless.joining import joined
-from refless.kernels import bleu
-from refless.kernels.bleu import PreparedBleu
-from refless.matching import Work, hold_out
-from refless.ngrams import Shape
-from refless.records import COLUMNS, RatedPool
-from refless.simulate import simulate
-from refless.version import __version__
+from refless.files.folders import claimed
+from refless.metrics import growth
+from refless.metrics.growth import add_to_index, put_batches
+from refless.metrics.index import INDEX, RatedIndex, load_index
+from refless.metrics.kernels import bleu
+from refless.metrics.kernels.bleu import PreparedBleu
+from refless.metrics.matching import Work, hold_out
+from refless.registry.errors import InputError, UsageError
+from refless.registry.version import __version__
+from refless.text.ngrams import Shape
 
 OUTPUTS = ("You could try the Blue Swan for Thai dishes.", "abab", "A quiet room is free", "")
 WORDS = st.text(st.sampled_from("ab \0\U0001f98aé"), max_size=7)

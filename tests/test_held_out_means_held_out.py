@@ -12,14 +12,15 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from refless.data.human import canonical_order, copies_of, pool_of
+from refless.data.records import RatedPool, scored
 from refless.estimators import Estimator, estimator_of
 from refless.estimators.gp.data import folds_in, folds_of
 from refless.estimators.protocol import subsampled, whole
-from refless.human import canonical_order, copies_of, pool_of
-from refless.records import FloatArray, IntArray, RatedPool, scored
-from refless.studies import baselines
-from refless.studies.beside_scores import tried_scores
-from refless.studies.validation import codes, group_labels
+from refless.evaluation import baselines
+from refless.evaluation.beside_scores import tried_scores
+from refless.evaluation.validation import codes, group_labels
+from refless.registry.arrays import FloatArray, IntArray
 
 LEAST = 1e-12  # of the scale, which is 1 wide: what rounding may do
 SCALE = (1.0, 5.0)

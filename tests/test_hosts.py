@@ -15,11 +15,11 @@ from typing import Any
 import pytest
 
 import refless
-from refless.errors import InputError, UsageError
-from refless.hosts import judged
-from refless.hosts.lm_eval import refless as lm_eval_metric
-from refless.hosts.promptfoo import get_assert
-from refless.simulate import simulate
+from refless.data.simulate import simulate
+from refless.extensions.connect.hosts import judged
+from refless.extensions.connect.hosts.lm_eval import refless as lm_eval_metric
+from refless.extensions.connect.hosts.promptfoo import get_assert
+from refless.registry.errors import InputError, UsageError
 
 TEXT, SOURCE = "You could try the Blue Swan.", "Where can I eat?"
 
@@ -109,7 +109,7 @@ def test_host_inspect(models: Path, tmp_path: Path) -> None:
     from inspect_ai.log import read_eval_log
     from inspect_ai.model import ModelOutput, ModelUsage, get_model
 
-    from refless.hosts.inspect import refless as scorer
+    from refless.extensions.connect.hosts.inspect import refless as scorer
 
     answers = [TEXT, " ", "No idea."]
     outputs = [ModelOutput.from_content("mockllm/model", text) for text in answers]
@@ -154,7 +154,7 @@ def test_host_deepeval(models: Path) -> None:
     from deepeval.evaluate.configs import AsyncConfig, DisplayConfig
     from deepeval.test_case import LLMTestCase
 
-    from refless.hosts.deepeval import ReflessMetric
+    from refless.extensions.connect.hosts.deepeval import ReflessMetric
 
     value = wanted(models)
     for threshold, success in ((0.0, True), (1.01, False), (None, None)):
@@ -181,7 +181,7 @@ def test_host_deepeval(models: Path) -> None:
 def test_host_mlflow(models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Feedback on each row, and their mean."""
     mlflow = pytest.importorskip("mlflow", reason="MLflow is not installed")
-    from refless.hosts.mlflow import refless_scorer
+    from refless.extensions.connect.hosts.mlflow import refless_scorer
 
     monkeypatch.chdir(tmp_path)
     mlflow.set_tracking_uri(f"sqlite:///{tmp_path / 'mlflow.db'}")
@@ -202,7 +202,9 @@ def test_host_lm_eval(models: Path, tmp_path: Path) -> None:
 
     docs = [{"question": SOURCE, "answer": "any"}] * 3
     (tmp_path / "docs.jsonl").write_text("".join(json.dumps(doc) + "\n" for doc in docs))
-    (tmp_path / "refless_metric.py").write_text("from refless.hosts.lm_eval import refless\n")
+    (tmp_path / "refless_metric.py").write_text(
+        "from refless.extensions.connect.hosts.lm_eval import refless\n"
+    )
     (tmp_path / "replies.yaml").write_text(
         "task: replies\n"
         "dataset_path: json\n"
@@ -232,7 +234,9 @@ def test_host_promptfoo(models: Path, tmp_path: Path) -> None:
     promptfoo = os.environ.get("PROMPTFOO")
     if not promptfoo:
         pytest.skip("promptfoo is not installed; PROMPTFOO names its executable")
-    (tmp_path / "refless_assert.py").write_text("from refless.hosts.promptfoo import get_assert\n")
+    (tmp_path / "refless_assert.py").write_text(
+        "from refless.extensions.connect.hosts.promptfoo import get_assert\n"
+    )
     check = {
         "type": "python",
         "value": "file://refless_assert.py:get_assert",

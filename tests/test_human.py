@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refless.errors import InputError, UsageError
-from refless.human import (
+from refless.data.human import (
     EXACT,
     canonical_order,
     check_scale,
@@ -23,7 +22,9 @@ from refless.human import (
     scaled,
     unscaled,
 )
-from refless.records import Aggregate, FloatArray, RatedPool, Ratings
+from refless.data.records import Aggregate, RatedPool, Ratings
+from refless.registry.arrays import FloatArray
+from refless.registry.errors import InputError, UsageError
 
 Rows = list[list[str]]  # the ratings of each text, as people write them
 

@@ -10,16 +10,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refless.errors import InputError, UsageError
+from refless.data.human import pool_of
+from refless.data.joining import joined
+from refless.data.records import RatedPool, Ratings, scored
+from refless.data.simulate import simulate
+from refless.data.tables import Reading, read_pool
 from refless.estimators import BLEUNeighbors
-from refless.human import pool_of
-from refless.index import RatedIndex, is_index, load_index
-from refless.joining import joined
-from refless.kernels import BleuStar
-from refless.ngrams import Shape
-from refless.records import RatedPool, Ratings, scored
-from refless.simulate import simulate
-from refless.tables import Reading, read_pool
+from refless.metrics.index import RatedIndex, is_index, load_index
+from refless.metrics.kernels import BleuStar
+from refless.registry.errors import InputError, UsageError
+from refless.text.ngrams import Shape
 
 OUTPUTS = ("You could try the Blue Swan for Thai dishes.", "A quiet room is free", "x", "")
 TEXT = st.text(st.sampled_from("ab \n\0\U0001f98a\ud83d\u0301"), max_size=8)

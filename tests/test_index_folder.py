@@ -12,10 +12,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from refless.errors import IndexFolderError, InputError
-from refless.index import RatedIndex, load_index
-from refless.records import RatedPool
-from refless.simulate import simulate
+from refless.data.records import RatedPool
+from refless.data.simulate import simulate
+from refless.metrics.index import RatedIndex, load_index
+from refless.registry.errors import IndexFolderError, InputError
 
 
 @pytest.fixture
@@ -166,8 +166,8 @@ def test_a_first_run_that_was_killed_does_not_block_the_next(
 
 PROGRAM = """
 import sys
-from refless.index import RatedIndex
-from refless.simulate import simulate
+from refless.metrics.index import RatedIndex
+from refless.data.simulate import simulate
 indexes = [RatedIndex.build(simulate(n).pool) for n in (20, 30)]
 print("ready", flush=True)
 while True:

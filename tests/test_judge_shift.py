@@ -11,9 +11,10 @@ import pytest
 from scipy.stats import ks_2samp
 
 from command_line import Ran, headlines, jsonl, run, too_wide
-from refless.records import FloatArray, RatedPool, scored
-from refless.studies.judge_shift import JudgeShift, judge_shifts, leaks
-from refless.tables import Reading, read_pool
+from refless.data.records import RatedPool, scored
+from refless.data.tables import Reading, read_pool
+from refless.evaluation.judge_shift import JudgeShift, judge_shifts, leaks
+from refless.registry.arrays import FloatArray
 
 DATA = Path(os.environ.get("REFLESS_DATA", Path(__file__).parents[2] / "shared" / "data"))
 SUMMARIES = DATA / "summeval-judges" / "summaries.jsonl"

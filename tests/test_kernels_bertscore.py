@@ -7,17 +7,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refless.embed import Encoder
-from refless.errors import InputError, UsageError
 from refless.estimators import BLEUNeighbors
-from refless.kernels.bertscore import BertScore
-from refless.records import FloatArray
-from refless.similarities.bertscore import (
+from refless.metrics.kernels.bertscore import BertScore
+from refless.metrics.similarities.bertscore import (
     f_scores,
     matched,
     published_baseline,
     random_baseline,
 )
+from refless.registry.arrays import FloatArray
+from refless.registry.errors import InputError, UsageError
+from refless.text.embed import Encoder
 from tiny_encoder import WORDS, tiny_encoder
 
 TEXT = st.lists(st.sampled_from([*WORDS[:8], "zebra"]), max_size=7).map(" ".join)

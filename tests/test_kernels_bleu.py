@@ -8,13 +8,13 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from nltk.translate.bleu_score import sentence_bleu
 
-from refless.errors import UsageError
-from refless.kernels import KERNELS
-from refless.kernels.bleu import BleuStar, PreparedBleu, bleu_star, gram_cosine
-from refless.matching import Work, hold_out
-from refless.ngrams import Shape
-from refless.records import FloatArray
-from refless.signature import Signature
+from refless.metrics.kernels import KERNELS
+from refless.metrics.kernels.bleu import BleuStar, PreparedBleu, bleu_star, gram_cosine
+from refless.metrics.matching import Work, hold_out
+from refless.registry.arrays import FloatArray
+from refless.registry.errors import UsageError
+from refless.registry.signature import Signature
+from refless.text.ngrams import Shape
 
 # few letters, so that n-grams are shared: an astral plane, a combining mark, a lone surrogate
 LETTERS = "aab \U0001f98a\u0301"

@@ -8,17 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refless.errors import UsageError
+from refless.data.human import pool_of
+from refless.data.tables import Reading, read_pool
 from refless.estimators import BLEUNeighbors
-from refless.human import pool_of
-from refless.index import RatedIndex
-from refless.kernels.dense import Dense
-from refless.kernels.rouge import RougeL
-from refless.matching import Work, hold_out
-from refless.records import FloatArray
-from refless.similarities.rouge import common
-from refless.tables import Reading, read_pool
-from refless.tokenize import tokenizer
+from refless.metrics.index import RatedIndex
+from refless.metrics.kernels.dense import Dense
+from refless.metrics.kernels.rouge import RougeL
+from refless.metrics.matching import Work, hold_out
+from refless.metrics.similarities.rouge import common
+from refless.registry.arrays import FloatArray
+from refless.registry.errors import UsageError
+from refless.text.tokenize import tokenizer
 
 DATA = Path(os.environ.get("REFLESS_DATA", Path(__file__).parents[1] / ".." / "shared" / "data"))
 HUSE = DATA / "huse-summarization" / "judgements.tsv"
@@ -105,7 +105,7 @@ def test_blocks_and_threads_change_nothing(monkeypatch: pytest.MonkeyPatch) -> N
     texts = [" ".join(rng.choice(["a", "b", "c", "d"], 5)) for _ in range(300)]
     prepared, values, tau = RougeL().prepare(texts), np.arange(300), np.array([0.5])
     whole = prepared.neighbor_sums(texts, values, tau, Work(threads=1))
-    monkeypatch.setattr("refless.kernels.dense.BLOCK_PAIRS", 1)
+    monkeypatch.setattr("refless.metrics.kernels.dense.BLOCK_PAIRS", 1)
     seen: list[float] = []
     split = prepared.neighbor_sums(texts, values, tau, Work(threads=3, progress=seen.append))
     np.testing.assert_array_equal(whole.counts, split.counts)

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refless.errors import InputError, UsageError
 from refless.estimators import BLEUNeighbors
-from refless.kernels.bleu import BleuStar, bleu_star
-from refless.kernels.weighing import Weighing, prepare_weighted
-from refless.ngrams import Shape
-from refless.similarities.bleu import gram_counts
-from refless.tokenize import tokenizer
+from refless.metrics.kernels.bleu import BleuStar, bleu_star
+from refless.metrics.kernels.weighing import Weighing, prepare_weighted
+from refless.metrics.similarities.bleu import gram_counts
+from refless.registry.errors import InputError, UsageError
+from refless.text.ngrams import Shape
+from refless.text.tokenize import tokenizer
 
 TEXT = st.lists(st.sampled_from(["the", "of", "fox", "dog", "the", "quick"]), max_size=9)
 TEXTS = st.lists(TEXT.map(" ".join), max_size=5)

@@ -31,7 +31,7 @@ ORDER = list(picture())
 
 
 def module_of(file: Path) -> str:
-    """`refless.kernels.bleu` for src/refless/kernels/bleu.py."""
+    """`refless.metrics.kernels.bleu` for src/refless/metrics/kernels/bleu.py."""
     parts = file.relative_to(SOURCE.parent).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 

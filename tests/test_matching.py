@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refless import matching, postings
-from refless.kernels.bleu import PreparedBleu, bleu_star
-from refless.matching import Held, Sums, WeightedSums, Work, hold_out
-from refless.ngrams import Shape, learn, look_up
-from refless.postings import postings_of
-from refless.records import FloatArray, IntArray
+from refless.metrics import matching, postings
+from refless.metrics.kernels.bleu import PreparedBleu, bleu_star
+from refless.metrics.matching import Held, Sums, WeightedSums, Work, hold_out
+from refless.metrics.postings import postings_of
+from refless.registry.arrays import FloatArray, IntArray
+from refless.text.ngrams import Shape, learn, look_up
 
 TEXT = st.text("aab \U0001f98a", min_size=0, max_size=16)
 POOL = st.lists(st.tuples(TEXT, st.integers(-(2**40), 2**40)), max_size=14)
@@ -250,9 +250,9 @@ def test_the_order_of_rows_changes_nothing(rows: list[int], outputs: list[int]) 
 PROGRAM = """
 import hashlib
 import numpy as np
-from refless.kernels.bleu import PreparedBleu
-from refless.ngrams import Shape
-from refless.simulate import simulate
+from refless.metrics.kernels.bleu import PreparedBleu
+from refless.text.ngrams import Shape
+from refless.data.simulate import simulate
 rated, texts = simulate(40).pool.texts, simulate(15, seed=1).pool.texts
 digest = hashlib.sha256()
 for tokenize in ("char", "words"):

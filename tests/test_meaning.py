@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from refless.meaning import masked, words
+from refless.text.meaning import masked, words
 
 
 @pytest.mark.parametrize(

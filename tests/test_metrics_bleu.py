@@ -14,10 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sacrebleu.metrics import BLEU as SACRE
 
-from refless.errors import InputError, UsageError
-from refless.metrics import BLEU, SentenceBLEU
-from refless.metrics.protocol import averaged, notes
-from refless.records import Outputs, numbered
+from refless.data.records import Outputs, numbered
+from refless.metrics.references import BLEU, SentenceBLEU
+from refless.metrics.references.protocol import averaged, notes
+from refless.registry.errors import InputError, UsageError
 
 DATA = Path(os.environ.get("REFLESS_DATA", Path(__file__).parents[2] / "shared" / "data"))
 WORDS = ["a", "b", "c", "d", "cat's", "1.5", "&quot;", "The", "dog,", "!"]

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refless.errors import InputError, UsageError
-from refless.metrics import BLEU, DeltaBLEU
-from refless.metrics.delta import VARIANTS
-from refless.records import Outputs, numbered
-from refless.similarities.bleu import Smoothing, precisions_of_sums
+from refless.data.records import Outputs, numbered
+from refless.metrics.references import BLEU, DeltaBLEU
+from refless.metrics.references.delta import VARIANTS
+from refless.metrics.similarities.bleu import Smoothing, precisions_of_sums
+from refless.registry.errors import InputError, UsageError
 
 WEIGHTS = [-1.0, -0.5, -0.1, 0.0, 0.3, 0.6, 1.0]
 REFERENCES = (  # the author's published example

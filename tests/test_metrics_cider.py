@@ -9,10 +9,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from published import coco_leave_one_out, dialogues
-from refless.errors import UsageError
-from refless.metrics import METRICS
-from refless.metrics.cider import CIDEr, CIDErD
-from refless.records import Outputs, numbered
+from refless.data.records import Outputs, numbered
+from refless.metrics.references import METRICS
+from refless.metrics.references.cider import CIDEr, CIDErD
+from refless.registry.errors import UsageError
 
 TEXT = st.lists(st.sampled_from(["a", "fox", "is", "quick", "a"]), max_size=9).map(" ".join)
 ITEMS = st.lists(st.tuples(TEXT, st.lists(TEXT, min_size=1, max_size=3)), min_size=2, max_size=5)

@@ -9,14 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from published import dialogues
-from refless.errors import MissingExtraError, RefLessError, UsageError
+from refless.data.records import Outputs, numbered
 from refless.estimators import BLEUNeighbors
-from refless.kernels import meteor as kernel
-from refless.metrics import METRICS
-from refless.metrics.meteor import Meteor
-from refless.records import Outputs, numbered
-from refless.similarities import meteor as arithmetic
-from refless.similarities.meteor import implementation, meteor_score, meteor_statistics
+from refless.metrics.kernels import meteor as kernel
+from refless.metrics.references import METRICS
+from refless.metrics.references.meteor import Meteor
+from refless.metrics.similarities import meteor as arithmetic
+from refless.metrics.similarities.meteor import implementation, meteor_score, meteor_statistics
+from refless.registry.errors import MissingExtraError, RefLessError, UsageError
 
 VOCABULARY = [
     "the",

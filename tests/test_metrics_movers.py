@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from refless.errors import InputError, MissingExtraError, UsageError
-from refless.metrics import METRICS
-from refless.metrics.movers import Movers, movers_distance
-from refless.records import Outputs, numbered
-from refless.signature import Signature
+from refless.data.records import Outputs, numbered
+from refless.metrics.references import METRICS
+from refless.metrics.references.movers import Movers, movers_distance
+from refless.registry.errors import InputError, MissingExtraError, UsageError
+from refless.registry.signature import Signature
 from tiny_encoder import tiny_encoder
 
 WITH_POT = pytest.mark.skipif(find_spec("ot") is None, reason="POT is not installed")
@@ -157,5 +157,5 @@ def test_a_missing_library_is_named(vectors: str, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setitem(sys.modules, "ot", None)
     with pytest.raises(MissingExtraError, match=r"refless\[movers\]"):
         score(Movers(vectors=vectors), "fox", "fox")
-    monkeypatch.setattr("refless.metrics.movers.find_spec", lambda name: None)
+    monkeypatch.setattr("refless.metrics.references.movers.find_spec", lambda name: None)
     assert "refless[movers]" in Movers.missing()

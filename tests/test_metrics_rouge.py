@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from published import coco_leave_one_out, dialogues
-from refless.errors import InputError, UsageError
-from refless.metrics import METRICS
-from refless.metrics.rouge import RougeL
-from refless.records import Outputs, numbered
+from refless.data.records import Outputs, numbered
+from refless.metrics.references import METRICS
+from refless.metrics.references.rouge import RougeL
+from refless.registry.errors import InputError, UsageError
 
 TEXT = st.lists(st.sampled_from(["a", "fox", "is", "quick", "not"]), min_size=1, max_size=9)
 ITEMS = st.lists(st.tuples(TEXT, st.lists(TEXT, min_size=1, max_size=3)), min_size=1, max_size=4)

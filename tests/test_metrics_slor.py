@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from command_line import jsonl, rated_rows, run
-from refless.embed import LanguageModel
-from refless.errors import InputError, UsageError
-from refless.metrics import METRICS, metric_of
-from refless.metrics.slor import SLOR
-from refless.records import Outputs, numbered
+from refless.data.records import Outputs, numbered
+from refless.metrics.references import METRICS, metric_of
+from refless.metrics.references.slor import SLOR
+from refless.registry.errors import InputError, UsageError
+from refless.text.embed import LanguageModel
 from tiny_encoder import tiny_encoder
 from tiny_language_model import tiny_language_model
 

@@ -9,9 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from command_line import run
-from refless.errors import InputError, UsageError
-from refless.metrics import DeltaBLEU
-from refless.mining import (
+from refless.data.records import Outputs
+from refless.extensions.papers.mining import (
     Candidate,
     Mining,
     Triple,
@@ -22,7 +21,8 @@ from refless.mining import (
     weight_of,
     weighted,
 )
-from refless.records import Outputs
+from refless.metrics.references import DeltaBLEU
+from refless.registry.errors import InputError, UsageError
 
 WORDS = ["how", "are", "you", "fine", "thanks", "rain", "sun", "laps", "five", "more"]
 

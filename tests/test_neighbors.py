@@ -12,16 +12,16 @@ import sklearn.base
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refless.errors import UsageError
+from refless.data.human import pool_of
+from refless.data.records import Estimates, Outputs, RatedPool, as_outputs
+from refless.data.simulate import simulate
 from refless.estimators import ESTIMATORS, BLEUNeighbors
-from refless.human import pool_of
-from refless.index import RatedIndex
-from refless.kernels import kernel_of
-from refless.kernels.bleu import bleu_star
-from refless.ngrams import Shape
-from refless.records import Estimates, Outputs, RatedPool, as_outputs
-from refless.signature import Signature
-from refless.simulate import simulate
+from refless.metrics.index import RatedIndex
+from refless.metrics.kernels import kernel_of
+from refless.metrics.kernels.bleu import bleu_star
+from refless.registry.errors import UsageError
+from refless.registry.signature import Signature
+from refless.text.ngrams import Shape
 
 TEXT = st.text("aab \U0001f98a", max_size=10)
 RATED = st.lists(

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from refless.data.records import RatedPool
+from refless.data.tables import Reading, read_pool
 from refless.estimators import BLEUNeighbors
-from refless.records import RatedPool
-from refless.tables import Reading, read_pool
 
 DATA = Path(os.environ.get("REFLESS_DATA", Path(__file__).parents[1] / ".." / "shared" / "data"))
 HUSE = DATA / "huse-summarization" / "judgements.tsv"

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refless.errors import UsageError
-from refless.ngrams import Features, Shape, Vocabulary, learn, look_up
-from refless.tokenize import tokenizer
+from refless.registry.errors import UsageError
+from refless.text.ngrams import Features, Shape, Vocabulary, learn, look_up
+from refless.text.tokenize import tokenizer
 
 Gram = tuple[str, ...]
 TEXTS = st.lists(st.text("ab \U0001f98a", max_size=12), max_size=6)

@@ -18,9 +18,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from command_line import headlines, jsonl, output_rows, run
-from refless.application import COMMANDS
+from refless.commands import COMMANDS
+from refless.data.human import pool_of
 from refless.estimators import Estimator, estimator_of
-from refless.human import pool_of
 
 Rows = Sequence[Mapping[str, object]]
 TINY = ("--embedding", 4, "--hidden", 4, "--epochs", 3, "--synthetic-epochs", 1, "--threads", 1)

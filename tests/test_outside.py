@@ -14,12 +14,12 @@ import pytest
 
 from command_line import NEIGHBORS, jsonl, rated_rows, run
 from refless import validate
-from refless.embed import WordVectors
-from refless.errors import InputError, UsageError
-from refless.outside import ours
-from refless.similarities.bertscore import published_baseline
-from refless.stopwords import stop_words
-from refless.tables import Reading, parquet, read_outputs, read_pool
+from refless.data.tables import Reading, parquet, read_outputs, read_pool
+from refless.files.outside import ours
+from refless.metrics.similarities.bertscore import published_baseline
+from refless.registry.errors import InputError, UsageError
+from refless.text.embed import WordVectors
+from refless.text.stopwords import stop_words
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -330,7 +330,7 @@ def test_faults_of_the_system_are_told_as_such(
     def broken(*_: object, **__: object) -> None:
         raise fault
 
-    monkeypatch.setattr("refless.application.validate.rated_of", broken)
+    monkeypatch.setattr("refless.commands.validate.run.rated_of", broken)
     ran = run("validate", jsonl(tmp_path / "r.jsonl", rated_rows()))
     assert (ran.code, said in ran.err) == (2, True)
     assert "Traceback" not in ran.err

@@ -10,10 +10,10 @@ from types import ModuleType
 
 import pytest
 
-from refless.studies.stress.material import material_of
-from refless.studies.stress.pairing import Drawing
-from refless.studies.stress.probes import Settings, frequent_probe
-from refless.studies.stress.sentence import score_of, search
+from refless.extensions.papers.stress.material import material_of
+from refless.extensions.papers.stress.pairing import Drawing
+from refless.extensions.papers.stress.probes import Settings, frequent_probe
+from refless.extensions.papers.stress.sentence import score_of, search
 
 ROOT = Path(__file__).parents[1]
 DATA = Path(os.environ.get("REFLESS_DATA", ROOT.parent / "shared" / "data"))

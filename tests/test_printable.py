@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from command_line import ANY_NEIGHBOR, jsonl, rated_rows, run
-from refless.printable import printable
+from refless.registry.printable import printable
 from refless.report.export import as_csv
 
 ESCAPE = "\x1b[31m\x1b]0;title\x07\u202ered\x9b5m"
@@ -79,7 +79,7 @@ def test_our_own_faults_command_nothing(rated: Path, monkeypatch: pytest.MonkeyP
     def broken(*_: object, **__: object) -> None:
         raise KeyError(ESCAPE)
 
-    monkeypatch.setattr("refless.application.validate.rated_of", broken)
+    monkeypatch.setattr("refless.commands.validate.run.rated_of", broken)
     ran = run("validate", rated)
     assert (ran.code, COMMANDS.search(ran.err)) == (1, None)
 

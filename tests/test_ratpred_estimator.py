@@ -10,13 +10,14 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
-from refless.errors import InputError, MissingExtraError, UsageError  # noqa: E402
-from refless.estimators import ESTIMATORS, RatPred, estimator_of  # noqa: E402
-from refless.estimators.ratpred.model import Range, load  # noqa: E402
-from refless.human import pool_of  # noqa: E402
-from refless.records import Outputs, RatedPool, as_outputs, numbered  # noqa: E402
-from refless.signature import Signature  # noqa: E402
-from refless.spec import spec_of  # noqa: E402
+from refless.data.human import pool_of  # noqa: E402
+from refless.data.records import Outputs, RatedPool, as_outputs, numbered  # noqa: E402
+from refless.estimators import ESTIMATORS, estimator_of  # noqa: E402
+from refless.extensions.ratpred.estimator import RatPred  # noqa: E402
+from refless.extensions.ratpred.model import Range, load  # noqa: E402
+from refless.registry.errors import InputError, MissingExtraError, UsageError  # noqa: E402
+from refless.registry.signature import Signature  # noqa: E402
+from refless.registry.spec import spec_of  # noqa: E402
 
 SMALL = {
     "embedding": 12,

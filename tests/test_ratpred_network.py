@@ -11,15 +11,9 @@ hypothesis = pytest.importorskip("hypothesis")
 from hypothesis import given, settings  # noqa: E402
 from hypothesis import strategies as st  # noqa: E402
 
-from refless.estimators.ratpred.batches import Encoded, padded  # noqa: E402
-from refless.estimators.ratpred.network import (  # noqa: E402
-    Batch,
-    Network,
-    Sequences,
-    dropping,
-    initialise,
-)
-from refless.estimators.ratpred.settings import Settings  # noqa: E402
+from refless.extensions.ratpred.batches import Encoded, padded  # noqa: E402
+from refless.extensions.ratpred.network import Batch, Network, Sequences, dropping, initialise
+from refless.extensions.ratpred.settings import Settings  # noqa: E402
 
 SMALL = Settings(embedding=5, hidden=4, layers=1)
 WORDS = {"source": 7, "text": 9}

@@ -7,12 +7,12 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
-from refless.embed import WordVectors  # noqa: E402
-from refless.errors import InputError, UsageError  # noqa: E402
-from refless.estimators import RatPred  # noqa: E402
-from refless.estimators.ratpred import targets  # noqa: E402
-from refless.estimators.ratpred.model import Range, load  # noqa: E402
-from refless.records import as_outputs  # noqa: E402
+from refless.data.records import as_outputs  # noqa: E402
+from refless.extensions.ratpred import targets  # noqa: E402
+from refless.extensions.ratpred.estimator import RatPred  # noqa: E402
+from refless.extensions.ratpred.model import Range, load  # noqa: E402
+from refless.registry.errors import InputError, UsageError  # noqa: E402
+from refless.text.embed import WordVectors  # noqa: E402
 from test_ratpred_estimator import SMALL, pool  # noqa: E402
 
 

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refless.estimators.ratpred.reading import Pair
-from refless.estimators.ratpred.synthesis import (
+from refless.extensions.ratpred.reading import Pair
+from refless.extensions.ratpred.synthesis import (
     KINDS,
     SPARED,
     Likert,

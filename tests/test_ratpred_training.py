@@ -8,10 +8,10 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
-from refless.estimators.ratpred.batches import Encoded, epoch_batches, padded  # noqa: E402
-from refless.estimators.ratpred.progress import Epoch, TrainingData  # noqa: E402
-from refless.estimators.ratpred.settings import Settings  # noqa: E402
-from refless.estimators.ratpred.training import predictions, train  # noqa: E402
+from refless.extensions.ratpred.batches import Encoded, epoch_batches, padded  # noqa: E402
+from refless.extensions.ratpred.progress import Epoch, TrainingData  # noqa: E402
+from refless.extensions.ratpred.settings import Settings  # noqa: E402
+from refless.extensions.ratpred.training import predictions, train  # noqa: E402
 
 SMALL = Settings(
     embedding=6, hidden=5, batch_size=8, epochs=6, synthetic_epochs=2, learning_rate=0.01
@@ -221,7 +221,7 @@ def test_ranking_asks_for_batches_by_source(monkeypatch: pytest.MonkeyPatch) -> 
         asked.append(words[3] is not None)
         return epoch_batches(*words)  # type: ignore[arg-type]
 
-    monkeypatch.setattr("refless.estimators.ratpred.training.epoch_batches", noted)
+    monkeypatch.setattr("refless.extensions.ratpred.training.epoch_batches", noted)
     for ranking in (0.0, 1.0):
         train(lesson(0, made=False), replace(SMALL, epochs=1, ranking=ranking))
     assert asked == [False, True]

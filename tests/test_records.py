@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refless.errors import UsageError
-from refless.human import human_ratings, pool_of
-from refless.records import (
+from refless.data.human import human_ratings, pool_of
+from refless.data.records import (
     Estimates,
     Outputs,
     Predictions,
@@ -18,6 +17,7 @@ from refless.records import (
     columns_of,
     outputs_of,
 )
+from refless.registry.errors import UsageError
 
 POOL = pool_of(
     ["a", "b", "c", "d"],

@@ -7,22 +7,22 @@ from html import unescape
 import numpy as np
 import pytest
 
+from refless.commands.explain.result import ExplainResult
+from refless.commands.metric.result import MetricResult
+from refless.data.records import Outputs, outputs_of
+from refless.data.simulate import simulate
 from refless.estimators import BLEUNeighbors
-from refless.metrics.bleu import BLEU
-from refless.metrics.scoring import run
-from refless.records import Outputs, outputs_of
+from refless.extensions.papers.huse.result import HuseResult
+from refless.extensions.papers.huse.study import huse
+from refless.extensions.papers.stress.material import Material
+from refless.extensions.papers.stress.result import StressResult
+from refless.extensions.papers.stress.rows import Probe, Row, Stressed
+from refless.metrics.references.bleu import BLEU
+from refless.metrics.references.scoring import run
+from refless.registry.signature import Signature
 from refless.report.document import Document, Figure, Section, Store, Stored, Table, plain
-from refless.report.explain import ExplainResult
 from refless.report.html import as_html
-from refless.report.huse import HuseResult
-from refless.report.metric import MetricResult
-from refless.report.stress import StressResult
 from refless.report.text import as_markdown, as_text
-from refless.signature import Signature
-from refless.simulate import simulate
-from refless.studies.huse import huse
-from refless.studies.stress.material import Material
-from refless.studies.stress.rows import Probe, Row, Stressed
 
 SIGNATURE = Signature("made", (("v", "1"),))
 

@@ -15,19 +15,19 @@ import numpy as np
 import pytest
 
 from command_line import headlines, jsonl, output_rows, rated_rows, run
-from refless.application.validate import validate
+from refless.commands.meta.result import nearest_to_people
+from refless.commands.validate.run import validate
+from refless.commands.validate.texts import scatter_section
+from refless.data.human import pool_of
+from refless.data.records import RatedPool
 from refless.estimators import BLEUNeighbors, Scorer
-from refless.human import pool_of
-from refless.records import RatedPool
+from refless.evaluation.given_scores import given
+from refless.evaluation.meta import Agreeing, Level
+from refless.evaluation.trials import dealt, trial
+from refless.evaluation.validation import Validation, validation
 from refless.report.document import Document, Figure, Section, Table
 from refless.report.html import CLIP, as_html, clip
-from refless.report.meta import nearest_to_people
-from refless.report.validate.texts import scatter_section
 from refless.stats.intervals import UNDEFINED, of_best
-from refless.studies.given_scores import given
-from refless.studies.meta import Agreeing, Level
-from refless.studies.trials import dealt, trial
-from refless.studies.validation import Validation, validation
 
 DATA = Path(os.environ.get("REFLESS_DATA", Path(__file__).parents[2] / "shared" / "data"))
 SCALE = ("--scale", 1, 5)

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from refless.commands.coverage import by_length, by_task, share_interval
 from refless.report.charts import Dot, Line, Mark, Series, curves, histogram, rows, scatter
-from refless.report.coverage import by_length, by_task, share_interval
 from refless.report.plot import Frame, axis_over, written
 
 finite = st.floats(-1e6, 1e6)

@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from refless.report.score.document import mean_sentence
-from refless.report.score.document import verdict as worth
-from refless.report.validate.verdict import Grounds, grounds_of, notes, standing, verdict
-from refless.simulate import simulate
-from refless.studies.annotators import Annotator, Annotators, annotator_interval
-from refless.studies.given_scores import given
-from refless.studies.scoring import Mean
-from refless.studies.trials import dealt, trial
-from refless.studies.validation import validation
+from refless.commands.score.document import mean_sentence
+from refless.commands.score.document import verdict as worth
+from refless.commands.validate.verdict import Grounds, grounds_of, notes, standing, verdict
+from refless.data.simulate import simulate
+from refless.evaluation.annotators import Annotator, Annotators, annotator_interval
+from refless.evaluation.given_scores import given
+from refless.evaluation.scoring import Mean
+from refless.evaluation.trials import dealt, trial
+from refless.evaluation.validation import validation
 
 LEVEL = Grounds(
     estimator="BLEU Neighbors",

@@ -14,10 +14,10 @@ import refless
 from command_line import Ran, jsonl, output_rows, rated_rows, run
 from manifests import put, resealed
 from refless import GaussianProcess
-from refless.errors import InputError, UsageError
+from refless.data.records import as_outputs
+from refless.data.simulate import simulate
 from refless.estimators import Estimator, estimator_of
-from refless.records import as_outputs
-from refless.simulate import simulate
+from refless.registry.errors import InputError, UsageError
 from tiny_encoder import tiny_encoder
 
 NEURAL = pytest.mark.skipif(not find_spec("torch"), reason="torch is not installed")

@@ -7,7 +7,7 @@ import pytest
 from jsonschema import Draft202012Validator, ValidationError
 
 from command_line import NEIGHBORS, headlines, jsonl, output_rows, rated_rows, run
-from refless.application import COMMANDS, function_of
+from refless.commands import COMMANDS, function_of
 
 SMALL = "--embedding 8 --hidden 8 --epochs 3 --synthetic-epochs 1 --threads 1"
 

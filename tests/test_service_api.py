@@ -9,11 +9,11 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from command_line import headlines, jsonl, output_rows, rated_rows, run
-from refless.application.fit import fit
-from refless.application.score import score
-from refless.application.serve import serve
-from refless.service.api import MOST_TEXTS, PIECE
-from refless.service.app import application, serving_app
+from refless.commands.fit.run import fit
+from refless.commands.score.run import score
+from refless.extensions.serve.api import MOST_TEXTS, PIECE
+from refless.extensions.serve.app import application, serving_app
+from refless.extensions.serve.serve import serve
 from serving import HOSTILE
 
 TOKEN = "secret-token"
@@ -242,8 +242,8 @@ def test_too_many_requests(rated: Path) -> None:
     """Also of somebody who tries tokens."""
     from starlette.testclient import TestClient
 
-    from refless.service.access import Pace
-    from refless.service.api import Api
+    from refless.extensions.serve.access import Pace
+    from refless.extensions.serve.api import Api
 
     api = Api(TOKEN, lambda: None, pace=Pace(3, 0.0))
     with TestClient(application(api.routes())) as web:
@@ -256,7 +256,7 @@ def test_too_many_requests(rated: Path) -> None:
 def test_no_estimator_yet() -> None:
     from starlette.testclient import TestClient
 
-    from refless.service.api import Api
+    from refless.extensions.serve.api import Api
 
     with TestClient(application(Api(TOKEN, lambda: None).routes())) as web:
         answer = web.post("/estimate", json=["a"], headers=AUTH)

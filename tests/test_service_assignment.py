@@ -8,8 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refless.report.rate import Asked
-from refless.service.assignment import ACTIVE, AUDIT, DONE, OPEN, REPEAT, SKIPPED, Assignment
+from refless.extensions.serve.assignment import (
+    ACTIVE,
+    AUDIT,
+    DONE,
+    OPEN,
+    REPEAT,
+    SKIPPED,
+    Assignment,
+)
+from refless.extensions.serve.result import Asked
 
 ASKED = Asked(overlap=0.0, repeat=0.0, lease=10.0)
 

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from command_line import jsonl, run
-from refless.simulate import simulate
+from refless.data.simulate import simulate
 from serving import HOSTILE
 
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")

@@ -15,14 +15,14 @@ import pytest
 from starlette.testclient import TestClient
 
 from command_line import jsonl, run
-from refless.application.rate import rate
-from refless.records import Outputs
-from refless.report.rate import Asked
-from refless.service.app import Latest, rating_app
-from refless.service.live import Live, LookFailedError
-from refless.service.looking import looked
-from refless.service.store import Store
-from refless.simulate import simulate
+from refless.data.records import Outputs
+from refless.data.simulate import simulate
+from refless.extensions.serve.app import Latest, rating_app
+from refless.extensions.serve.live import Live, LookFailedError
+from refless.extensions.serve.looking import looked
+from refless.extensions.serve.rate import rate
+from refless.extensions.serve.result import Asked
+from refless.extensions.serve.store import Store
 from refless.stats.anytime import MADE_UP, always_interval
 from serving import client, event, exported, joined, opened, owner_of, rate_all
 
@@ -88,7 +88,7 @@ def test_ratings_given_before_are_told(tmp_path: Path) -> None:
 
 
 def _rows(store: Any) -> list[Any]:
-    from refless.service.schema import CURRENT_ROWS
+    from refless.extensions.serve.schema import CURRENT_ROWS
 
     return store.database.read(lambda one: [*one.execute(CURRENT_ROWS)])
 
@@ -121,7 +121,7 @@ def test_failed_look_tells_no_text(tmp_path: Path) -> None:
 def test_look_ends_with_the_process_that_asked(tmp_path: Path) -> None:
     """Its pipe closes when that process dies, be it by kill -9; the look would go on for long."""
     store = opened(f"sqlite:///{tmp_path / 'a.sqlite'}")
-    slow = "import time, refless.service.looking as it; it.looked = lambda job: time.sleep(600)"
+    slow = "import time, refless.extensions.serve.looking as it; it.looked = lambda job: time.sleep(600)"
     words = [sys.executable, "-c", f"{slow}; it.main()"]
     with subprocess.Popen(words, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdin is not None
@@ -156,7 +156,7 @@ def test_fault_of_the_system_does_not_end_the_looks(
         await asyncio.sleep(0)
 
     monkeypatch.setattr(live, "_look", look)
-    monkeypatch.setattr("refless.service.live.until", soon)
+    monkeypatch.setattr("refless.extensions.serve.live.until", soon)
     asyncio.run(live.watch())
     assert looks == 2
     store.close()
@@ -313,7 +313,7 @@ def test_choices_are_covered_at_every_look(share: float) -> None:
 
 def test_so_many_more_settle_it() -> None:
     """Told numbers of ratings do it four times out of five: 300 runs, standard error .023."""
-    from refless.service.looking import more_to_settle
+    from refless.extensions.serve.looking import more_to_settle
     from refless.stats.prediction_powered import Answer
 
     rng, n, true = np.random.default_rng(1), 20, 0.5
@@ -394,10 +394,10 @@ def test_intervals_hold_at_any_look_if_differences_are_skewed(kind: str) -> None
 
 def test_alike_raters_are_seldom_called_odd() -> None:
     """Four raters alike, looked at after 20, 40 ... 320 ratings: any sentence in at most 5 %."""
-    from refless.report.validate.drift import drifted
-    from refless.service.looking import corrected
-    from refless.studies.drift import drift
-    from refless.tables import Reading, read_pool
+    from refless.commands.validate.drift import drifted
+    from refless.data.tables import Reading, read_pool
+    from refless.evaluation.drift import drift
+    from refless.extensions.serve.looking import corrected
 
     called, runs = 0, 60
     for seed in range(runs):

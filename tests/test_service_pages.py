@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from refless.records import Outputs
-from refless.report.rate import Asked, Where
-from refless.service.access import Access, Pace
-from refless.service.exports import EXPORTS, kept
-from refless.service.store import OWNER, RATER, Store
-from refless.tables import Reading, read_pool
+from refless.data.records import Outputs
+from refless.data.tables import Reading, read_pool
+from refless.extensions.serve.access import Access, Pace
+from refless.extensions.serve.exports import EXPORTS, kept
+from refless.extensions.serve.result import Asked, Where
+from refless.extensions.serve.store import OWNER, RATER, Store
 from serving import HOSTILE, client, event, exported, joined, opened, outputs, owner_of, rate_all
 
 ASKED = Asked(repeat=0.0, per_item=2)
@@ -287,7 +287,7 @@ def test_notes_have_no_nul(web: Any, store: Store) -> None:
 
 def test_raters_have_a_pace(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """One rater who sends without end is slowed down, and keeps nobody else from rating."""
-    monkeypatch.setattr("refless.service.app.RATED", (5, 0.01))
+    monkeypatch.setattr("refless.extensions.serve.app.RATED", (5, 0.01))
     first, second = store.add_rater(""), store.add_rater("")
     with client(store) as web:
         headers = joined(web, store, first)
@@ -318,7 +318,7 @@ def test_half_requests_keep_nobody_out(store: Store, monkeypatch: pytest.MonkeyP
     """More connections than are served send half a head each, and others are answered."""
     import uvicorn
 
-    from refless.service import app
+    from refless.extensions.serve import app
 
     monkeypatch.setattr(app, "PATIENCE", 1.0)
     monkeypatch.setattr(app, "MOST_WAITING", 20)

@@ -13,12 +13,12 @@ import sqlalchemy as sa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refless.errors import InputError, UsageError
-from refless.report.rate import Asked
-from refless.service.database import LOCK, Database, back_up, file_of
-from refless.service.schema import CURRENT_ROWS, metadata
-from refless.service.store import Rater, Refused, Store
-from refless.tables.pairs import read_pairs
+from refless.data.tables.pairs import read_pairs
+from refless.extensions.serve.database import LOCK, Database, back_up, file_of
+from refless.extensions.serve.result import Asked
+from refless.extensions.serve.schema import CURRENT_ROWS, metadata
+from refless.extensions.serve.store import Rater, Refused, Store
+from refless.registry.errors import InputError, UsageError
 from serving import event, new_database, opened, outputs, owner_of, rate_all, rows_of
 
 BOTH = Asked(dimensions=("fluency", "sense"), repeat=0.0)

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refless.errors import UsageError
-from refless.signature import Signature, setting
+from refless.registry.errors import UsageError
+from refless.registry.signature import Signature, setting
 
 # every code point, lone surrogates too, and often the characters that signatures are built with
 ANY_TEXT = st.text(st.one_of(st.characters(exclude_categories=()), st.sampled_from("|:%,= \n")))

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
-from refless.errors import UsageError
-from refless.human import human_ratings
-from refless.simulate import ERRORS, SYSTEMS, Simulated, simulate
+from refless.data.human import human_ratings
+from refless.data.simulate import ERRORS, SYSTEMS, Simulated, simulate
+from refless.registry.errors import UsageError
 
 
 def digest(simulated: Simulated) -> str:

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refless.errors import UsageError
-from refless.kernels import KERNELS, BertScore, BleuStar, RougeL, kernel_of
-from refless.metrics import METRICS, metric_of
-from refless.spec import About, check, listed, parameters, parse, spec_of
+from refless.metrics.kernels import KERNELS, BertScore, BleuStar, RougeL, kernel_of
+from refless.metrics.references import METRICS, metric_of
+from refless.registry.errors import UsageError
+from refless.registry.spec import About, check, listed, parameters, parse, spec_of
 
 
 @dataclass(frozen=True, kw_only=True)

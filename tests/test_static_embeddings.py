@@ -14,12 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from command_line import jsonl, run
-from refless.embed import Encoder, encoder, static
-from refless.errors import InputError, MissingExtraError, UsageError
+from refless.data.human import pool_of
+from refless.data.records import Outputs, as_outputs
 from refless.estimators import GaussianProcess
-from refless.human import pool_of
-from refless.metrics import METRICS
-from refless.records import Outputs, as_outputs
+from refless.metrics.references import METRICS
+from refless.registry.errors import InputError, MissingExtraError, UsageError
+from refless.text.embed import Encoder, encoder, static
 
 tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed")
 safetensors = pytest.importorskip("safetensors.numpy", reason="safetensors is not installed")

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm, t
 
-from refless.records import Estimates, Outputs, Residuals, numbered
+from refless.data.records import Estimates, Outputs, Residuals, numbered
+from refless.evaluation.scoring import Scored, scored
 from refless.stats.clusters import design_effect, group_effects, intraclass, unseen, width
-from refless.studies.scoring import Scored, scored
 
 
 def test_intraclass_by_hand() -> None:

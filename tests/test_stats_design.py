@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from refless.data.records import as_outputs
+from refless.data.simulate import simulate
 from refless.estimators import GaussianProcess
 from refless.estimators.gp.exact import exact
 from refless.estimators.gp.inducing import Inducing, positive_root, seen_of
 from refless.estimators.gp.model import doubted
-from refless.records import as_outputs
-from refless.simulate import simulate
 from refless.stats.design import left_after, most_telling
 
 

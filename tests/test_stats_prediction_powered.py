@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import ttest_ind, ttest_rel
 
-from refless.records import FloatArray
+from refless.registry.arrays import FloatArray
 from refless.stats.intervals import student
 from refless.stats.prediction_powered import Answer, Cells, powered
 from refless.stats.raters import Severity, severity

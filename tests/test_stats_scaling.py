@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy.special import ndtri
 from scipy.stats import rankdata
 
-from refless.records import FloatArray
+from refless.registry.arrays import FloatArray
 from refless.stats.scaling import FARTHEST, NormalRanks, Standardized
 
 NAN = float("nan")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refless.records import FloatArray
+from refless.registry.arrays import FloatArray
 from refless.stats import correlation, fenwick, influence, weighted
 from refless.stats.measures import MEASURES
 from refless.stats.pairs import pairwise_accuracy, tie_threshold

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refless.records import FloatArray, IntArray
+from refless.registry.arrays import FloatArray, IntArray
 from refless.stats import correlation, within
 from refless.stats.within import WITHIN, positions
 

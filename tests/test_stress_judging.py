@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from refless.errors import InputError, UsageError
-from refless.records import Outputs
-from refless.studies.stress.judging import Scorer
+from refless.data.records import Outputs
+from refless.extensions.papers.stress.judging import Scorer
+from refless.registry.errors import InputError, UsageError
 
 OUTPUTS = Outputs(
     ids=("a", "b"), texts=("one two", "drei \u2028 vier"), references=(("r",), ("s", "t"))

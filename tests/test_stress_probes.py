@@ -6,22 +6,22 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from refless.errors import InputError, UsageError
-from refless.metrics import BLEU, RougeL, metric_of
-from refless.metrics.protocol import Scores, averaged
-from refless.records import Outputs, numbered
-from refless.signature import Signature
-from refless.studies.stress.material import Material, material_of
-from refless.studies.stress.pairing import Drawing, rounds, rows_of
-from refless.studies.stress.probes import (
+from refless.data.records import Outputs, numbered
+from refless.extensions.papers.stress.material import Material, material_of
+from refless.extensions.papers.stress.pairing import Drawing, rounds, rows_of
+from refless.extensions.papers.stress.probes import (
     Settings,
     direction_probe,
     frequent_probe,
     rare_probe,
     references_probe,
 )
-from refless.studies.stress.rows import Probe, Row, relative
-from refless.studies.stress.run import Plan, stress
+from refless.extensions.papers.stress.rows import Probe, Row, relative
+from refless.extensions.papers.stress.run import Plan, stress
+from refless.metrics.references import BLEU, RougeL, metric_of
+from refless.metrics.references.protocol import Scores, averaged
+from refless.registry.errors import InputError, UsageError
+from refless.registry.signature import Signature
 
 FEW = Drawing(resamples=100)
 NOUNS = ("dog", "cat", "boat", "tree", "child", "horse", "river", "tower")

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refless.errors import InputError, UsageError
-from refless.metrics import BLEU, Metric, RougeL, SentenceBLEU, metric_of
-from refless.records import Outputs, numbered
-from refless.studies.stress import sentence
-from refless.studies.stress.sentence import constant_of, score_of, search, signed
+from refless.data.records import Outputs, numbered
+from refless.extensions.papers.stress import sentence
+from refless.extensions.papers.stress.sentence import constant_of, score_of, search, signed
+from refless.metrics.references import BLEU, Metric, RougeL, SentenceBLEU, metric_of
+from refless.registry.errors import InputError, UsageError
 
 FAST = (
     "bleu:tokenize=words,smooth=coco",

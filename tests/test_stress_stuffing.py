@@ -5,17 +5,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from refless.errors import UsageError
+from refless.data.human import pool_of
+from refless.data.records import Outputs, RatedPool, outputs_of
+from refless.data.simulate import simulate
 from refless.estimators import BLEUNeighbors, GaussianProcess
-from refless.human import pool_of
-from refless.records import Outputs, RatedPool, outputs_of
-from refless.simulate import simulate
-from refless.studies.stress.judging import Estimated
-from refless.studies.stress.material import material_of
-from refless.studies.stress.pairing import Drawing
-from refless.studies.stress.probes import Settings
-from refless.studies.stress.run import Plan, stress
-from refless.studies.stress.stuffing import Attack, fragments_of, stuffed, stuffing_probe
+from refless.extensions.papers.stress.judging import Estimated
+from refless.extensions.papers.stress.material import material_of
+from refless.extensions.papers.stress.pairing import Drawing
+from refless.extensions.papers.stress.probes import Settings
+from refless.extensions.papers.stress.run import Plan, stress
+from refless.extensions.papers.stress.stuffing import Attack, fragments_of, stuffed, stuffing_probe
+from refless.registry.errors import UsageError
 
 SMALL = Attack(fragments=25, steps=3, halves=2, draws=3)
 

@@ -3,10 +3,10 @@
 import numpy as np
 
 import refless
-from refless.records import Outputs
-from refless.simulate import simulate
-from refless.studies.stress.material import material_of
-from refless.studies.stress.useless import REFUSAL, useless, warns
+from refless.data.records import Outputs
+from refless.data.simulate import simulate
+from refless.extensions.papers.stress.material import material_of
+from refless.extensions.papers.stress.useless import REFUSAL, useless, warns
 
 KINDS = ["refusal", "empty", "truncated", "shuffled", "repeated", "another item's answer"]
 POOL = simulate(240, seed=3).pool

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refless.studies.stress import words as w
+from refless.extensions.papers.stress import words as w
 
 TEXTS = ("A man, a plan (a canal).", "Woman reads.", "")
 

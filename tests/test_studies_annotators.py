@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from refless.human import human_ratings
-from refless.records import RatedPool, Ratings, numbered
+from refless.commands.annotators import annotators_record
+from refless.data.human import human_ratings
+from refless.data.records import RatedPool, Ratings, numbered
+from refless.evaluation.annotators import annotators
 from refless.report.export import as_json
-from refless.report.record import annotators_record
-from refless.studies.annotators import annotators
 
 DATA = Path(os.environ.get("REFLESS_DATA", Path(__file__).parents[1] / ".." / "shared" / "data"))
 HUSE = DATA / "huse-summarization" / "judgements.tsv"

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
+from refless.data.simulate import simulate
 from refless.estimators.gp.data import folds_of
-from refless.simulate import simulate
-from refless.studies import baselines
-from refless.studies.baselines import WORDS, constant, length_only, tfidf
+from refless.evaluation import baselines
+from refless.evaluation.baselines import WORDS, constant, length_only, tfidf
 
 BASELINES = {
     "constant": lambda human, _lengths, groups: constant(human, groups),

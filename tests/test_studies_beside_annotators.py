@@ -7,11 +7,12 @@ import math
 import numpy as np
 import pytest
 
-from refless.human import human_ratings
-from refless.records import FloatArray, IntArray, RatedPool, Ratings, numbered
+from refless.data.human import human_ratings
+from refless.data.records import RatedPool, Ratings, numbered
+from refless.evaluation.beside_annotators import BesideAnnotators, beside_annotators
+from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.correlation import spearman
 from refless.stats.within import positions
-from refless.studies.beside_annotators import BesideAnnotators, beside_annotators
 from trials import fixed
 
 

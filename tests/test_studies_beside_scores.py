@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refless.human import pool_of
-from refless.stats.scaling import NormalRanks
-from refless.studies.beside_scores import (
+from refless.data.human import pool_of
+from refless.evaluation.beside_scores import (
     RIDGE,
     TOGETHER,
     beside_scores,
@@ -19,7 +18,8 @@ from refless.studies.beside_scores import (
     linear,
     tried_scores,
 )
-from refless.studies.side_by_side import side_by_side
+from refless.evaluation.side_by_side import side_by_side
+from refless.stats.scaling import NormalRanks
 from trials import fixed
 
 NAN = float("nan")

@@ -6,15 +6,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from refless.errors import UsageError
+from refless.data.human import pool_of
+from refless.data.records import Outputs, Residuals, as_outputs
+from refless.data.simulate import simulate
 from refless.estimators import BLEUNeighbors, GaussianProcess
-from refless.human import pool_of
-from refless.records import Outputs, Residuals, as_outputs
-from refless.simulate import simulate
-from refless.stats.intervals import student
-from refless.studies.choosing import learn
-from refless.studies.comparing import Field, Pair, compared
-from refless.studies.drawing import (
+from refless.evaluation.choosing import learn
+from refless.evaluation.comparing import Field, Pair, compared
+from refless.evaluation.drawing import (
     Units,
     beside_pair,
     draw,
@@ -23,7 +21,9 @@ from refless.studies.drawing import (
     wanted,
     with_pair,
 )
-from refless.studies.spreads import errors_of, held_out_by
+from refless.evaluation.spreads import errors_of, held_out_by
+from refless.registry.errors import UsageError
+from refless.stats.intervals import student
 
 POOL = simulate(90, seed=11).pool
 RATED, OTHERS = np.arange(60), np.arange(60, 90)
@@ -82,7 +82,7 @@ def test_empty_outputs_teach_nothing() -> None:
 
 def test_of_many_outputs_some_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     """More different ones than the limit: as many are drawn, with the seed."""
-    monkeypatch.setattr("refless.studies.choosing.MOST", 10)
+    monkeypatch.setattr("refless.evaluation.choosing.MOST", 10)
     first, second = ({*learn(FITTED, OUTPUTS, 9, seed).rows.tolist()} for seed in (0, 1))
     assert len(first) == len(second) == 9
     assert first != second

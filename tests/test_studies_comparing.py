@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from refless.records import FloatArray, Outputs, Residuals
+from refless.data.records import Outputs, Residuals
+from refless.evaluation.comparing import Pair, compared
+from refless.evaluation.entries import Field
+from refless.registry.arrays import FloatArray
 from refless.stats.assurance import USUAL, chance_shown
-from refless.studies.comparing import Pair, compared
-from refless.studies.entries import Field
 
 ITEMS = 300
 

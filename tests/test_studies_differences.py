@@ -5,11 +5,11 @@ import math
 import numpy as np
 import pytest
 
-from refless.nouns import counted
-from refless.records import FloatArray, IntArray
+from refless.evaluation import differences
+from refless.evaluation.differences import difference
+from refless.registry.arrays import FloatArray, IntArray
+from refless.registry.nouns import counted
 from refless.stats.correlation import spearman
-from refless.studies import differences
-from refless.studies.differences import difference
 
 RNG = np.random.default_rng(5)
 HUMAN = RNG.normal(size=150)

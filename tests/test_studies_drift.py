@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 
 from command_line import headlines, jsonl, run
-from refless.records import FloatArray, IntArray, RatedPool, Ratings
-from refless.report.validate.drift import drift_sections, drifted
+from refless.commands.validate.drift import drift_sections, drifted
+from refless.data.records import RatedPool, Ratings
+from refless.data.tables import Reading, read_pool
+from refless.evaluation.drift import Drift, _slots, drift
+from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.corrections import holm
-from refless.studies.drift import Drift, _slots, drift
-from refless.tables import Reading, read_pool
 
 RUNS, TEXTS = 200, 60
 FOLLOW, HIGHER = "Raters who use less of the scale", "Raters who rate higher or lower"

@@ -12,18 +12,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import kolmogorov
 
+from refless.data.records import Outputs, RatedPool, as_outputs
+from refless.data.simulate import simulate
+from refless.data.tables import Reading, read_pool
 from refless.estimators import BLEUNeighbors
-from refless.kernels.bleu import gram_cosine
-from refless.meaning import words
-from refless.ngrams import learn, look_up
-from refless.records import Outputs, RatedPool, as_outputs
-from refless.simulate import simulate
+from refless.evaluation.copies import RUNS, SHORTEST, copies, pairs, plain, trained_on
+from refless.evaluation.guards import LEVEL, guards, more
+from refless.evaluation.scoring import scored
+from refless.evaluation.unlike import FEWEST, KINDS, _numbers, unlike
+from refless.metrics.kernels.bleu import gram_cosine
 from refless.stats.excess import Marked, gap
-from refless.studies.copies import RUNS, SHORTEST, copies, pairs, plain, trained_on
-from refless.studies.guards import LEVEL, guards, more
-from refless.studies.scoring import scored
-from refless.studies.unlike import FEWEST, KINDS, _numbers, unlike
-from refless.tables import Reading, read_pool
+from refless.text.meaning import words
+from refless.text.ngrams import learn, look_up
 
 DATA = Path(os.environ.get("REFLESS_DATA", Path(__file__).parents[2] / "shared" / "data"))
 WORDS = st.lists(st.sampled_from(["a", "b", "c", "d"]), max_size=9).map(" ".join)

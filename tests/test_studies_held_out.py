@@ -9,10 +9,10 @@ import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refless.records import Predictions
+from refless.data.records import Predictions
+from refless.evaluation import held_out
+from refless.evaluation.held_out import agreement
 from refless.report.export import as_json
-from refless.studies import held_out
-from refless.studies.held_out import agreement
 
 NAN = float("nan")
 

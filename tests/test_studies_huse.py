@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refless.errors import InputError, UsageError
-from refless.studies.huse import huse
+from refless.extensions.papers.huse.study import huse
+from refless.registry.errors import InputError, UsageError
 
 DATA = Path(os.environ.get("REFLESS_DATA", Path(__file__).parents[2] / "shared" / "data"))
 

@@ -6,12 +6,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from refless.commands.validate.made_of import made_of_sections, shown
+from refless.data.records import RatedPool, Ratings
 from refless.estimators.scorer import Held
-from refless.records import FloatArray, IntArray, RatedPool, Ratings
-from refless.report.validate.made_of import made_of_sections, shown
-from refless.studies.baselines import label_means
-from refless.studies.made_of import MadeOf, cells, made_of
-from refless.studies.trials import Trial
+from refless.evaluation.baselines import label_means
+from refless.evaluation.made_of import MadeOf, cells, made_of
+from refless.evaluation.trials import Trial
+from refless.registry.arrays import FloatArray, IntArray
 from trials import deal_of
 
 RUNS = 40

@@ -6,23 +6,23 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from refless.errors import UsageError
+from refless.data.records import Outputs, as_outputs
+from refless.data.simulate import simulate
 from refless.estimators import ESTIMATORS
-from refless.metrics import BLEU
-from refless.metrics.protocol import averaged
-from refless.records import Outputs, as_outputs
-from refless.simulate import simulate
-from refless.studies.alternative import alternative_test
-from refless.studies.easy_texts import easy_texts
-from refless.studies.given_scores import GivenScores, given
-from refless.studies.held_out import agreement
-from refless.studies.huse import huse
-from refless.studies.judging import Scorer, judged, signed
-from refless.studies.learning_curve import learning_curve
-from refless.studies.meta import How, meta
-from refless.studies.thresholds import thresholds
-from refless.studies.transfer import by_task, transfer
-from refless.studies.units import units_of
+from refless.evaluation.alternative import alternative_test
+from refless.evaluation.given_scores import GivenScores, given
+from refless.evaluation.held_out import agreement
+from refless.evaluation.judging import Scorer, judged, signed
+from refless.evaluation.learning_curve import learning_curve
+from refless.evaluation.meta import How, meta
+from refless.evaluation.thresholds import thresholds
+from refless.evaluation.units import units_of
+from refless.extensions.papers.easy_texts import easy_texts
+from refless.extensions.papers.huse.study import huse
+from refless.extensions.papers.transfer import by_task, transfer
+from refless.metrics.references import BLEU
+from refless.metrics.references.protocol import averaged
+from refless.registry.errors import UsageError
 
 POOL = replace(
     simulate(60, seed=6, annotators=6).pool, tasks=tuple("ab"[i // 30] for i in range(60))

@@ -9,18 +9,18 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from refless.errors import UsageError
-from refless.metrics import BLEU
-from refless.metrics.protocol import averaged
-from refless.records import Outputs, Predictions
-from refless.report.meta import nearest_to_people
+from refless.commands.meta.result import nearest_to_people
+from refless.data.records import Outputs, Predictions
+from refless.evaluation.meta import How, meta, together_of
+from refless.evaluation.systems import gap_interval
+from refless.metrics.references import BLEU
+from refless.metrics.references.protocol import averaged
+from refless.registry.errors import UsageError
 from refless.stats.corrections import holm
 from refless.stats.intervals import of_best
 from refless.stats.measures import WEIGHTED
 from refless.stats.resampling import bootstrap
 from refless.stats.williams import williams
-from refless.studies.meta import How, meta, together_of
-from refless.studies.systems import gap_interval
 
 DATA = Path(os.environ.get("REFLESS_DATA", Path(__file__).parents[2] / "shared" / "data"))
 HOW = How(resamples=60, permutations=200)

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from refless.data.human import pool_of
+from refless.data.records import RatedPool
+from refless.data.simulate import simulate
+from refless.data.tables import Reading, read_pool
 from refless.estimators import GaussianProcess
-from refless.human import pool_of
-from refless.records import RatedPool
-from refless.simulate import simulate
-from refless.studies.alternative import alternative_test
-from refless.studies.annotators import annotators
-from refless.studies.rater_agreement import rater_agreement
-from refless.tables import Reading, read_pool
+from refless.evaluation.alternative import alternative_test
+from refless.evaluation.annotators import annotators
+from refless.evaluation.rater_agreement import rater_agreement
 from test_studies_annotators import pool_from
 
 DATA = Path(os.environ.get("REFLESS_DATA", Path(__file__).parents[2] / "shared" / "data"))

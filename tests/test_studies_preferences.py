@@ -5,13 +5,13 @@ import re
 import numpy as np
 import pytest
 
-from refless.errors import UsageError
+from refless.commands.pairs.judged import recommendation, worth_using
+from refless.data.preferences import Pairs, pairs_of, votes_of
 from refless.estimators import GaussianProcess
-from refless.pairs import Pairs, pairs_of, votes_of
-from refless.records import FloatArray
-from refless.report.pairs.judged import recommendation, worth_using
-from refless.studies.baselines import tfidf
-from refless.studies.preferences import Opinion, coin, dealt, judged, length, of_scores, words
+from refless.evaluation.baselines import tfidf
+from refless.evaluation.preferences import Opinion, coin, dealt, judged, length, of_scores, words
+from refless.registry.arrays import FloatArray
+from refless.registry.errors import UsageError
 
 NOTHING = np.zeros(0)
 

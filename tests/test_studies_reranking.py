@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from refless.estimators.scorer import Held
+from refless.evaluation.reranking import Reranking, reranking, several
+from refless.evaluation.trials import Trial
 from refless.stats.intervals import student
-from refless.studies.reranking import Reranking, reranking, several
-from refless.studies.trials import Trial
 from trials import deal_of, fixed
 
 

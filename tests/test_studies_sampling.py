@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from command_line import jsonl, run
-from refless.human import pool_of
-from refless.records import RatedPool
-from refless.studies.sampling import drawn_rows
+from refless.data.human import pool_of
+from refless.data.records import RatedPool
+from refless.evaluation.sampling import drawn_rows
 
 WORDS = ("ferry", "choir", "museum", "bridge", "school", "tower")
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refless.records import Estimates, Outputs, Reason, Residuals, numbered
+from refless.data.records import Estimates, Outputs, Reason, Residuals, numbered
+from refless.evaluation.scoring import Means, Scored, Summed, scored
 from refless.stats.clusters import Sums
-from refless.studies.scoring import Means, Scored, Summed, scored
 
 RESIDUALS = np.array([-0.2, -0.1, 0.0, 0.1, 0.2])
 

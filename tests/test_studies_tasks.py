@@ -5,15 +5,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from refless.errors import UsageError
+from refless.data.records import as_outputs
+from refless.data.simulate import simulate
 from refless.estimators import BLEUNeighbors, GaussianProcess
-from refless.records import as_outputs
-from refless.signature import Signature
-from refless.simulate import simulate
-from refless.studies.easy_texts import easy_texts
-from refless.studies.held_out import agreement
-from refless.studies.judging import across, beside
-from refless.studies.transfer import by_task, transfer
+from refless.evaluation.held_out import agreement
+from refless.evaluation.judging import across, beside
+from refless.extensions.papers.easy_texts import easy_texts
+from refless.extensions.papers.transfer import by_task, transfer
+from refless.registry.errors import UsageError
+from refless.registry.signature import Signature
 from test_studies_annotators import pool_from
 from test_studies_people import shuffled
 

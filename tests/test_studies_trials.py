@@ -9,14 +9,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from refless.data.human import pool_of
+from refless.data.simulate import simulate
 from refless.estimators import BLEUNeighbors, Estimator, GaussianProcess
 from refless.estimators.scorer import Held
-from refless.human import pool_of
-from refless.simulate import simulate
-from refless.stats import within
-from refless.stats.measures import MEASURES
-from refless.studies.baselines import baselines
-from refless.studies.trials import (
+from refless.evaluation.baselines import baselines
+from refless.evaluation.trials import (
     Trial,
     agreement_of,
     dealt,
@@ -29,6 +27,8 @@ from refless.studies.trials import (
     trial,
     value_of,
 )
+from refless.stats import within
+from refless.stats.measures import MEASURES
 from trials import deal_of, fixed
 
 POOL = simulate(90, seed=4).pool
@@ -361,7 +361,7 @@ def test_without_signal_no_correlation_is_expected() -> None:
 
 def baselines_of(human: np.ndarray) -> Held:
     """A line on lengths, which these ratings do not follow."""
-    from refless.studies.baselines import length_only, lengths_of
+    from refless.evaluation.baselines import length_only, lengths_of
 
     lengths = lengths_of(POOL)
     return Held(

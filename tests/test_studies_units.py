@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from refless.errors import UsageError
-from refless.metrics import BLEU
-from refless.metrics.protocol import averaged
-from refless.records import Outputs, Predictions
-from refless.simulate import simulate
-from refless.studies.units import in_units, units_of
+from refless.data.records import Outputs, Predictions
+from refless.data.simulate import simulate
+from refless.evaluation.units import in_units, units_of
+from refless.metrics.references import BLEU
+from refless.metrics.references.protocol import averaged
+from refless.registry.errors import UsageError
 
 POOL = simulate(120, seed=5).pool
 

@@ -6,13 +6,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from refless.errors import UsageError
+from refless.data.simulate import simulate
 from refless.estimators import BLEUNeighbors
-from refless.simulate import simulate
-from refless.studies.trials import dealt, trial
-from refless.studies.validation import Validation, codes, group_labels, validation
+from refless.evaluation.trials import dealt, trial
+from refless.evaluation.validation import Validation, codes, group_labels, validation
+from refless.registry.errors import UsageError
 
-from refless.records import RatedPool  # isort: skip
+from refless.data.records import RatedPool  # isort: skip
 
 POOL = simulate(60, seed=3).pool
 

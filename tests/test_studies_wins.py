@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from refless.pairs import Pairs, digest, pairs_of
-from refless.studies.wins import rate, wins
+from refless.data.preferences import Pairs, digest, pairs_of
+from refless.evaluation.wins import rate, wins
 
 
 def arena() -> Pairs:

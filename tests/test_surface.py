@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refless.surface import LEXIS, MARKS, READ, RELATION, SHAPE, last_turn, relation, surface
+from refless.text.surface import LEXIS, MARKS, READ, RELATION, SHAPE, last_turn, relation, surface
 
 NAMES = SHAPE + LEXIS + MARKS
 SOURCE = "Is the Mill in Rome or Oslo?\nAnn paid 30 or 40."

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from refless.errors import InputError
-from refless.tables import Columns, Reading, read_outputs, read_pool
+from refless.data.tables import Columns, Reading, read_outputs, read_pool
+from refless.registry.errors import InputError
 
 SKIP = Reading(skip_bad=True)
 

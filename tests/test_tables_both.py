@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refless.errors import InputError
-from refless.tables import Columns, Reading, read_both, read_outputs, read_pool, read_scored
+from refless.data.tables import Columns, Reading, read_both, read_outputs, read_pool, read_scored
+from refless.registry.errors import InputError
 
 ROWS: list[dict[str, Any]] = [
     {"text": "a", "prompt": "p", "system": "x", "rating": 1},

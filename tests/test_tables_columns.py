@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refless.errors import InputError, UsageError
-from refless.tables import ALIASES, Columns, Reading, read_outputs, read_pool, read_scored
+from refless.data.tables import ALIASES, Columns, Reading, read_outputs, read_pool, read_scored
+from refless.registry.errors import InputError, UsageError
 
 
 def table(folder: Path, *rows: dict[str, Any], name: str = "pool.jsonl") -> str:

@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refless.errors import InputError, MissingExtraError, UsageError
-from refless.tables import Columns, Reading, read_outputs, read_pool
-from refless.tables.delimited import delimiter_of
+from refless.data.tables import Columns, Reading, read_outputs, read_pool
+from refless.data.tables.delimited import delimiter_of
+from refless.registry.errors import InputError, MissingExtraError, UsageError
 
 ROWS = [
     {"id": "a", "text": "yes , I do", "rating": 3},
@@ -164,7 +164,7 @@ def test_strings_are_shared_while_columns_repeat(
     """Equal strings are one object in memory; columns of unique strings are not remembered."""
     rows = [{"text": f"t{i}", "system": "s", "rating": 1} for i in range(20_000)]
     path = write(tmp_path, "p.jsonl", jsonl(rows))
-    monkeypatch.setattr("refless.tables.gathering._MEMO", 10)
+    monkeypatch.setattr("refless.data.tables.gathering._MEMO", 10)
     pool = read_pool([path]).pool
     assert len({id(system) for system in pool.systems}) == 1
     assert pool.texts == tuple(row["text"] for row in rows)

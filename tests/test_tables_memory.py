@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refless.errors import InputError, UsageError
-from refless.human import pool_of
-from refless.records import RatedPool, outputs_of
-from refless.tables import Columns, Reading, read_outputs, read_pool, read_scored
+from refless.data.human import pool_of
+from refless.data.records import RatedPool, outputs_of
+from refless.data.tables import Columns, Reading, read_outputs, read_pool, read_scored
+from refless.registry.errors import InputError, UsageError
 
 ROWS: list[dict[str, Any]] = [
     {"id": 7, "text": "a", "rating": 4.5, "annotator": "x", "prompt": "p"},

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refless.errors import InputError, MissingExtraError
-from refless.tables import Columns, Reading, read_outputs, read_pool
-from refless.tables.json_values import Values, values_in
+from refless.data.tables import Columns, Reading, read_outputs, read_pool
+from refless.data.tables.json_values import Values, values_in
+from refless.registry.errors import InputError, MissingExtraError
 from test_tables_formats import write
 
 NESTED = [

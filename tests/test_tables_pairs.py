@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refless.errors import InputError
-from refless.pairs import Pairs
-from refless.tables import Columns, PairsRead, Reading, holds_pairs, read_pairs, read_pool
+from refless.data.preferences import Pairs
+from refless.data.tables import Columns, PairsRead, Reading, holds_pairs, read_pairs, read_pool
+from refless.registry.errors import InputError
 from test_tables_formats import write
 
 Row = dict[str, Any]

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refless.errors import InputError, UsageError
-from refless.tables import Columns, PoolRead, Reading, parse_rating_map, read_pool
+from refless.data.tables import Columns, PoolRead, Reading, parse_rating_map, read_pool
+from refless.registry.errors import InputError, UsageError
 
 
 def rated(folder: Path, *ratings: Any, **reading: Any) -> PoolRead:

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from refless.errors import InputError
-from refless.tables import Columns, Reading, read_outputs, read_pool
+from refless.data.tables import Columns, Reading, read_outputs, read_pool
+from refless.registry.errors import InputError
 
 DATA = Path(os.environ.get("REFLESS_DATA", Path(__file__).parents[1] / ".." / "shared" / "data"))
 

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from command_line import jsonl
-from refless.errors import InputError, UsageError
-from refless.human import pool_of
-from refless.records import FloatArray
-from refless.tables import Columns, Reading, read_both, read_outputs, read_pool
+from refless.data.human import pool_of
+from refless.data.tables import Columns, Reading, read_both, read_outputs, read_pool
+from refless.registry.arrays import FloatArray
+from refless.registry.errors import InputError, UsageError
 
 NAN = float("nan")
 ROWS = "text,rating,gpt4,comet\na,1,4,0.5\nb,2,N/A,-1e3\nc,3,,nan\n"

@@ -7,10 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refless import meaning
-from refless.errors import UsageError
-from refless.studies.copies import plain
-from refless.tokenize import code_points, distinct, encode, learn_tokens, token_counts, tokenizer
+from refless.evaluation.copies import plain
+from refless.registry.errors import UsageError
+from refless.text import meaning
+from refless.text.tokenize import (
+    code_points,
+    distinct,
+    encode,
+    learn_tokens,
+    token_counts,
+    tokenizer,
+)
 
 ANY_TEXT = st.text(st.characters(), max_size=20)  # every code point, lone surrogates too
 WORDS = st.lists(st.sampled_from(["a", "the", "fox,", "\U0001f98a", "e\u0301"]), max_size=6)

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from command_line import ANY_NEIGHBOR, NEIGHBORS, jsonl, new_rows, output_rows, rated_rows, run
 from refless import RefLessError
-from refless.application.lists import estimators
+from refless.commands.lists.run import estimators
+from refless.data.tables import Reading, read_pool
 from refless.report.result import GateRecord
 from refless.report.tools.junit import junit
-from refless.tables import Reading, read_pool
 
 SCALE = ("--scale", 1, 5)
 UUID4 = r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"

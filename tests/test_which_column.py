@@ -11,8 +11,7 @@ import pytest
 
 import refless
 from command_line import jsonl, run
-from refless.errors import InputError
-from refless.tables import (
+from refless.data.tables import (
     ALIASES,
     Columns,
     Reading,
@@ -21,7 +20,8 @@ from refless.tables import (
     read_pool,
     read_scored,
 )
-from refless.tables.columns import HUSE_ROLES
+from refless.data.tables.columns import HUSE_ROLES
+from refless.registry.errors import InputError
 
 Rows = list[dict[str, Any]]
 UNREAD = "left unread: 'score'; --score-column reads a judge's scores, in commands that have it"

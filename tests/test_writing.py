@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from refless.errors import InputError
-from refless.writing import check_writable, write_atomic
+from refless.files.writing import check_writable, write_atomic
+from refless.registry.errors import InputError
 
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="POSIX permissions and links")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from refless.estimators.scorer import Held
-from refless.records import FloatArray, IntArray
-from refless.studies.trials import Deal, Trial
+from refless.evaluation.trials import Deal, Trial
+from refless.registry.arrays import FloatArray, IntArray
 
 
 def deal_of(human: FloatArray, groups: IntArray | None = None, parts: int = 20) -> Deal:

@@ -12,7 +12,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from refless.version import __version__ as __version__
+from refless.registry.version import __version__ as __version__
 
 _STUB = ast.parse(__loader__.get_data(str(Path(__file__).with_suffix(".pyi"))))  # also of a zip
 _HOME = {  # of each public name, which is loaded when it is first used

@@ -15,13 +15,13 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from refless.application import COMMANDS
 from refless.cli import streams
 from refless.cli.console import say, warned
-from refless.errors import RefLessError
-from refless.outside import ours
-from refless.printable import printable
-from refless.version import __version__
+from refless.commands import COMMANDS
+from refless.files.outside import ours
+from refless.registry.errors import RefLessError
+from refless.registry.printable import printable
+from refless.registry.version import __version__
 
 DONE, INTERNAL_ERROR, WRONG_INPUT, INTERRUPTED = 0, 1, 2, 130
 OUR_FAULT = (

@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from typing import TextIO
 
 from refless.cli.streams import write_error
-from refless.errors import RefLessWarning
-from refless.printable import printable
+from refless.registry.errors import RefLessWarning
+from refless.registry.printable import printable
 
 PATIENCE = 2.0  # seconds before a progress bar appears
 

@@ -11,11 +11,11 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 import typer
 from typer.core import TyperCommand
 
-from refless.application import function_of
-from refless.application.dimensions import whole_or_by_dimension
-from refless.application.parameters import RESULT, Many, Parameter, parameters_of
 from refless.cli.output import Format, show
-from refless.errors import UsageError
+from refless.commands import function_of
+from refless.commands.dimensions.run import whole_or_by_dimension
+from refless.commands.parameters import RESULT, Many, Parameter, parameters_of
+from refless.registry.errors import UsageError
 from refless.report.result import Result
 
 PLAIN = (str, int, float, bool, list[str], tuple[float, float])  # what flags can hold

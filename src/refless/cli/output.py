@@ -9,14 +9,14 @@ from pathlib import Path
 
 import typer
 
-from refless.application.notes import watched
 from refless.cli.console import colored, progress, say, width
 from refless.cli.streams import write_output
-from refless.errors import UsageError
-from refless.outside import matching, workbook_of
+from refless.commands.notes import watched
+from refless.files.outside import matching, workbook_of
+from refless.files.writing import check_writable
+from refless.registry.errors import UsageError
 from refless.report.result import Result, ending_of
 from refless.report.tools import TOOLS, check_tool, tool_in
-from refless.writing import check_writable
 
 SAVED = ("index.json", "fitted.json", "model.json")  # of 'refless index', 'fit' and 'train'
 
@@ -51,7 +51,7 @@ def show(
     else:
         put(result.content(shown, csv_safe=csv_safe), encoding="utf-8")
     if result.serves:
-        from refless.service.app import run
+        from refless.extensions.serve.app import run
 
         run(result)
     if result.exit_status:

@@ -4,7 +4,7 @@ import os
 import sys
 from typing import TextIO
 
-from refless.errors import UsageError
+from refless.registry.errors import UsageError
 
 
 def open_missing() -> None:

@@ -2,15 +2,16 @@
 
 from typing import cast
 
+from refless.data.records import Estimates, RatedPool
 from refless.estimators.explanation import Explanation
 from refless.estimators.gp import GaussianProcess
 from refless.estimators.neighbors import BLEUNeighbors
 from refless.estimators.protocol import Estimator
-from refless.estimators.ratpred import RatPred
 from refless.estimators.scorer import Comparison, Scorer, Sweep
-from refless.index import RatedIndex
-from refless.records import Estimates, IntArray, RatedPool
-from refless.spec import made
+from refless.extensions.ratpred import RatPred
+from refless.metrics.index import RatedIndex
+from refless.registry.arrays import IntArray
+from refless.registry.spec import made
 
 ESTIMATORS: dict[str, type[Estimator]] = {
     "bleu-neighbors": BLEUNeighbors,

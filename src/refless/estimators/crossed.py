@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from refless.data.records import Estimates, Outputs, RatedPool
 from refless.estimators.protocol import Estimator
-from refless.records import Estimates, IntArray, Outputs, RatedPool
+from refless.registry.arrays import IntArray
 
 FOLDS, FEWER_FOLDS = 10, 5
 MANY = 300  # rated texts, from which on fewer folds will do

@@ -6,7 +6,8 @@ from typing import Self
 
 import numpy as np
 
-from refless.records import Estimates, FloatArray, IntArray, Neighbor, RatedPool, Reason, Scale
+from refless.data.records import Estimates, Neighbor, RatedPool, Reason, Scale
+from refless.registry.arrays import FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True)

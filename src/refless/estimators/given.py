@@ -3,10 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from refless.errors import UsageError
-from refless.human import pool_of
-from refless.index import RatedIndex
-from refless.records import FloatArray, Outputs, RatedPool, as_outputs, numbered
+from refless.data.human import pool_of
+from refless.data.records import Outputs, RatedPool, as_outputs, numbered
+from refless.metrics.index import RatedIndex
+from refless.registry.arrays import FloatArray
+from refless.registry.errors import UsageError
 
 Given = Any  # texts as a list or an array, or what has columns (pandas, polars, pyarrow, a dict)
 

@@ -12,22 +12,15 @@ from functools import partial
 
 import numpy as np
 
-from refless.compiled import Loops
+from refless.data.human import ExactRatings, exact_ratings, scaled
+from refless.data.records import Neighbor, Outputs, RatedPool, Reason, Residuals
 from refless.estimators.explanation import evidence
 from refless.estimators.scorer import Within
-from refless.human import ExactRatings, exact_ratings, scaled
-from refless.kernels import Prepared
-from refless.matching import Held, Progress, Work
-from refless.records import (
-    BoolArray,
-    FloatArray,
-    IntArray,
-    Neighbor,
-    Outputs,
-    RatedPool,
-    Reason,
-    Residuals,
-)
+from refless.loops import Loops
+from refless.metrics.kernels import Prepared
+from refless.metrics.matching import Held, Work
+from refless.registry.arrays import BoolArray, FloatArray, IntArray
+from refless.registry.progress import Progress
 
 loops = Loops("matching")
 

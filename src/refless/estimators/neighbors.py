@@ -8,7 +8,17 @@ from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 
-from refless.errors import UsageError
+from refless.data.human import canonical_order, copies_in_order, fingerprint
+from refless.data.records import (
+    Estimates,
+    Outputs,
+    RatedPool,
+    Reason,
+    Residuals,
+    as_outputs,
+    ends_of,
+    picked,
+)
 from refless.estimators.explanation import Explanation
 from refless.estimators.given import outputs_in
 from refless.estimators.neighborhood import Neighborhood, Rule
@@ -25,27 +35,16 @@ from refless.estimators.protocol import (
 )
 from refless.estimators.reach import half_widths, held_out_ways, residuals_in
 from refless.estimators.scorer import Comparison, Held, Sweep, Tried, Within
-from refless.human import canonical_order, copies_in_order, fingerprint
-from refless.index import RatedIndex, rated_in
-from refless.kernels import KERNELS, Kernel, kernel_of
-from refless.kernels.bleu import BleuStar
-from refless.matching import hold_out
-from refless.records import (
-    Estimates,
-    FloatArray,
-    IntArray,
-    Outputs,
-    RatedPool,
-    Reason,
-    Residuals,
-    as_outputs,
-    ends_of,
-    picked,
-)
-from refless.signature import Signature
-from refless.spec import About, check
+from refless.metrics.index import RatedIndex, rated_in
+from refless.metrics.kernels import KERNELS, Kernel, kernel_of
+from refless.metrics.kernels.bleu import BleuStar
+from refless.metrics.matching import hold_out
+from refless.registry.arrays import FloatArray, IntArray
+from refless.registry.errors import UsageError
+from refless.registry.signature import Signature
+from refless.registry.spec import About, check
+from refless.registry.version import __version__
 from refless.stats.intervals import conformal_radius
-from refless.version import __version__
 
 CALIBRATION_TEXTS = 2_000  # held-out residuals for intervals come from at most so many texts
 DENSE_TEXTS = 5_000  # up to here all similarities are held at once: 200 MB
@@ -60,7 +59,7 @@ class BLEUNeighbors(Estimator):
 
     Attributes:
         kernel: similarity of an output to a rated text: `bleu*`, `rouge-l`, `meteor`, `bertscore`,
-            with parameters as in `bleu*:tokenize=words`, or a kernel of `refless.kernels`.
+            with parameters as in `bleu*:tokenize=words`, or a kernel of `refless.metrics.kernels`.
         tau: least similarity of a neighbour; None takes the kernel's published one (0.08, 0.06,
             0.18, 0.10).
         min_neighbors: a, the fewest neighbours for an estimate; 0 removes the rule.

@@ -8,26 +8,21 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from refless.errors import UsageError
+from refless.data.human import canonical_order, copies_in_order, fingerprint
+from refless.data.records import Outputs, RatedPool, Residuals
+from refless.data.stored import Array, Arrays, hold
 from refless.estimators.explanation import Explanation
 from refless.estimators.given import Given, outputs_in, rated_given
 from refless.estimators.scorer import Comparison, Scorer
-from refless.human import canonical_order, copies_in_order, fingerprint
-from refless.index import RatedIndex, rated_in
-from refless.kernels.bleu import PreparedBleu
-from refless.matching import Progress
-from refless.ngrams import Shape
-from refless.records import (
-    FloatArray,
-    IntArray,
-    Outputs,
-    RatedPool,
-    Residuals,
-)
-from refless.signature import Signature
-from refless.spec import About, made, nested
+from refless.metrics.index import RatedIndex, rated_in
+from refless.metrics.kernels.bleu import PreparedBleu
+from refless.registry.arrays import FloatArray, IntArray
+from refless.registry.errors import UsageError
+from refless.registry.progress import Progress
+from refless.registry.signature import Signature
+from refless.registry.spec import About, made, nested
 from refless.stats.correlation import spearman
-from refless.stored import Array, Arrays, hold
+from refless.text.ngrams import Shape
 
 SUBSAMPLE = About("share of the rated texts drawn, with the seed", above=0, at_most=1)
 SEED = About("of what is drawn", at_least=0)

@@ -4,15 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from refless.records import (
-    FloatArray,
-    IntArray,
-    Outputs,
-    RatedPool,
-    Residuals,
-    ends_of,
-    picked,
-)
+from refless.data.records import Outputs, RatedPool, Residuals, ends_of, picked
+from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.clusters import numbered, unseen, width
 from refless.stats.intervals import LEVEL, conformal_radius, quantile
 

@@ -2,10 +2,11 @@
 
 import numpy as np
 
+from refless.data.records import Estimates, RatedPool, as_outputs
 from refless.estimators.gp.data import folds_in
 from refless.estimators.protocol import Estimator, group_numbers
-from refless.matching import Progress
-from refless.records import Estimates, IntArray, RatedPool, as_outputs
+from refless.registry.arrays import IntArray
+from refless.registry.progress import Progress
 
 
 def grouped_refits(

@@ -12,15 +12,8 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from refless.estimators import ESTIMATORS, estimator_of
-from refless.estimators.protocol import Estimator
-from refless.estimators.ratpred.estimator import RatPred
-from refless.estimators.ratpred.model import MODEL
-from refless.folders import Claim, Files, Kind, claimed, read
-from refless.human import canonical_order, fingerprint
-from refless.signature import Signature
-from refless.spec import spec_of
-from refless.stored import (
+from refless.data.human import canonical_order, fingerprint
+from refless.data.stored import (
     Array,
     PoolFacts,
     arrays_of,
@@ -36,7 +29,14 @@ from refless.stored import (
     pool_in,
     strings,
 )
-from refless.version import __version__
+from refless.estimators import ESTIMATORS, estimator_of
+from refless.estimators.protocol import Estimator
+from refless.extensions.ratpred.estimator import RatPred
+from refless.extensions.ratpred.model import MODEL
+from refless.files.folders import Claim, Files, Kind, claimed, read
+from refless.registry.signature import Signature
+from refless.registry.spec import spec_of
+from refless.registry.version import __version__
 
 FITTED = Kind(
     name="fitted estimator",

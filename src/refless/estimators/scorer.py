@@ -9,11 +9,12 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
+from refless.data.records import Estimates, Outputs, RatedPool
 from refless.estimators.given import Given
-from refless.index import RatedIndex
-from refless.matching import Progress
-from refless.records import Estimates, FloatArray, IntArray, Outputs, RatedPool
-from refless.signature import Signature
+from refless.metrics.index import RatedIndex
+from refless.registry.arrays import FloatArray, IntArray
+from refless.registry.progress import Progress
+from refless.registry.signature import Signature
 
 Grid = tuple[FloatArray, IntArray, FloatArray]
 Within = Callable[[IntArray], Callable[[IntArray], FloatArray]]  # rows -> groups -> estimates

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from refless.records import FloatArray
+from refless.registry.arrays import FloatArray
 from refless.report.plot import (
     BOTTOM,
     GAP,

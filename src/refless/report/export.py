@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from refless.errors import MissingExtraError, UsageError
+from refless.registry.errors import MissingExtraError, UsageError
 
 _FORMULA = re.compile(r"'*[=+\-@\t\r]")
 Cell = Any  # text, a number, None; of joined files whatever JSON can hold

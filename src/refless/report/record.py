@@ -12,8 +12,7 @@ from typing import Annotated, Any, Literal, TypeVar
 import msgspec
 from msgspec import Meta
 
-from refless.signature import Signature
-from refless.studies.annotators import Annotators
+from refless.registry.signature import Signature
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 Count = Annotated[int, Meta(ge=0)]
@@ -30,22 +29,6 @@ class Record:
     command: str
 
 
-@dataclass(frozen=True, kw_only=True)
-class AnnotatorsRecord:
-    """Single annotators against the human rating, by measure.
-
-    Attributes:
-        n_few: annotators who are left out, as they rated fewer than 10 texts.
-        average: undefined correlations are left out, but for `spearman_undefined_as_zero`.
-        best: for each measure by itself.
-    """
-
-    n: Count
-    n_few: Count
-    average: dict[str, float]
-    best: dict[str, float]
-
-
 def record(kind: type[T], *things: object, **given: object) -> T:
     """A record of what is given and of the things' attributes that its fields are named after."""
     names = [field.name for field in fields(kind) if field.default is MISSING and field.init]  # type: ignore[arg-type]
@@ -54,15 +37,6 @@ def record(kind: type[T], *things: object, **given: object) -> T:
             value = getattr(thing, name)
             given[name] = str(value) if isinstance(value, Signature) else value
     return kind(**given)
-
-
-def annotators_record(found: Annotators | None) -> AnnotatorsRecord | None:
-    """Single annotators as JSON has them."""
-    if found is None:
-        return None
-    zero, undefined = found.spearman_undefined_as_zero, found.n_undefined
-    more = {"spearman_undefined_as_zero": zero, "n_undefined": undefined}
-    return record(AnnotatorsRecord, found, average={**found.average, **more})
 
 
 def schema_of(kind: type) -> dict[str, Any]:

@@ -10,16 +10,16 @@ from typing import Any, ClassVar, Literal
 
 import msgspec
 
-from refless.errors import MissingExtraError, UsageError
-from refless.outside import is_folder
+from refless.files.outside import is_folder
+from refless.files.writing import write_atomic
+from refless.registry.errors import MissingExtraError, UsageError
+from refless.registry.signature import Signature
 from refless.report.document import Document
 from refless.report.export import Rows, as_csv, as_json, as_jsonl, as_parquet
 from refless.report.html import as_fragment, as_html
 from refless.report.record import Record, record, schema_of
 from refless.report.text import as_markdown, as_text
 from refless.report.tools import check_tool, tool_in
-from refless.signature import Signature
-from refless.writing import write_atomic
 
 EXIT = {"": 0, "passed": 0, "failed": 3, "undecided": 4}
 ENDINGS = ("json", "jsonl", "csv", "parquet", "md", "html")

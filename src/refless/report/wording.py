@@ -7,8 +7,8 @@ from typing import Literal
 
 from rich.cells import cell_len, set_cell_size
 
-from refless.signature import Signature
-from refless.studies.held_out import Agreement
+from refless.evaluation.held_out import Agreement
+from refless.registry.signature import Signature
 
 Looks = Literal["one", "any"]
 WIDEST = 1e5  # numbers from here on are shown with five digits in all, so that tables keep fitting

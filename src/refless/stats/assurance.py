@@ -7,7 +7,7 @@ what differences usually are (Spiegelhalter, Freedman & Blackburn 1986; O'Hagan,
 
 import numpy as np
 
-from refless.records import FloatArray
+from refless.registry.arrays import FloatArray
 from refless.stats.intervals import LEVEL
 
 SURE = 0.8  # chance with which enough ratings show a difference

@@ -5,7 +5,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from refless.records import FloatArray
+from refless.registry.arrays import FloatArray
 from refless.stats.intervals import LEVEL, UNDEFINED, Interval, percentile_interval
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from refless.records import FloatArray
+from refless.registry.arrays import FloatArray
 from refless.stats.intervals import LEVEL, student
 
 PRIOR_GROUPS, PRIOR_SPREAD = 2, 0.4  # docs/estimating.md tells how they were chosen

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from refless.records import FloatArray
+from refless.registry.arrays import FloatArray
 
 
 def holm(p_values: FloatArray) -> FloatArray:

@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from refless.records import FloatArray, IntArray
+from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.ties import BITS, settled
 
 DENSE_ROWS = 1_000  # up to here n x n signs are quicker than loading a compiler

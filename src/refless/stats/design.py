@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from refless.records import FloatArray, IntArray
+from refless.registry.arrays import FloatArray, IntArray
 
 
 def most_telling(

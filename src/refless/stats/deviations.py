@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from refless.records import FloatArray
+from refless.registry.arrays import FloatArray
 
 
 def mse(human: FloatArray, predicted: FloatArray) -> float:

@@ -8,8 +8,8 @@ from typing import ParamSpec, TypeVar
 
 import numpy as np
 
-from refless.compiled.caching import loop
-from refless.records import FloatArray, IntArray
+from refless.loops.caching import loop
+from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.ties import settled
 
 P = ParamSpec("P")

@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from refless.records import FloatArray
+from refless.registry.arrays import FloatArray
 from refless.stats import correlation
 from refless.stats.ties import settled
 

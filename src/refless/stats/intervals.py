@@ -9,7 +9,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from refless.records import FloatArray
+from refless.registry.arrays import FloatArray
 
 Interval = tuple[float, float]
 LEVEL = 0.95

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from refless.records import FloatArray, IntArray
+from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.intervals import LEVEL, UNDEFINED, Interval, around, quantile
 from refless.stats.measures import Measure
 

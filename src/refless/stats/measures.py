@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from refless.records import FloatArray
+from refless.registry.arrays import FloatArray
 from refless.stats import correlation, deviations, influence, weighted
 from refless.stats.weighted import Prepare
 

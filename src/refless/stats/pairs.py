@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from refless.records import FloatArray, IntArray
+from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.ties import settled
 
 MOST_PAIRS = 5_000_000  # tie thresholds are looked for among at most so many pairs

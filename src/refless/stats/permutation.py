@@ -4,7 +4,7 @@ from typing import Literal
 
 import numpy as np
 
-from refless.records import FloatArray, IntArray
+from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.correlation import is_constant, ranks
 from refless.stats.intervals import CELLS
 

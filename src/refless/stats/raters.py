@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from refless.records import FloatArray, IntArray
+from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.intervals import UNDEFINED, Interval, percentile_interval
 
 NAN = float("nan")

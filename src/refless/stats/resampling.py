@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from refless.records import FloatArray, IntArray
+from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.intervals import CELLS, UNDEFINED, Interval, percentile_interval
 from refless.stats.weighted import Prepare
 

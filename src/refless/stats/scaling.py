@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from refless.records import FloatArray
+from refless.registry.arrays import FloatArray
 
 FARTHEST = 4.0  # standard deviations from the mean
 

@@ -6,7 +6,7 @@ a machine sums. Every rank, every pair and every "is it constant" goes by what `
 
 import numpy as np
 
-from refless.records import FloatArray
+from refless.registry.arrays import FloatArray
 
 BITS = 40  # about twelve digits
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from refless.records import BoolArray, FloatArray, IntArray
+from refless.registry.arrays import BoolArray, FloatArray, IntArray
 from refless.stats.correlation import DENSE_ROWS, signs
 from refless.stats.ties import settled
 

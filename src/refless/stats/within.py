@@ -14,7 +14,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from refless.records import FloatArray, IntArray
+from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.correlation import is_constant, ranks, untied_with
 from refless.stats.ties import settled
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from refless.records import FloatArray, Outputs, Reason
+from refless.data.records import Outputs, Reason
+from refless.registry.arrays import FloatArray
 
 ROUNDING = 1e-9  # a share of 0.57 of 100 outputs is 57 of them
 

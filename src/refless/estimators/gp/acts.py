@@ -8,8 +8,8 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
 
-from refless.errors import InputError
-from refless.meaning import Triple, delexicalized, looks_like_act, triples, words
+from refless.registry.errors import InputError
+from refless.text.meaning import Triple, delexicalized, looks_like_act, triples, words
 
 BEGIN, END = "<s>", "</s>"
 PLACEHOLDER = "x-"

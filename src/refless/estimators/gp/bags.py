@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from refless.compiled import Loops
 from refless.estimators.gp.acts import features
 from refless.estimators.gp.inputs import Inputs
-from refless.meaning import each_word, masked
-from refless.records import FloatArray, IntArray
-from refless.tokenize import IdArray
+from refless.loops import Loops
+from refless.registry.arrays import FloatArray, IntArray
+from refless.text.meaning import each_word, masked
+from refless.text.tokenize import IdArray
 
 loops = Loops("sparse")
 

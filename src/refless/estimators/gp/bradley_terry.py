@@ -14,10 +14,10 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from refless.data.preferences import Votes
 from refless.estimators.gp.inducing import positive_root
 from refless.estimators.gp.likelihood import LEAST, MOST, STEPS, Amplitudes, Prior
-from refless.pairs import Votes
-from refless.records import BoolArray, FloatArray
+from refless.registry.arrays import BoolArray, FloatArray
 
 NEWTON, SMALL = 100, 1e-13  # steps, and the rise of the log posterior that ends them
 ENOUGH = 1e-5  # relative gain that ends the search for amplitudes

@@ -18,13 +18,13 @@ import numpy as np
 
 from refless.estimators.gp.bags import BAGS, Bag
 from refless.estimators.gp.inputs import Inputs
-from refless.kernels.bleu import PreparedBleu
-from refless.matching import Work
-from refless.ngrams import Shape
-from refless.records import FloatArray
+from refless.metrics.kernels.bleu import PreparedBleu
+from refless.metrics.matching import Work
+from refless.registry.arrays import FloatArray
 from refless.stats.scaling import NormalRanks, Standardized
-from refless.surface import LEXIS, SHAPE
-from refless.tokenize import token_counts
+from refless.text.ngrams import Shape
+from refless.text.surface import LEXIS, SHAPE
+from refless.text.tokenize import token_counts
 
 TEXT = ("grams", "words", "letters", "shape", "lexis", "marks", "surface", "trend")
 SOURCE = ("source", "masked", "relation")

@@ -9,7 +9,7 @@ import numpy as np
 
 from refless.estimators.gp.components import Bound, Component, Points
 from refless.estimators.gp.inputs import Inputs
-from refless.records import FloatArray, IntArray
+from refless.registry.arrays import FloatArray, IntArray
 
 BLOCK = 2_048  # texts compared with the anchors at a time
 

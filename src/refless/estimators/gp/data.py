@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from refless.embed import Encoder
-from refless.errors import UsageError
+from refless.data.human import canonical_order, copies_of, fingerprint, members_of
+from refless.data.records import NO_SCORES, Outputs, RatedPool
 from refless.estimators.gp.acts import mostly_acts
 from refless.estimators.gp.bags import Bag
 from refless.estimators.gp.components import (
@@ -29,11 +29,12 @@ from refless.estimators.gp.covariance import rows_of
 from refless.estimators.gp.inputs import Inputs, inputs_of
 from refless.estimators.gp.scores import scores_for
 from refless.estimators.protocol import subsampled
-from refless.human import canonical_order, copies_of, fingerprint, members_of
-from refless.matching import Progress
-from refless.ngrams import Shape
-from refless.records import NO_SCORES, FloatArray, IntArray, Outputs, RatedPool
+from refless.registry.arrays import FloatArray, IntArray
+from refless.registry.errors import UsageError
+from refless.registry.progress import Progress
 from refless.stats.correlation import is_constant
+from refless.text.embed import Encoder
+from refless.text.ngrams import Shape
 
 FEWEST = 5  # rated texts for a model
 KEPT = 50_000  # texts whose points are kept; of more, so many drawn say what words and numbers tell

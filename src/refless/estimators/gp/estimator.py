@@ -10,8 +10,9 @@ from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 
-from refless.embed import Encoder
-from refless.errors import UsageError
+from refless.data.preferences import Pairs, digest, pool_in
+from refless.data.records import Estimates, Outputs, RatedPool, Residuals, as_outputs, ends_of
+from refless.data.stored import Array, Arrays, hold
 from refless.estimators.explanation import Explanation
 from refless.estimators.given import outputs_in
 from refless.estimators.gp.abstaining import reasons_of
@@ -31,7 +32,6 @@ from refless.estimators.gp.model import (
 from refless.estimators.gp.nested import Nested, nested
 from refless.estimators.gp.preferences import Preferences, preferences
 from refless.estimators.gp.stored import restored, stored
-from refless.estimators.gp.threads import calm
 from refless.estimators.protocol import (
     FOLDS,
     SEED,
@@ -45,25 +45,17 @@ from refless.estimators.protocol import (
 )
 from refless.estimators.reach import half_widths, held_out_ways
 from refless.estimators.scorer import Held, Together, Tried
-from refless.index import RatedIndex, rated_in
-from refless.ngrams import Shape
-from refless.pairs import Pairs, digest, pool_in
-from refless.records import (
-    Estimates,
-    FloatArray,
-    IntArray,
-    Outputs,
-    RatedPool,
-    Residuals,
-    as_outputs,
-    ends_of,
-)
-from refless.signature import Signature
-from refless.spec import About, check
+from refless.loops.threads import calm
+from refless.metrics.index import RatedIndex, rated_in
+from refless.registry.arrays import FloatArray, IntArray
+from refless.registry.errors import UsageError
+from refless.registry.signature import Signature
+from refless.registry.spec import About, check
+from refless.registry.version import __version__
 from refless.stats.intervals import conformal_radius
-from refless.stored import Array, Arrays, hold
-from refless.tokenize import TOKENS
-from refless.version import __version__
+from refless.text.embed import Encoder
+from refless.text.ngrams import Shape
+from refless.text.tokenize import TOKENS
 
 READING = 0.5  # share of the work that is an encoder's, as progress is told
 SIZE = 10  # the least that sizes can be set to

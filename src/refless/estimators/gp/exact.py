@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from refless.records import FloatArray, IntArray
+from refless.registry.arrays import FloatArray, IntArray
 
 Factor = tuple[Any, bool]
 Left = tuple[FloatArray, FloatArray]

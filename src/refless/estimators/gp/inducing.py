@@ -17,8 +17,8 @@ from typing import NamedTuple
 import numpy as np
 
 from refless.estimators.gp.exact import Factor, Left, leave_out
-from refless.matching import Work
-from refless.records import FloatArray, IntArray
+from refless.metrics.matching import Work
+from refless.registry.arrays import FloatArray, IntArray
 
 ROWS = 2_048  # rated texts at a time
 LARGE = 2_000  # rows of a group beyond which its block of all pairs is not formed

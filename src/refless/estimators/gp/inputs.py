@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from refless.embed import Encoder, VectorArray
-from refless.matching import Progress
-from refless.records import NO_SCORES, FloatArray, IntArray
-from refless.surface import relation, surface
+from refless.data.records import NO_SCORES
+from refless.registry.arrays import FloatArray, IntArray
+from refless.registry.progress import Progress
+from refless.text.embed import Encoder, VectorArray
+from refless.text.surface import relation, surface
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -20,7 +21,7 @@ class Inputs:
 
     Attributes:
         systems: [n] what made each text, or () where that is not read.
-        surface, relation: [n, numbers], see `refless.surface`.
+        surface, relation: [n, numbers], see `refless.text.surface`.
         meaning, asked: [n, dimensions] vectors of the texts, of the sources, of length 1; empty
             without an encoder.
         relevance: [n, 1] cosine of the two.

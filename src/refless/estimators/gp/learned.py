@@ -8,15 +8,16 @@ from functools import partial
 
 import numpy as np
 
+from refless.data.human import canonical_order, fingerprint
+from refless.data.joining import joined
+from refless.data.records import RatedPool, Residuals, as_outputs
 from refless.estimators.gp.covariance import Covariance, below
 from refless.estimators.gp.data import Data
 from refless.estimators.gp.exact import Left, exact
 from refless.estimators.gp.inducing import Inducing, See, gathered
 from refless.estimators.gp.model import Model, seen
 from refless.estimators.reach import residuals_in
-from refless.human import canonical_order, fingerprint
-from refless.joining import joined
-from refless.records import IntArray, RatedPool, Residuals, as_outputs
+from refless.registry.arrays import IntArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from refless.estimators.gp.exact import inverse
-from refless.records import BoolArray, FloatArray
+from refless.registry.arrays import BoolArray, FloatArray
 
 RATE = 5.0  # of the exponential prior on a weight: what the ratings do not ask for is 0
 BELIEVED = 2.0, 1.0  # rate, and power, of the gamma prior on the weight of what others said

@@ -6,6 +6,8 @@ from functools import partial
 
 import numpy as np
 
+from refless.data.human import copies_of
+from refless.data.records import Neighbor, sortable
 from refless.estimators.explanation import Part, evidence
 from refless.estimators.gp.components import SYSTEM, is_judge, is_said, kind_of
 from refless.estimators.gp.covariance import Covariance
@@ -14,13 +16,13 @@ from refless.estimators.gp.exact import Exact, Left, exact
 from refless.estimators.gp.inducing import Inducing, Seen, positive_root, seen_of
 from refless.estimators.gp.inputs import Inputs
 from refless.estimators.gp.likelihood import Amplitudes, hedged_amplitudes
-from refless.estimators.gp.threads import calm
 from refless.estimators.protocol import whole
-from refless.human import copies_of
-from refless.kernels.bleu import PreparedBleu
-from refless.matching import Progress, Work
-from refless.ngrams import Shape
-from refless.records import FloatArray, IntArray, Neighbor, sortable
+from refless.loops.threads import calm
+from refless.metrics.kernels.bleu import PreparedBleu
+from refless.metrics.matching import Work
+from refless.registry.arrays import FloatArray, IntArray
+from refless.registry.progress import Progress
+from refless.text.ngrams import Shape
 
 ROWS = 64  # outputs estimated at a time, always so many
 USUAL = 1_000  # rated texts that say what is usual

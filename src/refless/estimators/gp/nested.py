@@ -8,13 +8,15 @@ from functools import partial
 
 import numpy as np
 
+from refless.data.records import as_outputs
 from refless.estimators.gp.data import FEWEST, Data
 from refless.estimators.gp.exact import Exact, Precision
 from refless.estimators.gp.inducing import Inducing
 from refless.estimators.gp.model import Method, conditioned, estimated, tuned
 from refless.estimators.protocol import rows_in
-from refless.matching import Progress, Work, cores
-from refless.records import BoolArray, FloatArray, IntArray, as_outputs
+from refless.metrics.matching import Work, cores
+from refless.registry.arrays import BoolArray, FloatArray, IntArray
+from refless.registry.progress import Progress
 
 KEPT = 1_500  # texts: of more, models take too much memory to be kept side by side
 MOST_AT_ONCE = 2  # folds: each takes several matrices of all pairs

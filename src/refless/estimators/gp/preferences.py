@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from refless.data.preferences import Pairs, Votes, groups_in, votes_of
+from refless.data.records import Outputs
 from refless.estimators.gp.bradley_terry import (
     Posterior,
     among,
@@ -21,10 +23,9 @@ from refless.estimators.gp.covariance import Covariance, rows_of
 from refless.estimators.gp.data import FEWEST, Data
 from refless.estimators.gp.likelihood import Amplitudes
 from refless.estimators.gp.model import Method
-from refless.estimators.gp.threads import calm
 from refless.estimators.protocol import whole
-from refless.pairs import Pairs, Votes, groups_in, votes_of
-from refless.records import FloatArray, IntArray, Outputs
+from refless.loops.threads import calm
+from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.intervals import LEVEL, quantile
 
 REACH = quantile(LEVEL)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from refless.errors import UsageError
-from refless.records import FloatArray, Outputs
+from refless.data.records import Outputs
+from refless.registry.arrays import FloatArray
+from refless.registry.errors import UsageError
 
 
 def scores_for(outputs: Outputs, names: Sequence[str]) -> FloatArray:

@@ -12,17 +12,9 @@ from typing import Any, cast
 import msgspec
 import numpy as np
 
-from refless.estimators.gp.bags import BAGS, PAIRED, Bag, Known
-from refless.estimators.gp.components import MEANING, SOURCE_MEANING, Points
-from refless.estimators.gp.data import Data, Reads, data_of, few
-from refless.estimators.gp.exact import Exact, Left
-from refless.estimators.gp.inducing import Inducing, Seen, kept_whole
-from refless.estimators.gp.inputs import Inputs, relevance_of
-from refless.estimators.gp.likelihood import Amplitudes
-from refless.estimators.gp.model import Method, Model, anchored, seen
-from refless.human import fingerprint
-from refless.records import FloatArray, RatedPool
-from refless.stored import (
+from refless.data.human import fingerprint
+from refless.data.records import RatedPool
+from refless.data.stored import (
     Array,
     Arrays,
     hold,
@@ -32,7 +24,16 @@ from refless.stored import (
     packed,
     strings,
 )
-from refless.surface import relation, surface
+from refless.estimators.gp.bags import BAGS, PAIRED, Bag, Known
+from refless.estimators.gp.components import MEANING, SOURCE_MEANING, Points
+from refless.estimators.gp.data import Data, Reads, data_of, few
+from refless.estimators.gp.exact import Exact, Left
+from refless.estimators.gp.inducing import Inducing, Seen, kept_whole
+from refless.estimators.gp.inputs import Inputs, relevance_of
+from refless.estimators.gp.likelihood import Amplitudes
+from refless.estimators.gp.model import Method, Model, anchored, seen
+from refless.registry.arrays import FloatArray
+from refless.text.surface import relation, surface
 
 VECTORS = {"meaning.vectors": MEANING[0], "asked.vectors": SOURCE_MEANING[0]}
 EXACT, ROOT = ("factor", "ones", "alpha"), ("root", "told")  # of the process given the ratings

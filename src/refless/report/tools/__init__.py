@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from os import PathLike, fspath
 from pathlib import Path
 
-from refless.errors import UsageError
-from refless.outside import is_folder
+from refless.files.outside import is_folder
+from refless.registry.errors import UsageError
 
 _PREFIX = re.compile(r"([a-z][a-z-]+):(.*)", flags=re.DOTALL)
 

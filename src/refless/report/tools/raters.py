@@ -5,8 +5,8 @@ The first ones to rate have the highest priority. Raters do not see it, and no t
 
 from collections.abc import Mapping, Sequence
 
+from refless.registry.signature import Signature
 from refless.report.export import Cell, as_json
-from refless.signature import Signature
 
 SHOWN = ("source", "text")  # roles that raters see
 

@@ -1,0 +1,31 @@
+"""Single annotators as JSON has them."""
+
+from dataclasses import dataclass
+
+from refless.evaluation.annotators import Annotators
+from refless.report.record import Count, record
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnnotatorsRecord:
+    """Single annotators against the human rating, by measure.
+
+    Attributes:
+        n_few: annotators who are left out, as they rated fewer than 10 texts.
+        average: undefined correlations are left out, but for `spearman_undefined_as_zero`.
+        best: for each measure by itself.
+    """
+
+    n: Count
+    n_few: Count
+    average: dict[str, float]
+    best: dict[str, float]
+
+
+def annotators_record(found: Annotators | None) -> AnnotatorsRecord | None:
+    """Single annotators as JSON has them."""
+    if found is None:
+        return None
+    zero, undefined = found.spearman_undefined_as_zero, found.n_undefined
+    more = {"spearman_undefined_as_zero": zero, "n_undefined": undefined}
+    return record(AnnotatorsRecord, found, average={**found.average, **more})

@@ -1,0 +1,422 @@
+"""compare: which system is better, how sure, and how many ratings would settle it."""
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from os import PathLike
+from pathlib import Path, PurePath
+from typing import Annotated, Literal
+
+import numpy as np
+
+from refless.commands.compare.result import CompareResult
+from refless.commands.estimating import DEFAULT, chosen, estimated, fitted, shown
+from refless.commands.notes import note
+from refless.commands.pairs.run import check_plain, given_pairs
+from refless.commands.pairs.run import compared as compared_pairs
+from refless.commands.pairs.wins import WinsResult
+from refless.commands.parameters import (
+    About,
+    Argument,
+    Chosen,
+    Column,
+    Files,
+    Flag,
+    Looks,
+    Many,
+    Names,
+    Rows,
+    Seed,
+    TheseItems,
+    Threads,
+    command,
+    names_in,
+)
+from refless.commands.rows import (
+    ScoredRows,
+    check_standard_input,
+    index_folder,
+    note_missing,
+    note_scale,
+    rated_of,
+    tell,
+)
+from refless.data.human import unscaled
+from refless.data.records import RatedPool, Residuals
+from refless.data.tables import PartlyRated
+from refless.data.tables.columns import NEEDED
+from refless.data.tables.partly import both_systems, read_partly, with_ratings
+from refless.estimators import Estimator
+from refless.estimators.crossed import crossed, folds_for
+from refless.evaluation.comparing import Pair, compared
+from refless.evaluation.entries import Field, Raters
+from refless.metrics.index import RatedIndex, rated_in
+from refless.registry.arrays import FloatArray
+from refless.registry.errors import InputError, UsageError
+from refless.registry.nouns import counted
+from refless.registry.signature import Signature, digest_of
+from refless.report.result import GateRecord
+from refless.stats.prediction_powered import FEWEST
+
+PLACES = (None, "item", "source", "task")
+NEW, BASELINE = "new", "baseline"  # systems that nothing names
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparedRows(ScoredRows):
+    """The same with the chance that each text had of being rated.
+
+    Attributes:
+        probability_column: Column of the chance with which a rated text was drawn.
+            Without it: probability, inclusion_probability.
+    """
+
+    probability_column: Column = None
+
+
+@command
+def compare(
+    outputs: Argument,
+    *,
+    rated: Files = None,
+    baseline: Files = None,
+    system: Annotated[Names, Flag(metavar="NAME", kind=Many)] = None,
+    estimator: Chosen = DEFAULT,
+    selection: Literal["random", "active", "unknown"] | None = None,
+    stratify: bool = False,
+    fail_if_worse: bool = False,
+    margin: Annotated[float, About("", at_least=0)] = 0.0,
+    group: str | None = None,
+    these_items: TheseItems = False,
+    looks: Looks = "one",
+    threads: Threads = None,
+    seed: Seed = 0,
+    rows: ComparedRows,
+) -> CompareResult | WinsResult:
+    """Which system is better, how sure that is, and how many ratings would settle it.
+
+    Systems are compared on the items (or sources) that both answered. Some of their outputs are
+    rated: their ratings tell the difference, and estimates of all outputs make it more exact
+    (prediction-powered inference). An output's estimate knows no rating of its item. What ratings
+    say alone stands beside it. Systems without ratings are compared by estimates alone, which is
+    then said. Of preference pairs the win rate of one system over another is told.
+
+    Args:
+        outputs: Files of outputs with a column of systems, or one file for each system; rows with a
+            rating are rated.
+        rated: Files of further rated texts, for the estimates, or a folder made by 'refless index';
+            those that are outputs compared here count as their ratings.
+        baseline: Files of the last release's outputs, or the name of a system among the outputs:
+            what the others are compared with.
+        system: A system to compare, the old one first; repeatable. Without it: all. Ratings of the
+            others then only teach the estimates.
+        selection: How the outputs that are rated were chosen. random: by lot, as is assumed without
+            it; active: with the chances in the probability column; unknown: ratings teach the
+            estimates, and do not stand for the outputs that are not rated.
+        stratify: Ratings were drawn from each task apart: tasks weigh by their outputs.
+        fail_if_worse: Gate: exit 3 if the second system (or the one beside the baseline) is worse,
+            4 if that cannot be told.
+        margin: By how much it may be worse, in the raters' units.
+        group: What is drawn as a whole: item (the default), source, task or a column's name.
+    """
+    if margin and not fail_if_worse:
+        raise UsageError("--margin goes with --fail-if-worse")
+    if given_pairs(outputs, rows):
+        plain = {"selection": selection, "group": group, "rated": rated, "looks": looks}
+        check_plain({**plain, "these_items": these_items}, {"looks": "one", "these_items": False})
+        names = names_in(system)
+        return compared_pairs(outputs, baseline, names, margin, rows, gated=fail_if_worse)
+    if given_pairs(rated, rows):
+        raise UsageError(
+            "--rated holds pairs: to compare the systems in them give them alone (refless compare "
+            "PAIRS); for estimates of outputs use 'refless score OUTPUTS --rated PAIRS'"
+        )
+    one = chosen(estimator, threads, seed)
+    given, base = _read(outputs, rated, baseline, rows, group)
+    note_scale(given.pool)
+    order = _order(given, outputs, base, names_in(system), told=fail_if_worse)
+    if fail_if_worse and len(order) != 2:
+        raise UsageError(
+            f"--fail-if-worse is about two systems; there are {len(order)}: name two with --system"
+        )
+    how = _selection(selection, given.compared)
+    drawn = how != "unknown"
+    errors = _errors(given, one, drawn=drawn)
+    field = _field(given, one, seed, drawn=drawn, stratify=stratify, group=group)
+    reach = _reach(given.pool) if looks == "any" else 0.0
+    found = compared(replace(field, these=these_items, reach=reach), errors, order)
+    gate = _gate(found.pairs[0], margin) if fail_if_worse else None
+    if gate is not None:
+        note(gate.reason)
+    signature = _signature(given, one).plus(
+        rated=how,
+        stratify=stratify,
+        group=group or "item",
+        crossed=folds_for(given.pool),
+        seed=seed,
+    )
+    if system is not None:
+        signature = signature.plus(systems=tuple(order))
+    if these_items or looks != "one":
+        signature = signature.plus(these=these_items, looks=looks)
+    return CompareResult(
+        comparison=found,
+        scale=given.pool.scale,
+        selection=how,
+        estimator=one.title,
+        these_items=these_items,
+        looks=looks,
+        gate=gate or GateRecord(),
+        signature=signature.plus(margin=margin) if gate else signature,
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Given:
+    """The outputs, with the ratings that they have, and all rated texts.
+
+    Attributes:
+        compared: the outputs.
+        pool: all rated texts, those among the outputs too.
+        labels, rated_labels: what each output, and each rated text, is held out with.
+    """
+
+    compared: PartlyRated
+    pool: RatedPool
+    labels: tuple[str, ...]
+    rated_labels: tuple[str, ...]
+
+
+def _read(
+    outputs: Rows, rated: Rows, baseline: Rows, rows: ComparedRows, group: str | None
+) -> tuple[Given, str | None]:
+    """All outputs as one, all rated texts as one pool, and the baseline's name."""
+    check_standard_input(outputs, rated, baseline)
+    reading = rows.reading(group=None if group in PLACES else group)
+    reading = replace(reading, elsewhere=rated is not None)
+    alone = rated is None and baseline is None
+    found = read_partly(
+        outputs, reading, "" if baseline is None else NEW, NEEDED if alone else NEEDED[:1]
+    )
+    tell(found)
+    named = baseline[0] if isinstance(baseline, list) and len(baseline) == 1 else baseline
+    if baseline is not None and not (isinstance(named, str) and named in found.texts.systems):
+        if isinstance(named, str) and not Path(named).exists():
+            known = ", ".join(sorted({*found.texts.systems}))
+            raise UsageError(f"--baseline '{named}' is neither a file nor a system: {known}")
+        other = read_partly(baseline, reading, BASELINE)
+        tell(other)
+        if len(names := {*other.texts.systems}) != 1:
+            raise UsageError(f"--baseline must be of one system; it has {len(names)}")
+        found, (named,) = both_systems(found, other), names
+    note_missing(found.texts)
+    return given_of(found, None if rated is None else _rated(rated, rows), group), named
+
+
+def given_of(found: PartlyRated, rated: PartlyRated | None, group: str | None = None) -> Given:
+    """The outputs with all that is rated; raises InputError where nothing is."""
+    pool = found.pool
+    if rated is not None:
+        found, pool, same = with_ratings(found, rated)
+        _note_same(found, pool, same)
+    if pool is None:
+        raise InputError(
+            "no text has a rating", remedy="rate some outputs, or give rated texts with --rated"
+        )
+    return _labelled(found, pool, group)
+
+
+def pair_of(
+    given: Given, estimator: Estimator, systems: Sequence[str], seed: int, *, these: bool = False
+) -> Pair:
+    """Two systems as 'refless compare' has them, if rated outputs were drawn at random."""
+    errors = _errors(given, estimator, drawn=True)
+    field = _field(given, estimator, seed, drawn=True, stratify=False, group=None)
+    return compared(replace(field, these=these), errors, systems).pairs[0]
+
+
+def _note_same(found: PartlyRated, pool: RatedPool, same: int) -> None:
+    """Says which further rated texts are outputs, or only read like them."""
+    if same:
+        note(f"{counted(same, 'rated text')} are outputs compared here: their ratings count")
+    alike = sum(map({*found.texts.texts}.__contains__, pool.texts)) - len(found.place)
+    if alike and not same:
+        note(
+            f"{counted(alike, 'rated text')} read like outputs compared here, but neither an id "
+            "nor system and item say that they are: they only teach the estimates. If they are "
+            "ratings of these outputs, give both files a column id"
+        )
+
+
+def _rated(rated: Rows, rows: ComparedRows) -> PartlyRated:
+    """Further rated texts: rows, or an index."""
+    if index_folder(rated) is not None or isinstance(rated, RatedIndex):
+        return read_partly(rated_in(rated_of(rated, rows)[0]), system=None)
+    read = read_partly(rated, rows.reading(), system=None, needed=NEEDED)
+    tell(read)
+    return read
+
+
+def _labelled(found: PartlyRated, pool: RatedPool, group: str | None) -> Given:
+    """With what is held out together: items, or the group, and equal texts.
+
+    Raises:
+        UsageError: none says it.
+    """
+    texts = found.texts
+    labels = found.group if group not in PLACES else getattr(texts, f"{group or 'item'}s")
+    if group is not None and not labels:
+        raise UsageError(f"--group {group}: the outputs have no {group} column")
+    labels = labels or texts.texts  # ids may be numbers of rows
+    own = dict(zip(texts.ids, labels, strict=True))
+    of_item = dict(zip(texts.sources, labels, strict=False))  # where one side has no items
+    of_item |= dict(zip(texts.items, labels, strict=False))
+    of_text = dict(zip(texts.texts, labels, strict=True))
+    items, sources = pool.items or pool.texts, pool.sources or pool.texts
+    columns = zip(pool.ids, items, sources, pool.texts, strict=True)
+    rated = (
+        own.get(a) or of_item.get(b) or of_item.get(c) or of_text.get(d, b)
+        for a, b, c, d in columns
+    )
+    return Given(found, pool, labels, tuple(rated))
+
+
+def _order(
+    given: Given,
+    outputs: Rows,
+    baseline: str | None,
+    chosen: Sequence[str],
+    *,
+    told: bool = False,
+) -> Sequence[str]:
+    """The systems: the baseline first, else as they are named, as the files are given, or by name.
+
+    Raises:
+        UsageError: one system, or one that nobody wrote; neither baseline nor names nor files,
+            where the order has to be told.
+    """
+    systems = given.compared.texts.systems
+    names = sorted({*systems})
+    files = outputs if isinstance(outputs, list | tuple) else []
+    stems = [PurePath(file).stem for file in files if isinstance(file, str | PathLike)]
+    if told and baseline is None and not chosen and sorted(stems) != names:
+        raise UsageError("--fail-if-worse: worse than which system? Name it with --baseline")
+    if wrong := [name for name in chosen if name not in names]:
+        raise UsageError(f"--system '{wrong[0]}' is none of the systems: {', '.join(names)}")
+    names = [*dict.fromkeys(chosen)] or (stems if sorted(stems) == names else names)
+    if baseline is not None:
+        names = [baseline, *(name for name in names if name != baseline)]
+    if len(names) < 2:
+        raise UsageError(f"there is one system, '{names[0]}'; a comparison needs two")
+    return names
+
+
+def _selection(selection: str | None, found: PartlyRated) -> str:
+    """How the rated outputs were chosen, as far as is known."""
+    known = ~np.isnan(found.probability[found.place])
+    if selection == "active" and not known.all():
+        raise UsageError(
+            "--selection active needs the chance of every rated output: name its column with "
+            "--probability-column"
+        )
+    if selection is None:
+        if known.any() and not known.all():
+            raise UsageError(
+                f"{counted(int((~known).sum()), 'rated output')} of {len(known)} have no "
+                "probability, the others do: were these drawn by lot? Give all their chance, or "
+                "say --selection random or unknown"
+            )
+        return "active" if known.any() else "random"
+    return selection
+
+
+def _field(
+    given: Given,
+    estimator: Estimator,
+    seed: int,
+    *,
+    drawn: bool,
+    stratify: bool,
+    group: str | None,
+) -> Field:
+    """The outputs with ratings and estimates, in the raters' units."""
+    texts, found, scale = given.compared.texts, given.compared, given.pool.scale
+    own = found.pool
+    if stratify and not texts.tasks:
+        raise UsageError("--stratify: the outputs have no task column; name it with --task-column")
+    if stratify:
+        _note_unrated(given.compared)
+    return Field(
+        outputs=texts,
+        human=unscaled(found.human, scale),
+        estimates=unscaled(_estimates(given, estimator, seed, drawn=drawn), scale),
+        probability=found.probability if drawn else np.full(len(texts), np.nan),
+        together=given.labels if group is not None else (),
+        strata=texts.tasks if stratify else (),
+        drawn=drawn,
+        raters=None if own is None else Raters.of(own, found.place, given.pool),
+    )
+
+
+def _note_unrated(found: PartlyRated) -> None:
+    """Says which tasks have no ratings of some system: its comparisons leave them out."""
+    pairs = [*zip(found.texts.systems, found.texts.tasks, strict=True)]
+    for system, task in sorted({*pairs} - {pairs[i] for i in found.place.tolist()}):
+        note(f"no output of '{system}' in task '{task}' is rated: this task is left out for it")
+
+
+def _estimates(given: Given, estimator: Estimator, seed: int, *, drawn: bool) -> FloatArray:
+    """[n] estimates by ratings of other items; NaN where they would not be used."""
+    found, labels = given.compared, given.labels
+    nothing = np.full(len(labels), np.nan)
+    rated, others = {labels[i] for i in found.place.tolist()}, len(given.pool) - len(found.place)
+    if drawn and not np.isnan(found.human).any():
+        return nothing  # every output is rated
+    if not rated and {*found.texts.texts}.isdisjoint(given.pool.texts):
+        return estimated(estimator, found.texts).values  # it was fitted for its errors
+    if not others and len(rated) < (FEWEST if drawn else 2):
+        told = f"{counted(len(rated), 'item')} with ratings, fewer than {FEWEST if drawn else 2}"
+        note(f"{told}: estimates are not used")
+        return nothing
+    with shown(estimator, "estimating each output without ratings of its item"):
+        pool, rated_labels = given.pool, given.rated_labels
+        return crossed(estimator, pool, rated_labels, found.texts, labels, seed).values
+
+
+def _errors(given: Given, estimator: Estimator, *, drawn: bool) -> Residuals:
+    """What estimates alone are judged by, where some system has to be; in the raters' units."""
+    found = given.compared
+    systems = found.texts.systems
+    rated = Counter(systems[i] for i in found.place.tolist())
+    if drawn and all(rated[name] > 1 for name in {*systems}):
+        return Residuals(values=np.zeros(0))
+    errors = fitted(estimator, given.pool, given.rated_labels).residuals()
+    return errors.on(given.pool.scale)
+
+
+def _gate(pair: Pair, margin: float) -> GateRecord:
+    """Whether the second system is worse than the first by more than the margin."""
+    low, high = pair.answer.interval
+    by = f"by more than {margin:g}" if margin else "at all"
+    ends = f"the interval of the difference, {low:.3f} to {high:.3f},"
+    if math.isnan(low):
+        return GateRecord("undecided", "gate undecided: the difference has no interval")
+    if high < -margin:
+        return GateRecord("failed", f"gate failed: {pair.second} is worse: {ends} ends below it")
+    if low < -margin:
+        told = f"{ends} does not tell if {pair.second} is worse {by}"
+        return GateRecord("undecided", f"gate undecided: {told}")
+    return GateRecord("passed", f"gate passed: {pair.second} is not worse {by}: {ends} says so")
+
+
+def _reach(pool: RatedPool) -> float:
+    """How far two ratings can lie apart, as far as is known."""
+    low, high = pool.scale or (pool.ratings.values.min(), pool.ratings.values.max())
+    return float(high - low)
+
+
+def _signature(given: Given, estimator: Estimator) -> Signature:
+    texts = given.compared.texts
+    columns = [one for one in (texts.systems, texts.items, texts.texts) if one]
+    return estimator.signature(given.pool).plus(outputs=digest_of(columns))

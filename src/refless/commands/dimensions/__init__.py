@@ -1,0 +1,1 @@
+"""Results of `dimensions`: what it computes, its result, and how it is shown."""

@@ -1,0 +1,147 @@
+"""Estimators and metrics by their specifications; what estimators do while somebody may watch."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from os import fspath
+from typing import Any, TypeVar
+
+from refless.commands.notes import progress
+from refless.commands.parameters import Folder, Names, RatedRows, Rows, names_in
+from refless.commands.rows import ScoredRows
+from refless.data.records import Estimates, Outputs, RatedPool
+from refless.data.tables import check_made_with
+from refless.estimators import ESTIMATORS, Estimator, estimator_of, held_out
+from refless.estimators.saved import Saved, opened
+from refless.estimators.scorer import Tried
+from refless.metrics.index import RatedIndex
+from refless.metrics.references import Metric, metric_of
+from refless.registry.arrays import IntArray
+from refless.registry.errors import UsageError
+from refless.registry.spec import spec_of
+
+DEFAULT = "gp"
+E = TypeVar("E", bound="Estimator")
+
+
+def chosen(estimator: Any, threads: int | None = None, seed: int | None = None) -> Estimator:
+    """The estimator that a specification names; of one that is given, a copy.
+
+    A seed of its own, and threads, it keeps; else those of the call are its.
+
+    Raises:
+        UsageError: an unknown estimator or parameter, or a value that cannot be honoured.
+    """
+    found = estimator_of(estimator).clone()
+    mine = {"threads": threads, "seed": seed}
+    for name, default in (("threads", None), ("seed", 0)):
+        if mine[name] is not None and found.get_params()[name] == default:
+            found.set_params(**{name: mine[name]})
+    return found
+
+
+def saved_in(
+    model: Folder, *, rated: Rows, estimator: Any, rows: RatedRows, threads: int | None
+) -> Saved:
+    """The fitted estimator in a folder.
+
+    Raises:
+        UsageError: what it has already is given as well, or other settings than it was made with.
+        InputError: none there, or a damaged one.
+    """
+    for flag, given in (("rated", rated is not None), ("estimator", estimator != DEFAULT)):
+        if given:
+            raise UsageError(f"--model {fspath(model)} has its own --{flag}; leave one of them out")
+    saved = opened(model, threads)
+    check_made_with(saved.estimator.rated, rows.reading(), "model")
+    return saved
+
+
+def with_scores_of(estimator: Estimator, rows: ScoredRows) -> ScoredRows:
+    """How outputs are read: with the scores of others that the estimator has learned from."""
+    names = estimator.rated.score_names if estimator.without_scores() is not None else ()
+    return rows if rows.score_column or not names else replace(rows, score_column=names)
+
+
+def with_twins(tried: Sequence[E]) -> list[E]:
+    """The estimators, and each that reads scores of others also without them."""
+    given = {spec_of(one, ESTIMATORS) for one in tried}
+    found: list[E] = []
+    for one in tried:
+        twin = one.without_scores()
+        new = twin is not None and spec_of(twin, ESTIMATORS) not in given
+        found += [one, twin] if twin is not None and new else [one]
+    return found
+
+
+def by_title(tried: Sequence[E], *, scores: bool) -> dict[str, E]:
+    """The estimators by name; by specification where two have one name.
+
+    Args:
+        tried: the estimators; scores: whether there are scores of others, which some read.
+    """
+    titles = [
+        f"{one.title} + scores" if scores and one.without_scores() else one.title for one in tried
+    ]
+    both = zip(titles, tried, strict=True)
+    return {t if titles.count(t) == 1 else named(one): one for t, one in both}
+
+
+def named(one: Estimator) -> str:
+    """Its specification without threads, on which no number depends."""
+    threads = {"threads": None} if "threads" in one.get_params(deep=False) else {}
+    return spec_of(one.clone().set_params(**threads), ESTIMATORS)
+
+
+@contextmanager
+def shown(estimator: Estimator, what: str) -> Iterator[None]:
+    """Lets whoever watches see how far the estimator's work is."""
+    with progress(what) as estimator.progress:
+        yield
+    estimator.progress = None
+
+
+def fitted(
+    estimator: Estimator, pool: RatedPool | RatedIndex, groups: Sequence[str] = ()
+) -> Estimator:
+    """The estimator, fitted; errors are measured with whole groups held out."""
+    with shown(estimator, "learning from the rated texts"):
+        return estimator.fit(pool, groups=groups)
+
+
+def estimated(estimator: Estimator, outputs: Outputs) -> Estimates:
+    """An estimate for each output."""
+    with shown(estimator, "estimating"):
+        return estimator.estimate(outputs)
+
+
+def held_out_of(
+    estimator: Estimator, pool: RatedPool | RatedIndex, groups: IntArray | None = None
+) -> Estimates:
+    """Each rated text estimated from the others outside its group."""
+    with shown(estimator, f"holding out each text: {estimator.title}"):
+        return held_out(estimator, pool, groups)
+
+
+def tried_of(
+    estimator: Estimator, pool: RatedPool | RatedIndex, groups: IntArray, blocks: IntArray
+) -> tuple[Estimates, Tried]:
+    """The same, and what they would be of a part of the pool; blocks are folds of whole groups."""
+    with shown(estimator, f"holding out each text: {estimator.title}"):
+        return estimator.tried(pool, groups, blocks)
+
+
+def metrics_of(specs: Names) -> dict[str, Metric]:
+    """The metrics by what the user called them; what one lacks is said before any work is done.
+
+    Raises:
+        UsageError: an unknown one, one given twice, or one that cannot run here.
+    """
+    found: dict[str, Metric] = {}
+    for spec in names_in(specs):
+        if spec in found:
+            raise UsageError(f"-m {spec} is given twice")
+        found[spec] = metric_of(spec)
+        if missing := found[spec].missing():
+            raise UsageError(f"-m {spec} cannot run here: {missing}")
+    return found

@@ -1,0 +1,110 @@
+"""explain: the evidence behind one estimate."""
+
+import sys
+from dataclasses import replace
+from os import PathLike
+from typing import Annotated
+
+from refless.commands.estimating import DEFAULT, chosen, fitted, saved_in, with_scores_of
+from refless.commands.explain.result import ExplainResult
+from refless.commands.notes import note
+from refless.commands.parameters import (
+    Chosen,
+    Files,
+    Flag,
+    Model,
+    Natural,
+    Rows,
+    Seed,
+    Threads,
+    command,
+)
+from refless.commands.rows import ScoredRows, check_standard_input, note_unread, rated_of
+from refless.commands.rows import outputs_of as read_outputs_of
+from refless.data.records import Outputs, as_outputs, outputs_of, scored
+from refless.estimators import Estimator
+from refless.metrics.index import rated_in
+from refless.registry.errors import UsageError
+
+
+@command
+def explain(
+    text: Annotated[str | None, Flag(argument=True)] = None,
+    *,
+    rated: Files = None,
+    model: Model = None,
+    estimator: Chosen = DEFAULT,
+    id: str | None = None,  # noqa: A002 - the flag's name
+    outputs: Files = None,
+    source: str | None = None,
+    most: Natural = 10,
+    threads: Threads = None,
+    seed: Seed = 0,
+    rows: ScoredRows,
+) -> ExplainResult:
+    """Show which rated texts an estimate rests on: similarity, rating, shared n-grams.
+
+    Args:
+        text: The output itself, of no system that is known; - reads it from standard input.
+        rated: Files of rated texts, or a folder made by 'refless index'.
+        id: Explain the output of this id in --outputs; without --outputs the rated text of this id,
+            held out.
+        outputs: Files of outputs, for --id.
+        source: What TEXT answers, where rated texts have sources.
+        most: Rated texts to show.
+    """
+    check_standard_input(rated, outputs, text)
+    if (text is None) == (id is None):
+        raise UsageError("give either TEXT or --id")
+    if outputs is not None and id is None:
+        raise UsageError("--outputs goes with --id")
+    if source is not None and text is None:
+        raise UsageError("--source goes with TEXT; an id brings its own")
+    if model is not None:
+        given = {"rated": rated, "estimator": estimator, "rows": rows, "threads": threads}
+        one = saved_in(model, **given).estimator
+        rows = with_scores_of(one, rows)
+    else:
+        one = chosen(estimator, threads, seed)
+        own = one.from_model() if rated is None else None
+        if rated is None and own is None:
+            raise UsageError("--rated or --model is needed: estimates come from rated texts")
+        pool = rated_of(rated, rows, alone=outputs is None)[0] if own is None else own
+        note_unread([one], rated_in(pool))
+        fitted(one, pool)
+    output, hide = _output(one, text, id, outputs, rows)
+    if source is not None:
+        output = replace(output, sources=(source,))
+    return ExplainResult(
+        text=output.texts[0],
+        explanation=one.explain(output, hide=hide, most=most).on(one.rated.scale),
+        estimator=one,
+        most=most,
+        signature=one.signature(),
+    )
+
+
+def _output(
+    estimator: Estimator, text: str | None, name: str | None, outputs: Rows, rows: ScoredRows
+) -> tuple[Outputs, str | None]:
+    """The output to explain, and the id of the rated text to hold out, if it is one."""
+    if text is not None:
+        found = outputs_of([sys.stdin.read().rstrip("\r\n") if text == "-" else text])
+        reads = estimator.without_scores() is not None
+        missing = {name: [None] for name in (estimator.rated.score_names if reads else ())}
+        if missing:
+            note("TEXT has no scores: they count as missing; --id with --outputs brings them")
+        return replace(found, systems=("",), **scored(missing)), None
+    found = as_outputs(estimator.rated) if outputs is None else read_outputs_of(outputs, rows)
+    if name not in found.ids:
+        raise UsageError(f"no id '{name}' in {_place(outputs)}")
+    i = found.ids.index(name)
+    return found.take([i]), name if outputs is None else None
+
+
+def _place(outputs: Rows) -> str:
+    """Where an id was looked for."""
+    if outputs is None:
+        return "the rated texts"
+    given = outputs if isinstance(outputs, list | tuple) else [outputs]
+    return " ".join(str(p) if isinstance(p, str | PathLike) else "the outputs" for p in given[:1])

@@ -1,0 +1,46 @@
+"""The result of `refless fit`."""
+
+import shlex
+from dataclasses import dataclass
+from typing import Literal
+
+from refless.estimators import Estimator
+from refless.registry.nouns import counted
+from refless.report.document import Document, Section
+from refless.report.record import Count, Record, Signed
+from refless.report.result import Result
+from refless.report.wording import sentence
+
+
+@dataclass(frozen=True, kw_only=True)
+class FitRecord(Record):
+    """The folder of a fitted estimator, and how many rated texts it has learned from."""
+
+    command: Literal["fit"] = "fit"
+    signature: Signed
+    folder: str
+    n: Count
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class FitResult(Result):
+    """A fitted estimator and its folder."""
+
+    record = FitRecord
+    estimator: Estimator
+    folder: str
+
+    def _shown(self) -> Document:
+        size = counted(len(self.estimator.rated), "rated text")
+        score, explain = (
+            shlex.join(["refless", *words, "--model", self.folder])
+            for words in (("score", "OUTPUTS"), ("explain", "TEXT"))
+        )
+        return Document(
+            title="refless fit",
+            verdict=f"{sentence(self.estimator.title)} has learned from {size}.",
+            sections=(Section(title="To use it", lines=(f"  {score}", f"  {explain}")),),
+        )
+
+    def _json(self) -> Record:
+        return self._record(n=len(self.estimator.rated))

@@ -1,0 +1,1 @@
+"""Results of `lists`: what it computes, its result, and how it is shown."""

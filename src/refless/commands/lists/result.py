@@ -1,0 +1,75 @@
+"""What there is to choose from: the result of `refless estimators` and `refless metrics`."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Literal
+
+from refless.registry.spec import Described
+from refless.report.document import Document, Section, Table
+from refless.report.export import Rows
+from refless.report.record import Record, Signed
+from refless.report.result import Result
+
+
+@dataclass(frozen=True, kw_only=True)
+class Listed:
+    """An estimator, a kernel (with 'kernel ' before its name) or a metric: a line on it."""
+
+    name: str
+    about: str
+    parameters: tuple[Described, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ListRecord(Record):
+    """What there is to choose from, with every parameter."""
+
+    command: Literal["estimators", "metrics"]
+    signature: Signed
+    listed: tuple[Listed, ...]
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class ListResult(Result):
+    """Things that a specification can name.
+
+    Attributes:
+        listed: their names, a line on each, and their parameters.
+        example: a specification.
+    """
+
+    record = ListRecord
+    signs = False
+    listed: tuple[Listed, ...]
+    example: str
+
+    def _shown(self) -> Document:
+        """A section for each thing: what it is, and its parameters, given as in the example."""
+        sections = tuple(
+            Section(title=one.name, lines=(one.about,), table=_table(one.parameters))
+            for one in self.listed
+        )
+        how = Section(lines=(f"Parameters go with the name: {self.example}",))
+        return Document(title="What there is", sections=(*sections, how))
+
+    def _json(self) -> Record:
+        return self._record(command=self.signature.name)
+
+    def _rows(self) -> Rows:
+        """One mapping a parameter."""
+        return [
+            {**asdict(parameter), "name": one.name, "parameter": parameter.name}
+            for one in self.listed
+            for parameter in one.parameters
+        ]
+
+
+def _table(parameters: Sequence[Described]) -> Table | None:
+    if not parameters:
+        return None
+    rows = tuple(
+        (one.name, one.default, ", ".join(filter(None, (one.takes, one.range))), one.help)
+        for one in parameters
+    )
+    header = ("parameter", "default", "takes", "what it is for")
+    return Table(header=header, rows=rows, numeric=(False,) * 4)

@@ -1,0 +1,193 @@
+"""meta: which metrics agree with people, and which do so better than others."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from refless.commands.estimating import metrics_of
+from refless.commands.meta.result import MetaResult
+from refless.commands.notes import note, note_few, progress
+from refless.commands.pairs.judged import JudgedResult
+from refless.commands.pairs.run import check_plain, given_pairs, judges
+from refless.commands.parameters import (
+    Argument,
+    LogprobsColumn,
+    Metrics,
+    Natural,
+    ReferenceColumns,
+    Resamples,
+    Seed,
+    SeveralColumns,
+    TokensColumn,
+    WeightColumn,
+    command,
+    names_in,
+)
+from refless.commands.rows import ScoredRows, column_of, tell
+from refless.data.human import canonical_order, fingerprint
+from refless.data.records import Predictions, RatedPool
+from refless.data.tables import ScoredRead, read_scored
+from refless.evaluation import meta as study
+from refless.evaluation.annotators import annotators
+from refless.evaluation.meta import together_of
+from refless.evaluation.rater_agreement import rater_agreement
+from refless.evaluation.units import ASSIGNMENTS, units_of
+from refless.evaluation.validation import group_labels
+from refless.metrics.references import Metric, Scores
+from refless.metrics.references.protocol import averaged
+from refless.registry.errors import UsageError
+from refless.registry.signature import Signature, digest_of
+from refless.registry.version import __version__
+from refless.stats.permutation import PERMUTATIONS
+
+Measure = Literal["spearman", "pearson"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class How:
+    """What metrics are compared by: correlation, what is drawn together, items a unit."""
+
+    measure: Measure
+    group: str
+    unit: int
+    seed: int
+    resamples: int
+
+
+@command
+def meta(
+    rated: Argument,
+    *,
+    lower_is_better: SeveralColumns = None,
+    metrics: Metrics = None,
+    reference_column: ReferenceColumns = None,
+    weight_column: WeightColumn = None,
+    logprobs_column: LogprobsColumn = None,
+    tokens_column: TokensColumn = None,
+    measure: Measure = "spearman",
+    group: str = "id",
+    unit: Natural = 100,
+    resamples: Resamples = 1000,
+    seed: Seed = 0,
+    rows: ScoredRows,
+) -> MetaResult | JudgedResult:
+    """Test metrics against human ratings: which agree with people, and which do so better.
+
+    Shows Pearson, Spearman and Kendall with 95 % intervals for single texts and for systems, which
+    metric is significantly better than which (Williams' test and a permutation test, corrected for
+    the number of pairs), and the metrics that no other beats. Of preference pairs it shows
+    how often the higher score is that of the text which people preferred.
+
+    Args:
+        rated: Files of rated texts with scores.
+        lower_is_better: A score column whose sign is to be turned; repeatable.
+        measure: Correlation by which metrics are compared: spearman or pearson.
+        group: What is drawn together: id (each text alone), source, system, item, task or a
+            column's name.
+        unit: Items a unit, for differences between pairs of systems.
+    """
+    columns, lower = names_in(rows.score_column), names_in(lower_is_better)
+    if not columns and not names_in(metrics):
+        raise UsageError("at least one --score-column or -m METRIC is needed")
+    if given_pairs(rated, rows):
+        plain = {"reference_column": reference_column, "weight_column": weight_column}
+        check_plain(plain | {"group": group}, {"group": "id"})
+        return judges(rated, lower, names_in(metrics), seed, resamples, rows)
+    chosen = metrics_of(metrics)
+    own = rows.reading(
+        reference=names_in(reference_column),
+        weight=weight_column,
+        logprobs=logprobs_column,
+        tokens=tokens_column,
+        group=column_of(group),
+    )
+    read = read_scored(rated, own)
+    tell(read)
+    for name in lower:
+        if name not in read.scores:
+            raise UsageError(f"--lower-is-better {name}: it is no --score-column")
+    how = How(measure=measure, group=group, unit=unit, seed=seed, resamples=resamples)
+    with progress("testing metrics") as show:
+        scores = _scores(read, chosen, {*lower})
+        if show is not None:
+            show(0.1)
+        found = _result(read, scores, {name: one.signature() for name, one in chosen.items()}, how)
+    together = together_of(_human(read, group))
+    note_few(len(set(together)), "item" if group == "id" else group)
+    return found
+
+
+def _scores(read: ScoredRead, chosen: Mapping[str, Metric], lower: set[str]) -> dict[str, Scores]:
+    """Every metric's scores by name: the columns', and those computed here."""
+    if chosen and not read.texts:
+        raise UsageError("-m needs a text column")
+    for name in read.scores.keys() & chosen.keys():
+        raise UsageError(f"'{name}' is both a --score-column and a -m metric")
+    scores = {
+        name: averaged(-values if name in lower else values) for name, values in read.scores.items()
+    }
+    for name, one in scores.items():
+        known = int((one.segments == one.segments).sum())
+        if known < len(read.pool):
+            note(f"{name}: {len(read.pool) - known} of {len(read.pool)} texts have no score")
+    return scores | {name: metric.score(read.outputs) for name, metric in chosen.items()}
+
+
+def _result(
+    read: ScoredRead, scores: Mapping[str, Scores], metrics: Mapping[str, Signature], how: How
+) -> MetaResult:
+    human = _human(read, how.group)
+    paired = bool(human.system and human.item and len(set(human.system)) > 1)
+    people = annotators(read.pool)
+    settings = study.How(measure=how.measure, seed=how.seed, resamples=how.resamples)
+    return MetaResult(
+        pool=read.pool,
+        scores=scores,
+        meta=study.meta(human, scores, settings),
+        units=units_of(human, scores, unit=how.unit, seed=how.seed) if paired else {},
+        annotators=people,
+        left_out=None if people is None else annotators(read.pool, leave_out=True),
+        raters=None if people is None else rater_agreement(read.pool, seed=how.seed),
+        metrics=metrics,
+        signature=_signature(read.pool, scores, how),
+    )
+
+
+def _human(read: ScoredRead, group: str) -> Predictions:
+    """The texts with their human ratings, and without predictions."""
+    pool = read.pool
+    labels = () if group == "id" else group_labels(pool, group, read.group)
+    return Predictions(
+        id=pool.ids,
+        human=pool.human,
+        predicted=np.full(len(pool), np.nan),
+        reason=("",) * len(pool),
+        item=pool.items,
+        group=tuple(labels),
+        task=pool.tasks,
+        system=pool.systems,
+    )
+
+
+def _signature(pool: RatedPool, scores: Mapping[str, Scores], how: How) -> Signature:
+    columns: list[Sequence[object]] = [pool.texts, pool.human.tolist()]
+    columns += [one.segments.tolist() for _, one in sorted(scores.items())]
+    return Signature("meta").plus(
+        measure=how.measure,
+        metrics=tuple(sorted(scores)),
+        scores=digest_of(columns),
+        group=how.group,
+        unit=how.unit,
+        assignments=ASSIGNMENTS,
+        permutations=PERMUTATIONS,
+        holm="pairs",
+        scale=pool.scale,
+        aggregate=pool.aggregate,
+        ci=f"boot-{how.resamples}",
+        seed=how.seed,
+        pool=fingerprint(pool.take(canonical_order(pool))),
+        size=len(pool),
+        v=__version__,
+    )

@@ -1,0 +1,121 @@
+"""metric: outputs by metrics, most of them against references."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Annotated
+
+from refless.commands.estimating import metrics_of
+from refless.commands.metric.result import MetricResult
+from refless.commands.notes import note, progress
+from refless.commands.parameters import (
+    Argument,
+    Files,
+    Flag,
+    LogprobsColumn,
+    Metrics,
+    OutputRows,
+    ReferenceColumns,
+    Resamples,
+    Rows,
+    Seed,
+    TokensColumn,
+    WeightColumn,
+    command,
+    names_in,
+)
+from refless.commands.rows import check_standard_input, tell
+from refless.data.records import Outputs
+from refless.data.tables import Columns, OutputsRead, Reading, read_outputs
+from refless.metrics.references.protocol import notes
+from refless.metrics.references.scoring import Run, run
+from refless.registry.errors import InputError, UsageError
+
+TABLES = {".jsonl", ".json", ".csv", ".tsv", ".parquet"}
+
+
+@command
+def metric(
+    outputs: Argument,
+    metrics: Metrics,
+    *,
+    reference_file: Annotated[Files, Flag(names=("-r", "--reference-file"), metavar="REF")] = None,
+    reference_column: ReferenceColumns = None,
+    weight_column: WeightColumn = None,
+    logprobs_column: LogprobsColumn = None,
+    tokens_column: TokensColumn = None,
+    resamples: Resamples = 1000,
+    seed: Seed = 0,
+    rows: OutputRows,
+) -> MetricResult:
+    """Score outputs by one or more metrics, most of them against references.
+
+    Shows each metric's corpus score with a 95 % bootstrap interval, overall and by system; the
+    scores of single outputs are in --format csv, json and jsonl. 'refless metrics' lists the
+    metrics.
+
+    Args:
+        outputs: Files of outputs; - is standard input.
+        reference_file: References of all outputs, one a line, as sacrebleu takes them. Repeatable.
+    """
+    chosen = metrics_of(metrics)
+    named = rows.reading(
+        reference=names_in(reference_column),
+        weight=weight_column,
+        logprobs=logprobs_column,
+        tokens=tokens_column,
+    )
+    found = _outputs(outputs, named, names_in(reference_file))
+    runs: list[Run] = []
+    with progress("scoring") as show:
+        for label, one in chosen.items():
+            runs.append(run(one, found, label=label, seed=seed, resamples=resamples))
+            if show is not None:
+                show(len(runs) / len(chosen))
+    for done in runs:
+        lost = done.overall.n - done.overall.n_scored
+        if lost:
+            note(f"{done.label}: {lost} of {len(found)} outputs could not be scored")
+    return MetricResult(
+        runs=tuple(runs), outputs=found, remarks=notes(found), signature=runs[0].signature
+    )
+
+
+def _outputs(rows: Rows, reading: Reading, references: Sequence[str]) -> Outputs:
+
+    check_standard_input(rows, references)
+    if not references:
+        return _read(rows, reading).outputs
+    if reading.columns.reference or reading.columns.weight:
+        raise UsageError("references come from -r or from a column, not from both")
+    given = [rows] if isinstance(rows, str | PathLike) else rows
+    paths = [fspath(path) for path in given if isinstance(path, str | PathLike)]
+    if reading.format is None and all(Path(path).suffix not in TABLES for path in paths):
+        reading = replace(reading, format="text")
+        note(f"{', '.join(paths)} and {', '.join(references)}: plain text, one output a line")
+    return _with_references(_read(rows, reading).outputs, references, reading)
+
+
+def _read(rows: Rows, reading: Reading) -> OutputsRead:
+    read = read_outputs(rows, reading)
+    tell(read)
+    return read
+
+
+def _with_references(outputs: Outputs, paths: Sequence[str], reading: Reading) -> Outputs:
+    """The outputs with one reference from each file of plain lines."""
+    if outputs.references:
+        raise UsageError("the outputs have references of their own; leave out -r")
+    plain = replace(reading, format="text", columns=Columns(), skip_bad=False)
+    streams = []
+    for path in paths:
+        texts = read_outputs([path], plain).outputs.texts
+        if len(texts) != len(outputs):
+            raise InputError(
+                f"{len(texts)} lines for {len(outputs)} outputs",
+                path=path,
+                remedy="give one reference a line, in the order of the outputs",
+            )
+        streams.append(texts)
+    return replace(outputs, references=tuple(zip(*streams, strict=True)))

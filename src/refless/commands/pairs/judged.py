@@ -1,0 +1,278 @@
+"""Who picks the texts that people preferred: `refless validate` and `refless meta` on pairs."""
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal
+
+import numpy as np
+
+from refless.commands.meta.result import allowed
+from refless.data.preferences import Pairs, votes_of
+from refless.estimators import GaussianProcess
+from refless.evaluation.preferences import COIN, Judged, Line, OneVote, Opinion
+from refless.registry.nouns import counted, these
+from refless.report.charts import Line as Drawn
+from refless.report.charts import row_chart
+from refless.report.document import Document, Figure, Section, Table, caveats
+from refless.report.export import Cell, Rows
+from refless.report.record import Count, Record, Signed
+from refless.report.result import Result
+from refless.report.wording import labels, number, percent, sentence, with_interval
+from refless.stats.intervals import of_best
+
+FEWEST = 20  # pairs that a verdict needs
+FEWEST_DRAWN, ENOUGH_DRAWN = 20, 60  # groups
+BINS = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+NAME = 26  # columns of a terminal
+PICKS = "picks the text that people preferred"
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgedRecord(Record):
+    """Judges of pairs side by side.
+
+    Attributes:
+        of: what was read.
+        choices, pairs, texts, groups: how many; groups are what is held out, and drawn, together.
+        even: pairs on which people are evenly split; no judge can be right about them.
+        lines: one a judge, the reference first.
+        one_vote: one person against the others; null where nobody judged what others did.
+        use: whether the estimator is shown to be better than every baseline; null of `meta`.
+        next_command: what estimates new texts; "" of `meta`.
+    """
+
+    command: Literal["validate", "meta"] = "validate"
+    of: Literal["pairs"] = "pairs"
+    signature: Signed
+    choices: Count
+    pairs: Count
+    texts: Count
+    groups: Count
+    even: Count
+    lines: tuple[Line, ...]
+    one_vote: OneVote | None
+    use: bool | None
+    next_command: str
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class JudgedResult(Result):
+    """Judges of pairs side by side.
+
+    Attributes:
+        pairs: the choices; judged: who is right how often; opinions: of each judge, by name.
+        baselines: names of those that are no estimators.
+        scores: names of those that are scores of others; all of them for `meta`.
+        estimator: the first judge, not fitted; None of `meta`, which knows scores alone.
+        next_command: the line that estimates new texts with it.
+    """
+
+    record = JudgedRecord
+    pairs: Pairs
+    judged: Judged
+    opinions: dict[str, Opinion]
+    baselines: tuple[str, ...]
+    scores: tuple[str, ...]
+    estimator: GaussianProcess | None
+    next_command: str = ""
+
+    @property
+    def use(self) -> bool | None:
+        """Whether the estimator picks right more often than a coin and than every baseline."""
+        return None if self.estimator is None else worth_using(self.judged, self.baselines)
+
+    def _shown(self) -> Document:
+        found = self.judged
+        verdict, chosen = nearest(found), allowed(len(found.lines), "score")
+        if self.estimator is not None:
+            verdict, chosen = recommendation(found, self.baselines, self.scores), ()
+        choices = f"{counted(found.choices, 'choice')} by people between {found.texts:,} texts"
+        note = f"{choices}: {counted(found.pairs, 'pair')} of {counted(found.groups, 'source')}."
+        even = f"{counted(found.even, 'pair')} left even by people count only in the log loss."
+        return Document(
+            title=f"{counted(found.pairs, 'preference pair')}",
+            verdict=verdict,
+            notes=(
+                *((f"  {self.next_command}",) if self.use else ()),
+                *((note, even) if found.even else (note,)),
+                *chosen,
+            ),
+            sections=(
+                *self._beside(),
+                *([_people(found, found.one_vote)] if found.one_vote else []),
+                *self._calibration(),
+                caveats(),
+            ),
+        )
+
+    def _beside(self) -> tuple[Section, ...]:
+        found = self.judged
+        names = labels([line.name.removeprefix("the ") for line in found.lines], NAME)
+        rows = tuple(
+            (
+                names[line.name.removeprefix("the ")],
+                with_interval(line.accuracy, line.interval),
+                "-" if line is found.lines[0] else with_interval(line.gap, line.gap_interval),
+                number(line.log_loss),
+            )
+            for line in found.lines
+        )
+        table = Table(header=("", "right [95 %]", "behind by [95 %]", "log loss"), rows=rows)
+        drawn = [
+            Drawn(name=line.name.removeprefix("the "), value=line.accuracy, interval=line.interval)
+            for line in found.lines
+            if line.name != COIN
+        ]
+        said = "Share of pairs in which the text that people preferred is picked"
+        chart = Figure(svg=row_chart(drawn, "right", said), caption=f"{said}.", table=table)
+        first = found.lines[0].name
+        legend = (
+            f"Right: share of the pairs in which it {PICKS}; no opinion counts half. Behind by: "
+            f"how much more often {first} is right, on the same pairs. Log loss: of the chances "
+            "that it gives, 0.693 for a coin, less is better. Intervals draw whole sources."
+        )
+        if self.estimator is not None:
+            legend += (
+                " Estimators, length and TF-IDF (logistic regression on the difference of the two "
+                "texts) have learned from other sources."
+            )
+        section = Section(title="Side by side", figures=(chart,), table=table, lines=(legend,))
+        return (section,)
+
+    def _calibration(self) -> tuple[Section, ...]:
+        """How often the text that was given such a chance was preferred."""
+        name, opinion = next(iter(self.opinions.items()))
+        if self.estimator is None or len(opinion.chances) == 0:
+            return ()
+        votes = votes_of(self.pairs)
+        known = ~np.isnan(opinion.chances)
+        turned = opinion.chances[known] < 0.5
+        given = np.where(turned, 1.0 - opinion.chances[known], opinion.chances[known])
+        share = np.where(turned, 1.0 - votes.share[known], votes.share[known])
+        rows = []
+        for low, high in pairwise(BINS):
+            inside = (given >= low) & ((given < high) | (high == 1.0))
+            if inside.any():
+                means = percent(float(given[inside].mean())), percent(float(share[inside].mean()))
+                rows.append((f"{percent(low)} to {percent(high)}", f"{inside.sum():,}", *means))
+        table = Table(header=("chance given", "pairs", "on average", "preferred"), rows=tuple(rows))
+        line = f"What {name} says of the text that it picks, and how often people preferred that."
+        return (Section(title="Are the chances right", table=table, lines=(line,)),)
+
+    def _json(self) -> Record:
+        command = "meta" if self.estimator is None else "validate"
+        return self._record(self.judged, command=command, pairs=self.judged.pairs, use=self.use)
+
+    def _rows(self) -> Rows:
+        """One mapping a pair."""
+        votes, texts = votes_of(self.pairs), self.pairs.texts
+        sides = zip(votes.first.tolist(), votes.second.tolist(), strict=True)
+        found: list[dict[str, Cell]] = []
+        for i, (a, b) in enumerate(sides):
+            source = {"source": texts.sources[a]} if texts.sources else {}
+            said = {name: _said(one, i) for name, one in self.opinions.items()}
+            people = {"choices": int(votes.counts[i]), "for_a": float(votes.share[i])}
+            found.append(
+                {**source, **people, **said, "text_a": texts.texts[a], "text_b": texts.texts[b]}
+            )
+        return found
+
+
+def _said(opinion: Opinion, i: int) -> float:
+    """The chance of the first text, else how far it is ahead."""
+    return float(opinion.chances[i] if len(opinion.chances) else opinion.sides[i])
+
+
+def worth_using(found: Judged, baselines: tuple[str, ...]) -> bool:
+    """Whether the first judge is shown to be better than a coin and than every baseline."""
+    rivals = [line for line in found.lines if line.name in baselines]
+    enough = found.pairs - found.even >= FEWEST
+    first = found.lines[0].interval[0] > 0.5
+    return enough and first and all(line.gap_interval[0] > 0 for line in rivals)
+
+
+def recommendation(found: Judged, baselines: tuple[str, ...], scores: tuple[str, ...]) -> str:
+    """Whether to use the estimator, in a sentence or two."""
+    decided = found.pairs - found.even
+    if decided < FEWEST:
+        return f"{counted(decided, 'decided pair')} are too few to tell if an estimator is of use."
+    said = _recommended(found, baselines, scores)
+    if found.groups < ENOUGH_DRAWN:
+        few = "too few to rely on" if found.groups < FEWEST_DRAWN else "which is few"
+        said += f" Intervals rest on {found.groups} sources only, {few}."
+    return said
+
+
+def _recommended(found: Judged, baselines: tuple[str, ...], scores: tuple[str, ...]) -> str:
+    line = found.lines[0]
+    name, right = sentence(line.name), with_interval(line.accuracy, line.interval)
+    rivals = [one for one in found.lines if one.name in baselines and one.name != COIN]
+    rival = min(rivals, key=lambda one: one.gap)
+    gap = with_interval(rival.gap, rival.gap_interval)
+    lost = with_interval(-rival.gap, (-rival.gap_interval[1], -rival.gap_interval[0]))
+    ahead = f"{rival.name} {PICKS} more often than {line.name} does, by {lost}"
+    if also := [one.name for one in rivals if one.gap < 0 and one is not rival]:
+        ahead += f" (so {'do' if len(also) > 1 else 'does'} {' and '.join(also)})"
+    if rival.gap_interval[1] < 0 and rival.name in scores:
+        return f"Use {rival.name}: {ahead.replace(rival.name, 'it', 1)}."
+    if not line.interval[0] > 0.5:
+        return (
+            f"Use none: on these pairs no agreement with people is shown ({line.name} {PICKS} in "
+            f"{right}){f', and {ahead}' if rival.gap < 0 else ''}."
+        )
+    if rival.gap_interval[1] < 0:
+        return f"Use none: {ahead}."
+    if rival.gap < 0:
+        return f"No reason to use {line.name} is shown: {ahead}. {name} is right in {right}."
+    if worth_using(found, baselines):
+        return (
+            f"Use {line.name}: it {PICKS} in {right} of the pairs, more often than the best "
+            f"baseline, {rival.name}, by {gap}."
+        )
+    return (
+        f"{name} {PICKS} in {right} of the pairs, but it is not shown to do better "
+        f"than {_unbeaten(rivals)}."
+    )
+
+
+def _unbeaten(rivals: list[Line]) -> str:
+    rest = sorted((one for one in rivals if not one.gap_interval[0] > 0), key=lambda one: one.gap)
+    names = [f"{one.name} (by {with_interval(one.gap, one.gap_interval)})" for one in rest]
+    return " and ".join(names)
+
+
+def nearest(found: Judged) -> str:
+    """Which score picks right most often, as far as can be told."""
+    top, pairs = found.lines[0], these(found.pairs - found.even, "pair")
+    low, high = of_best(top.accuracy, top.interval, len(found.lines), found.groups)
+    right = with_interval(top.accuracy, (low, min(high, 1.0)))
+    if not low > 0.5:
+        several = f"The best of {len(found.lines)}, {top.name},"
+        best = several if len(found.lines) > 1 else sentence(top.name)
+        return (
+            f"On {pairs} no score is shown to agree with people. {best} is right in {right}, as a "
+            "coin can be."
+        )
+    level = [one.name for one in found.lines[1:] if not one.gap_interval[0] > 0]
+    if level:
+        alike = f"it cannot be told apart from {', '.join(level)}"
+        return f"On {pairs} {top.name} {PICKS} in {right}, but {alike}."
+    most = " most often" if len(found.lines) > 1 else ""
+    more = ", more than every other" if most else ""
+    return f"On {pairs} {top.name} {PICKS}{most}, in {right}{more}."
+
+
+def _people(found: Judged, one: OneVote) -> Section:
+    rows = (
+        ("one person", with_interval(one.accuracy, one.interval)),
+        (found.lines[0].name.removeprefix("the "), number(one.reference)),
+        ("difference", with_interval(one.gap, one.gap_interval)),
+    )
+    line = (
+        f"On {counted(one.n, 'choice')} that others judged too: agreement with most of the others."
+    )
+    return Section(
+        title="Beside one person",
+        table=Table(header=("", "right [95 %]"), rows=rows),
+        lines=(line,),
+    )

@@ -1,0 +1,209 @@
+"""Rows, from files or memory, as pools and outputs; what was noticed becomes notes."""
+
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any, Protocol
+
+from refless.commands.notes import note
+from refless.commands.parameters import OutputRows, RatedRows, Rows, SeveralColumns
+from refless.data.records import Outputs, RatedPool, Texts
+from refless.data.tables import (
+    OutputsRead,
+    PoolRead,
+    Reading,
+    check_made_with,
+    holds_rows,
+    read_both,
+    read_outputs,
+    read_pool,
+    strings_in,
+    with_scores,
+)
+from refless.estimators import Estimator
+from refless.metrics.index import INDEX, RatedIndex, is_index, load_index
+from refless.registry.errors import IndexFolderError, InputError, UsageError
+
+LIKELY_SCALES = {  # lowest and highest rating
+    *((0.0, float(high)) for high in (1, 2, 3, 4, 5, 6, 10, 20, 100)),
+    *((1.0, float(high)) for high in (2, 3, 4, 5, 6, 7, 8, 9, 10, 20, 100)),
+    *((-float(end), float(end)) for end in (1, 2, 3)),
+}
+FEWEST_RATINGS = 20  # that tell where a scale ends
+TOLD = 3  # bad rows that are told in full
+NAMED_GROUPS = ("id", "text", "source", "system", "item", "task")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoredRows(RatedRows):
+    """The same with scores that somebody else gave to rated texts and outputs alike.
+
+    Attributes:
+        score_column: Column of scores that others gave the texts: an LLM judge, a metric;
+            repeatable, or a pattern: 'judge*'. Higher need not mean better.
+    """
+
+    score_column: SeveralColumns = None
+
+
+class Read(Protocol):
+    """What reading returns, whatever was read."""
+
+    @property
+    def notes(self) -> tuple[str, ...]: ...
+    @property
+    def skipped(self) -> tuple[InputError, ...]: ...
+
+
+def tell(*reads: Read) -> None:
+    """Notes what was noticed while reading; of bad rows the first of each kind, three at most."""
+    for line in dict.fromkeys(line for read in reads for line in read.notes):
+        note(line)
+    faults = dict.fromkeys(fault for read in reads for fault in read.skipped)
+    kinds = {(fault.column, fault.found): fault for fault in reversed(faults)}
+    for fault in [*reversed(kinds.values())][:TOLD]:
+        note(f"bad row: {fault}")
+
+
+def rated_of(
+    rows: Rows, options: RatedRows, group: str = "id", *, alone: bool = False
+) -> tuple[RatedPool | RatedIndex, tuple[str, ...]]:
+    """Rated texts, or one saved index, and the values of the group's column.
+
+    Args:
+        rows: files, a data frame, ..., a folder of `refless index`, a pool, an index.
+        options: how to read.
+        group: what is held out together; a name of the user's own is a column.
+        alone: whether nothing else is read: options that an index does not heed are then refused.
+    """
+    folder = index_folder(rows)
+    if folder is not None and not (Path(folder) / INDEX.manifest).exists():
+        remedy = "name a file of rated texts, or a folder made by 'refless index'"
+        raise IndexFolderError("a folder without index.json", path=fspath(folder), remedy=remedy)
+    index = rows if folder is None else load_index(folder)
+    if isinstance(index, RatedIndex):
+        check_made_with(index.pool, options.reading(), "index")
+        if alone:
+            _check_unused(options)
+        pool = with_scores(index.pool, options.reading().columns.score, "texts of the index")
+        return (index if pool.score_names == index.pool.score_names else pool), ()
+    read = told_pool(rows, options, group)
+    return read.pool, read.group
+
+
+def told_pool(rows: Rows, options: RatedRows, group: str = "id") -> PoolRead:
+    """Rated texts that are no index, with what was noticed while reading told."""
+    read = read_pool(rows, options.reading(group=column_of(group)))
+    tell(read)
+    note_pool(read.pool)
+    return read
+
+
+def note_pool(pool: RatedPool) -> None:
+    """Says what is odd about rated texts as a whole."""
+    note_missing(pool)
+    note_equal(pool)
+    note_scale(pool)
+
+
+def note_missing(texts: Texts) -> None:
+    """Says how many scores of others are missing, column by column."""
+    for name, column in zip(texts.score_names, texts.scores.T, strict=True):
+        if missing := int((column != column).sum()):
+            note(f"{name}: {missing} of {len(texts)} texts have no score")
+
+
+def note_equal(pool: RatedPool) -> None:
+    """Says which scores of others are one number throughout."""
+    for name, column in zip(pool.score_names, pool.scores.T, strict=True):
+        if len(found := {*column[column == column].tolist()}) == 1 < len(pool):
+            note(f"{name}: all scores of the rated texts are {found.pop():g}, which tells nothing")
+
+
+def note_scale(pool: RatedPool) -> None:
+    """Says what follows where nobody said the scale, and which one the ratings look like.
+
+    No number depends on it: units do not change with the ratings that happen to be in a file.
+    """
+    n = len(pool.ratings.values)
+    if pool.scale is not None or not n:
+        return
+    low, high = float(pool.ratings.values.min()), float(pool.ratings.values.max())
+    ends = f"{low:g} to {high:g}"
+    likely = f"go from {ends}; if they can go no further, --scale {low:g} {high:g} says so"
+    if n < FEWEST_RATINGS:
+        likely = f"({n}, from {ends}) are too few to tell it; --scale MIN MAX says it"
+    elif (low, high) not in LIKELY_SCALES:
+        likely = (
+            f"go from {ends}, the ends of no usual scale; --scale MIN MAX says it, if there is one"
+        )
+    note(f"no scale is known, so numbers are in the raters' units. The ratings {likely}")
+
+
+def note_unread(estimators: Sequence[Estimator], pool: RatedPool) -> None:
+    """Says which estimators change nothing by the scores that the rated texts have."""
+    for one in estimators if pool.score_names else ():
+        if one.without_scores() is None:
+            note(f"{one.title} reads no scores of others: they change no estimate of it")
+
+
+def outputs_of(rows: Rows, options: OutputRows, **columns: Any) -> Outputs:
+    """The outputs in files, a data frame, ..., with more columns by role."""
+    return grouped_outputs_of(rows, options, **columns)[0]
+
+
+def grouped_outputs_of(
+    rows: Rows, options: OutputRows, **columns: Any
+) -> tuple[Outputs, tuple[str, ...]]:
+    """The outputs, and the values of the group's column."""
+    read = read_outputs(rows, options.reading(**columns))
+    tell(read)
+    note_missing(read.outputs)
+    return read.outputs, read.group
+
+
+def both_of(rows: Rows, options: RatedRows, group: str) -> tuple[PoolRead, OutputsRead]:
+    """Rows with a rating as rated texts, rows without one as outputs."""
+    note("without --rated: rows with a rating are the rated texts, rows without one the outputs")
+    pool, outputs = read_both(rows, options.reading(group=column_of(group)))
+    tell(pool, outputs)
+    note_missing(pool.pool)
+    note_missing(outputs.outputs)
+    note_equal(pool.pool)
+    note_scale(pool.pool)
+    return pool, outputs
+
+
+def trained_rows(rows: Rows, options: OutputRows) -> Iterator[str]:
+    """Every text in what a generator was trained on, read as it is asked for, of any size."""
+    reading = Reading(encoding=options.encoding, skip_bad=options.skip_bad, max_bytes=sys.maxsize)
+    return strings_in(rows, reading)
+
+
+def column_of(group: str) -> str | None:
+    """The column of a group that is not one of the known ones."""
+    return None if group in NAMED_GROUPS else group
+
+
+def index_folder(rows: Rows) -> str | PathLike[str] | None:
+    """The folder, where rows are one path and that is a folder in which no tool has rows."""
+    one = rows[0] if isinstance(rows, list | tuple) and len(rows) == 1 else rows
+    saved = isinstance(one, str | PathLike) and is_index(one) and not holds_rows(fspath(one))
+    return one if saved else None
+
+
+def _check_unused(options: RatedRows) -> None:
+    """Raises UsageError for an option about reading where there is only an index."""
+    for name, value in options.given().items():
+        if value is not None and name not in {"scale", "aggregate", "score_column"}:
+            flag = name.replace("_", "-")
+            raise UsageError(f"--{flag} is about reading rows, and an index is read already")
+
+
+def check_standard_input(*rows: Rows) -> None:
+    """Raises UsageError where two things are to be read from standard input."""
+    lists = [one if isinstance(one, list | tuple) else [one] for one in rows]
+    if sum(isinstance(path, str) and path == "-" for one in lists for path in one) > 1:
+        raise UsageError("standard input can be read only once")

@@ -1,0 +1,224 @@
+"""The parts of the report of `refless score`, for the terminal and for HTML."""
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from refless.commands.texts import HEADER, drawn, estimate_cells, estimate_or_reason, nearest
+from refless.data.human import unscaled
+from refless.data.records import Residuals, Scale
+from refless.estimators import Estimator
+from refless.evaluation.best_of import BestOf
+from refless.evaluation.guards import alike
+from refless.evaluation.scoring import Mean, Scored
+from refless.registry.arrays import IntArray
+from refless.registry.nouns import counted, these
+from refless.report.charts import Dot, Line, Mark, histogram, row_chart, scatter
+from refless.report.document import Figure, Key, Section, Store, Stored, Table
+from refless.report.plot import axis_over
+from refless.report.wording import (
+    abstains,
+    clipped,
+    interval,
+    labels,
+    number,
+    sentence,
+    with_interval,
+)
+
+ALL_ITEMS = 20  # up to so many outputs are all shown
+ENDS = 5  # else so many of the lowest and of the highest
+NO_ENDS = "no output is shown to be better or worse than the others."
+WHERE = Section(lines=("All of them: add -o estimates.csv",))
+WHETHER = (
+    "Whether to trust these estimates is another question: 'refless validate' on the rated texts, "
+    "with the same settings, answers it."
+)
+
+
+def verdict(name: str, mean: Mean, scale: Scale | None) -> str:
+    """One sentence on what outputs without ratings are worth."""
+    if not mean.n_scored:
+        return f"{sentence(name)} has no estimate for {these(mean.n, 'output')}."
+    value, ends, outputs = with_interval(mean.mean, mean.mean_interval), "", these(mean.n, "output")
+    if scale is not None:
+        value = with_interval(mean.mean, mean.mean_interval, 2)
+        ends = f" on a scale of {scale[0]:g} to {scale[1]:g}"
+    return (
+        f"{sentence(name)} expects your raters to give {outputs} {value} on average"
+        f"{ends}; it {abstains(1 - mean.coverage)}."
+    )
+
+
+def facts(scored: Scored, best: BestOf | None) -> tuple[tuple[str, str, str], ...]:
+    """Numbers that stand out."""
+    mean = scored.overall
+    found = [
+        ("Mean estimate", number(mean.mean), interval(mean.mean_interval)),
+        ("Coverage", number(mean.coverage), f"{mean.n_scored:,} of {counted(mean.n, 'output')}"),
+    ]
+    if best is not None:
+        chosen = best.chosen
+        found.append(
+            (f"Best of each {best.by}", number(chosen.mean), interval(chosen.mean_interval))
+        )
+    return tuple(found)
+
+
+def mean_sentence(mean: Mean) -> str:
+    share = f"{mean.n_scored:,} of {counted(mean.n, 'output')} (coverage {number(mean.coverage)})"
+    if not mean.n_scored:
+        return f"No output has an estimate: {share}."
+    value = with_interval(mean.mean, mean.mean_interval)
+    return f"Mean estimate {value} over {share}."
+
+
+def systems_sections(systems: Mapping[str, Mean]) -> tuple[Section, ...]:
+    """Each system's mean estimate; the best one first."""
+    if len(systems) < 2:
+        return ()
+    ranked = sorted(
+        systems.items(), key=lambda pair: (math.isnan(pair[1].mean), -pair[1].mean, pair[0])
+    )
+    names = labels([name for name, _ in ranked], 30)
+    table = Table(
+        header=("system", "mean estimate [95 %]", "coverage", "outputs"),
+        rows=tuple(
+            (
+                names[name],
+                with_interval(mean.mean, mean.mean_interval),
+                number(mean.coverage),
+                f"{mean.n:,}",
+            )
+            for name, mean in ranked
+        ),
+    )
+    lines = [Line(name=name, value=mean.mean, interval=mean.mean_interval) for name, mean in ranked]
+    svg = row_chart(lines, "mean estimate", "Mean estimate of each system")
+    caption = (
+        "Points are means, whiskers 95 % intervals for the mean rating that the same raters "
+        "would give. "
+        "They belong to single systems; whether two systems differ is for 'refless compare' to say."
+    )
+    return (
+        Section(
+            title="Systems", figures=(Figure(svg=svg, caption=caption, table=table),), table=table
+        ),
+    )
+
+
+def items_sections(scored: Scored, errors: Residuals) -> tuple[Section, ...]:
+    """All outputs, or those with the lowest and the highest estimates if estimates differ."""
+    values = scored.estimates.values.tolist()
+    n = len(values)
+    if n <= ALL_ITEMS:
+        return (Section(title="Outputs", table=_items_table(scored, range(n))),) if n else ()
+    defined = sorted((value, i) for i, value in enumerate(values) if not math.isnan(value))
+    if len(defined) < 2 * ENDS:
+        return ()
+    if alike(scored.estimates.values, errors):
+        low, high = number(defined[0][0]), number(defined[-1][0])
+        ends = low if low == high else f"{low} to {high}"
+        return (Section(lines=(f"The estimates hardly differ ({ends}): {NO_ENDS}",)), WHERE)
+    lowest, highest = defined[:ENDS], defined[: -ENDS - 1 : -1]
+    return (
+        Section(title="Lowest estimates", table=_items_table(scored, [i for _, i in lowest])),
+        Section(title="Highest estimates", table=_items_table(scored, [i for _, i in highest])),
+        WHERE,
+    )
+
+
+def _items_table(scored: Scored, which: Sequence[int]) -> Table:
+    e, texts = scored.estimates, scored.outputs.texts
+    rows = tuple(
+        (clipped(e.ids[i], 12), estimate_or_reason(e, i), str(e.support[i]), clipped(texts[i], 34))
+        for i in which
+    )
+    header = ("id", "estimate", "support", "text")
+    return Table(header=header, rows=rows, numeric=(False, False, True, False))
+
+
+def shown_rows(scored: Scored, seed: int) -> IntArray:
+    """Rows of the outputs in the scatter plot, in an order that is not that of the rows."""
+    keys = list(zip(scored.outputs.texts, scored.outputs.ids, strict=True))
+    return drawn(np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.int64), seed)
+
+
+def store_of(scored: Scored, estimator: Estimator, shown: IntArray) -> Store:
+    """The outputs that are shown, and after them the rated texts near to them."""
+    rated, outputs = estimator.rated, scored.outputs
+    human = unscaled(rated.human, rated.scale).tolist()
+    compare = estimator.similarity(rated)
+    picked = shown.tolist()
+    found = [*nearest(compare, [outputs.texts[i] for i in picked], len(rated))]
+    extra = dict.fromkeys(other for best in found for other, _ in best)
+    places = {row: place for place, row in enumerate(extra, len(picked))}
+    estimated = [
+        Stored(
+            id=outputs.ids[i],
+            cells=("", *estimate_cells(scored.estimates, i)),
+            text=outputs.texts[i],
+            near=tuple((places[j], s) for j, s in best),
+        )
+        for i, best in zip(picked, found, strict=True)
+    ]
+    neighbors = [
+        Stored(
+            id=f"rated {rated.ids[row]}",
+            cells=(number(human[row]), "", "", ""),
+            text=rated.texts[row],
+        )
+        for row in extra
+    ]
+    return Store(
+        header=HEADER,
+        texts=(*estimated, *neighbors),
+        title="The outputs, and the rated texts near to them",
+        near=f"Nearest rated texts by {compare.name}",
+    )
+
+
+def estimates_section(scored: Scored, shown: IntArray) -> Section:
+    """How estimates spread, and whether they are lengths in disguise."""
+    return Section(title="The estimates", figures=(_by_length(scored, shown), _spread(scored)))
+
+
+def _spread(scored: Scored) -> Figure:
+    mean = scored.overall
+    svg, bars = histogram(
+        scored.estimates.values,
+        f"Estimates of {counted(mean.n_scored, 'output')}, mean {number(mean.mean)}",
+        x="estimate",
+        y="outputs",
+        marks=(Mark(value=mean.mean, style="c1", interval=mean.mean_interval),)
+        if mean.n_scored
+        else (),
+    )
+    return Figure(
+        svg=svg,
+        caption="How many outputs have which estimate.",
+        table=Table(header=("estimate", "outputs"), rows=bars),
+        keys=(Key(name="mean, with its 95 % interval", style="mark c1"),) if mean.n_scored else (),
+    )
+
+
+def _by_length(scored: Scored, shown: IntArray) -> Figure:
+    values = scored.estimates.values.tolist()
+    lengths = [len(text) for text in scored.outputs.texts]
+    dots = [
+        Dot(x=values[i], y=float(lengths[i]), text=place) for place, i in enumerate(shown.tolist())
+    ]
+    svg = scatter(
+        dots,
+        axis_over(values, "estimate"),
+        axis_over(lengths, "length in characters"),
+        f"Scatter plot of {counted(len(dots), 'output')}, estimate across and length upwards. "
+        "Arrow keys go from text to text.",
+        strip="none",
+    )
+    caption = (
+        "Estimate and length of each output. If all points lay on one line, estimates would tell "
+        "no more than length does."
+    )
+    return Figure(svg=svg, caption=caption, linked=True)

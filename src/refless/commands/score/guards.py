@@ -1,0 +1,240 @@
+"""Copies, training files, odd outputs and odd judges, in words and as tables."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from refless.evaluation.copies import Copies, TrainedOn
+from refless.evaluation.guards import Guards, more
+from refless.evaluation.judge_shift import JudgeShift
+from refless.evaluation.scoring import Mean, Scored
+from refless.evaluation.unlike import Unlike
+from refless.registry.nouns import counted
+from refless.report.document import Section, Table
+from refless.report.wording import clipped, labels, number, p_value, percent, with_interval
+from refless.stats.excess import Marked
+
+SHOWN, NAMED = 10, 3  # rows of a table of texts; names in a sentence
+LONGEST = 200  # characters of an id, which is of no use in part
+READ = (
+    "A text is a copy of another if four fifths of its runs of three words are in it; texts of "
+    "fewer than five words are left out. Unlike is what lies beyond the value of one number of a "
+    "text (its length, its marks, the order of its words, ...) that separates outputs best from "
+    "rated texts. Usual is the share among rated texts, of the same system where it has any; p is "
+    "corrected over these numbers (Bonferroni) and over systems (Holm)."
+)
+
+
+NONE = Marked(n=0, count=0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class GuardsRecord(Guards):
+    """What may be wrong with outputs; `said`: what is shown, in sentences."""
+
+    said: tuple[str, ...]
+
+
+def said(found: Guards, mean: Mean) -> tuple[str, ...]:
+    """One sentence for each guard that fired."""
+    return tuple(line for line, _ in warnings(found, mean))
+
+
+def warnings(found: Guards, mean: Mean) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """The sentences with the systems that each names; () for all outputs."""
+    learned, odd = found.trained_on, found.unlike
+    lines: tuple[tuple[str, Mapping[str, Marked]], ...] = (
+        (_itself(found.copies, mean.n), {}),
+        (_copies(found, mean), found.copies.systems),
+        ("" if learned is None else _learned(learned), {}),
+        ("" if learned is None else _leaning(learned), {} if learned is None else learned.systems),
+        ("" if odd is None else _unlike(odd), {} if odd is None else odd.systems),
+        *((judge_said(judge), {}) for judge in found.judges),
+    )
+    return tuple((line, tuple(more(NONE, systems))) for line, systems in lines if line)
+
+
+def guard_sections(found: Guards, scored: Scored, *, whole: bool) -> tuple[Section, ...]:
+    """What is shown first of all; all numbers and some texts too, if the whole is asked for."""
+    lines = said(found, scored.overall)
+    warned = tuple(Section(lines=(line,), warning=True) for line in lines)
+    told = () if found.trained_on is None else (_told(found.trained_on),)
+    if not whole:
+        return (*warned, *((Section(lines=told),) if told else ()))
+    return (
+        *warned,
+        Section(title="Guards", lines=(READ, *told), table=_table(found)),
+        *_which(found, scored),
+    )
+
+
+def _itself(found: Copies, n: int) -> str:
+    """Their own ratings flatter the estimates."""
+    if 2 * found.n_itself <= n:
+        return ""
+    return (
+        f"{found.n_itself} of {counted(n, 'output')} are rated texts themselves, and their own "
+        "ratings are part of their estimates; 'refless validate' holds these out."
+    )
+
+
+def _copies(found: Guards, mean: Mean) -> str:
+    one, rest = found.copies, found.without_copies
+    who = more(one.overall, one.systems)
+    if not who or rest is None:
+        return ""
+    of = " of other sources" if one.sources else ""
+    return (
+        f"{_who(who)} copy rated texts{of}, where {_usual(who)} are usual: such an output is "
+        "estimated as what it copies. The mean without them is "
+        f"{with_interval(rest.mean, rest.mean_interval)} instead of {number(mean.mean)}."
+    )
+
+
+def _learned(found: TrainedOn) -> str:
+    rated = found.rated
+    if "" not in more(rated, {}):
+        return ""
+    return (
+        f"The training files hold {_count(rated)} of the rated texts: a system that learned them "
+        "can give them back, and is then estimated as what it gives back."
+    )
+
+
+def _leaning(found: TrainedOn) -> str:
+    who = more(NONE, found.systems)
+    if not who:
+        return ""
+    return (
+        f"{_who(who)} are in the training files, more than of other systems ({_usual(who)}): they "
+        "may be learned by heart."
+    )
+
+
+def _unlike(found: Unlike) -> str:
+    who = more(found.overall, found.systems)
+    if not who:
+        return ""
+    shifts = {"": found.overall, **found.systems}
+    by = " and ".join(dict.fromkeys(shifts[name].by for name in who))
+    named = {*who} - {""}
+    theirs = [one for one in found.which if not named or one.system in named][:NAMED]
+    first = ", ".join(clipped(one.id, LONGEST) for one in theirs)
+    return (
+        f"{_who(who)} are unlike the rated texts ({by}), where {_usual(who)} are usual: no rating "
+        f"tells how far their estimates and intervals hold. Rate some of them, such as {first}."
+    )
+
+
+def judge_said(found: JudgeShift) -> str:
+    """What is shown of a judge's scores; nothing if they are like those of the rated texts."""
+    name = f"'{clipped(found.name)}'"
+    if found.leaks:
+        return (
+            f"{name} orders the rated texts just as their ratings do: it may be the rating itself. "
+            "The estimates follow it, whoever gave these scores to the outputs."
+        )
+    if not found.shifted:
+        return ""
+    low, high = found.rated_range
+    rated, mine = (f"{one:.4g}" for one in found.medians)
+    said = (
+        f"the scores of the outputs (median {mine}) are spread unlike those of the rated texts "
+        f"(median {rated}; Kolmogorov-Smirnov p {p_value(found.p)})"
+    )
+    if found.outside:
+        said = (
+            f"{found.n_outside:,} of {counted(found.n, 'score')} of the outputs lie outside those "
+            f"of the rated texts, {low:.4g} to {high:.4g}"
+        )
+    elif found.equal == found.equal:
+        said = f"all {found.n:,} scores of the outputs are {found.equal:.4g}"
+    return (
+        f"{name}: {said}. Estimates mean nothing unless the same judge, prompt and scale scored "
+        "both; if they did, rate some of these outputs."
+    )
+
+
+def _told(found: TrainedOn) -> str:
+    return (
+        f"In {counted(found.n_rows, 'text')} of training files there are {found.rated.count:,} of "
+        f"{counted(found.rated.n, 'rated text')} and {found.outputs.count:,} of "
+        f"{counted(found.outputs.n, 'output')}, of five words or more."
+    )
+
+
+def _who(found: Mapping[str, Marked]) -> str:
+    """`51 of 100 (51 %) of the outputs`, and of systems that are named."""
+    names = {**labels([name for name in found if name], 30), "": "the outputs"}
+    parts = [f"{_count(one)} of {names[name]}" for name, one in [*found.items()][:NAMED]]
+    left = len(found) - len(parts)
+    parts += [f"those of {counted(left, 'system')} more"] if left else []
+    return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))
+
+
+def _count(one: Marked) -> str:
+    return f"{one.count:,} of {one.n:,} ({percent(one.share)})"
+
+
+def _usual(found: Mapping[str, Marked]) -> str:
+    """One share, or the lowest and the highest."""
+    shares = {percent(one.usual): one.usual for one in found.values()}
+    ranked = sorted(shares, key=shares.__getitem__)
+    return " to ".join(dict.fromkeys((ranked[0], ranked[-1])))
+
+
+def _table(found: Guards) -> Table:
+    """A row each for all outputs and for every system."""
+    rows = _rows("copies of rated texts", found.copies.overall, found.copies.systems)
+    if found.trained_on is not None:
+        rows += _rows("rated texts in training files", found.trained_on.rated, {})
+        rows += _rows("outputs in them", found.trained_on.outputs, found.trained_on.systems)
+    if found.unlike is not None:
+        odd = found.unlike
+        rows += _rows(f"unlike rated texts ({odd.overall.by})", odd.overall, odd.systems)
+    header = ("", "texts", "of", "share", "usual", "p")
+    return Table(header=header, rows=tuple(rows))
+
+
+def _rows(what: str, overall: Marked, systems: Mapping[str, Marked]) -> list[tuple[str, ...]]:
+    names = labels([*systems], 30)
+    each = {what: overall, **{f"{what}: {names[name]}": one for name, one in systems.items()}}
+    return [
+        (
+            name,
+            f"{one.count:,}",
+            f"{one.n:,}",
+            "-" if one.share != one.share else percent(one.share),
+            "-" if one.usual != one.usual else percent(one.usual),
+            "-" if one.p != one.p else p_value(one.p),
+        )
+        for name, one in each.items()
+    ]
+
+
+def _which(found: Guards, scored: Scored) -> tuple[Section, ...]:
+    """Some of the copies, and the outputs that are least like any rated text."""
+    text = dict(zip(scored.outputs.ids, scored.outputs.texts, strict=True))
+    sections = []
+    if copied := found.copies.which[:SHOWN]:
+        header = ("output", "copy of", "word for word", "text")
+        cells = [(one.id, one.rated, "yes" if one.exact else "no") for one in copied]
+        sections.append(_first("Copies of rated texts", found.copies.which, header, cells, text))
+    if found.unlike is not None and (far := found.unlike.which[:SHOWN]):
+        told = ("output", "nearest rated text (cosine)", "text")
+        near = [(one.id, number(one.nearest)) for one in far]
+        sections.append(_first("Least like any rated text", found.unlike.which, told, near, text))
+    return tuple(sections)
+
+
+def _first(
+    title: str,
+    every: Sequence[object],
+    header: tuple[str, ...],
+    cells: Sequence[tuple[str, ...]],
+    text: Mapping[str, str],
+) -> Section:
+    rows = tuple((*row, clipped(text[row[0]], 60)) for row in cells)
+    more = f"The first {SHOWN} of {len(every):,}; all are in the JSON."
+    numeric = (False,) * len(header)
+    table = Table(header=header, rows=rows, numeric=numeric)
+    return Section(title=title, lines=(more,) if len(every) > SHOWN else (), table=table)

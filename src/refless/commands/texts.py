@@ -1,0 +1,69 @@
+"""Single texts in a report: which are shown, beside which rated ones, and with which estimate."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from refless.data.records import Estimates
+from refless.estimators import Comparison
+from refless.metrics.matching import Held
+from refless.registry.arrays import FloatArray, IntArray
+from refless.report.wording import with_interval
+
+MOST_POINTS = 2_000  # texts in a scatter plot; more are drawn from at random
+HEADER = ("people", "estimate", "support", "no estimate")  # of the stored texts
+MOST = 5  # texts shown beside one
+CELLS = 2**22  # similarities held at once: 32 MB
+NOTHING = 1e-12  # similarities up to here are none
+
+
+def drawn(order: IntArray, seed: int) -> IntArray:
+    """Of rows in an order of their own those that a scatter plot shows."""
+    if len(order) <= MOST_POINTS:
+        return order
+    chosen = np.random.default_rng(seed).choice(len(order), MOST_POINTS, replace=False)
+    return order[np.sort(chosen)]
+
+
+def estimate_cells(estimates: Estimates, i: int) -> tuple[str, str, str]:
+    """A stored text's cells under `HEADER`, after what people gave."""
+    return _value(estimates, i, 3), str(estimates.support[i]), estimates.reasons[i]
+
+
+def estimate_or_reason(estimates: Estimates, i: int) -> str:
+    """An estimate with its interval, or the reason why there is none."""
+    return estimates.reasons[i] or _value(estimates, i, 2)
+
+
+def _value(estimates: Estimates, i: int, digits: int) -> str:
+    ends = float(estimates.low[i]), float(estimates.high[i])
+    return with_interval(float(estimates.values[i]), ends, digits)
+
+
+def nearest(
+    compare: Comparison,
+    texts: Sequence[str],
+    rated: int,
+    held: Held | None = None,
+) -> Iterator[tuple[tuple[int, float], ...]]:
+    """For each text its nearest rated texts, as (row of the rated texts, similarity).
+
+    Args:
+        compare: the similarity.
+        texts: the texts.
+        rated: number of rated texts.
+        held: which of these a text must not see.
+    """
+    block = max(1, CELLS // max(1, rated))
+    for begin in range(0, len(texts), block):
+        found = compare.similarities(texts[begin : begin + block])
+        if held is not None:
+            held.hide(found, begin)
+        yield from (_best(row, compare.least) for row in found)
+
+
+def _best(row: FloatArray, least: float) -> tuple[tuple[int, float], ...]:
+    """The most similar ones; rated texts are in canonical order, which settles ties."""
+    near: IntArray = np.flatnonzero((row >= least - NOTHING) & (row > NOTHING))
+    best = near[np.argsort(-row[near], kind="stable")][:MOST]
+    return tuple((int(i), float(row[i])) for i in best)

@@ -1,0 +1,357 @@
+"""The human rating of rated texts, in exact arithmetic: ties stay ties whatever the order of rows.
+
+A rating such as 4.8 is read as the decimal it is written as. Sums are integers; the one division
+comes last, then the scale.
+"""
+
+import hashlib
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from refless.data.records import Aggregate, RatedPool, Ratings, Scale, numbered, scored, sortable
+from refless.files.packed import Packed
+from refless.registry.arrays import BoolArray, FloatArray, IntArray
+from refless.registry.errors import InputError, UsageError
+
+MAX_DECIMALS = 6
+EXACT = 2**53  # integers up to here are floats without loss
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ExactRatings:
+    """Each text's human rating as numerator / denominator, in the raters' units.
+
+    Attributes:
+        numerators: [n] integers; any sum of them is exact.
+        denominator: one number for all of them.
+    """
+
+    numerators: IntArray
+    denominator: int
+
+    def means(self, sums: IntArray, counts: IntArray) -> FloatArray:
+        """Means of numerators summed over `counts` texts each; NaN where the count is 0."""
+        total = counts.astype(np.float64) * float(self.denominator)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.where(counts > 0, sums.astype(np.float64) / total, np.nan)
+
+
+def decimals_of(values: FloatArray) -> int | None:
+    """Fewest decimals that write every value exactly, or None if more than six are needed."""
+    for decimals in range(MAX_DECIMALS + 1):
+        unit = 10.0**decimals
+        with np.errstate(invalid="ignore", over="ignore"):
+            if np.array_equal(np.rint(values * unit) / unit, values):
+                return decimals
+    return None
+
+
+def exact_ratings(ratings: Ratings, n: int, aggregate: Aggregate = "mean") -> ExactRatings:
+    """The aggregate of each of n texts' ratings as integers over one denominator.
+
+    Where the numbers leave no room for that (more than six decimals, or sums beyond 2**53), the
+    human ratings are rounded to a fixed point, which keeps every sum independent of its order.
+    """
+    _check_aggregate(aggregate)
+    decimals = decimals_of(ratings.values)
+    unit = 1 if decimals is None else 10**decimals
+    whole = np.rint(ratings.values * unit)
+    with np.errstate(over="ignore"):
+        if decimals is None or np.abs(whole).sum() >= EXACT:
+            return _fixed_point(np.divide(*_float_sums(ratings, n, aggregate)))
+    sums, counts = _sums(whole.astype(np.int64), ratings.text, n, aggregate)
+    common = math.lcm(*map(int, np.unique(counts)))
+    peak = int(np.abs(sums // counts).max(initial=0)) + 1
+    if max(peak, unit) * common * n < EXACT:
+        return ExactRatings(sums * (common // counts), common * unit)
+    return _fixed_point(sums / (counts * unit))  # one division each: ties are still ties
+
+
+def _check_aggregate(aggregate: str) -> None:
+    if aggregate not in {"mean", "median"}:
+        raise UsageError(f"aggregate must be 'mean' or 'median', got '{aggregate}'")
+
+
+def _sums(
+    values: IntArray, text: IntArray, n: int, aggregate: Aggregate
+) -> tuple[IntArray, IntArray]:
+    """Integer numerators and denominators of each text's aggregate."""
+    if aggregate == "mean":
+        sums = np.zeros(n, dtype=np.int64)
+        np.add.at(sums, text, values)
+        return sums, np.bincount(text, minlength=n).astype(np.int64)
+    low, high = _middle(values, text, n)
+    return values[low] + values[high], np.full(n, 2, dtype=np.int64)
+
+
+def _float_sums(ratings: Ratings, n: int, aggregate: Aggregate) -> tuple[FloatArray, IntArray]:
+    """The same for ratings that are no short decimals: summed in order of size."""
+    values, text = ratings.values, ratings.text
+    if aggregate == "median":
+        low, high = _middle(values, text, n)
+        return (values[low] + values[high]).astype(np.float64), np.full(n, 2, dtype=np.int64)
+    order = np.lexsort((values, text))
+    sums = np.bincount(text[order], weights=values[order], minlength=n).astype(np.float64)
+    return sums, np.bincount(text, minlength=n).astype(np.int64)
+
+
+def _middle(values: FloatArray | IntArray, text: IntArray, n: int) -> tuple[IntArray, IntArray]:
+    """Positions of the lower and the upper median of each text's values."""
+    order = np.lexsort((values, text))
+    counts = np.bincount(text, minlength=n)
+    start = np.cumsum(counts) - counts
+    return order[start + (counts - 1) // 2], order[start + counts // 2]
+
+
+def _fixed_point(values: FloatArray) -> ExactRatings:
+    room = max(0, 52 - math.ceil(math.log2(_peak(values))))
+    unit = 2 ** min(room, 1000)  # stays a finite float
+    return ExactRatings(np.rint(values * unit).astype(np.int64), unit)
+
+
+def _peak(values: FloatArray) -> float:
+    """As large as a sum of values can be; raises UsageError where none of it is exact."""
+    peak = max(float(np.abs(values).max(initial=0.0)), 1e-300) * max(len(values), 1)
+    if peak >= EXACT:
+        raise UsageError("ratings are too large to be summed exactly; divide them by their unit")
+    return peak
+
+
+def scaled(values: FloatArray, scale: Scale | None) -> FloatArray:
+    """Values from the raters' units to [0, 1]; unchanged without a scale."""
+    return values if scale is None else (values - scale[0]) / (scale[1] - scale[0])
+
+
+def unscaled(values: FloatArray, scale: Scale | None) -> FloatArray:
+    """Values from [0, 1] back to the raters' units; unchanged without a scale."""
+    return values if scale is None else values * (scale[1] - scale[0]) + scale[0]
+
+
+def check_scale(scale: Scale | None) -> None:
+    """Raises UsageError unless the scale is None or two finite numbers, the lower first."""
+    if scale is not None and not (math.isfinite(scale[0]) and scale[0] < scale[1] < math.inf):
+        raise UsageError(f"--scale needs two numbers, the lower first, got {scale[0]} {scale[1]}")
+
+
+def human_ratings(
+    ratings: Ratings, n: int, *, scale: Scale | None = None, aggregate: Aggregate = "mean"
+) -> FloatArray:
+    """[n] ratings: the aggregate of each text's ratings, scaled. Every text needs a rating.
+
+    Each is one division of whole numbers, where its own ratings leave room for that; how large the
+    ratings of other texts are does not matter.
+    """
+    _check_aggregate(aggregate)
+    decimals, fits = decimals_of(ratings.values), np.zeros(n, dtype=np.bool_)
+    if decimals is not None:
+        whole = np.rint(ratings.values * 10.0**decimals)
+        fits = np.bincount(ratings.text, np.abs(whole), n) < EXACT
+    values = np.zeros(n) if fits.all() else np.divide(*_float_sums(ratings, n, aggregate))
+    if decimals is not None:
+        short = np.where(fits[ratings.text], whole, 0.0).astype(np.int64)
+        sums, counts = _sums(short, ratings.text, n, aggregate)
+        values = np.where(fits, sums / (counts * 10**decimals), values)
+    _peak(values)
+    return scaled(values, scale)
+
+
+def pool_of(
+    texts: RatedPool | Sequence[str],
+    ratings: Sequence[float] | Sequence[Sequence[float]] | FloatArray | None = None,
+    *,
+    ids: Sequence[object] | None = None,
+    sources: Sequence[str] = (),
+    systems: Sequence[str] = (),
+    items: Sequence[str] = (),
+    tasks: Sequence[str] = (),
+    annotators: Sequence[str] = (),
+    scores: Mapping[str, Sequence[float | None] | FloatArray] = MappingProxyType({}),
+    scale: Scale | None = None,
+    aggregate: Aggregate = "mean",
+) -> RatedPool:
+    """A rated pool from columns: lists, arrays or those of a data frame; a pool passes through.
+
+    Args:
+        texts: n texts.
+        ratings: n ratings, or n lists of ratings, in the raters' units; None or NaN in a list:
+            not rated. A data frame counts as its rows.
+        annotators: who gave the k ratings of each text, where they are lists of k.
+        ids: n unique names; "1", "2", ... by default.
+        scores: columns of scores that somebody else gave, by name; None or NaN where there is none.
+
+    Raises:
+        UsageError: lengths that differ, a bare string, a pool together with ratings.
+        InputError: a rating that is missing, not finite or outside the scale.
+    """
+    if isinstance(texts, RatedPool):
+        if ratings is not None:
+            raise UsageError("a RatedPool has its own ratings; do not pass others beside it")
+        return texts
+    if isinstance(texts, Mapping) or hasattr(texts, "columns"):
+        raise UsageError("pool_of takes one column as the texts; read_pool reads a whole table")
+    if isinstance(texts, str) or ratings is None or isinstance(ratings, Mapping):
+        raise UsageError("a list of texts and a list of ratings are needed")
+    ratings = ratings.to_numpy() if hasattr(ratings, "to_numpy") else ratings  # data frames
+    check_scale(scale)
+    names = {"ids": () if ids is None else ids, "sources": sources, "systems": systems}
+    columns: dict[str, Any] = {
+        name: tuple(map(_name, column))
+        for name, column in {**names, "items": items, "tasks": tasks}.items()
+    }
+    for name, column in {"ratings": ratings, **columns}.items():
+        if len(column) != len(texts) and (len(column) > 0 or name == "ratings"):
+            raise UsageError(f"{len(texts)} texts but {len(column)} {name}")
+    for number, text in enumerate(texts, 1):
+        if not isinstance(text, str):
+            raise UsageError(f"text {number} is not a string: {text!r}")
+    if len(set(columns["ids"])) != len(columns["ids"]):
+        raise UsageError("ids must be unique")
+    flat = _flat(ratings, scale, annotators)
+    named = bool(columns["ids"])
+    columns["ids"] = columns["ids"] or numbered(len(texts))
+    return RatedPool(
+        **columns,
+        **scored(scores),
+        texts=tuple(texts),
+        human=human_ratings(flat, len(texts), scale=scale, aggregate=aggregate),
+        ratings=flat,
+        scale=scale,
+        aggregate=aggregate,
+        named=named,
+        merged=False,
+    )
+
+
+def _name(value: object) -> str:
+    """An id, a source ... as a string; None and NaN, a data frame's blanks, are ""."""
+    return (
+        value if isinstance(value, str) else "" if value is None or value != value else str(value)
+    )
+
+
+def _flat(
+    ratings: Sequence[float] | Sequence[Sequence[float]] | FloatArray,
+    scale: Scale | None,
+    annotators: Sequence[str],
+) -> Ratings:
+    rows = [np.atleast_1d(np.asarray(row, dtype=np.float64)) for row in ratings]
+    names, widths = sorted(set(annotators)), [len(row) for row in rows]
+    if len(names) != len(annotators):
+        raise UsageError("annotators must be unique")
+    if names and set(widths) - {len(names)}:
+        raise UsageError(f"each text needs {len(names)} ratings, one of each annotator, or None")
+    text, values = np.repeat(np.arange(len(rows)), widths), np.concatenate([*rows, np.zeros(0)])
+    known = ~np.isnan(values)
+    low, high = (-np.inf, np.inf) if scale is None else scale
+    _refuse(np.bincount(text[known], minlength=len(rows)) == 0, "no finite rating")
+    _refuse(np.bincount(text[np.isinf(values)], minlength=len(rows)) > 0, "no finite rating")
+    outside = text[(values < low) | (values > high)]
+    _refuse(np.bincount(outside, minlength=len(rows)) > 0, f"a rating outside {low} to {high}")
+    place = [names.index(name) for name in annotators] * len(rows) if names else np.zeros(len(text))
+    return Ratings(
+        text=text[known],
+        annotator=np.array(place, dtype=np.int64)[known],
+        values=values[known],
+        annotators=tuple(names),
+    )
+
+
+def _refuse(texts: BoolArray, what: str) -> None:
+    if texts.any():
+        number = int(np.argmax(texts)) + 1
+        raise InputError(f"text {number} has {what}", remedy="correct it, rate it or drop it")
+
+
+def canonical_order(pool: RatedPool, groups: IntArray | None = None) -> IntArray:
+    """[n] rows sorted by content, so that nothing downstream depends on the order of rows.
+
+    Copies of a text stand side by side, sorted by their scores, their ratings and, where groups are
+    held out, by what the group holds. No choice may tell them apart: see `copies_of`.
+
+    Args:
+        pool: the rated texts.
+        groups: [n] labels of what is held out together; the labels themselves do not count.
+    """
+    ratings = [] if pool.named else [ratings_of(pool)]  # ids tell all texts apart
+    scores = [sortable(pool.scores, len(pool))] if pool.score_names else []
+    keys = list(zip(*content_of(pool), *scores, *ratings, strict=True))
+    order = sorted(range(len(pool)), key=keys.__getitem__)
+    if groups is None or pool.named:
+        return np.array(order, dtype=np.int64)
+    rank = np.zeros(len(pool), dtype=np.int64)
+    rank[order] = np.cumsum([0, *(keys[a] != keys[b] for a, b in pairwise(order))])
+    members = members_of(groups, rank)
+    order.sort(key=lambda row: (rank[row], members[int(groups[row])]))
+    return np.array(order, dtype=np.int64)
+
+
+def copies_of(pool: RatedPool) -> IntArray:
+    """[n] place of each row's content among all contents, sorted; copies of a text have one.
+
+    Copies are alike in all columns, ids too, where the user gave any; their ratings do not count,
+    nor do scores: a text that a judge scored twice is one text, and held out as one.
+    What is drawn or dealt out, is so by these numbers: then no choice depends on a rating.
+    """
+    keys = list(zip(*content_of(pool), strict=True))
+    place = {key: i for i, key in enumerate(sorted(set(keys)))}
+    return np.array([place[key] for key in keys], dtype=np.int64)
+
+
+def copies_in_order(ordered: RatedPool) -> IntArray:
+    """The same of a pool in canonical order, which need not be sorted anew."""
+    return np.arange(len(ordered)) if ordered.named else copies_of(ordered)
+
+
+def members_of(groups: IntArray, places: IntArray) -> dict[int, tuple[int, ...]]:
+    """The sorted places of each group's rows, by its label."""
+    found: dict[int, list[int]] = {}
+    for row in np.argsort(places, kind="stable").tolist():
+        found.setdefault(int(groups[row]), []).append(int(places[row]))
+    return {group: tuple(inside) for group, inside in found.items()}
+
+
+def content_of(pool: RatedPool) -> list[tuple[str, ...]]:
+    """The columns that say what a text is."""
+    names = pool.ids if pool.named else ()
+    columns = (pool.texts, pool.sources, pool.systems, pool.items, pool.tasks, names)
+    return [column for column in columns if column] or [()]
+
+
+def ratings_of(pool: RatedPool) -> list[tuple[tuple[float, int], ...]]:
+    """[n] each text's ratings and whose they are, sorted."""
+    ratings = pool.ratings
+    order = np.lexsort((ratings.annotator, ratings.values, ratings.text))
+    values = ratings.values[order].tolist()
+    both = list(zip(values, ratings.annotator[order].tolist(), strict=True))
+    ends = np.cumsum(np.bincount(ratings.text, minlength=len(pool))).tolist()
+    return [tuple(both[a:b]) for a, b in pairwise([0, *ends])]
+
+
+def fingerprint(pool: RatedPool) -> str:
+    """Twelve hexadecimal digits of the pool's content, for signatures; rows in canonical order."""
+    scale = None if pool.scale is None else tuple(map(float, pool.scale))
+    digest = hashlib.sha256(repr((scale, pool.aggregate)).encode())
+    for column in (pool.texts, pool.sources, pool.systems, pool.items, pool.tasks):
+        digest.update(f"{len(column)}:".encode())
+        for piece in Packed.of(column).framed():
+            digest.update(piece)
+    if pool.score_names:
+        digest.update(repr(pool.score_names).encode("utf-8", "surrogatepass"))
+        filled = np.where(np.isnan(pool.scores), np.inf, pool.scores) + 0.0  # -0 is 0
+        digest.update(filled.astype("<f8").tobytes())
+    digest.update(pool.human.astype("<f8").tobytes())
+    ratings = pool.ratings
+    order = np.lexsort((ratings.values, ratings.annotator, ratings.text))
+    used, annotator = np.unique(ratings.annotator[order], return_inverse=True)
+    names = repr([ratings.annotators[i] for i in used if ratings.annotators])
+    digest.update(names.encode("utf-8", "surrogatepass"))
+    for numbers in (ratings.text[order].astype("<i8"), annotator.astype("<i8")):
+        digest.update(numbers.tobytes())
+    digest.update(ratings.values[order].astype("<f8").tobytes())
+    return digest.hexdigest()[:12]

@@ -1,0 +1,207 @@
+"""Checks of single values: texts, names, references, weights.
+
+The errors raised here name no place; whoever knows the row adds it.
+"""
+
+import json
+import math
+import re
+from datetime import UTC, date, datetime
+from typing import Any
+
+from refless.data.tables.foreign import Unreadable
+from refless.registry.errors import InputError
+
+_FORMULA_ERROR = re.compile(r"#(N/A|NAME\?|(REF|VALUE|DIV/0|NUM|NULL|SPILL|CALC|FIELD|ERROR)!)")
+MOST_LOGPROB = 1e-6  # a probability of 1 that was rounded
+
+
+def text_of_cell(value: object) -> str:
+    """A text as it stands; "" is a text, None is none.
+
+    Raises:
+        InputError: no text, something that is not a string, a formula's error, a NUL, a lone
+            surrogate.
+    """
+    if value is None:
+        raise InputError("no text", remedy='give the row a text; an empty one is ""')
+    if not isinstance(value, str):
+        raise InputError(f"{shown(value)} is not a string", remedy="texts must be strings")
+    if value[:1] == "#" and _FORMULA_ERROR.fullmatch(value):
+        found = f"{shown(value)} is an error of a spreadsheet's formula"
+        raise InputError(found, remedy="mend the formula, or drop the row")
+    if "\0" in value:
+        raise InputError(
+            f"a NUL character (position {value.index(chr(0)) + 1})", remedy="remove it"
+        )
+    try:
+        value.encode()
+    except UnicodeEncodeError as fault:
+        found = f"a lone surrogate \\u{ord(value[fault.start]):04x}: half of a character"
+        raise InputError(found, remedy="write the character whole or remove it") from fault
+    return value
+
+
+def name_of_cell(value: object) -> str:
+    """A name (id, system, annotator ...): strings as they stand, numbers as written, None as "".
+
+    Raises:
+        InputError: a list or an object, a NUL, a lone surrogate.
+    """
+    if type(value) is str:
+        return text_of_cell(value)
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, list | dict | tuple | Unreadable):
+        raise InputError(f"{shown(value)} is not a name", remedy="names must be strings or numbers")
+    try:
+        return text_of_cell(str(value))
+    except ValueError as fault:  # a number of thousands of digits
+        raise InputError(f"{shown(value)} is not a name", remedy="shorten it") from fault
+
+
+def source_of_cell(value: object) -> str:
+    """A source: a string, or a list or object (turns of a dialogue) as its JSON.
+
+    Raises:
+        InputError: a NUL or a lone surrogate.
+    """
+    if isinstance(value, list | dict):
+        try:
+            text = json.dumps(value, ensure_ascii=False, sort_keys=True, default=str)
+        except (RecursionError, ValueError) as fault:
+            found = f"{shown(value)} cannot be written as JSON"
+            raise InputError(found, remedy="give the source as text") from fault
+        return text_of_cell(text)
+    return name_of_cell(value)
+
+
+def references_of_cells(values: list[object]) -> tuple[str, ...]:
+    """The references in a row's reference cells: strings, lists of strings, None for none.
+
+    A blank cell is no reference; a blank string in a list is one.
+
+    Raises:
+        InputError: anything that is not a string.
+    """
+    found: list[str] = []
+    for value in values:
+        if isinstance(value, list):
+            found += map(text_of_cell, value)
+        elif value is not None and value != "":
+            found.append(text_of_cell(value))
+    return tuple(found)
+
+
+def weights_of_cell(value: object, n_references: int) -> tuple[float, ...]:
+    """The references' weights: a number, a list of numbers, or a cell such as `1 0.5 -1`.
+
+    Raises:
+        InputError: not as many as references, not finite, outside [-1, 1].
+    """
+    if isinstance(value, str):
+        value = [part for part in re.split(r"[\s,;]+", value.strip().strip("[]")) if part]
+    values: list[Any] = value if isinstance(value, list) else [] if value is None else [value]
+    try:
+        weights = tuple(float(one) for one in values)
+    except (TypeError, ValueError, OverflowError) as fault:
+        raise InputError(
+            f"{shown(value)} is not a list of weights", remedy="weights are numbers"
+        ) from fault
+    if len(weights) != n_references:
+        found = f"{counted(len(weights), 'weight')} for {counted(n_references, 'reference')}"
+        raise InputError(found, remedy="give each reference one weight")
+    for weight in weights:
+        if not (math.isfinite(weight) and -1 <= weight <= 1):
+            remedy = "weights go from -1 to 1: (r - 3) / 2 for ratings r of 1 to 5"
+            raise InputError(f"weight {weight} is outside -1 to 1", remedy=remedy)
+    return weights
+
+
+def tokens_of_cells(value: object, tokens: object) -> tuple[tuple[str, ...], tuple[float, ...]]:
+    """A text's tokens, and the natural logarithm of each one's probability.
+
+    Args:
+        value: [tokens] objects with `token` and `logprob` as chat services give them, or numbers;
+            a string is JSON. None: there are no tokens.
+        tokens: [tokens] strings, where `value` holds numbers; a string is JSON.
+
+    Raises:
+        InputError: something else, other numbers of each, a log-probability above 0.
+    """
+    known, named = _listed(value), _listed(tokens)
+    if known and all(isinstance(one, dict) for one in known):
+        named = [one.get("token") for one in known]
+        known = [one.get("logprob") for one in known]
+    if not all(isinstance(one, str) for one in named) or len(named) != len(known):
+        found = f"log-probabilities {shown(value)}, tokens {shown(named)}"
+        remedy = "give a list of {token, logprob}, or numbers and as many strings (--tokens-column)"
+        raise InputError(found, remedy=remedy)
+    for one in known:
+        if type(one) not in {int, float} or not (math.isfinite(one) and one <= MOST_LOGPROB):
+            remedy = "natural logarithms of probabilities are finite and not above 0"
+            raise InputError(f"{shown(one)} is no log-probability", remedy=remedy)
+    return tuple(map(text_of_cell, named)), tuple(map(float, known))
+
+
+def _listed(value: object) -> list[Any]:
+    """A list as it stands or as its JSON; [] for None or a blank cell."""
+    if isinstance(value, str) and value.strip():
+        try:
+            value = json.loads(value)
+        except (RecursionError, ValueError):
+            value = [value]
+    if value is None or value == "":
+        return []
+    return value if isinstance(value, list) else [value]
+
+
+def time_of_cell(value: object) -> float:
+    """A date, a time or a number as seconds, or as it stands; NaN for a blank cell.
+
+    Times without a zone are taken for UTC.
+
+    Raises:
+        InputError: anything else.
+    """
+    if value is None or (isinstance(value, str) and not value.strip()):
+        return math.nan
+    try:
+        if isinstance(value, int | float):
+            number = float(value)
+        elif isinstance(value, date) and not isinstance(value, datetime):
+            number = datetime(value.year, value.month, value.day, tzinfo=UTC).timestamp()
+        else:
+            number = _seconds(value)
+    except (ValueError, OverflowError):
+        number = math.nan
+    if not math.isfinite(number):
+        remedy = "write times as 2026-03-31T14:05, or as numbers that rise"
+        raise InputError(f"{shown(value)} is no time", remedy=remedy)
+    return number
+
+
+def _seconds(value: object) -> float:
+    """Raises ValueError for what is no time."""
+    text = str(value).strip()
+    try:
+        return float(text)
+    except ValueError:
+        when = datetime.fromisoformat(text)
+        return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()
+
+
+def counted(n: int, noun: str) -> str:
+    """`1 row`, `2 rows`."""
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+
+
+def shown(value: object, limit: int = 40) -> str:
+    """A value for a message: short and printable."""
+    try:
+        text = repr(value)
+    except (RecursionError, ValueError):  # nested too deep, a number of thousands of digits
+        text = f"a very long {type(value).__name__}"
+    return text if len(text) <= limit else f"{text[:limit]}..."

@@ -1,0 +1,376 @@
+"""Which column plays which role: the user's flags first, then the aliases."""
+
+import difflib
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, field, fields, replace
+from fnmatch import fnmatchcase
+from typing import Any
+
+from refless.registry.errors import InputError, UsageError
+
+ALIASES: dict[str, tuple[str, ...]] = {
+    "text": ("text", "output", "response", "completion", "answer", "candidate"),
+    "rating": (
+        *("rating", "human", "human_rating", "human_score"),
+        *("annotation", "label", "stars", "preference", "feedback"),
+    ),
+    "source": ("source", "prompt", "input", "question", "context", "mr"),
+    "system": ("system", "model", "version"),
+    "annotator": ("annotator", "rater", "worker", "user"),
+    "time": ("timestamp", "rated_at"),
+    "id": ("id",),
+    "item": ("item", "prompt_id"),
+    "task": ("task",),
+    "reference": ("reference", "references"),
+    "weight": ("weight", "weights"),
+    "logprob": ("logprob", "log_prob", "log_probability", "modelprobability"),
+    "length": ("length", "n_tokens", "lengthofutterance"),
+    "label": ("label", "human", "is_human"),
+    "probability": ("probability", "inclusion_probability"),
+    "dimension": ("dimension",),
+}
+LAST = {"version", "prompt_id"}  # looked at where no other alias of the role is there
+UNCLEAR = ("score", "quality", "*_score", "judge*", "gpt*", "llm*")  # a judge's, or people's?
+OF_RATINGS = ("rating", "annotator", "time", "probability")  # roles that outputs may lack
+SHARED = ("text", "id", "item", "source", "system", "task", "group", "score")
+POOL_ROLES = (*SHARED, "rating", "annotator", "time")
+OWN = ("reference", "weight", "logprobs", "tokens")  # what metrics read besides the text
+OUTPUT_ROLES = (*SHARED, *OWN)
+BOTH_ROLES = (*POOL_ROLES, *OWN)
+HUSE_ROLES = (*POOL_ROLES, "logprob", "length", "label")
+COMPARED_ROLES = (*POOL_ROLES, "probability")
+Keep = Callable[[str], bool]
+NEEDED = ("text", "rating")
+SEVERAL = ("rating", "reference", "score")  # roles that several columns, or a pattern, may have
+TELLS = "'{}' holds ratings: as a score it would tell what is held out"
+PLACES = ("id", "item", "source", "system", "task")  # one column may be several of these
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Columns:
+    """The user's column flags; None or () looks for the aliases.
+
+    Several rating columns mean one annotator a column, several reference columns one reference a
+    column; a pattern such as `rater*` names all that match. A dotted name such as `scores.fluency`
+    is what an object holds. `group`, `score` (of another tool), `logprobs` and `tokens` have no
+    alias, and `dimension`, which tells what was rated, is no role. Roles that a kind of file does
+    not have (ratings of outputs, references of a rated pool) are not looked up there, so that one
+    set of flags serves both.
+    """
+
+    text: str | None = None
+    rating: tuple[str, ...] = ()
+    annotator: str | None = None
+    time: str | None = None
+    id: str | None = None
+    item: str | None = None
+    source: str | None = None
+    system: str | None = None
+    task: str | None = None
+    reference: tuple[str, ...] = ()
+    weight: str | None = None
+    logprobs: str | None = None
+    tokens: str | None = None
+    group: str | None = None
+    score: tuple[str, ...] = ()
+    logprob: str | None = None
+    length: str | None = None
+    label: str | None = None
+    probability: str | None = None
+    dimension: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Roles:
+    """Columns by role: each a tuple of names, empty where the files have none.
+
+    `owners` tells of which column with lists a column is the second, third ... place.
+    """
+
+    columns: dict[str, tuple[str, ...]]
+    notes: tuple[str, ...]
+    owners: dict[str, str] = field(default_factory=dict)
+
+    def one(self, role: str) -> str | None:
+        """The single column of a role, or None."""
+        return next(iter(self.columns.get(role, ())), None)
+
+    def all(self, role: str) -> tuple[str, ...]:
+        """Every column of a role."""
+        return self.columns.get(role, ())
+
+
+def flagged(columns: Columns, role: str) -> tuple[str, ...]:
+    """The columns that a user's flag names for a role."""
+    value = getattr(columns, role)
+    if value is None:
+        return ()
+    return (value,) if isinstance(value, str) else tuple(value)
+
+
+def check_columns(columns: Columns, roles: Sequence[str]) -> None:
+    """Raises UsageError for flags that contradict each other."""
+    for role in SEVERAL:
+        names = flagged(columns, role)
+        if len(set(names)) != len(names):
+            raise UsageError(f"--{role}-column names a column twice: {', '.join(names)}")
+    for score in columns.score:
+        if any(score == rating or score.startswith(f"{rating}.") for rating in columns.rating):
+            raise UsageError(TELLS.format(score))
+    if "annotator" in roles and len(columns.rating) > 1 and columns.annotator is not None:
+        raise UsageError(
+            "with several --rating-column each column is an annotator; drop --annotator-column"
+        )
+
+
+def wanted(columns: Columns, roles: Sequence[str], more: Sequence[str] = ()) -> Keep:
+    """Tells which of a file's columns may play a role, or are more, so that no others are kept."""
+    flags = {role: flagged(columns, role) for role in roles}
+    named = {name for names in flags.values() for name in names}
+    known = {alias for role in roles if not flags[role] for alias in ALIASES.get(role, ())}
+    patterns = [name for role in SEVERAL for name in flags.get(role, ()) if is_pattern(name)]
+    patterns += [*more, *outer(columns, more)]
+    return lambda name: (
+        name in named or folded(name) in known or any(matches(name, one) for one in patterns)
+    )
+
+
+def folded(name: str) -> str:
+    """A column's name as aliases are written: `Human Rating` is `human_rating`."""
+    return "_".join(name.casefold().replace("-", " ").split())
+
+
+def unclear(seen: Sequence[str]) -> list[str]:
+    """The columns whose names leave open if a judge gave the scores or people the ratings."""
+    return [
+        name
+        for name in seen
+        if folded(name) not in ALIASES["rating"]
+        and any(matches(folded(name), one) for one in UNCLEAR)
+    ]
+
+
+def roles_here(columns: Columns, roles: Sequence[str], seen: Sequence[str]) -> list[str]:
+    """The roles, but for those about ratings whose flags name columns of other rows alone."""
+    return [
+        role
+        for role in roles
+        if role not in OF_RATINGS
+        or not (names := flagged(columns, role))
+        or any(one == name or matches(one, name) for name in names for one in seen)
+    ]
+
+
+def outer(columns: Columns, more: Sequence[str] = ()) -> list[str]:
+    """The columns, or patterns of columns, in which flags look for more: `a` of `a.b`."""
+    names = [name for one in fields(columns) for name in flagged(columns, one.name)] + [*more]
+    return [*dict.fromkeys(name.partition(".")[0] for name in names if "." in name)]
+
+
+def with_nested(row: dict[str, object], within: Sequence[str]) -> dict[str, object]:
+    """A row with what its objects and lists hold beside them, by dotted names.
+
+    Places in lists count from 0: `choices.0.text`.
+
+    Args:
+        row: by names of columns, which come before dotted names that are equal.
+        within: the columns (or patterns) that are opened.
+    """
+    found: dict[str, object] = {}
+    left = [pair for pair in row.items() if any(matches(pair[0], one) for one in within)]
+    while left:
+        outer_name, value = left.pop()
+        if not isinstance(value, dict | list):
+            continue
+        pairs = value.items() if isinstance(value, dict) else enumerate(value)
+        inner = {f"{outer_name}.{name}": one for name, one in pairs}
+        found |= inner
+        left += inner.items()
+    return found | row
+
+
+def roles_of(
+    columns: Columns,
+    roles: Sequence[str],
+    seen: Sequence[str],
+    path: str,
+    needed: Sequence[str] = NEEDED,
+    known: Collection[str] = (),
+) -> Roles:
+    """The columns of each role among those seen, and notes on what was found by alias.
+
+    Args:
+        columns: the user's flags.
+        roles: what this kind of file has.
+        seen: names of all columns, in file order.
+        path: for the error messages.
+        needed: which of the roles must be there.
+        known: roles whose column is called as they are, whatever else could be it.
+
+    Raises:
+        InputError: a flag that names no column, two candidates for one role, a needed one missing.
+    """
+    columns = _expanded(columns, roles, seen, path)
+    taken: dict[str, tuple[str, ...]] = {}
+    said = []
+    for role in roles:
+        names = flagged(columns, role)
+        if names:
+            check_seen(names, role, seen, path)
+        elif role != "annotator" or len(taken.get("rating", ())) < 2:
+            own = role in known and role in seen
+            names = (role,) if own else _found(columns, roles, role, seen, path)
+            said += [f"{role} from '{name}'" for name in names]
+        if names:
+            taken[role] = names
+    for role in needed:
+        if role in roles and role not in taken:
+            _check_free(role, columns.score)
+            raise missing(role, seen, path)
+    _check_weight(taken, columns, path)
+    notes = [f"{path}: {', '.join(said)}"] if said else []
+    if "rating" in taken and "rating" not in known:
+        notes += _unread(seen, {name for names in taken.values() for name in names}, path)
+    return Roles(columns=taken, notes=tuple(notes))
+
+
+def _unread(seen: Sequence[str], taken: Collection[str], path: str) -> list[str]:
+    """A note on columns that may be a judge's, and that no flag names."""
+    names = [name for name in unclear(seen) if name not in taken]
+    told = "--score-column reads a judge's scores, in commands that have it"
+    return [f"{path}: left unread: {listed(names)}; {told}"] if names else []
+
+
+def missing(role: str, seen: Sequence[str], path: str, more: str = "") -> InputError:
+    """The error where no column has a needed role; `more` is another remedy."""
+    found = f"no column for the {role}: none is called {', '.join(ALIASES[role])}"
+    remedy = f"name it with --{role}-column"
+    remedy += ", one text a row" if role == "text" else ""
+    if role == "rating":
+        remedy += " (in Python rating_column=; repeat it, or give a pattern such as 'rater*', for "
+        remedy += "one annotator a column)"
+        if names := unclear(seen):
+            found += f"; {listed(names)} may be a judge's scores or people's"
+            remedy += ", or a judge's scores with --score-column"
+    if role == "text" and any(name.casefold().endswith("id") for name in seen):
+        remedy += "; or join the file of texts first, in pandas: texts.merge(ratings, on='id')"
+    return InputError(found, path=path, remedy=f"{remedy}{more}; the columns are {listed(seen)}")
+
+
+def _check_free(role: str, scores: Sequence[str]) -> None:
+    """Raises UsageError where a score of others has the name of a role that no column has."""
+    if names := [name for name in scores if name.casefold() == role]:
+        remedy = f"if it does not, name the {role}s with --{role}-column"
+        raise UsageError(f"{TELLS.format(names[0])}; {remedy}")
+
+
+def is_pattern(name: str) -> bool:
+    """Whether a flag's word stands for all columns that match."""
+    return "*" in name or "?" in name
+
+
+def matches(name: str, pattern: str) -> bool:
+    """As in a shell, but that brackets are brackets."""
+    return fnmatchcase(name, pattern.replace("[", "[[]"))
+
+
+def _expanded(columns: Columns, roles: Sequence[str], seen: Sequence[str], path: str) -> Columns:
+    """The flags with the columns that each pattern stands for, in file order."""
+    names = {role: flagged(columns, role) for role in SEVERAL if role in roles}
+    if not any(is_pattern(name) for of_role in names.values() for name in of_role):
+        return columns
+    for role, given in names.items():
+        each = [_columns_of(name, role, seen, path) for name in given]
+        names[role] = tuple(dict.fromkeys(name for found in each for name in found))
+    columns = replace(columns, **dict[str, Any](names))
+    check_columns(columns, roles)
+    return columns
+
+
+def _columns_of(name: str, role: str, seen: Sequence[str], path: str) -> Sequence[str]:
+    """The columns that a flag's word stands for: itself, or what matches where it is a pattern."""
+    if name in seen or not is_pattern(name):
+        return (name,)
+    found = [one for one in seen if matches(one, name)]
+    if not found:
+        raise InputError(
+            f"no column matches '{name}' ({_flag(role)})",
+            path=path,
+            remedy=f"the columns are {listed(seen)}",
+        )
+    return found
+
+
+def scores_among(names: Sequence[str], seen: Sequence[str], path: str) -> Sequence[str]:
+    """The score columns that a user's flags stand for; raises InputError where there is none."""
+    found = [one for name in names for one in _columns_of(name, "score", seen, path)]
+    check_seen(found, "score", seen, path)
+    return [*dict.fromkeys(found)]
+
+
+def _flag(role: str) -> str:
+    return f"--{role}" if role in {"group", "on"} else f"--{role}-column"
+
+
+def _found(
+    columns: Columns, roles: Sequence[str], role: str, seen: Sequence[str], path: str
+) -> tuple[str, ...]:
+    """The column with an alias of the role: of those that no flag names, else of shared ones.
+
+    The group may be any column, and one column may say in several ways where a text belongs.
+    """
+    shared = ("group", *PLACES) if role in PLACES else ("group",)
+    named = {other: flagged(columns, other) for other in roles if other != role}
+    taken = {name for names in named.values() for name in names}
+    alone = {name for other, names in named.items() if other not in shared for name in names}
+    hidden = ALIASES["label"] if role == "rating" and "label" in roles else ()
+    aliases = [one for one in ALIASES.get(role, ()) if one not in hidden]
+    free = _by_alias(role, aliases, [name for name in seen if name not in taken], path)
+    return free or _by_alias(role, aliases, [name for name in seen if name not in alone], path)
+
+
+def _by_alias(
+    role: str, aliases: Collection[str], seen: Sequence[str], path: str
+) -> tuple[str, ...]:
+    """The one column with an alias of the role; one spelled exactly wins over other cases."""
+    exact = {name for name in seen if name in aliases}
+    found = [n for n in seen if n in exact or folded(n) in {*aliases} - exact]
+    found = [name for name in found if folded(name) not in LAST] or found
+    if len(found) > 1:
+        python = f" (in Python {role}_column=)" if role == "rating" else ""
+        remedy = f"choose one with --{role}-column{python}"
+        raise InputError(
+            f"more than one column could be the {role}: {listed(found)}", path=path, remedy=remedy
+        )
+    return tuple(found)
+
+
+def check_seen(names: Iterable[str], role: str, seen: Sequence[str], path: str) -> None:
+    """Raises InputError for a flag that names a column that is not there."""
+    for name in names:
+        if name in seen:
+            continue
+        folded = [other for other in seen if other.casefold() == name.casefold()]
+        near = folded or difflib.get_close_matches(name, seen, n=1)
+        remedy = f"did you mean '{near[0]}'? The columns" if near else "the columns"
+        raise InputError(
+            f"there is no column '{name}' ({_flag(role)})",
+            path=path,
+            remedy=f"{remedy} are {listed(seen)}",
+        )
+
+
+def _check_weight(taken: dict[str, tuple[str, ...]], columns: Columns, path: str) -> None:
+    """Weights without references weigh nothing: an error if asked for, else left alone."""
+    if "reference" not in taken and taken.pop("weight", ()) and columns.weight is not None:
+        raise InputError(
+            "there are weights but no references",
+            path=path,
+            remedy="name the references with --reference-column",
+        )
+
+
+def listed(names: Sequence[str], limit: int = 40) -> str:
+    """Names in quotes, cut after so many."""
+    more = f" and {len(names) - limit} more" if len(names) > limit else ""
+    return ", ".join(f"'{name}'" for name in names[:limit]) + more

@@ -1,0 +1,162 @@
+"""Dimensions: of several things that people rated in the same texts (fluency, coherence), one."""
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from refless.data.human import check_scale
+from refless.data.records import Scale
+from refless.data.tables.columns import ALIASES, Columns, check_seen, is_pattern, listed, matches
+from refless.data.tables.reading import Reading
+from refless.data.tables.table import Numbered, Row
+from refless.registry.errors import InputError, UsageError
+
+_WITH_SCALE = re.compile(r"(.+)=([^=]+)\.\.([^=]+)")
+
+
+class SeveralDimensionsError(InputError):
+    """Several dimensions where one is read.
+
+    Attributes:
+        names: of the dimensions, or what the user wrote for them.
+        asked: whether the user named them all.
+    """
+
+    def __init__(self, found: str, names: Sequence[str], path: str | None = None) -> None:
+        self.names, self.asked = tuple(names), path is None
+        super().__init__(found, path=path, remedy="choose one with --dimension NAME")
+
+
+def dimension_of(given: str) -> tuple[str, Scale | None]:
+    """A dimension's name and its scale, as in `fluency=1..5`; raises UsageError for a wrong one."""
+    found = _WITH_SCALE.fullmatch(given)
+    if found is None:
+        return given, None
+    try:
+        scale = float(found[2]), float(found[3])
+    except ValueError:
+        return given, None
+    check_scale(scale)
+    return found[1], scale
+
+
+def columns_for(reading: Reading) -> tuple[str, ...]:
+    """The columns, or patterns of columns, that tell a rating's dimension or are one."""
+    column = reading.columns.dimension or ALIASES["dimension"][0]
+    return (column,) if reading.dimension is None else (column, reading.dimension)
+
+
+def is_wanted(name: str, wanted: str | None) -> bool:
+    """Whether a dimension is one of those asked for; all are where none is."""
+    return wanted is None or name == wanted or (is_pattern(wanted) and matches(name, wanted))
+
+
+def of_dimension(
+    rows: Iterator[Numbered], reading: Reading, met: Counter[str], path: str, *, lines: bool
+) -> Iterator[Numbered]:
+    """The plain rows of the dimension that is asked for, and those that name none.
+
+    Args:
+        rows: with their numbers; reading: names the dimension and its column.
+        met: counts the ratings of each dimension.
+        path, lines: for messages: the file, and whether numbers are those of lines.
+
+    Raises:
+        InputError: at the end, where some ratings have a dimension and another has none.
+    """
+    column, bare = columns_for(reading)[0], None
+    for number, row in rows:
+        cell = None if isinstance(row, InputError) else row.get(column)
+        if cell is None or cell == "" or isinstance(row, InputError):
+            if bare is None and not isinstance(row, InputError) and _is_rated(row, reading.columns):
+                bare = number
+            yield number, row
+            continue
+        name = str(cell)
+        met[name] += _is_rated(row, reading.columns)
+        if is_wanted(name, reading.dimension):
+            yield number, row
+    if bare is not None and met:
+        place: dict[str, Any] = {"line" if lines else "row": bare, "column": column}
+        remedy = "fill the column, or name another one with --dimension-column"
+        raise InputError("a rating without a dimension", path=path, remedy=remedy, **place)
+
+
+def _is_rated(row: Row, columns: Columns) -> bool:
+    rating = columns.rating or ALIASES["rating"]
+    return any(
+        value not in (None, "") and any(matches(name, one) for one in rating)
+        for name, value in row.items()
+    )
+
+
+def with_dimension(
+    reading: Reading, met: Counter[str], seen: Sequence[str], path: str, *, told: bool
+) -> Columns:
+    """The columns, with that of the ratings where the dimension is a column.
+
+    Args:
+        reading: asks for a dimension, a pattern of them, or for none.
+        met: ratings by dimension, as rows or tools name them.
+        seen: all columns.
+        path: for messages.
+        told: whether the rows are those of a tool.
+
+    Raises:
+        SeveralDimensionsError: more than one, or a pattern.
+        InputError: a dimension that nobody rated, a dimension column that is not there.
+    """
+    columns, wanted = reading.columns, reading.dimension
+    if columns.dimension is not None and not told:
+        check_seen((columns.dimension,), "dimension", seen, path)
+    if wanted is None:
+        if len(met) > 1:
+            raise _several(met, path)
+        return columns
+    wide = not met and not told and not columns.rating
+    names = [one for one in (seen if wide else met) if is_wanted(one, wanted)]
+    names = _outermost(names) if wide and is_pattern(wanted) else names
+    if not names:
+        raise _none(wanted, met, seen if wide else (), path)
+    if is_pattern(wanted):
+        raise _several({name: met[name] for name in names}, path)
+    return replace(columns, rating=(wanted,)) if wide else columns
+
+
+def _outermost(names: Sequence[str]) -> list[str]:
+    """The names without those of what lies within another one: places of its list."""
+    within = [f"{name}." for name in names]
+    return [name for name in names if not any(name.startswith(one) for one in within)]
+
+
+def _several(counts: dict[str, int] | Counter[str], path: str) -> SeveralDimensionsError:
+    told = ", ".join(f"'{name}' ({n})" if n else f"'{name}'" for name, n in counts.items())
+    return SeveralDimensionsError(f"ratings of several dimensions: {told}", [*counts], path)
+
+
+def _none(wanted: str, met: Collection[str], seen: Sequence[str], path: str) -> InputError:
+    """The error for a dimension that nobody rated."""
+    there = [name for name in met if name != "None"]
+    remedy = f"the dimensions are {listed(there)}"
+    if not there:
+        remedy = "leave --dimension out: none has a name"
+        if seen:
+            remedy += f", and no column has this one; the columns are {listed(seen)}"
+    return InputError(f"no ratings of a dimension '{wanted}'", path=path, remedy=remedy)
+
+
+def one_of(given: Sequence[str]) -> tuple[str | None, Scale | None]:
+    """The one dimension that is asked for and its scale; None for none.
+
+    Raises:
+        SeveralDimensionsError: several are.
+        UsageError: one is asked for twice.
+    """
+    named = dict(map(dimension_of, given))
+    if len(named) != len(given):
+        raise UsageError(f"--dimension names one twice: {', '.join(given)}")
+    if len(given) > 1:
+        raise SeveralDimensionsError(f"several dimensions are asked for: {listed([*named])}", given)
+    return next(iter(named.items()), (None, None))

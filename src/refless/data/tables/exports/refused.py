@@ -1,0 +1,37 @@
+"""Files that are refused: ratings by GPT-4."""
+
+from collections.abc import Mapping
+
+from refless.data.tables.exports.shape import Export, at, refusing
+
+
+def is_ultrafeedback(first: Mapping[str, object]) -> bool:
+    """UltraFeedback: completions that GPT-4 annotated."""
+    return "instruction" in first and at(first.get("completions"), 0, "annotations") is not None
+
+
+def is_made_of_scores(first: Mapping[str, object]) -> bool:
+    """Pairs that somebody made of scores, which public sets have from a model."""
+    names = ("score_chosen", "chosen_score", "chosen-rating", "chosen_rating")
+    return "chosen" in first and any(name in first for name in names)
+
+
+BY_GPT4 = Export(
+    title="UltraFeedback",
+    looks_like=is_ultrafeedback,
+    start=refusing(
+        "the ratings of UltraFeedback are by GPT-4, not by people",
+        "give ratings by people, or name the columns and --input-format jsonl, to read them as "
+        "rows",
+    ),
+    known=(),
+)
+MADE_OF_SCORES = Export(
+    title="pairs made of scores",
+    looks_like=is_made_of_scores,
+    start=refusing(
+        "pairs made of scores (score_chosen), which are GPT-4's in the sets of this form",
+        "give choices by people; where yours are, --input-format preference-pairs reads them",
+    ),
+    known=(),
+)

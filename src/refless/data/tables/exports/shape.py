@@ -1,0 +1,215 @@
+"""What an export of a tool is: a test that tells it, and a function from its rows to ours."""
+
+import ast
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from refless.data.tables.dimensions import is_wanted
+from refless.data.tables.reading import Reading
+from refless.data.tables.streams import Place
+from refless.data.tables.table import Numbered, Row, Table, Told
+from refless.registry.errors import InputError
+
+_MOST = 1 << 16  # characters of a value that is read as Python writes it
+
+
+class Found(NamedTuple):
+    """One text: what is known about it, and its ratings.
+
+    A rating is a row of `rating`, and where they are known `annotator`, `dimension`, `timestamp`.
+    """
+
+    record: Row
+    ratings: list[Row]
+
+
+class About(NamedTuple):
+    """What a reader may ask for beside the row: the file, the settings, and where to say things."""
+
+    path: str
+    reading: Reading
+    told: Told
+
+
+Reader = Callable[[Row], Found | None]
+
+
+def each(read: Callable[[Row, Counter[str]], Found | None]) -> Callable[[About], Reader]:
+    """What starts a reader that needs the row alone, and counts what it leaves out."""
+    return lambda about: lambda row: read(row, about.told.left_out)
+
+
+def refusing(found: str, remedy: str) -> Callable[[About], Reader]:
+    """What starts no reader but raises InputError."""
+
+    def start(about: About) -> Reader:
+        raise InputError(found, path=about.path, remedy=remedy)
+
+    return start
+
+
+def apart(title: str, texts: str, key: str, people: str) -> Callable[[About], Reader]:
+    """Refuses ratings that are apart from their texts, and says how to join them in pandas."""
+    return refusing(
+        f"{title} without their texts",
+        f"join them in pandas first, those by people alone ({people}): {texts}.merge(ratings, "
+        f"left_on='id', right_on='{key}'); docs/formats.md has the lines",
+    )
+
+
+def has(*names: str) -> Callable[[Mapping[str, object]], bool]:
+    """Tells a file by names that are all there."""
+    return lambda first: all(name in first for name in names)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Export:
+    """A format of a tool.
+
+    Attributes:
+        title: what the file is, for messages.
+        looks_like: whether these are the names (and values, as far as they were read) of its first
+            object or of its columns.
+        start: makes the function that reads a row, None for one that is no text.
+        known: roles whose columns it knows.
+        rows: opens its rows, where they are no plain JSON, JSONL, CSV or Parquet.
+        within: the name of the list that holds the rows, where one object is around all of them.
+    """
+
+    title: str
+    looks_like: Callable[[Mapping[str, object]], bool]
+    start: Callable[[About], Reader]
+    known: tuple[str, ...]
+    rows: Callable[[Place], AbstractContextManager[Table]] | None = None
+    within: str = ""
+
+
+def exported(table: Table, export: Export, place: Place) -> Table:
+    """The rows of an export as rows of ours: one a rating, or one a text that has none."""
+    told = Told(tool=export.title)
+    read = export.start(About(place.path, place.reading, told))
+    return Table(
+        columns=(),
+        rows=_rows(table.rows, read, told, place),
+        lines=table.lines,
+        known=export.known,
+        told=told,
+    )
+
+
+def _rows(rows: Iterator[Numbered], read: Reader, told: Told, place: Place) -> Iterator[Numbered]:
+    wanted, rated = place.reading.dimension, place.keep("rating")
+    for number, row in rows:
+        found = row if isinstance(row, InputError) else read(row)
+        if isinstance(found, InputError):
+            yield number, found
+        elif found is not None:
+            names = [one["dimension"] for one in found.ratings if "dimension" in one]
+            told.dimensions.update(map(str, names))
+            ratings = [
+                one
+                for one in (found.ratings if rated else ())
+                if is_wanted(str(one.get("dimension")), wanted)
+            ]
+            for rating in ratings or [{}]:
+                yield number, found.record | rating
+
+
+def at(value: object, *path: str | int) -> object:
+    """What lies at a path of names and places; None where there is nothing."""
+    for step in path:
+        if isinstance(step, str) and isinstance(value, dict):
+            value = value.get(step)
+        elif isinstance(step, int) and isinstance(value, list) and -len(value) <= step < len(value):
+            value = value[step]
+        else:
+            return None
+    return value
+
+
+def items(value: object) -> list[object]:
+    """The items of a list; none of anything else."""
+    return value if isinstance(value, list) else []
+
+
+def fields_of(value: object) -> dict[str, object]:
+    """The fields of an object; none of anything else."""
+    return value if isinstance(value, dict) else {}
+
+
+def python_in(value: object) -> object:
+    """What a string holds as Python writes it (`['a', 'b']`); the string where it holds nothing."""
+    if not (isinstance(value, str) and value[:1] in {"[", "{"} and len(value) < _MOST):
+        return value
+    try:
+        return ast.literal_eval(value)
+    except (ValueError, SyntaxError, RecursionError, MemoryError):
+        return value
+
+
+def text_in(value: object) -> str | None:
+    """A text, the turns of a chat as text, or anything else as its JSON; None for None."""
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, list) and value and all(map(_is_turn, value)):
+        turns = [(at(one, "role"), text_in(_content(one)) or "") for one in value]
+        told = [
+            text if len(turns) == 1 or role is None else f"{role}: {text}" for role, text in turns
+        ]
+        return "\n".join(told)
+    try:
+        return json.dumps(value, ensure_ascii=False, sort_keys=True, default=str)
+    except (RecursionError, ValueError):  # a number of thousands of digits
+        return None
+
+
+def _is_turn(value: object) -> bool:
+    return isinstance(value, str) or isinstance(_content(value), str | list)
+
+
+def _content(value: object) -> object:
+    if isinstance(value, str):
+        return value
+    return at(value, "content") if at(value, "text") is None else at(value, "text")
+
+
+def unpacked(cell: object) -> object:
+    """What a text holds as JSON, or in CSV as Python writes it; any other cell as it is."""
+    if isinstance(cell, str) and cell[:1] in {"[", "{", '"'}:
+        try:
+            return json.loads(cell)
+        except (ValueError, RecursionError):
+            return python_in(cell)
+    return cell
+
+
+def said_in(value: object) -> str | None:
+    """As `text_in`, and of an object with one entry what that says: `{"answer": "yes"}`."""
+    (only,) = value.values() if isinstance(value, dict) and len(value) == 1 else (value,)
+    return text_in(only)
+
+
+def name_in(value: object) -> str | None:
+    """A name or a number as text; None for anything else."""
+    named = isinstance(value, str | int | float) and not isinstance(value, bool)
+    try:
+        return str(value) if named else None
+    except ValueError:  # a number of thousands of digits
+        return None
+
+
+def number_in(value: object) -> int | float | None:
+    """A number that is one; None for anything else, NaN among it."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
+        return None
+    return value
+
+
+def texts_in(value: object) -> list[str]:
+    """The texts in a list, or the one text; blank ones are none."""
+    found = value if isinstance(value, list) else [value]
+    return [one for one in found if isinstance(one, str) and one]

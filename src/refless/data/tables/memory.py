@@ -1,0 +1,114 @@
+"""What may be read: files, and rows that lie in memory already."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import count
+from os import PathLike, fspath
+from typing import Any, Protocol, TypeAlias, cast
+
+from refless.data.records import Outputs, RatedPool
+from refless.data.tables.columns import Keep
+from refless.data.tables.foreign import cell_of, cells_of
+from refless.data.tables.streams import TEXTS_ALONE, check_names
+from refless.data.tables.table import Numbered, Table
+from refless.files.outside import matching
+from refless.registry.errors import InputError, UsageError
+
+FRAME, COLUMNS, ROWS = "the data frame", "the columns", "the rows"
+
+
+class Frame(Protocol):
+    """A data frame (pandas, polars, Arrow): columns by their names, listed in an attribute."""
+
+    def __getitem__(self, name: Any, /) -> Any:  # noqa: ANN401
+        """The column of a name."""
+        ...
+
+
+Rows: TypeAlias = (
+    str
+    | PathLike[str]
+    | Sequence[str | PathLike[str]]
+    | Frame
+    | Mapping[str, Sequence[object]]
+    | Sequence[Mapping[str, object]]
+    | RatedPool
+    | Outputs
+)
+
+
+def paths_of(rows: object) -> list[str] | None:
+    """The files' names, those of patterns too, or None for rows in memory; `-` is standard input.
+
+    Raises:
+        UsageError: an empty list, standard input twice.
+    """
+    given = [rows] if isinstance(rows, str | PathLike) else rows
+    if not isinstance(given, list | tuple):
+        return None
+    if not given:
+        raise UsageError("there is nothing to read: the list of files or rows is empty")
+    paths = [fspath(path) for path in given if isinstance(path, str | PathLike)]
+    if len(paths) != len(given):
+        return None
+    paths = [file for path in paths for file in matching(path)]
+    if paths.count("-") > 1:
+        raise UsageError("standard input can be read only once")
+    return paths
+
+
+def named(rows: object) -> list[str]:
+    """The files, or what rows in memory are called."""
+    return paths_of(rows) or [type(rows).__name__]
+
+
+def table_in_memory(rows: object, keep: Keep) -> tuple[str, Table]:
+    """What rows in memory are called in messages, and the rows.
+
+    Args:
+        rows: a data frame, a mapping of columns or a list of mappings; it is not changed.
+        keep: tells the columns to read.
+
+    Raises:
+        InputError: columns of different lengths, two columns of one name.
+        UsageError: anything else.
+    """
+    names = getattr(rows, "column_names", getattr(rows, "columns", None))
+    if isinstance(rows, Mapping):
+        return COLUMNS, _table_of_columns(rows, list(rows), keep, COLUMNS)
+    if names is not None and not callable(names):
+        return FRAME, _table_of_columns(cast("Frame", rows), list(names), keep, FRAME)
+    if isinstance(rows, list | tuple):
+        return ROWS, Table(columns=(), rows=_objects(rows), lines=False)
+    raise UsageError(
+        "rows are files, a data frame, a mapping of columns or a list of dicts, "
+        f"not {type(rows).__name__}; {TEXTS_ALONE}"
+    )
+
+
+def _table_of_columns(rows: Frame, names: list[object], keep: Keep, what: str) -> Table:
+    texts = [str(name) for name in names]
+    check_names(texts, what)
+    needed = {*filter(keep, texts)} or {*texts[:1]}  # without any, rows could not be counted
+    columns = {t: rows[name] for t, name in zip(texts, names, strict=True) if t in needed}
+    for name, column in columns.items():
+        if isinstance(column, str) or not hasattr(column, "__iter__"):
+            found = f"{type(column).__name__} where a column is needed"
+            raise InputError(found, path=what, column=name, remedy="give a list of values")
+        columns[name] = cells_of(column)
+    lengths = {len(column): name for name, column in columns.items()}
+    if len(lengths) > 1:
+        told = ", ".join(f"'{name}' has {n}" for n, name in sorted(lengths.items()))
+        raise InputError(f"columns of different lengths: {told}", path=what)
+    cells = zip(*columns.values(), strict=True)
+    numbered = ((n, dict(zip(columns, row, strict=True))) for n, row in enumerate(cells, 1))
+    return Table(columns=tuple(texts), rows=numbered, lines=False)
+
+
+def _objects(rows: Sequence[object]) -> Iterator[Numbered]:
+    for number, row in zip(count(1), rows, strict=False):
+        if isinstance(row, Mapping):
+            yield number, {str(name): cell_of(value) for name, value in row.items()}
+        else:
+            found = f"a {type(row).__name__} where a dict is needed"
+            remedy = 'give one dict a row: {"text": ..., "rating": ...}'
+            yield number, InputError(found, path=ROWS, row=number, remedy=remedy)

@@ -1,0 +1,200 @@
+"""Rating cells -> numbers: numerals, words with a meaning of their own, the user's map."""
+
+import json
+import math
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from decimal import Decimal
+from numbers import Real
+
+from refless.data.records import Scale
+from refless.data.tables.cells import shown
+from refless.registry.errors import InputError, UsageError
+
+PAIRS: tuple[tuple[str, str], ...] = (  # words for 1 and for 0, case-folded
+    ("up", "down"),
+    ("true", "false"),
+    ("yes", "no"),
+    ("\N{THUMBS UP SIGN}", "\N{THUMBS DOWN SIGN}"),
+    ("good", "bad"),
+)
+Words = Mapping[float | str, float]  # folded word (or number of the user's map) -> number
+BLANKS = frozenset({"n/a", "#n/a", "na", "nan", "null", "none", "-", "--", "?"})
+_SKIN_TONES_AND_VARIANTS = dict.fromkeys((*range(0x1F3FB, 0x1F400), 0xFE0E, 0xFE0F))
+_WORDS_SHOWN = 10
+MOST_PLACES = 100  # ratings in one cell
+_DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+,(\d{1,2}|\d{4,})\s*")
+_THREE_DIGITS = re.compile(r"[+-]?\d+,\d{3}")  # 4,125: a little over 4, or four thousand?
+
+
+def parse_rating_map(text: str) -> dict[str, float]:
+    """The words and numbers of a map such as `up=1,down=0`.
+
+    Raises:
+        UsageError: a part that is not WORD=NUMBER, a word given twice.
+    """
+    words: dict[str, float] = {}
+    for part in text.split(","):
+        word, equals, number = part.rpartition("=")
+        value = _number(number)
+        if not equals or not word.strip() or value is None or not math.isfinite(value):
+            raise UsageError(f"--rating-map needs WORD=NUMBER,..., got '{part}'")
+        if folded(word) in words:
+            raise UsageError(f"--rating-map has '{word.strip()}' twice")
+        words[folded(word)] = value
+    return words
+
+
+def folded(word: str) -> str:
+    """A rating word without case, blanks around it and skin tones."""
+    return word.strip().casefold().translate(_SKIN_TONES_AND_VARIANTS)
+
+
+def spelled(value: object) -> float | str | None:
+    """A rating cell as a number (also infinite), else as a word; None if it is empty.
+
+    NaN is the word "nan".
+    """
+    if value is None:
+        return None
+    if type(value) is float:
+        return value if value == value else "nan"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | Decimal | Real):
+        try:
+            number = float(value)
+        except OverflowError:
+            return math.inf
+        return number if number == number else "nan"
+    if not isinstance(value, str):
+        return shown(value)
+    read = _number(value)
+    return read if read is not None else (folded(value) or None)
+
+
+def places_of(column: Sequence[object]) -> tuple[list[Sequence[object]], list[int]]:
+    """A column for each place of lists of ratings, and the rows whose lists are too long.
+
+    Lists may be JSON in text: `[4, 5, 3]`. A cell that is no list is the first place.
+    """
+    if not any(isinstance(cell, list) or _says_list(cell) for cell in column):
+        return [column], []
+    lists = [_ratings_in(cell) for cell in column]
+    long = [row for row, cells in enumerate(lists) if len(cells) > MOST_PLACES]
+    width = max(1, *(min(len(cells), MOST_PLACES) for cells in lists))
+    return [
+        [cells[place] if place < len(cells) else None for cells in lists] for place in range(width)
+    ], long
+
+
+def _says_list(cell: object) -> bool:
+    return isinstance(cell, str) and cell.lstrip()[:1] == "["
+
+
+def _ratings_in(cell: object) -> list[object]:
+    if isinstance(cell, str) and _says_list(cell):
+        try:
+            cell = json.loads(cell)
+        except (ValueError, RecursionError):
+            return [cell]
+    return cell if isinstance(cell, list) else [cell]
+
+
+def without_blanks(
+    spellings: Sequence[float | str | None],
+    cells: Sequence[object],
+    rating_map: Mapping[str, float] | None,
+) -> tuple[list[float | str | None], Counter[str]]:
+    """A column's spellings with None for words such as N/A, and how often each was met.
+
+    Args:
+        spellings: the column's cells, spelled.
+        cells: the cells as they stand.
+        rating_map: the user's words, which are no blanks.
+    """
+    blank = BLANKS.difference(map(spelled, rating_map or ()))
+    if blank.isdisjoint(spellings):
+        return [*spellings], Counter()
+    met = (str(cell).strip() for cell, word in zip(cells, spellings, strict=True) if word in blank)
+    return [None if word in blank else word for word in spellings], Counter(met)
+
+
+def comma_note(cells: Iterable[object]) -> tuple[str, ...]:
+    """What a first rating with a decimal comma was taken for; nothing where there is none."""
+    for cell in cells:
+        if isinstance(cell, str) and "," in cell and _DECIMAL_COMMA.fullmatch(cell):
+            return (f"ratings with decimal commas: '{cell}' is {_number(cell):g}",)
+    return ()
+
+
+def _number(text: str) -> float | None:
+    if _DECIMAL_COMMA.fullmatch(text):
+        text = text.replace(",", ".")
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return None if "_" in text or number != number else number
+
+
+def words_of(
+    spellings: Collection[float | str | None], rating_map: Mapping[str, float] | None
+) -> tuple[Words, tuple[str, ...]]:
+    """What the words of all rating columns together mean, and a note where nobody said so.
+
+    Args:
+        spellings: the different rating cells, spelled.
+        rating_map: the user's words (or numbers); None looks for a pair that speaks for itself.
+    """
+    if rating_map is not None:
+        given = {spelled(word): float(value) for word, value in rating_map.items()}
+        return {word: value for word, value in given.items() if word is not None}, ()
+    found = {value for value in spellings if value is not None}
+    for high, low in PAIRS:
+        if found and found <= {high, low}:
+            note = f"ratings: '{high}' is 1, '{low}' is 0, on a scale from 0 to 1"
+            return {high: 1.0, low: 0.0}, (note,)
+    return {}, ()
+
+
+def not_understood(words: Sequence[str], rating_map: Mapping[str, float] | None) -> Sequence[str]:
+    """Of words without a number, those of no pair; all of them where each is of some pair.
+
+    Args:
+        words: what has no number.
+        rating_map: the user's words, which leave none to pairs.
+    """
+    paired = {word for pair in PAIRS for word in pair} if rating_map is None else set()
+    return [word for word in words if word not in paired] or words
+
+
+def words_fault(words: Sequence[str]) -> tuple[str, str]:
+    """What to say of ratings that are neither numbers nor known words, and the remedy."""
+    more = f" and {len(words) - _WORDS_SHOWN} more" if len(words) > _WORDS_SHOWN else ""
+    listed = ", ".join(map(repr, words[:_WORDS_SHOWN]))
+    remedy = "say what all rating words mean with --rating-map, such as up=1,down=0"
+    if any(map(_THREE_DIGITS.fullmatch, words)):
+        remedy = "write decimals with a point: a comma before three digits may mean thousands"
+    if any(word.startswith("#") for word in words):
+        remedy = "mend the formula, or clear the cell"
+    return f"ratings that are not numbers: {listed}{more}", remedy
+
+
+def rating_of(value: float | str, words: Words, scale: Scale | None) -> float:
+    """A spelled rating as a finite number on the scale.
+
+    Raises:
+        InputError: an unknown word, NaN or infinity, outside the scale.
+    """
+    value = words.get(value, value)
+    if isinstance(value, str):
+        remedy = "say what it means with --rating-map"
+        raise InputError(f"rating {value!r} is not a number", remedy=remedy)
+    if not math.isfinite(value):
+        raise InputError(f"rating {value} is not finite", remedy="correct or drop it")
+    if scale is not None and not scale[0] <= value <= scale[1]:
+        found = f"rating {value:g} is outside the scale {scale[0]:g} to {scale[1]:g}"
+        raise InputError(found, remedy="correct it or change --scale")
+    return value

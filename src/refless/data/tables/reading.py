@@ -1,0 +1,66 @@
+"""The settings of a reading."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from refless.data.records import Aggregate, Scale
+from refless.data.tables.columns import Columns
+from refless.files.outside import MOST_BYTES
+from refless.registry.errors import UsageError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """How to read rows; the same settings serve rated pools and outputs.
+
+    Attributes:
+        columns: the user's column flags.
+        scale: lowest and highest rating, in the raters' units; None for no bounds.
+        aggregate: how a text's ratings become its human rating.
+        rating_map: words of the rating columns and their numbers.
+        skip_bad: bad rows are left out of pools, and kept as place holders in outputs.
+        encoding: of text files; a UTF-8 byte order mark is dropped.
+        quoting: whether quotes are read in files; None is the format's habit (CSV yes, TSV no).
+        format: of files, a name in FORMATS; None tells by name and content.
+        dimension: which of several dimensions of quality is read, by its name in the file, or by
+            the name of its column of ratings.
+        label_config: of Label Studio: an XML file that says what can be rated, and on which scale.
+        elsewhere: whether other rows have the ratings, so that flags about these may name columns
+            that are not here.
+        pairs: whether rows are choices between two texts.
+        max_bytes: most bytes that one file may hold, unpacked.
+    """
+
+    columns: Columns = field(default_factory=Columns)
+    scale: Scale | None = None
+    aggregate: Aggregate = "mean"
+    rating_map: Mapping[str, float] | None = None
+    encoding: str = "utf-8"
+    quoting: bool | None = None
+    skip_bad: bool = False
+    format: str | None = None
+    dimension: str | None = None
+    label_config: str | None = None
+    elsewhere: bool = False
+    pairs: bool = False
+    max_bytes: int = MOST_BYTES
+
+    def __post_init__(self) -> None:
+        if self.max_bytes < 1:
+            raise UsageError(f"--max-bytes must be 1 or more, got {self.max_bytes}")
+
+
+PLAIN = Reading()
+
+
+def scale_of(given: Any) -> Scale:  # noqa: ANN401 - what callers in Python may give
+    """A scale as two numbers; raises UsageError for anything else."""
+    try:
+        low, high = map(float, () if isinstance(given, str) else given)
+    except (TypeError, ValueError, OverflowError):
+        raise UsageError(
+            "scale must be two numbers, the lowest and the highest rating, such as (1, 5); got "
+            f"{given!r}"
+        ) from None
+    return low, high

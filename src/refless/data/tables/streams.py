@@ -1,0 +1,261 @@
+"""Files, standard input and gzip as streams of decoded text, with every fault given a place."""
+
+import codecs
+import gzip
+import io
+import os
+import sys
+import zipfile
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from textwrap import shorten
+from typing import Any, BinaryIO, cast
+
+from refless.data.tables.columns import Keep
+from refless.data.tables.reading import Reading
+from refless.files.outside import (
+    GZIP,
+    Limited,
+    check_foreign,
+    is_device,
+    is_folder,
+    ours,
+    too_large,
+)
+from refless.registry.errors import InputError, UsageError
+
+STDIN = "-"
+TEXTS_ALONE = "texts alone are given as {'text': [...]}"
+_HEAD = 1 << 16
+ZIP = b"PK\x03\x04"
+PACKED = {0, 8, 93}  # methods of zip files: stored, deflated, zstd
+_NOT_OF_FILES = {"idna", "punycode", "undefined"}  # codecs of text that no file is in
+_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """A file and how to read it.
+
+    Attributes:
+        path: as the user wrote it, `-` for standard input.
+        raw: its bytes (standard input) or its path.
+        reading: the settings.
+        keep: tells the columns that are wanted (Parquet reads no others).
+        sheet: of a workbook; "" for the first.
+    """
+
+    path: str
+    raw: bytes | Path
+    reading: Reading
+    keep: Keep
+    sheet: str = ""
+
+
+def raw_of(path: str, most: int) -> bytes | Path:
+    """What a path names: a file, or the bytes of what cannot be read twice (`-`, a pipe).
+
+    Raises:
+        InputError: no such file, a directory, a device, an empty file, more than `most` bytes.
+    """
+    if path == STDIN:
+        raw = sys.stdin.buffer.read(most + 1)
+        if not raw:
+            raise InputError("standard input is empty", path=path, remedy="pipe rows into it")
+        if len(raw) > most:
+            raise too_large(path, most)
+        return raw
+    file = Path(path)
+    if is_folder(path):
+        raise InputError("this is a directory", path=path, remedy="name the files in it")
+    if not os.path.exists(path):  # noqa: PTH110 - a text too long for a name is no error here
+        remedy = "check the spelling and the folder"
+        if len(path.split()) > 1 or not file.suffix:
+            remedy += f" ({TEXTS_ALONE})"
+        raise InputError("no such file", path=shorten(path, 80, placeholder="..."), remedy=remedy)
+    with _faults_of(path):
+        if is_device(path):
+            raise InputError("this is a device", path=path, remedy="name a file")
+        piped = None if file.is_file() else _piped(file, most)
+        size = file.stat().st_size if piped is None else len(piped)
+    if size == 0:
+        raise InputError("the file is empty", path=path, remedy="give a file with rows")
+    if size > most:
+        raise too_large(path, most)
+    return file if piped is None else piped
+
+
+def _piped(file: Path, most: int) -> bytes:
+    with file.open("rb") as stream:
+        return stream.read(most + 1)
+
+
+@contextmanager
+def _faults_of(path: str) -> Iterator[None]:
+    try:
+        yield
+    except (EOFError, OSError, zlib.error) as fault:
+        raise ours(fault, path) or fault from fault
+
+
+@contextmanager
+def opened(place: Place) -> Iterator[BinaryIO]:
+    """The bytes of a file, unpacked where they are gzip (known by content, not by name).
+
+    Raises:
+        InputError: an unreadable file, a `.gz` that is not gzip, truncated or damaged gzip, more
+            bytes than are read.
+    """
+    raw, path = place.raw, place.path
+    with (
+        _faults_of(path),
+        io.BytesIO(raw) if isinstance(raw, bytes) else raw.open("rb") as packed,
+    ):
+        magic = packed.read(2)
+        packed.seek(0)
+        if magic != GZIP and path.endswith(".gz"):
+            found, remedy = "the name ends in .gz but this is not gzip", "rename or compress it"
+            raise InputError(found, path=path, remedy=remedy)
+        if magic != GZIP:
+            yield packed
+            return
+        with gzip.GzipFile(fileobj=packed) as stream:
+            limited = Limited(stream, path, place.reading.max_bytes)
+            yield cast("BinaryIO", io.BufferedReader(limited))
+
+
+def check_encoding(encoding: str) -> None:
+    """Raises UsageError unless the name is a text encoding that Python knows."""
+    try:
+        known = codecs.lookup(encoding).name not in _NOT_OF_FILES
+        "".encode(encoding if known else "utf-8")
+    except (LookupError, ValueError):
+        known = False
+    if not known:
+        raise UsageError(f"--encoding '{encoding}' is not a text encoding")
+
+
+@contextmanager
+def text_of(place: Place, *, newline: str | None = None) -> Iterator[io.TextIOWrapper]:
+    r"""The decoded text of a file, without its byte order mark.
+
+    Iterating it splits at \n, \r\n and lone \r, and nowhere else (not at U+2028 or U+0085).
+
+    Args:
+        newline: None turns line ends into \n, "" leaves them as they are.
+
+    Raises:
+        InputError: bytes that are not in the encoding, with their place and the likely encoding.
+    """
+    utf8 = codecs.lookup(place.reading.encoding).name == "utf-8"
+    if utf8:
+        _refuse_utf16(place)
+    try:
+        with opened(place) as stream:
+            real = "utf-8-sig" if utf8 else place.reading.encoding
+            with io.TextIOWrapper(stream, encoding=real, newline=newline) as text:
+                yield text
+    except UnicodeError as fault:
+        raise _located(place, fault) from fault
+
+
+def head_of(place: Place, most: int = _HEAD) -> str:
+    """The first characters of a file, to tell its format by."""
+    with text_of(place) as text:
+        return text.read(most).removeprefix("\ufeff")
+
+
+def members_of(raw: BinaryIO, place: Place, zipfile: Any = zipfile) -> Any:  # noqa: ANN401
+    """A zip file, opened by the standard library or what stands in for it.
+
+    Raises:
+        InputError: no sound zip file, a way of packing that needs no bound on memory, one that says
+            it unpacks to more bytes than are read. Members give no more bytes than they say.
+    """
+    remedy = "copy or export the file again"
+    try:
+        packed = zipfile.ZipFile(raw)
+    except Exception as fault:  # whatever damage makes of it
+        check_foreign(fault)
+        found = f"not a sound zip file ({fault})"
+        raise InputError(found, path=place.path, remedy=remedy) from fault
+    members = packed.infolist()
+    if strange := {one.compress_type for one in members} - PACKED:
+        found = f"a zip file packed in a way that is not read (method {min(strange)})"
+        raise InputError(found, path=place.path, remedy=remedy)
+    if sum(member.file_size for member in members) > place.reading.max_bytes:
+        raise too_large(place.path, place.reading.max_bytes)
+    return packed
+
+
+def check_names(names: Sequence[str], path: str, line: int | None = None) -> None:
+    """Raises InputError for two columns of one name; columns without a name are left alone."""
+    named = [name for name in names if name or line is None]
+    if len({*named}) < len(named):
+        name = next(name for name in named if named.count(name) > 1)
+        found = f"there are two columns '{name}'"
+        raise InputError(found, path=path, line=line, remedy="rename one of them")
+
+
+def starts_with(place: Place, magic: bytes) -> bool:
+    """Whether a file's (unpacked) bytes begin with a magic number."""
+    with opened(place) as stream:
+        return stream.read(len(magic)) == magic
+
+
+def _refuse_utf16(place: Place) -> None:
+    """Tells UTF-16, which can pass for UTF-8 with NULs, before it is read as something else."""
+    with opened(place) as stream:
+        head = stream.read(4096)
+    likely = _wide_encoding(head)
+    if likely is not None:
+        remedy = f"if it is {likely}, pass --encoding {likely}"
+        raise InputError("this is not UTF-8", path=place.path, line=1, remedy=remedy)
+
+
+def _wide_encoding(head: bytes) -> str | None:
+    if head.startswith(_UTF16):
+        return "utf-16"
+    even, odd = head[::2].count(0), head[1::2].count(0)
+    if even + odd <= len(head) / 4:  # a stray NUL is a fault of one row, not another encoding
+        return None
+    return "utf-16-le" if odd > even else "utf-16-be"
+
+
+def _located(place: Place, fault: UnicodeError) -> InputError:
+    """The error for undecodable bytes: line and byte offset where lines can be told as bytes."""
+    path, name = place.path, codecs.lookup(place.reading.encoding).name
+    if name.startswith(("utf-16", "utf-32")):
+        remedy = "check --encoding; without it UTF-8 is read"
+        return InputError(f"this is not {name} ({fault})", path=path, remedy=remedy)
+    offset, line = 0, 1
+    with opened(place) as stream:
+        for chunk in stream:
+            try:
+                chunk.decode(name)
+            except UnicodeDecodeError as bad:
+                line += _line_ends(chunk[: bad.start])
+                byte = f"byte 0x{chunk[bad.start]:02x} at offset {offset + bad.start}"
+                found = f"{byte} is not {name}"
+                return InputError(found, path=path, line=line, remedy=_advice(name, chunk))
+            line += _line_ends(chunk)
+            offset += len(chunk)
+    return InputError(f"this is not {name} ({fault})", path=path)
+
+
+def _line_ends(chunk: bytes) -> int:
+    r"""Number of \n, \r\n and lone \r in a piece that holds no half of a \r\n."""
+    return chunk.count(b"\n") + chunk.count(b"\r") - chunk.count(b"\r\n")
+
+
+def _advice(name: str, chunk: bytes) -> str:
+    if name != "utf-8":
+        return "check --encoding; without it UTF-8 is read"
+    try:
+        chunk.decode("cp1252")
+    except UnicodeDecodeError:
+        return "if it is latin-1, pass --encoding latin-1"
+    return "if it is cp1252 (Windows), pass --encoding cp1252"

@@ -1,5 +1,0 @@
-"""RatPred: a learned estimator that reads source and output; torch is imported when it is used."""
-
-from refless.estimators.ratpred.estimator import RatPred
-
-__all__ = ["RatPred"]

@@ -1,0 +1,245 @@
+"""Reranking: of the outputs for one item, the one with the highest estimate.
+
+Dusek et al. (2017, section 1) name it as a use of estimates at runtime, beside replacing what lies
+too low by a rule-based fallback.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from refless.data.records import Estimates, Outputs, Residuals, residuals_of
+from refless.evaluation.scoring import Mean, of_few
+from refless.registry.arrays import FloatArray
+from refless.registry.errors import UsageError
+from refless.registry.signature import Signature
+from refless.stats.intervals import APART, Interval, Together, mean_interval
+from refless.stats.resampling import RESAMPLES
+
+BY = ("item", "source")
+NEAR = 1e-6  # estimates of one text differ by less, from thread to thread and batch to batch
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """What was chosen for one item.
+
+    Attributes:
+        item: its name.
+        rows: its outputs, in the order given.
+        best: row of the highest estimate, the earliest of equal ones (up to a millionth); None
+            where there is none.
+        n_scored: how many of its outputs have an estimate.
+        tied: how many have that highest one.
+        reasons: how often each reason of having no estimate occurs among its outputs.
+        fallback: whether the best estimate lies below what was asked for, or there is none.
+    """
+
+    item: str
+    rows: tuple[int, ...]
+    best: int | None
+    n_scored: int
+    tied: int
+    reasons: dict[str, int]
+    fallback: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class BestOf:
+    """The best output of each item, and what choosing promises.
+
+    Attributes:
+        by: `item` or `source`.
+        fallback_below: the least estimate that was asked for, or None.
+        choices: one an item, in the order in which items first appear.
+        chosen: mean over items of the best estimate.
+        random: mean over items of the mean estimate of an item's outputs (those with one), which is
+            what choosing at random among them gives.
+        difference: chosen minus random, 0 or more by its making.
+        difference_interval: 95 %, for that difference in people's ratings.
+    """
+
+    by: str
+    fallback_below: float | None
+    choices: tuple[Choice, ...]
+    chosen: Mean
+    random: Mean
+    difference: float
+    difference_interval: Interval
+
+    @property
+    def n_fallback(self) -> int:
+        """How many items fall back, those without any estimate included."""
+        return sum(choice.fallback for choice in self.choices)
+
+    @property
+    def n_tied(self) -> int:
+        """In how many items several outputs share the highest estimate."""
+        return sum(choice.tied > 1 for choice in self.choices)
+
+
+def best_of(
+    outputs: Outputs,
+    estimates: Estimates,
+    residuals: Residuals | FloatArray,
+    *,
+    by: str = "item",
+    fallback_below: float | None = None,
+    seed: int = 0,
+    resamples: int = RESAMPLES,
+) -> BestOf:
+    """The best output of each item; the order of rows decides between equal estimates only.
+
+    `chosen` and `difference` take the estimates at their word. The highest of several noisy ones
+    tends to be too high (the winner's curse); estimates drawn further towards the mean than
+    their noise asks for promise too little. No interval here knows of either: what choosing is
+    worth in ratings, `reranking` tells.
+
+    The interval of the difference draws items and held-out errors. Errors of k outputs of one item
+    count as independent: the error of one, less that of their mean, then has 1 - 1/k times the
+    variance of one.
+
+    Args:
+        outputs: the texts that were judged, with items or sources.
+        estimates: one for each.
+        residuals: human rating minus held-out estimate of rated texts.
+        by: what the outputs to choose from have in common, `item` or `source`.
+        fallback_below: items whose best estimate is lower fall back, in the estimates' units.
+        seed: of the bootstrap behind the intervals.
+        resamples: its size.
+
+    Raises:
+        UsageError: outputs without that column, another `by`, a threshold that is no number.
+    """
+    found = choices(outputs, estimates, by=by, fallback_below=fallback_below)
+    columns = [_of_item(estimates.values[list(choice.rows)]) for choice in found]
+    table = np.array(columns, dtype=np.float64).reshape(-1, 3)
+    best, short, apart = table[~np.isnan(table[:, 0])].T
+
+    def mean_of(values: FloatArray, noise: FloatArray, together: Together = APART) -> Mean:
+        rng = np.random.default_rng(seed)
+        return Mean(
+            mean=_average(values),
+            mean_interval=mean_interval(values, noise, rng, resamples, together=together),
+            n=len(found),
+            n_scored=len(values),
+        )
+
+    given = residuals_of(residuals)
+    few, errors = of_few(given), given.values
+    gain = mean_of(short, _apart(errors, apart))
+    return BestOf(
+        by=by,
+        fallback_below=fallback_below,
+        choices=found,
+        chosen=mean_of(best, errors, few),
+        random=mean_of(best - short, errors, few),
+        difference=gain.mean,
+        difference_interval=gain.mean_interval,
+    )
+
+
+def choices(
+    outputs: Outputs, estimates: Estimates, *, by: str = "item", fallback_below: float | None = None
+) -> tuple[Choice, ...]:
+    """What to use for each item; no intervals, so quick enough for every request.
+
+    An output whose item is blank competes with no other; its id names the item.
+
+    Args and errors: as `best_of`.
+    """
+    check(by, fallback_below)
+    members: dict[tuple[str, bool], list[int]] = {}
+    for row, (name, own) in enumerate(zip(labels(outputs, by), outputs.ids, strict=True)):
+        members.setdefault((name or own, bool(name)), []).append(row)
+    values = estimates.values.tolist()
+    return tuple(
+        _choice(item, rows, values, estimates.reasons, fallback_below)
+        for (item, _), rows in members.items()
+    )
+
+
+def _choice(
+    item: str,
+    rows: Sequence[int],
+    values: Sequence[float],
+    reasons: Sequence[str],
+    below: float | None,
+) -> Choice:
+    known = [row for row in rows if not math.isnan(values[row])]
+    highest = max((values[row] for row in known), default=math.nan)
+    within = float(slack(highest))
+    equal = [row for row in known if values[row] >= highest - within]
+    missing = Counter(reasons[row] for row in rows if reasons[row])
+    return Choice(
+        item=item,
+        rows=tuple(rows),
+        best=equal[0] if equal else None,
+        n_scored=len(known),
+        tied=len(equal),
+        reasons=dict(sorted(missing.items())),
+        fallback=not equal or (below is not None and highest < below - within),
+    )
+
+
+def slack(highest: FloatArray | float) -> FloatArray:
+    """How far below the highest estimate one counts as equal to it."""
+    return np.asarray(NEAR * np.maximum(1.0, np.abs(highest)))
+
+
+def check(by: str, fallback_below: float | None) -> None:
+    """Raises UsageError for another `by` than item or source, and a threshold that is no number."""
+    if by not in BY:
+        raise UsageError(f"--best-of must be {' or '.join(BY)}, got '{by}'")
+    if fallback_below is not None and not math.isfinite(fallback_below):
+        raise UsageError(f"--fallback-below must be a number, got {fallback_below}")
+
+
+def labels(outputs: Outputs, by: str) -> tuple[str, ...]:
+    """[n] the item or source of each output.
+
+    Raises:
+        UsageError: outputs that have none.
+    """
+    found = outputs.items if by == "item" else outputs.sources
+    if found or not len(outputs):
+        return found
+    if by == "source":
+        raise UsageError(
+            "--best-of source: the outputs have no source column; name it with --source-column"
+        )
+    raise UsageError(
+        "--best-of item: the outputs have no item column and no source column; name the one that "
+        "outputs for the same thing share with --item-column or --source-column"
+    )
+
+
+def signed(found: BestOf, signature: Signature) -> Signature:
+    """The estimates' signature with what was chosen and what falls back."""
+    chosen = signature.plus(**{"best-of": found.by})
+    below = found.fallback_below
+    return chosen if below is None else chosen.plus(fallback=below)
+
+
+def _of_item(values: FloatArray) -> tuple[float, float, float]:
+    """An item's highest estimate, how far the mean lies below it, and 1 - 1/k; NaN without any."""
+    defined = np.sort(values[~np.isnan(values)])
+    if not len(defined):
+        return math.nan, math.nan, math.nan
+    return float(defined[-1]), float((defined[-1] - defined).mean()), 1 - 1 / len(defined)
+
+
+def _apart(residuals: FloatArray, shares: FloatArray) -> FloatArray:
+    """Errors that stay between one output of an item and the mean of its outputs, centred."""
+    if not len(residuals) or not len(shares):
+        return residuals
+    errors = np.sort(residuals)
+    return np.asarray((errors - errors.mean()) * math.sqrt(_average(shares)))
+
+
+def _average(values: FloatArray) -> float:
+    """The mean, whatever the order; NaN of nothing."""
+    return float(np.sort(values).mean()) if len(values) else math.nan

@@ -1,0 +1,302 @@
+"""Which system is better: ratings of few outputs, and estimates of all of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Literal
+
+import numpy as np
+
+from refless.data.records import Residuals
+from refless.evaluation.entries import Field, Table
+from refless.registry.arrays import IntArray
+from refless.stats.assurance import SURE as SHOWING
+from refless.stats.assurance import USUAL, chance_shown
+from refless.stats.clusters import PRIOR_SPREAD, Unseen, group_effects, unseen
+from refless.stats.corrections import holm
+from refless.stats.prediction_powered import UNKNOWN, Answer, Powered, powered, with_raters
+from refless.stats.raters import Severity
+
+Method = Literal["ratings and estimates", "ratings", "estimates", "none"]
+SURE = 0.05  # a p-value below this shows a difference
+MANY = 1e9  # degrees of freedom of a normal distribution
+FEWEST_RATERS = 2  # degrees of freedom of severities that tell it for raters who share no system
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pair:
+    """How much higher one system is rated than another.
+
+    Attributes:
+        first, second: the systems; the difference is that of the second less that of the first.
+        paired: whether both answered the same items; items: that both answered, or either one.
+        left_out: items of one system alone, which a paired comparison leaves out.
+        both_rated, one_rated: items with ratings for both systems, and for one of them.
+        powered: what ratings say alone, and with estimates.
+        method: what the answer is made of.
+        answer: the difference.
+        p_holm: its p-value, corrected for the number of pairs.
+        needed: rated items that should show a difference four times out of five, as differences
+            usually are; None where all of them would not, or it is not known.
+        chance: that ratings of all items show one; NaN where it is not known.
+        apart: whether nobody rated both systems.
+    """
+
+    first: str
+    second: str
+    paired: bool
+    items: int
+    left_out: int
+    both_rated: int
+    one_rated: int
+    powered: Powered
+    method: Method
+    answer: Answer
+    p_holm: float
+    needed: int | None
+    chance: float
+    apart: bool = False
+
+    @property
+    def shown(self) -> bool:
+        """Whether a difference is shown."""
+        return self.p_holm < SURE
+
+    @property
+    def untold(self) -> bool:
+        """Whether there are ratings enough, but nothing tells how strict their raters are."""
+        return self.powered.strange > 0 and math.isnan(self.answer.error)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """One system.
+
+    Attributes:
+        name: its name; outputs, rated: how many it has, and how many of them are rated.
+        answer: its mean; method: what that is made of.
+        ranks: the best and the worst rank that no shown difference speaks against.
+    """
+
+    name: str
+    outputs: int
+    rated: int
+    answer: Answer
+    method: Method
+    ranks: tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """Systems by their means, the best first, and every pair of them."""
+
+    standings: tuple[Standing, ...]
+    pairs: tuple[Pair, ...]
+    coverage: float
+
+
+def compared(field: Field, errors: Residuals, order: Sequence[str]) -> Comparison:
+    """Every pair of systems, and their ranks.
+
+    Args:
+        field: the outputs.
+        errors: human rating minus held-out estimate of rated texts: what estimates alone are
+            judged by.
+        order: the systems; a pair's difference is that of the later less that of the earlier.
+    """
+    table = Table.of(field)
+    found = [_pair(table, field, errors, (a, b)) for a, b in combinations(order, 2)]
+    adjusted = holm(np.array([pair.answer.p for pair in found])).tolist()
+    pairs = tuple(replace(pair, p_holm=p) for pair, p in zip(found, adjusted, strict=True))
+    standings = [_standing(table, field, errors, name, pairs) for name in order]
+    known = field.estimates[~np.isnan(field.estimates)]
+    return Comparison(
+        standings=tuple(sorted(standings, key=lambda one: (-_last(one.answer.value), one.name))),
+        pairs=pairs,
+        coverage=len(known) / max(len(field.estimates), 1),
+    )
+
+
+def _last(value: float) -> float:
+    return -math.inf if math.isnan(value) else value
+
+
+def _pair(table: Table, field: Field, errors: Residuals, names: tuple[str, str]) -> Pair:
+    """The difference of two systems; its p-value is corrected later."""
+    rows = [np.flatnonzero(table.system == name) for name in names]
+    first, second = ({*table.item[one].tolist()} for one in rows)
+    common, every = first & second, first | second
+    paired = bool(field.outputs.items) and 2 * len(common) >= min(len(first), len(second))
+    if paired:
+        rows = [one[np.isin(table.item[one], [*common])] for one in rows]
+    strict, apart = _strictness(table, field, rows)
+    found, method, answer = _told(table, field, errors, rows, names, strict)
+    known = [{*table.item[one[~np.isnan(table.human[one])]].tolist()} for one in rows]
+    items = len(common) if paired else len(every)
+    drawn_whole = len({*table.cluster[np.concatenate(rows)].tolist()})
+    needed, chance = _outlook(found, answer, errors, items, drawn_whole, these=field.these)
+    return Pair(
+        first=names[0],
+        second=names[1],
+        paired=paired,
+        items=items,
+        left_out=len(every) - len(common) if paired else 0,
+        both_rated=len(known[0] & known[1]),
+        one_rated=len(known[0] ^ known[1]),
+        powered=found,
+        method=method,
+        answer=answer,
+        p_holm=answer.p,
+        needed=None if apart else needed,
+        chance=math.nan if apart else chance,
+        apart=apart,
+    )
+
+
+def _strictness(
+    table: Table, field: Field, rows: Sequence[IntArray]
+) -> tuple[Severity | None, bool]:
+    """How strict raters are, as far as it is told, and whether nobody rated both systems."""
+    if field.raters is None:
+        return None, False
+    first, second = map(table.raters, rows)
+    apart, told = bool(first and second) and first.isdisjoint(second), field.raters.severity
+    return (Severity() if apart and told.freedom < FEWEST_RATERS else told), apart
+
+
+def _told(
+    table: Table,
+    field: Field,
+    errors: Residuals,
+    rows: Sequence[IntArray],
+    names: Sequence[str],
+    strict: Severity | None = None,
+) -> tuple[Powered, Method, Answer]:
+    """A difference or a mean: by ratings if they have an interval, else by estimates alone."""
+    every, signs = np.concatenate(rows), np.array((-1, 1)[-len(rows) :])
+    sign = np.repeat(signs, [len(one) for one in rows])
+    found = powered(table.cells(every, sign), strict, these=field.these)
+    if not field.drawn:
+        found = replace(powered(table.cells(every, sign, drawn=False)), strange=found.strange)
+    if math.isnan(found.both.error):
+        guess = _expected(table, rows, errors, names, these=field.these)
+        guess = with_raters(guess, found.strange, strict)
+        if not math.isnan(guess.error):
+            return found, "estimates", _looked(guess, len(errors.values), field)
+    alone, both = (_looked(one, found.rated, field) for one in (found.alone, found.both))
+    return replace(found, alone=alone, both=both), _method(found), both
+
+
+def _looked(answer: Answer, n: int, field: Field) -> Answer:
+    """For one look, or for any number of them."""
+    return answer.at_any_look(n, field.reach) if field.reach else answer
+
+
+def _method(found: Powered) -> Method:
+    if math.isnan(found.both.error):
+        return "none"
+    return "ratings and estimates" if found.share else "ratings"
+
+
+def _expected(
+    table: Table,
+    rows: Sequence[IntArray],
+    errors: Residuals,
+    names: Sequence[str],
+    *,
+    these: bool,
+) -> Answer:
+    """A mean, or a difference of two, by estimates alone: how far systems are misjudged is in it.
+
+    A system with rated texts is misjudged by as much as their held-out errors say, another by as
+    much as rated systems are that are held out whole.
+    """
+    m = len(errors.values)
+    if m < 2 or not all(map(len, rows)):
+        return UNKNOWN
+    signs = (-1.0, 1.0)[-len(rows) :]
+    means = [float(np.sort(table.estimate[one]).mean()) for one in rows]
+    outside = _outside(errors)
+    effects = group_effects(errors.values, errors.systems, outside.spread)
+    shift, known, unknown = 0.0, 0.0, []
+    for sign, name in zip(signs, names, strict=True):
+        if name in effects:
+            shift, known = shift + sign * effects[name].shift, known + effects[name].error ** 2
+        else:
+            unknown.append(sign)
+    noise = float(np.var(errors.values)) * sum(1 / len(one) for one in rows)
+    spread = sum(float(np.var(table.estimate[one])) / len(one) for one in rows)
+    spread = 0.0 if these else spread
+    error = math.sqrt(known + outside.error(unknown) ** 2 + noise + spread)
+    value = math.fsum(sign * mean for sign, mean in zip(signs, means, strict=True)) + shift
+    return Answer(value=value, error=error, freedom=MANY)
+
+
+def _outside(errors: Residuals) -> Unseen:
+    """How far systems are misjudged that no rated text is of."""
+    found = unseen(errors.afar, errors.values, errors.systems)
+    if found.groups:
+        return found
+    return Unseen(spread=PRIOR_SPREAD * float(np.std(errors.values)), groups=1)
+
+
+def _outlook(
+    found: Powered,
+    answer: Answer,
+    errors: Residuals,
+    items: int,
+    clusters: int,
+    *,
+    these: bool,
+) -> tuple[int | None, float]:
+    """Rated items that should show a difference, and the chance that all items do.
+
+    The variance of n rated clusters of N is (1 - n / N) left / n + whole / N, without the latter if
+    these items are all; a cluster has as many items as it has on average.
+    """
+    if answer.error == 0:
+        return None, math.nan  # all there is to ask is rated
+    rated = found.rated if not math.isnan(found.both.error) else 0
+    if rated:
+        share = min(rated / clusters, 1.0)
+        whole, left = (one.error**2 * rated for one in (found.alone, found.both))
+        if these and share < 1:
+            whole, left = whole / (1 - share), left / (1 - share)
+        elif share < 1:
+            left = (left - share * whole) / (1 - share)
+    elif len(errors.values) > 1:
+        left = whole = 2 * float(np.var(errors.values))
+    else:
+        return None, math.nan
+    n = np.arange(max(rated, 2), clusters + 1).astype(np.float64)
+    then = (1 - n / clusters) * left / n + (0.0 if these else whole / clusters)
+    prior, more = USUAL**2 * whole, rated > 0
+    wide, now = answer.wide, answer.error**2
+    chances = chance_shown(answer.value, now, then, prior, n - 1, more=more, wide=wide)
+    enough = np.flatnonzero(chances >= SHOWING)
+    needed = math.ceil(n[enough[0]] * items / clusters) if len(enough) else None
+    return needed, float(chances[-1]) if len(chances) else math.nan
+
+
+def _standing(
+    table: Table, field: Field, errors: Residuals, name: str, pairs: Sequence[Pair]
+) -> Standing:
+    rows = np.flatnonzero(table.system == name)
+    _, method, answer = _told(table, field, errors, [rows], [name])
+    mine = [(pair, 1 if pair.second == name else -1) for pair in pairs if pair.shown]
+    mine = [(pair, sign) for pair, sign in mine if name in (pair.first, pair.second)]
+    below = sum(sign * pair.answer.value < 0 for pair, sign in mine)
+    above = len(mine) - below
+    own = [system == name for system in field.outputs.systems]
+    systems = len({one for pair in pairs for one in (pair.first, pair.second)})
+    return Standing(
+        name=name,
+        outputs=sum(own),
+        rated=int((~np.isnan(field.human[own])).sum()),
+        answer=answer,
+        method=method,
+        ranks=(1 + below, systems - above),
+    )

@@ -1,0 +1,246 @@
+"""Which outputs copy rated texts, and which texts a generator's training file holds.
+
+A text is held by another that has four fifths of its runs of three words. A copy of a rated text is
+estimated as what it copies, whether it fits its own source or not. Texts that nobody copied are
+alike too, so outputs stand beside the rated texts, which hold texts of other sources as well.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from itertools import islice
+from unicodedata import normalize
+
+import numpy as np
+import scipy
+
+from refless.data.records import Outputs, RatedPool, picked
+from refless.registry.arrays import BoolArray, FloatArray, IntArray
+from refless.stats.excess import Marked, Marks, by_name, marked, one_each
+from refless.text.meaning import pieces
+from refless.text.ngrams import Features, Shape, learn, look_up
+
+SHARE = 0.8  # of a text's runs that another one has
+RUNS = Shape(tokenize="words", low=3, high=3)
+SHORTEST = 5  # words: shorter texts are alike by chance
+ROWS = 512  # texts compared at a time
+MOST_ASKED = 10_000  # rated texts that say how alike texts are that nobody copied
+PART = 20_000  # rows of a training file read at a time
+USUAL = 0.02  # of texts that a file of others holds by chance: .004 of captions of pictures
+_ALONE = "\u0e00-\u0e7f\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"  # without blanks
+_WORD = re.compile(rf"[{_ALONE}]|[^\W_{_ALONE}]+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Copied:
+    """One output, and the rated text that holds most of it."""
+
+    id: str
+    rated: str
+    exact: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Copies:
+    """Outputs that copy rated texts of other sources; of any, where sources are not known.
+
+    Attributes:
+        n_itself: outputs that are a rated text of their own source, word for word.
+        n_short: outputs of fewer than five words, which count as no copies.
+        n_exact: copies word for word, but for case, blanks and marks.
+        overall: of all outputs, beside rated texts, which are held by those of other sources too;
+        systems: of each, p-values corrected.
+        sources: whether sources are known.
+        which: the copies.
+    """
+
+    n_itself: int
+    n_short: int
+    n_exact: int
+    overall: Marked
+    systems: dict[str, Marked]
+    sources: bool
+    which: tuple[Copied, ...]
+
+
+def plain(text: str) -> str:
+    """Words in small letters without marks; a letter of a script without blanks is a word."""
+    return " ".join(filter(None, map(_plain, pieces(text))))
+
+
+def _plain(text: str) -> str:
+    same = text if text.isascii() else normalize("NFKC", text)
+    return " ".join(_WORD.findall(same.casefold()))
+
+
+def in_order(outputs: Outputs) -> IntArray:
+    """Rows by content, so that what is drawn does not depend on the order of rows."""
+    keys = [outputs.texts, outputs.sources or outputs.ids, outputs.systems or outputs.ids]
+    rows = [*zip(*keys, outputs.ids, strict=True)]
+    return np.array(sorted(range(len(rows)), key=rows.__getitem__), dtype=np.int64)
+
+
+def copies(outputs: Outputs, rated: RatedPool, seed: int = 0) -> tuple[Copies, BoolArray]:
+    """What outputs copy, and [n] which of them do.
+
+    Args:
+        outputs: what is judged; rated: what judges; both in an order of their own.
+        seed: of what is drawn.
+    """
+    mine, theirs = [plain(text) for text in outputs.texts], [plain(text) for text in rated.texts]
+    rng = np.random.default_rng(seed)
+    some = rng.permutation(len(rated))[:MOST_ASKED]
+    vocabulary, asked = learn([*mine, *(theirs[i] for i in some)], RUNS)
+    groups, rated_groups = groups_of(outputs, rated)
+    both = np.concatenate([groups, rated_groups[some]])
+    holder = _holders(asked, look_up(theirs, vocabulary), both, rated_groups)
+    held, others = np.split(holder >= 0, [len(mine)])
+    ours = Marks(held, groups, outputs.systems)
+    against = Marks(others, rated_groups[some], picked(rated.systems, some))
+    rows = np.flatnonzero(held).tolist()
+    exact = {i for i in rows if mine[i] == theirs[holder[i]]}
+    return Copies(
+        n_itself=_itself(outputs, rated),
+        n_short=int((asked.lengths[: len(mine)] < SHORTEST).sum()),
+        n_exact=len(exact),
+        overall=marked(ours, against, rng),
+        systems=by_name(ours, against, rng),
+        sources=bool(outputs.sources and rated.sources),
+        which=tuple(
+            Copied(id=outputs.ids[i], rated=rated.ids[holder[i]], exact=i in exact) for i in rows
+        ),
+    ), held
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainedOn:
+    """What a generator's training file holds.
+
+    Attributes:
+        n_rows: texts of the file; digest: of all of them, in their order.
+        rated, outputs: those of five words or more, and how many of them it holds; of rated texts
+        beside two in a hundred, which is more than chance gives.
+        systems: outputs by system, each beside the others, p-values corrected.
+        which: ids of the rated texts that it holds.
+    """
+
+    n_rows: int
+    digest: str
+    rated: Marked
+    outputs: Marked
+    systems: dict[str, Marked]
+    which: tuple[str, ...]
+
+
+def trained_on(outputs: Outputs, rated: RatedPool, rows: Iterable[str], seed: int = 0) -> TrainedOn:
+    """Which rated texts and outputs a training file holds; its rows are read once, in parts.
+
+    Args:
+        outputs, rated: in an order of their own.
+        rows: texts; seed: of what is drawn.
+    """
+    vocabulary, asked = learn([plain(text) for text in (*rated.texts, *outputs.texts)], RUNS)
+    held, n = np.zeros(len(asked.lengths), dtype=np.bool_), 0
+    stream, digest = iter(rows), blake2b(digest_size=8)
+    while part := [plain(text) for text in islice(stream, PART)]:
+        n += len(part)
+        digest.update("".join(f"{line}\n" for line in part).encode("utf-8", "surrogatepass"))
+        for found, _, _ in pairs(asked, look_up(part, vocabulary)):
+            held[found] = True
+    long, m = np.flatnonzero(asked.lengths >= SHORTEST), len(rated)
+    groups = np.concatenate(groups_of(outputs, rated)[::-1])
+    both, rng = Marks(held, groups), np.random.default_rng(seed)
+    first, rest = both.take(long[long < m]), long[long >= m]
+    ours = Marks(held[rest], groups[rest], picked(outputs.systems, rest - m))
+    return TrainedOn(
+        n_rows=n,
+        digest=digest.hexdigest(),
+        rated=Marked(n=len(first.on), count=int(first.on.sum()), usual=USUAL, p=_more(first, rng)),
+        outputs=Marked(n=len(ours.on), count=int(ours.on.sum())),
+        systems=by_name(ours, None, rng),
+        which=tuple(rated.ids[i] for i in long[long < m][first.on]),
+    )
+
+
+def _more(marks: Marks, rng: np.random.Generator) -> float:
+    """Chance of so many or more, were there as many as two texts of one kind have in common."""
+    from scipy.special import bdtrc
+
+    on = marks.on[one_each(marks.groups, rng)]
+    return float(bdtrc(int(on.sum()) - 1, len(on), USUAL)) if on.any() else 1.0
+
+
+def _itself(outputs: Outputs, rated: RatedPool) -> int:
+    """How many outputs are a rated text, of their own source where there are sources."""
+    both = bool(outputs.sources and rated.sources)
+    known = {*zip(rated.texts, rated.sources if both else rated.texts, strict=True)}
+    asked = zip(outputs.texts, outputs.sources if both else outputs.texts, strict=True)
+    return sum(pair in known for pair in asked)
+
+
+def groups_of(outputs: Outputs, rated: RatedPool) -> tuple[IntArray, IntArray]:
+    """Numbers of what outputs and rated texts belong to: their sources, or each text alone.
+
+    An output that has the id and the words of a rated text is that text.
+    """
+    texts, n = (*rated.texts, *outputs.texts), len(rated)
+    if outputs.sources and rated.sources:
+        labels: Sequence[str] = (*rated.sources, *outputs.sources)
+        names = [name or (i, "") for i, name in enumerate(labels)]
+    else:
+        own = dict(zip(rated.ids, rated.texts, strict=True))
+        ids = (*rated.ids, *outputs.ids)
+        names = [
+            name if i < n or own.get(name) == texts[i] else (i, name) for i, name in enumerate(ids)
+        ]
+    place: dict[object, int] = {}
+    found = np.array([place.setdefault(name, len(place)) for name in names], dtype=np.int64)
+    return found[n:], found[:n]
+
+
+def holding(texts: Sequence[str], groups: IntArray) -> BoolArray:
+    """[n] whether most of a text is in a text of another group."""
+    known = learn([plain(text) for text in texts], RUNS)[1]
+    return _holders(known, known, groups, groups) >= 0
+
+
+def _holders(
+    asked: Features, known: Features, groups: IntArray, known_groups: IntArray
+) -> IntArray:
+    """[n] row of the text of another group that holds the most of each, -1 where none does."""
+    holder = np.full(len(asked.lengths), -1, dtype=np.int64)
+    for rows, others, share in pairs(asked, known):
+        free = groups[rows] != known_groups[others]
+        rows, others, share = rows[free], others[free], share[free]
+        longer = np.abs(known.lengths[others] - asked.lengths[rows])
+        best = np.lexsort((others, longer, -share))[::-1]  # of each row the last that is written
+        holder[rows[best]] = others[best]
+    return holder
+
+
+def pairs(asked: Features, known: Features) -> Iterator[tuple[IntArray, IntArray, FloatArray]]:
+    """Rows of texts, rows of texts that hold them, and the shares, some texts at a time."""
+    width = int(max(asked.ids.max(initial=-1), known.ids.max(initial=-1))) + 1
+    rows, columns = (_matrix(one, width) for one in (asked, known))
+    there = np.zeros(width, dtype=np.int32)
+    there[known.ids] = 1
+    runs = asked.lengths - RUNS.low + 1
+    least = SHARE * runs - 1e-9
+    some = np.flatnonzero((asked.lengths >= SHORTEST) & (rows @ there >= least))
+    turned = columns.T.tocsr()
+    for begin in range(0, len(some), ROWS):
+        part = some[begin : begin + ROWS]
+        found = (rows[part] @ turned).tocoo()
+        enough = found.data >= least[part][found.row]
+        row = part[found.row[enough]]
+        yield row, found.col[enough].astype(np.int64), found.data[enough] / runs[row]
+
+
+def _matrix(features: Features, width: int) -> scipy.sparse.csr_matrix:
+    """[texts, runs] 1 where a text has a run, each time that it has it."""
+    ones = np.ones(len(features.ids), dtype=np.int32)
+    shape = (len(features.lengths), width)
+    return scipy.sparse.csr_matrix((ones, features.ids, features.starts[0]), shape=shape)

@@ -1,0 +1,99 @@
+"""Two predictors on the same texts: the difference of a measure, both drawn together."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from refless.evaluation.held_out import RESAMPLED_ROWS
+from refless.registry.arrays import FloatArray, IntArray
+from refless.stats.intervals import LEVEL, UNDEFINED, Interval, percentile_interval, quantile
+from refless.stats.measures import MEASURES
+from refless.stats.resampling import RESAMPLES, weights_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """A measure of one predictor less that of another; NaN where it is undefined.
+
+    Attributes:
+        measure: its name.
+        value: the difference; interval: 95 %, of both on the same resamples.
+    """
+
+    measure: str
+    value: float
+    interval: Interval
+
+
+def difference(
+    measure: str,
+    human: FloatArray,
+    first: FloatArray,
+    second: FloatArray,
+    *,
+    clusters: IntArray | None = None,
+    seed: int = 0,
+    resamples: int = RESAMPLES,
+) -> Difference:
+    """How far a measure of `first` lies above that of `second`, on the texts that both predict.
+
+    From a paired bootstrap; beyond 20,000 texts from the infinitesimal jackknife, its limit. The
+    order of rows does not matter.
+
+    Args:
+        measure: a name in `refless.stats.measures.MEASURES`.
+        human: [n] human ratings; first, second: [n] predictions, NaN where there is none.
+        clusters: [n] labels of texts that are drawn together; single texts without it.
+        seed: of the bootstrap; resamples: its size.
+    """
+    known = np.flatnonzero(~(np.isnan(first) | np.isnan(second)))
+    labels = np.zeros(len(human), dtype=np.int64) if clusters is None else clusters
+    rows = known[np.lexsort((labels[known], second[known], first[known], human[known]))]
+    human, first, second = human[rows], first[rows], second[rows]
+    groups = None if clusters is None else clusters[rows]
+    of = MEASURES[measure].value
+    value = of(human, first) - of(human, second)
+    if math.isnan(value) or len(np.unique(rows if groups is None else groups)) < 2:
+        ends = UNDEFINED
+    elif len(human) > RESAMPLED_ROWS:
+        ends = _jackknife(measure, human, first, second, groups)
+    else:
+        ends = drawn_together(measure, human, first, second, groups, seed, resamples)
+    return Difference(measure=measure, value=value, interval=ends)
+
+
+def drawn_together(
+    measure: str,
+    human: FloatArray,
+    first: FloatArray,
+    second: FloatArray,
+    clusters: IntArray | None,
+    seed: int,
+    resamples: int,
+) -> Interval:
+    """95 % interval of that difference from a paired bootstrap over rows in canonical order."""
+    prepare = MEASURES[measure].weighted
+    ours, theirs = prepare(human, first), prepare(human, second)
+    rng = np.random.default_rng(seed)
+    drawn = weights_of(len(human), resamples=resamples, rng=rng, clusters=clusters)
+    return percentile_interval(np.concatenate([ours(w) - theirs(w) for w in drawn]))
+
+
+def _jackknife(
+    measure: str,
+    human: FloatArray,
+    first: FloatArray,
+    second: FloatArray,
+    clusters: IntArray | None,
+) -> Interval:
+    one = MEASURES[measure]
+    value = one.value(human, first) - one.value(human, second)
+    influence = one.influence(human, first) - one.influence(human, second)
+    codes = np.arange(len(human))
+    if clusters is not None:
+        codes = np.unique(clusters, return_inverse=True)[1]
+    of_units = np.bincount(codes, weights=influence)
+    n = len(of_units)
+    half = quantile(LEVEL) * math.sqrt(float(np.square(of_units).sum()) * n / (n - 1))
+    return value - half, value + half

@@ -1,0 +1,239 @@
+"""Raters who differ from the others, and ratings and errors that drift over time.
+
+Were raters alike, the ratings of a text might have come from them in any order. How a sum over one
+rater's ratings then scatters is known in closed form (the moments of a linear permutation
+statistic), whatever the texts and however few values there are; no model of raters is needed.
+"""
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from refless.data.human import canonical_order
+from refless.data.records import RatedPool
+from refless.evaluation.annotators import FEWEST
+from refless.registry.arrays import FloatArray, IntArray
+from refless.stats.corrections import holm
+from refless.stats.correlation import correlation_p, pearson, ranks
+
+EARLIEST = 20  # ratings, or texts, by which a drift is told
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rater:
+    """One rater beside the others on the same texts; p-values corrected over raters (Holm).
+
+    Attributes:
+        n: ratings of texts that others rated too.
+        level: mean difference from the others, in units of the human rating; level_p: two-sided.
+        agreement: Pearson's correlation with the mean of the others, NaN where undefined.
+        follows: by how much the ratings rise where the means of texts rise by 1, which is what
+            raters do on average; follows_p: one-sided, of following them no less than the others.
+        spread: standard deviation of the ratings; same: share of the commonest.
+        drift: change from the first rating of all to the last, beside the others; drift_p.
+    """
+
+    name: str
+    n: int
+    level: float
+    level_p: float
+    agreement: float
+    follows: float
+    follows_p: float
+    spread: float
+    same: float
+    drift: float
+    drift_p: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trend:
+    """A change over time, from the first to the last.
+
+    Attributes:
+        n: ratings, or texts; change: in units of the human rating; p: two-sided.
+    """
+
+    n: int
+    change: float
+    p: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drift:
+    """Raters, and time.
+
+    Attributes:
+        raters: those with ten ratings or more, of texts that others rated too.
+        over_time: ratings beside those of others on the same texts, each rater by itself; None
+            without times, or where no texts have several ratings.
+        errors: ratings less estimates; None without times.
+    """
+
+    raters: tuple[Rater, ...]
+    over_time: Trend | None
+    errors: Trend | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Slots:
+    """Ratings of texts that have several.
+
+    Attributes:
+        rating, text, who, time: [m]; mean, others, variance: [m] of the text's ratings, of those
+        but this one, and their variance.
+    """
+
+    rating: FloatArray
+    text: IntArray
+    who: IntArray
+    time: FloatArray
+    mean: FloatArray
+    others: FloatArray
+    variance: FloatArray
+
+
+def drift(pool: RatedPool, estimates: FloatArray, groups: IntArray) -> Drift:
+    """Who differs, and what changes over time.
+
+    Args:
+        pool: the rated texts; estimates: [n] of each without its group, NaN where there is none.
+        groups: [n] what is held out together.
+    """
+    order = canonical_order(pool)
+    pool, estimates, groups = pool.take(order), estimates[order], groups[order]
+    slots = _slots(pool)
+    timed = not np.isnan(slots.time).all() if len(slots.time) else False
+    return Drift(
+        raters=_raters(pool, slots) if len(pool.ratings.annotators) > 1 else (),
+        over_time=_over_time(slots) if timed else None,
+        errors=_errors(pool, estimates, groups) if len(pool.ratings.times) else None,
+    )
+
+
+def _slots(pool: RatedPool) -> _Slots:
+    ratings, n = pool.ratings, len(pool)
+    low, high = pool.scale or (0.0, 1.0)
+    order = np.lexsort((ratings.values, ratings.annotator, ratings.text))
+    text, values = ratings.text[order], (ratings.values[order] - low) / (high - low)
+    counts = np.bincount(text, minlength=n)
+    several = counts[text] > 1
+    order, text, values = order[several], text[several], values[several]
+    k = counts[text].astype(np.float64)
+    mean = np.bincount(text, values, n)[text] / k
+    variance = np.bincount(text, np.square(values - mean), n)[text] / k
+    return _Slots(
+        rating=values,
+        text=text,
+        who=ratings.annotator[order],
+        time=ratings.times[order] if len(ratings.times) else np.full(len(order), np.nan),
+        mean=mean,
+        others=(k * mean - values) / (k - 1),
+        variance=variance,
+    )
+
+
+def _raters(pool: RatedPool, slots: _Slots) -> tuple[Rater, ...]:
+    when = _places(slots.time)
+    rows = [np.flatnonzero(slots.who == i) for i in range(len(pool.ratings.annotators))]
+    both = zip(pool.ratings.annotators, rows, strict=True)
+    enough = [(name, i) for name, i in both if len(i) >= FEWEST]
+    if len(enough) < 2:
+        return ()
+    each = [_rater(name, slots, i, when[i]) for name, i in enough]
+    corrected = {
+        name: holm(np.array([getattr(one, name) for one in each])).tolist()
+        for name in ("level_p", "follows_p", "drift_p")
+    }
+    return tuple(
+        replace(one, **{name: column[i] for name, column in corrected.items()})
+        for i, one in enumerate(each)
+    )
+
+
+def _rater(name: str, slots: _Slots, i: IntArray, when: FloatArray) -> Rater:
+    """One rater's numbers, p-values uncorrected."""
+    own, mean, others = slots.rating[i], slots.mean[i], slots.others[i]
+    off, variance = own - mean, slots.variance[i]
+    centred = mean - mean.mean()
+    texts = float(np.square(centred).sum())
+    known = ~np.isnan(when)
+    place = when[known] - when[known].mean() if known.sum() >= FEWEST else np.zeros(0)
+    moved = off[known] if len(place) else place
+    below = float(np.square(place).sum())
+    varied = float((variance[known][: len(place)] * np.square(place)).sum())
+    return Rater(
+        name=name,
+        n=len(i),
+        level=float((own - others).mean()),
+        level_p=_two_sided(off.sum(), variance.sum()),
+        agreement=pearson(others, own),
+        follows=1 + float((off * centred).sum() / texts) if texts > 0 else math.nan,
+        follows_p=_below((off * centred).sum(), (variance * np.square(centred)).sum()),
+        spread=float(own.std(ddof=1)),
+        same=float(np.unique(own, return_counts=True)[1].max()) / len(i),
+        drift=float((moved * place).sum()) / below if below > 0 else math.nan,
+        drift_p=_two_sided((moved * place).sum(), varied),
+    )
+
+
+def _places(times: FloatArray) -> FloatArray:
+    """[n] place in time, from 0 for the first to 1 for the last; NaN where it is not known."""
+    found, known = np.full(len(times), np.nan), ~np.isnan(times)
+    if known.sum() > 1:
+        found[known] = (ranks(times[known]) - 1) / (known.sum() - 1)
+    return found
+
+
+def _over_time(slots: _Slots) -> Trend | None:
+    """Ratings less the text's mean, against the place in time within each rater's own."""
+    rows = np.flatnonzero(~np.isnan(slots.time))
+    if len(rows) < EARLIEST:
+        return None
+    when, who, text = _places(slots.time)[rows], slots.who[rows], slots.text[rows]
+    place = when - _means(when, who)[who]
+    off = (slots.rating - slots.mean)[rows]
+    apart = place - _means(place, text)[text]
+    k = np.bincount(text)[text]
+    spread = slots.variance[rows] * np.where(k > 1, k / np.maximum(k - 1, 1), 1.0)
+    top = float((off * place).sum())
+    below = float((place * apart).sum())
+    p = _two_sided(top, float((spread * np.square(np.where(k > 1, apart, place))).sum()))
+    return Trend(n=len(rows), change=top / below if below > 0 else math.nan, p=p)
+
+
+def _errors(pool: RatedPool, estimates: FloatArray, groups: IntArray) -> Trend | None:
+    """Ratings less estimates against time, a group at a time."""
+    ratings = pool.ratings
+    known = ~np.isnan(ratings.times)
+    counts = np.bincount(ratings.text[known], minlength=len(pool))
+    sums = np.bincount(ratings.text[known], ratings.times[known], len(pool))
+    rows = np.flatnonzero((counts > 0) & ~np.isnan(estimates))
+    if len(rows) < EARLIEST:
+        return None
+    codes = np.unique(groups[rows], return_inverse=True)[1]
+    errors = _means((pool.human - estimates)[rows], codes)
+    when = _places(_means(sums[rows] / counts[rows], codes))
+    order = np.lexsort((errors, when))  # sums do not depend on what groups are called
+    errors, when = errors[order], when[order]
+    r, n = pearson(errors, when), len(when)
+    if math.isnan(r):
+        return None
+    change = r * float(errors.std()) / float(when.std())
+    return Trend(n=len(rows), change=change, p=correlation_p(r, n) if n >= EARLIEST else math.nan)
+
+
+def _means(values: FloatArray, codes: IntArray) -> FloatArray:
+    """[codes] mean of the values of each; summed in an order of their own."""
+    order = np.lexsort((values, codes))
+    return np.asarray(np.bincount(codes[order], values[order]) / np.maximum(np.bincount(codes), 1))
+
+
+def _below(total: float, variance: float) -> float:
+    """Chance of a sum as low, NaN where nothing varies."""
+    return math.erfc(-total / math.sqrt(2 * variance)) / 2 if variance > 0 else math.nan
+
+
+def _two_sided(total: float, variance: float) -> float:
+    return math.erfc(abs(total) / math.sqrt(2 * variance)) if variance > 0 else math.nan

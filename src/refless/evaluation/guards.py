@@ -1,0 +1,118 @@
+"""What may be wrong with outputs that a mean does not show: copies, odd texts, odd judges."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from refless.data.records import RatedPool, Residuals, picked
+from refless.evaluation.baselines import constant
+from refless.evaluation.copies import Copies, TrainedOn, copies, in_order, trained_on
+from refless.evaluation.judge_shift import JudgeShift, judge_shifts
+from refless.evaluation.scoring import Mean, Scored, scored
+from refless.evaluation.unlike import Unlike, unlike
+from refless.registry.arrays import FloatArray, IntArray
+from refless.stats.clusters import design_effect, intraclass, numbered
+from refless.stats.excess import Marked
+from refless.stats.intervals import student
+
+LEVEL = 0.01  # of a test, as several are made
+LEAST = 0.01  # of the outputs: a smaller share changes no mean
+ALIKE, SEVERAL = 0.05, 5  # spread of estimates beside that of ratings; estimates that have one
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Guards:
+    """What was found.
+
+    Attributes:
+        copies: outputs that copy rated texts; without_copies: the mean of the others, None where
+            no more copy than is usual.
+        trained_on: what a generator's training file holds; None without one.
+        unlike: outputs that no rated text is like; None where too few texts are rated to tell.
+        judges: the scores that estimates read beside those of rated texts.
+    """
+
+    copies: Copies
+    without_copies: Mean | None
+    trained_on: TrainedOn | None
+    unlike: Unlike | None
+    judges: tuple[JudgeShift, ...]
+
+
+def guards(
+    found: Scored,
+    rated: RatedPool,
+    errors: Residuals,
+    rows: Iterable[str] | None = None,
+    *,
+    groups: Sequence[str] = (),
+    judges: bool = False,
+    seed: int = 0,
+) -> Guards:
+    """Looks for all of it.
+
+    Args:
+        found: outputs with their estimates; rated: what they rest on, in an order of its own.
+        errors: held-out errors, for the mean without copies.
+        rows: of a generator's training file.
+        groups: [n] what the outputs belong to, if these errors are told by other than sources.
+        judges: whether the estimates read scores of others.
+        seed: of what is drawn.
+    """
+    order = in_order(found.outputs)
+    outputs = found.outputs.take(order)
+    copied, which = copies(outputs, rated, seed)
+    many, rest = more(copied.overall, copied.systems), np.sort(order[~which])
+    return Guards(
+        copies=copied,
+        without_copies=_without(found, rest, errors, groups, seed) if many else None,
+        trained_on=None if rows is None else trained_on(outputs, rated, rows, seed),
+        unlike=unlike(outputs, rated, seed),
+        judges=judge_shifts(outputs.scores, outputs.sources, rated) if judges else (),
+    )
+
+
+def more(overall: Marked, systems: Mapping[str, Marked]) -> dict[str, Marked]:
+    """What is shown to be marked more often than is usual: all outputs, named "", and systems.
+
+    Where each system is, all outputs are enough.
+    """
+    every = {"": overall} if _shown(overall) else {}
+    found = {name: one for name, one in systems.items() if _shown(one)}
+    return every if every and len(found) == len(systems) else every | found
+
+
+def alike(estimates: FloatArray, errors: Residuals) -> bool:
+    """Whether estimates hardly differ, beside the human ratings of the rated texts."""
+    known, human = np.sort(estimates[~np.isnan(estimates)]), np.sort(errors.human)
+    least = ALIKE * float(human.std()) if len(human) else 0.0
+    return len(known) >= SEVERAL and bool(known.std() <= least)
+
+
+def beats_constant(errors: Residuals) -> bool:
+    """Whether held-out estimates are shown to err less than the mean of the other ratings.
+
+    By the 95 % interval of the difference of squared errors, sources drawn whole; also where the
+    ratings are not known.
+    """
+    n = len(errors.human)
+    if n < 2:
+        return not n
+    labels = errors.sources if len({*errors.sources}) > 1 else ()
+    groups = numbered(labels, n)
+    less = np.square(errors.human - constant(errors.human, groups)) - np.square(errors.values)
+    effect = design_effect(labels, n, intraclass(less, labels))
+    error = np.sqrt(np.sort(less).var(ddof=1) * effect / n)
+    return bool(np.sort(less).mean() > student(len({*groups.tolist()}) - 1) * error)
+
+
+def _shown(one: Marked) -> bool:
+    return one.p < LEVEL and one.share >= LEAST and one.share - one.usual >= one.least
+
+
+def _without(
+    found: Scored, rows: IntArray, errors: Residuals, groups: Sequence[str], seed: int
+) -> Mean:
+    outputs, estimates = found.outputs.take(rows), found.estimates.take(rows)
+    return scored(outputs, estimates, errors, picked(tuple(groups), rows), seed=seed).overall

@@ -1,0 +1,132 @@
+"""Whether scores of others mean the same for outputs as for rated texts.
+
+An estimate reads a judge's score as the rated texts taught it to. A judge on another scale, one
+that failed, or another model under the same name moves every estimate. Scores of texts of one
+source go together, so they count as fewer independent ones (Kish).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from refless.data.records import RatedPool, picked
+from refless.registry.arrays import FloatArray
+from refless.stats.clusters import design_effect, intraclass
+from refless.stats.excess import at_most
+from refless.stats.intervals import Interval
+
+SURE = 0.001  # a p-value below this shows that scores differ
+LIKELY, MANY = 0.01, 0.1  # the same, where so large a share lies outside the rated range
+LEAST = 0.01  # of the outputs: a smaller share outside changes no mean
+FEWEST = 10  # texts that show that scores are all equal, or the ratings themselves
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeShift:
+    """The scores of one judge for outputs beside those for rated texts.
+
+    Attributes:
+        name: the column.
+        n: outputs with a score; n_outside: those outside `rated_range`, which the scores of the
+            rated texts span.
+        equal: the score that all outputs have, NaN if they differ or are
+            few.
+        medians: of the rated texts' scores, and of the outputs'.
+        p: of the same distribution (Kolmogorov-Smirnov); p_outside: of so many outside; p_equal:
+            of none but this one score.
+        leaks: whether the scores order the rated texts just as their ratings do.
+        shifted: whether the scores are shown to differ.
+    """
+
+    name: str
+    n: int
+    n_outside: int
+    rated_range: Interval
+    medians: Interval
+    equal: float
+    p: float
+    p_outside: float
+    p_equal: float
+    leaks: bool
+    shifted: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        shifted = self.p < SURE or self.p_equal < SURE or self.outside
+        object.__setattr__(self, "shifted", shifted)
+
+    @property
+    def outside(self) -> bool:
+        """Whether more scores lie outside the rated range than chance puts there."""
+        share = self.n_outside / max(self.n, 1)
+        return share >= LEAST and self.p_outside < (LIKELY if share >= MANY else SURE)
+
+
+def judge_shifts(
+    scores: FloatArray, labels: Sequence[str], rated: RatedPool
+) -> tuple[JudgeShift, ...]:
+    """Each judge of the rated texts, with its scores for some outputs.
+
+    Args:
+        scores: [n, k] of the outputs, NaN where there is none; labels: [n] their sources, or empty.
+        rated: what estimates rest on, with the same columns of scores.
+    """
+    return tuple(
+        _shift(name, scores[:, i], labels, rated) for i, name in enumerate(rated.score_names)
+    )
+
+
+def _shift(name: str, column: FloatArray, labels: Sequence[str], rated: RatedPool) -> JudgeShift:
+    theirs = rated.scores[:, rated.score_names.index(name)]
+    (mine, m), (known, n) = _counted(column, labels), _counted(theirs, rated.sources)
+    equal = float(mine[0]) if len(mine) >= FEWEST and mine[0] == mine[-1] else np.nan
+    ends = (float(known[0]), float(known[-1])) if len(known) else (np.nan, np.nan)
+    outside = (mine < ends[0], mine > ends[1])
+    shares = [float(one.mean()) if len(mine) else 0.0 for one in outside]
+    other = float((known != equal).mean()) if len(known) else 0.0
+    return JudgeShift(
+        name=name,
+        n=len(mine),
+        n_outside=int(sum(one.sum() for one in outside)),
+        rated_range=ends,
+        medians=(_median(known), _median(mine)),
+        equal=equal,
+        p=_same(known, mine, n, m),
+        p_outside=min(1.0, 2 * min(at_most(0, share * m, n, m) for share in shares)),
+        p_equal=np.nan if np.isnan(equal) else at_most(0, other * n, m, n),
+        leaks=leaks(theirs, rated.human),
+    )
+
+
+def leaks(scores: FloatArray, human: FloatArray) -> bool:
+    """Whether scores order the rated texts, either way, just as their ratings do."""
+    there = ~np.isnan(scores)
+    mine, ratings = scores[there], human[there]
+    if len(mine) < FEWEST or np.ptp(mine) == 0:
+        return False
+    ranks, *both = (np.unique(one, return_inverse=True)[1] for one in (ratings, mine, -mine))
+    return any(np.array_equal(ranks, one) for one in both)
+
+
+def _counted(column: FloatArray, labels: Sequence[str]) -> tuple[FloatArray, float]:
+    """The scores that are there, sorted, and how many independent ones they are worth."""
+    rows = np.flatnonzero(~np.isnan(column))
+    groups = picked(tuple(labels), rows)
+    effect = design_effect(groups, len(rows), intraclass(column[rows], groups))
+    return np.sort(column[rows]), len(rows) / max(effect, 1.0)
+
+
+def _median(values: FloatArray) -> float:
+    return float(np.median(values)) if len(values) else np.nan
+
+
+def _same(first: FloatArray, second: FloatArray, n: float, m: float) -> float:
+    """The two-sample Kolmogorov-Smirnov test of sorted values that are worth n and m."""
+    from scipy.special import kolmogorov
+
+    if not len(first) or not len(second):
+        return np.nan
+    both = np.concatenate([first, second])
+    shares = [np.searchsorted(one, both, "right") / len(one) for one in (first, second)]
+    distance = float(np.abs(shares[0] - shares[1]).max())
+    return float(kolmogorov(np.sqrt(n * m / (n + m)) * distance))

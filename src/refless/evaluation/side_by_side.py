@@ -1,0 +1,150 @@
+"""Several predictions of the same human ratings, side by side, with intervals of differences."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from refless.evaluation.baselines import CONSTANT
+from refless.evaluation.differences import Difference
+from refless.evaluation.trials import Trial, difference, measured
+from refless.stats.intervals import UNDEFINED, Interval
+
+SHOWN = ("spearman", "mse")
+ENOUGH = 2 / 3  # of the texts: an estimator that covers fewer is not preferred to one that does
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """One method on the texts for which it has a prediction.
+
+    Attributes:
+        name: of the method.
+        n_scored: texts with a prediction; coverage: their share.
+        spearman, mse: against the human ratings, with 95 % intervals.
+        gain: Spearman of this method minus the reference's, on the texts that both predict; 0 for
+            the reference itself; gain_interval: 95 %.
+        saved: mean squared error of the reference minus this one's, likewise.
+    """
+
+    name: str
+    n_scored: int
+    coverage: float
+    spearman: float
+    spearman_interval: Interval
+    mse: float
+    mse_interval: Interval
+    gain: float
+    gain_interval: Interval
+    saved: float
+    saved_interval: Interval
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SideBySide:
+    """Methods on the same texts.
+
+    Attributes:
+        methods: one a method, in the order given; reference: the name that others are held against.
+        baselines: names of those that are no estimators; scores: of those among them that are made
+            of scores that others gave, and of nothing else.
+        signatures: of each estimator, by name.
+        n_drawn: groups that are held out together, or texts where each is held out alone.
+    """
+
+    methods: tuple[Line, ...]
+    reference: str
+    baselines: tuple[str, ...]
+    scores: tuple[str, ...] = ()
+    signatures: dict[str, str] = field(default_factory=dict)
+    n_drawn: int
+
+    @property
+    def first(self) -> Line:
+        """The line that others are held against."""
+        return next(line for line in self.methods if line.name == self.reference)
+
+    @property
+    def rivals(self) -> list[Line]:
+        """The baselines, from the one that gains most over the reference on the same texts."""
+        plain = [line for line in self.methods if line.name in self.baselines]
+        return sorted(plain, key=lambda line: math.inf if math.isnan(line.gain) else -line.gain)
+
+    @property
+    def rival(self) -> Line:
+        """The first of them."""
+        return self.rivals[0]
+
+    @property
+    def constant(self) -> Line | None:
+        """The mean rating, if its mean squared error is smaller than the reference's."""
+        found = (line for line in self.rivals if line.name == CONSTANT and line.saved > 0)
+        return next(found, None)
+
+
+def side_by_side(
+    trials: Mapping[str, Trial],
+    *,
+    reference: str,
+    baselines: Sequence[str] = (),
+    scores: Sequence[str] = (),
+) -> SideBySide:
+    """Agreement of each method, and what it gains over the reference.
+
+    Args:
+        trials: by name, of one deal.
+        reference: one of the names.
+        baselines: names of methods that are no estimators; scores: those of scores alone.
+    """
+    base = trials[reference]
+    lines = []
+    for name, one in trials.items():
+        known = ~np.isnan(one.at(0).alone)
+        (rho, rho_ends), (mse, mse_ends) = (measured(measure, one) for measure in SHOWN)
+        gain = saved = Difference(measure="", value=0.0, interval=UNDEFINED)
+        if name != reference:
+            gain, saved = difference("spearman", one, base), difference("mse", base, one)
+        lines.append(
+            Line(
+                name=name,
+                n_scored=int(known.sum()),
+                coverage=float(known.mean()) if len(known) else math.nan,
+                spearman=rho,
+                spearman_interval=rho_ends,
+                mse=mse,
+                mse_interval=mse_ends,
+                gain=gain.value,
+                gain_interval=gain.interval,
+                saved=saved.value,
+                saved_interval=saved.interval,
+            )
+        )
+    return SideBySide(
+        methods=tuple(lines),
+        reference=reference,
+        baselines=tuple(baselines),
+        scores=tuple(scores),
+        n_drawn=len(np.unique(base.deal.groups)),
+    )
+
+
+def to_use(table: SideBySide, twins: Mapping[str, str] | None = None) -> str:
+    """The reference, unless another estimator with enough coverage is shown to rank texts better.
+
+    Where the reference has too few estimates itself, the one with most of them.
+
+    Args:
+        table: the comparison; twins: estimators that read scores of others, and each one's name
+            where it does not: the one to use where the scores change no rank.
+    """
+    estimators = [line for line in table.methods if line.name not in table.baselines]
+    enough = [line for line in estimators if line.coverage >= ENOUGH]
+    if table.first not in enough:
+        return max(enough or estimators, key=lambda line: line.coverage).name
+    better = [line for line in enough if line.gain_interval[0] > 0]
+    if better:
+        return max(better, key=lambda line: line.gain).name
+    twin = (twins or {}).get(table.reference)
+    same = [line.name for line in enough if line.name == twin and line.gain_interval == (0.0, 0.0)]
+    return same[0] if same else table.reference

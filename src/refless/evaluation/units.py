@@ -1,0 +1,183 @@
+"""Correlations over system pairs and units of M items (Galley et al. 2015, section 5).
+
+A unit holds M items that two systems answered; what is correlated is the difference of the two
+systems' ratings with the difference of their scores. Which items make a unit is drawn many times,
+the same way for all metrics, and the coefficients are averaged.
+"""
+
+import math
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+import numpy as np
+
+from refless.data.records import Predictions
+from refless.metrics.references.protocol import Scores, averaged
+from refless.registry.arrays import BoolArray, FloatArray, IntArray
+from refless.registry.errors import UsageError
+from refless.stats.correlation import kendall, spearman
+from refless.stats.intervals import UNDEFINED, Interval, around, fisher_interval
+
+UNIT, ASSIGNMENTS = 100, 1_000
+Key = TypeVar("Key", bound=Hashable)
+Sides = tuple[Scores, Scores]  # the first and the second system's scores of the same items
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InUnits:
+    """A metric's correlation with people over units; NaN with fewer than two units.
+
+    Attributes:
+        spearman, kendall: averaged over the assignments.
+        spearman_interval, kendall_interval: 95 %, for that many units: Fisher's z, with Bonett and
+            Wright's error for Spearman and Fieller's for Kendall.
+        n_units: units of one assignment.
+        unit: items a unit.
+        n_dropped: pairs of answers left out, as one of them had no score.
+    """
+
+    spearman: float
+    spearman_interval: Interval
+    kendall: float
+    kendall_interval: Interval
+    n_units: int
+    unit: int
+    n_dropped: int = 0
+
+
+def in_units(
+    differences: Sequence[FloatArray],
+    scores: Mapping[Key, Sequence[Sides]],
+    *,
+    unit: int = UNIT,
+    assignments: int = ASSIGNMENTS,
+    seed: int = 0,
+) -> dict[Key, InUnits]:
+    """Every metric's correlation over units, on the same assignments of items to units.
+
+    Args:
+        differences: for each system pair, [n] rating of the first system minus the second's.
+        scores: by metric, for each system pair, both systems' scores with their statistics.
+        unit: items a unit, all of one pair; what is left over is left out.
+        assignments: how often units are drawn.
+        seed: of the assignments, and of which system comes first.
+
+    Raises:
+        UsageError: a metric without statistics, or sizes below 1.
+    """
+    if unit < 1 or assignments < 1:
+        raise UsageError("units and assignments must be 1 or more")
+    found: dict[Key, list[tuple[float, float]]] = {key: [] for key in scores}
+    rng = np.random.default_rng(seed)
+    n_units = sum(len(column) // unit for column in differences)
+    for _ in range(assignments if n_units > 1 else 0):
+        drawn = [_drawn(len(column), unit, rng) for column in differences]
+        sign = rng.choice([-1.0, 1.0], size=n_units)  # which system comes first
+        parts = zip(differences, drawn, strict=True)
+        human = _even(sign * np.concatenate([column[rows].mean(axis=1) for column, rows in parts]))
+        for key, pairs in scores.items():
+            gaps = [
+                _corpus(first, rows) - _corpus(second, rows)
+                for (first, second), rows in zip(pairs, drawn, strict=True)
+            ]
+            metric = _even(sign * np.concatenate(gaps))
+            found[key].append((spearman(metric, human), kendall(metric, human)))
+    return {key: _summed_up(values, n_units, unit) for key, values in found.items()}
+
+
+def units_of(
+    human: Predictions,
+    scores: Mapping[str, Scores],
+    *,
+    unit: int = UNIT,
+    assignments: int = ASSIGNMENTS,
+    seed: int = 0,
+) -> dict[str, InUnits]:
+    """The study over all pairs of the systems of rated segments.
+
+    Args:
+        human: ratings, systems and items; its predictions are not read.
+        scores: by name, [n] segments with their statistics. Each pair of systems is compared on
+            the items that both answered once and that all metrics have a score for.
+        unit, assignments, seed: as in `in_units`.
+
+    Raises:
+        UsageError: segments without systems or items.
+    """
+    if not human.system or not human.item:
+        raise UsageError("units of M need a system and an item (or source) column")
+    known = np.ones(len(human), dtype=np.bool_)
+    for one in scores.values():
+        known &= ~np.isnan(one.segments)
+    pairs, dropped = _pairs(human, known)
+    sides = {
+        name: [(_part(one, a), _part(one, b)) for a, b in pairs] for name, one in scores.items()
+    }
+    differences = [human.human[a] - human.human[b] for a, b in pairs]
+    found = in_units(differences, sides, unit=unit, assignments=assignments, seed=seed)
+    return {name: replace(row, n_dropped=dropped) for name, row in found.items()}
+
+
+def _part(scores: Scores, rows: IntArray) -> Scores:
+    """The scores of some segments; where they have no statistics, units take the mean."""
+    if scores.statistics is None:
+        return averaged(scores.segments[rows])
+    statistics = scores.statistics[rows]
+    return replace(scores, segments=scores.segments[rows], statistics=statistics)
+
+
+def _pairs(judged: Predictions, known: BoolArray) -> tuple[list[tuple[IntArray, IntArray]], int]:
+    """For each pair of systems the rows of both, item by item, and how many lacked a score."""
+    rows: dict[str, dict[str, int]] = {}
+    for i, (system, item) in enumerate(zip(judged.system, judged.item, strict=True)):
+        of_items = rows.setdefault(system, {})
+        of_items[item] = -1 if item in of_items else i  # two answers to one item pair with nothing
+    found, dropped = [], 0
+    names = sorted(rows)
+    for place, a in enumerate(names):
+        for b in names[place + 1 :]:
+            both = [(rows[a][item], rows[b][item]) for item in sorted({*rows[a]} & {*rows[b]})]
+            both = [pair for pair in both if min(pair) >= 0]
+            good = [pair for pair in both if known[pair[0]] and known[pair[1]]]
+            dropped += len(both) - len(good)
+            if good:
+                first, second = np.array(good, dtype=np.int64).T
+                found.append((first, second))
+    return found, dropped
+
+
+def _drawn(n: int, size: int, rng: np.random.Generator) -> IntArray:
+    """[units, size] rows assigned at random; what is left over is left out."""
+    return rng.permutation(n)[: n // size * size].reshape(-1, size).astype(np.int64)
+
+
+def _even(column: FloatArray) -> FloatArray:
+    """The column without the rounding of its sums, which would break ties."""
+    peak = float(np.abs(column).max(initial=0.0))
+    return np.asarray(np.round(column / peak, 12)) if peak > 0 else column
+
+
+def _corpus(scores: Scores, rows: IntArray) -> FloatArray:
+    if scores.statistics is None or scores.combine is None:
+        raise UsageError("a metric without statistics has no scores of units")
+    return scores.combine(scores.statistics[rows].sum(axis=1))
+
+
+def _summed_up(values: Sequence[tuple[float, float]], n_units: int, unit: int) -> InUnits:
+    rho, tau = np.array(values).mean(axis=0).tolist() if values else (math.nan, math.nan)
+    return InUnits(
+        spearman=rho,
+        spearman_interval=fisher_interval(rho, n_units, ranked=True),
+        kendall=tau,
+        kendall_interval=_kendall_interval(tau, n_units),
+        n_units=n_units,
+        unit=unit,
+    )
+
+
+def _kendall_interval(tau: float, n: int) -> Interval:
+    """Fisher's z with the standard error of Fieller, Hartley and Pearson (1957)."""
+    if math.isnan(tau) or n < 5:
+        return UNDEFINED
+    return around(tau, math.sqrt(0.437 / (n - 4)))

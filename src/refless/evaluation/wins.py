@@ -1,0 +1,140 @@
+"""Which system wins how often, where people chose between the outputs of two."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from refless.data.preferences import Pairs
+from refless.registry.arrays import FloatArray
+from refless.stats.corrections import holm
+from refless.stats.intervals import UNDEFINED, Interval, student
+
+LEVEL = 0.05
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rate:
+    """A win rate, ties half.
+
+    Attributes:
+        rate: in [0, 1]; interval: 95 %; p: of 0.5.
+        choices: behind it; clusters: what they belong to, which is drawn as a whole.
+    """
+
+    rate: float
+    interval: Interval
+    p: float
+    choices: int
+    clusters: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wins:
+    """How often the second of two systems is preferred to the first.
+
+    Attributes:
+        first, second: their names.
+        by_item: over items as they were drawn (sources); ties: choices of neither.
+        p_holm: by item, corrected for the number of pairs of systems; shown: whether below 0.05.
+        raters: the same of each rater, by name, where they are known.
+        by_rater: the same over raters as they were drawn; None with fewer than two.
+    """
+
+    first: str
+    second: str
+    by_item: Rate
+    ties: int
+    p_holm: float
+    shown: bool
+    raters: dict[str, Rate]
+    by_rater: Rate | None
+
+
+def wins(pairs: Pairs, systems: Sequence[str]) -> tuple[Wins, ...]:
+    """Every two of the systems that people chose between.
+
+    Args:
+        pairs: the choices, with systems.
+        systems: the old one first; the second of two is the later one.
+    """
+    items, who = np.array(pairs.groups), np.array(pairs.annotators)
+    found = []
+    for first, second in combinations(systems, 2):
+        named = np.array([{*both} == {first, second} for both in pairs.systems])
+        rows = np.flatnonzero(named)
+        if len(rows):
+            won = _won(pairs, second)[rows]
+            found.append((first, second, won, items[rows], who[rows] if len(who) else who))
+    rates = [rate(won, of) for _, _, won, of, _ in found]
+    corrected = holm(np.array([one.p for one in rates]))
+    return tuple(
+        _wins(*one, by_item, float(p))
+        for one, by_item, p in zip(found, rates, corrected, strict=True)
+    )
+
+
+def _won(pairs: Pairs, system: str) -> FloatArray:
+    """[m] outcome for a system; of choices between others it means nothing."""
+    turned = np.array([both[1] == system for both in pairs.systems])
+    return np.where(turned, 1.0 - pairs.outcomes, pairs.outcomes)
+
+
+def _wins(
+    first: str,
+    second: str,
+    won: FloatArray,
+    items: np.ndarray[tuple[int], np.dtype[np.str_]],
+    who: np.ndarray[tuple[int], np.dtype[np.str_]],
+    by_item: Rate,
+    p: float,
+) -> Wins:
+    names = sorted({*who.tolist()} - {""})
+    raters = {name: rate(won[who == name], items[who == name]) for name in names}
+    known = who != "" if len(who) else np.zeros(len(won), dtype=np.bool_)
+    return Wins(
+        first=first,
+        second=second,
+        by_item=by_item,
+        ties=int((won == 0.5).sum()),
+        p_holm=p,
+        shown=p < LEVEL,
+        raters=raters,
+        by_rater=rate(won[known], who[known]) if len(names) > 1 else None,
+    )
+
+
+def rate(won: FloatArray, clusters: np.ndarray[tuple[int], np.dtype[np.str_]]) -> Rate:
+    """Mean of outcomes with an interval by clusters.
+
+    Wilson's interval with Student's t and as many choices as would be as exact were they alone
+    (Korn and Graubard 1998, on the design effect); where all clusters agree that is the number of
+    clusters. Undefined with fewer than two.
+
+    Args:
+        won: [n] 1, 0.5 or 0; clusters: [n] labels.
+    """
+    from scipy.special import stdtr
+
+    _, code = np.unique(clusters, return_inverse=True)
+    count, mean = int(code.max(initial=-1)) + 1, float(np.sort(won).mean())
+    if count < 2:
+        return Rate(rate=mean, interval=UNDEFINED, p=math.nan, choices=len(won), clusters=count)
+    sums = np.bincount(code, weights=won - mean)
+    variance = count / (count - 1) * float(np.square(sums).sum()) / len(won) ** 2
+    alone = min(mean * (1.0 - mean) / variance, 4.0 * len(won)) if variance > 0 else float(count)
+    t = student(count - 1.0)
+    middle = (mean + t * t / (2.0 * alone)) / (1.0 + t * t / alone)
+    half = (
+        t / (1.0 + t * t / alone) * math.sqrt(mean * (1.0 - mean) / alone + (t / alone / 2.0) ** 2)
+    )
+    away = 2.0 * abs(mean - 0.5) * math.sqrt(alone)
+    return Rate(
+        rate=mean,
+        interval=(max(0.0, middle - half), min(1.0, middle + half)),
+        p=float(2.0 * stdtr(count - 1.0, -away)),
+        choices=len(won),
+        clusters=count,
+    )

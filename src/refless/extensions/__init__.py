@@ -1,0 +1,1 @@
+"""Products above the core: the core never imports them."""

@@ -1,0 +1,1 @@
+"""Other tools, clusters and public data sets."""

@@ -1,0 +1,97 @@
+"""Public data sets: the result of `refless datasets`."""
+
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from refless.extensions.connect.datasets import Dataset
+from refless.report.document import Document, Section
+from refless.report.export import Rows
+from refless.report.record import Count, Record, Signed, record
+from refless.report.result import Result
+
+GET = "  refless datasets get NAME"
+
+
+@dataclass(frozen=True, kw_only=True)
+class DatasetRecord:
+    """A data set.
+
+    Attributes:
+        size: bytes to fetch; 0 for one that users get for themselves.
+        validate: words for `refless validate`; none where nothing is rated.
+        files: those that were written; none in a list.
+    """
+
+    name: str
+    about: str
+    good_for: str
+    size: Count
+    licence: str
+    citation: str
+    home: str
+    validate: tuple[str, ...]
+    files: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class DatasetsRecord(Record):
+    """Data sets that there are, or those that were fetched."""
+
+    command: Literal["datasets"] = "datasets"
+    signature: Signed
+    datasets: tuple[DatasetRecord, ...]
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class DatasetsResult(Result):
+    """Data sets.
+
+    Attributes:
+        listed: all of them, or those that were fetched.
+        files: what was written for each, by its name.
+    """
+
+    record = DatasetsRecord
+    signs = False
+    listed: tuple[Dataset, ...]
+    files: Mapping[str, tuple[Path, ...]]
+
+    def _shown(self) -> Document:
+        """A section for each: what it is, its terms, and the command to go on with."""
+        sections = tuple(Section(title=one.name, lines=self._lines(one)) for one in self.listed)
+        how = () if self.files else (Section(title="To fetch one", lines=(GET,)),)
+        return Document(title="Public data sets", sections=(*sections, *how))
+
+    def _json(self) -> Record:
+        found = (record(DatasetRecord, one, files=self._files(one)) for one in self.listed)
+        return self._record(datasets=tuple(found))
+
+    def _rows(self) -> Rows:
+        """One mapping a data set."""
+        plain = ("name", "about", "good_for", "size", "licence", "citation", "home")
+        return [
+            {**{key: getattr(one, key) for key in plain}, "validate": shlex.join(one.validate)}
+            for one in self.listed
+        ]
+
+    def _files(self, one: Dataset) -> tuple[str, ...]:
+        return tuple(map(str, self.files.get(one.name, ())))
+
+    def _lines(self, one: Dataset) -> tuple[str, ...]:
+        """What a list says of a data set, or where it was written; how it is validated."""
+        paths = self.files.get(one.name, ())
+        size = f"{one.size / 1e6:.1f} MB" if one.size else "to be got by hand"
+        told = (
+            f"{one.about}. Good for {one.good_for}.",
+            f"Size: {size}. Licence: {one.licence}.",
+            f"{one.citation}. {one.home}",
+        )
+        if one.validate:
+            file = (paths[0].parent if paths else Path(one.name)) / one.validate[0]
+            told_next = (f"  {shlex.join(['refless', 'validate', str(file), *one.validate[1:]])}",)
+        else:
+            told_next = ("Nothing in it is rated: it is for metrics.",)
+        return (*(tuple(f"wrote {path}" for path in paths) or told), *told_next)

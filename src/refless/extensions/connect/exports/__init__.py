@@ -1,0 +1,1 @@
+"""Exports of tools in which ratings already live."""

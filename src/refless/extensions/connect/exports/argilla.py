@@ -1,0 +1,130 @@
+"""Argilla: records as JSON (`to_json`, `to_disk`) and flattened, as of `to_datasets` in Parquet.
+
+JSON does not say which responses are drafts or were discarded: that is said aloud. The scale is in
+`.argilla/settings.json`, which `to_disk` writes beside the records.
+"""
+
+from collections.abc import Iterator, Mapping
+from itertools import zip_longest
+from pathlib import Path
+
+from refless.data.records import Scale
+from refless.data.tables.exports.shape import (
+    About,
+    Export,
+    Found,
+    Reader,
+    at,
+    fields_of,
+    items,
+    name_in,
+    number_in,
+    text_in,
+)
+from refless.data.tables.table import Row
+from refless.files.outside import is_file, json_of
+from refless.registry.errors import InputError
+
+_RESPONSES, _USERS, _STATUS = ".responses", ".responses.users", ".responses.status"
+_PARTS = (_RESPONSES, _USERS, _STATUS)
+_SUGGESTION = ".suggestion"
+
+
+def is_records(first: Mapping[str, object]) -> bool:
+    """Nested or flattened records."""
+    nested = all(name in first for name in ("fields", "responses", "_server_id"))
+    return nested or any(name.endswith(_USERS) for name in first)
+
+
+def read_records(about: About) -> Reader:
+    """Reads a record: its fields, and a rating for each response that was submitted."""
+    told, warned = about.told, list[bool]()
+    told.scale = _scale(about)
+
+    def read(row: Row) -> Found | None:
+        nested = isinstance(row.get("fields"), dict)
+        if nested and not warned:
+            warned.append(True)
+            told.notes.append(
+                "JSON of Argilla does not say which responses are drafts or were discarded: all "
+                "count. Export dataset.records.to_datasets().to_parquet(FILE) to leave them out"
+            )
+        record, responses = _nested(row) if nested else _flat(row)
+        ratings = []
+        for name, value, user, status in responses:
+            if status not in {None, "submitted"}:
+                told.left_out[f"responses with the status '{status}'"] += 1
+            elif isinstance(value, list | dict) or value is None:
+                told.left_out[f"responses to '{name}' that are no single value"] += 1
+            else:
+                ratings.append({"rating": value, "dimension": name, "annotator": name_in(user)})
+        return Found(record | {"id": name_in(row.get("id"))}, ratings)
+
+    return read
+
+
+Response = tuple[str, object, object, object]  # question, value, user, status
+
+
+def _nested(row: Row) -> tuple[Row, Iterator[Response]]:
+    record = _texts(fields_of(row.get("fields"))) | fields_of(row.get("metadata"))
+    suggested = fields_of(row.get("suggestions")).items()
+    record |= {"suggestions": {name: number_in(at(one, "value")) for name, one in suggested}}
+    responses = fields_of(row.get("responses")).items()
+    return record, (
+        (name, at(one, "value"), at(one, "user_id"), None)
+        for name, given in responses
+        for one in items(given)
+    )
+
+
+def _flat(row: Row) -> tuple[Row, Iterator[Response]]:
+    questions = [name.removesuffix(_USERS) for name in row if name.endswith(_USERS)]
+    mine = tuple(f"{name}{part}" for name in questions for part in (_RESPONSES, _SUGGESTION))
+    record = _texts({name: one for name, one in row.items() if not name.startswith(mine)})
+    suggested = {name: number_in(row.get(f"{name}{_SUGGESTION}")) for name in questions}
+    columns = ([items(row.get(f"{one}{part}")) for part in _PARTS] for one in questions)
+    return record | {"suggestions": suggested}, (
+        (name, value, user, status)
+        for name, parts in zip(questions, columns, strict=True)
+        for value, user, status in zip_longest(*parts)
+    )
+
+
+def _texts(fields: Row) -> Row:
+    """Fields, of which those that hold a chat become its turns as text."""
+    return {name: text_in(one) if isinstance(one, list) else one for name, one in fields.items()}
+
+
+def _scale(about: About) -> Scale | None:
+    """Lowest and highest option of the question that is read, where the settings lie beside."""
+    path = Path(about.path).parent / ".argilla" / "settings.json"
+    found: dict[str, Scale] = {}
+    try:
+        questions = items(at(json_of(path), "questions")) if is_file(path) else []
+    except InputError:
+        questions = []
+    for one in questions:
+        options = [
+            number_in(at(option, "value")) for option in items(at(one, "settings", "options"))
+        ]
+        values = [float(value) for value in options if value is not None and abs(value) < 1e9]
+        if len(values) == len(options) > 1 and min(values) < max(values):
+            found[str(at(one, "name"))] = (min(values), max(values))
+    wanted = about.reading.dimension or next(iter(found), "")
+    if wanted in found and (about.reading.dimension or len(found) == 1):
+        low, high = found[wanted]
+        about.told.notes.append(f"'{wanted}' goes from {low:g} to {high:g}, as {path} says")
+        return found[wanted]
+    about.told.notes.append(
+        "no scale is known; give --scale MIN MAX, or export with dataset.to_disk(FOLDER)"
+    )
+    return None
+
+
+RECORDS = Export(
+    title="records of Argilla",
+    looks_like=is_records,
+    start=read_records,
+    known=("id", "rating", "annotator"),
+)

@@ -1,0 +1,238 @@
+"""Inspect: logs of evaluations, `.eval` (a zip file, most often with zstd) and `.json`.
+
+Scores are by models or programs, unless somebody edited them or a scorer gave a list: a rating by
+each of several people. All are columns, too, as they were before any edit. NaN is no score.
+"""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from types import ModuleType
+from typing import Any
+
+from refless.data.tables.exports.shape import (
+    Export,
+    Found,
+    at,
+    each,
+    fields_of,
+    items,
+    name_in,
+    number_in,
+    text_in,
+    texts_in,
+)
+from refless.data.tables.json_values import Values
+from refless.data.tables.streams import ZIP, Place, members_of, opened, starts_with, text_of
+from refless.data.tables.table import Numbered, Row, Table
+from refless.files.outside import check_foreign
+from refless.registry.errors import InputError, MissingExtraError, RefLessError
+
+HEADERS = ("header.json", "_journal/start.json")  # of a run that ended, and of one that did not
+GRADES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}  # as Inspect itself counts them
+_SAMPLE = re.compile(r"samples/.*_epoch_\d+(\.json|/sample\.json)")
+_PIECE = 1 << 12  # bytes at a time: what zstd makes of them has a bound
+_OF_RUN = "eval"
+
+
+def is_log(first: Mapping[str, object]) -> bool:
+    """The header of a log, or its first values."""
+    return first.get("version") == 2 and at(first.get(_OF_RUN), "run_id") is not None
+
+
+def header_of(place: Place) -> dict[str, object]:
+    """The header of a zip file that is a log; nothing of any other."""
+    try:
+        with _members(place) as (packed, names):
+            return next((_json(packed, name, place) for name in HEADERS if name in names), {})
+    except MissingExtraError:
+        return {HEADERS[0]: None}
+    except InputError:
+        return {HEADERS[0]: None} if place.path.endswith(".eval") else {}
+
+
+@contextmanager
+def samples(place: Place) -> Iterator[Table]:
+    """A row for each sample, with what its log says of the run."""
+    if not starts_with(place, ZIP):
+        with text_of(place) as text:
+            rows = _samples_of_json(Values(text, place.path))
+            yield Table(columns=(), rows=rows, lines=False)
+        return
+    with _members(place) as (packed, names):
+        header = next((name for name in HEADERS if name in names), None)
+        if header is None:
+            remedy = "an .eval file of Inspect has a header.json"
+            raise InputError("a zip file that is no log", path=place.path, remedy=remedy)
+        run = _json(packed, header, place).get(_OF_RUN)
+        rows = _samples_of_zip(packed, names, run, place)
+        yield Table(columns=(), rows=rows, lines=False)
+
+
+def _samples_of_json(values: Values) -> Iterator[Numbered]:
+    run: object = None
+    for name in values.names():
+        if name != "samples" or values.peek() != "[":
+            value = values.value()
+            run = value if name == _OF_RUN else run
+            continue
+        for number in values.items():
+            sample = values.value()
+            yield number, fields_of(sample) | {_OF_RUN: run}
+
+
+def _samples_of_zip(
+    packed: Any,  # noqa: ANN401 - a zip file of either library
+    names: list[str],
+    run: object,
+    place: Place,
+) -> Iterator[Numbered]:
+    found = sorted(filter(_SAMPLE.fullmatch, names), key=_epoch)  # answers of one sample in order
+    for number, name in enumerate(found, 1):
+        sample = _json(packed, name, place)
+        if name.endswith("/sample.json"):  # in pieces; its metadata lies beside it
+            beside = name.replace("/sample.json", "/metadata.json")
+            more = _json(packed, beside, place) if beside in names else {}
+            sample = {"metadata": more} | sample
+        yield number, sample | {_OF_RUN: run}
+
+
+def _epoch(name: str) -> tuple[int, str]:
+    """The epoch in a name, to sort by; of any number of digits."""
+    digits = name.rpartition("_epoch_")[2].partition("/")[0].partition(".")[0].lstrip("0")
+    return len(digits), digits
+
+
+@contextmanager
+def _members(place: Place) -> Iterator[tuple[Any, list[str]]]:
+    """A log as a zip file, and the names in it."""
+    with opened(place) as stream, members_of(stream, place, _zipfile()) as packed:
+        yield packed, packed.namelist()
+
+
+def _zipfile() -> ModuleType:
+    """What reads zstd: an extra, and from Python 3.14 on the standard library."""
+    try:
+        from backports.zstd import zipfile
+    except ImportError:
+        import zipfile  # type: ignore[no-redef]
+    return zipfile
+
+
+def _json(packed: Any, name: str, place: Place) -> Row:  # noqa: ANN401 - as above
+    """An object in the zip file; NaN and Infinity are numbers in it."""
+    try:
+        with packed.open(name) as member:
+            found = json.loads(b"".join(iter(lambda: member.read(_PIECE), b"")))
+    except NotImplementedError as fault:
+        raise MissingExtraError("A log of Inspect, packed with zstd,", "inspect") from fault
+    except RefLessError:
+        raise
+    except Exception as fault:  # whatever damage makes of it
+        check_foreign(fault)
+        why = " ".join(str(fault).split())[:80] or type(fault).__name__
+        remedy = "copy it again, or write it anew: inspect log convert"
+        raise InputError(f"damaged at '{name}' ({why})", path=place.path, remedy=remedy) from fault
+    return fields_of(found)
+
+
+def read_samples(sample: Row, left: Counter[str]) -> Found | None:
+    """Reads a sample: its last answer, its scores as columns, and the ratings among them."""
+    text = _answer(sample)
+    if text is None:
+        left["samples without an answer"] += 1
+        return None
+    run, scores = sample.get(_OF_RUN), fields_of(sample.get("scores"))
+    system, name = name_in(at(run, "model")), name_in(sample.get("id"))
+    epoch = name_in(sample.get("epoch")) or "1"
+    ratings, numbers = [], dict[str, object]()
+    for scorer, score in scores.items():
+        people = [*_by_people(scorer, score)]
+        ratings += people
+        value = _original(score)
+        numbers[scorer] = _number(value)
+        if numbers[scorer] is None and fields_of(value):
+            numbers[scorer] = {part: _number(one) for part, one in fields_of(value).items()}
+        if not people:
+            left[f"scores by '{scorer}' (in scores.{scorer})"] += 1
+    more = fields_of(sample.get("metadata"))
+    return Found(
+        more
+        | {
+            "id": name_in(sample.get("uuid")) or f"{system} {name} {epoch}",
+            "item": name,
+            "text": text,
+            "source": text_in(sample.get("input")),
+            "system": system,
+            "reference": texts_in(sample.get("target")),
+            "scores": numbers,
+            "metadata": more,
+            "epoch": epoch,
+        },
+        ratings,
+    )
+
+
+def _answer(sample: Row) -> str | None:
+    """The text of the last answer; older logs have it in the first choice alone."""
+    output, attached = sample.get("output"), fields_of(sample.get("attachments"))
+    said = at(output, "completion") or text_in(at(output, "choices", 0, "message", "content"))
+    text = said if isinstance(said, str) else None
+    mark, _, key = (text or "").partition("://")
+    if mark in {"attachment", "tc"} and isinstance(attached.get(key), str):
+        return str(attached[key])
+    return text
+
+
+def _by_people(scorer: str, score: object) -> Iterator[Row]:
+    """The ratings by people: edits, else lists."""
+    edits = [one for one in items(at(score, "history")) if at(one, "provenance", "author")]
+    for edit in edits:
+        value = at(edit, "value")
+        if value != "UNCHANGED":
+            who = {
+                "annotator": at(edit, "provenance", "author"),
+                "timestamp": at(edit, "provenance", "timestamp"),
+            }
+            yield from (one | who for one in _ratings(scorer, value))
+    if not edits and isinstance(value := at(score, "value"), list):
+        yield from _ratings(scorer, value)
+
+
+def _ratings(scorer: str, value: object) -> Iterator[Row]:
+    """A rating, one of each in a list, or one of each dimension in an object; none of NaN."""
+    for part, one in fields_of(value).items():
+        yield from _ratings(f"{scorer}.{part}", one)
+    for one in value if isinstance(value, list) else [value]:
+        if (number := _number(one)) is not None:
+            yield {"rating": number, "dimension": scorer}
+
+
+def _original(score: object) -> object:
+    """The value before anybody edited it."""
+    first = at(score, "history", 0)
+    before = None if at(first, "provenance") else at(first, "value")
+    return at(score, "value") if before is None else before
+
+
+def _number(value: object) -> float | None:
+    if isinstance(value, bool):
+        return float(value)
+    if isinstance(value, str):
+        return GRADES.get(value)
+    found = number_in(value)
+    try:
+        return None if found is None else float(found)
+    except OverflowError:
+        return None
+
+
+LOG = Export(
+    title="a log of Inspect",
+    looks_like=lambda first: is_log(first) or HEADERS[0] in first,
+    start=each(read_samples),
+    known=("id", "item", "text", "source", "system", "reference", "rating", "annotator"),
+    rows=samples,
+)

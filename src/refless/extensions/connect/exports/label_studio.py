@@ -1,0 +1,225 @@
+"""Label Studio: JSON (a task with its annotations) and JSON_MIN or CSV (an annotation a row).
+
+The scale is in the labelling configuration alone. A star rating of 0 cannot be stored, so 1 is the
+lowest.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from xml.etree import ElementTree as ET
+
+from refless.data.records import Scale
+from refless.data.tables.exports.shape import (
+    About,
+    Export,
+    Found,
+    Reader,
+    at,
+    fields_of,
+    has,
+    items,
+    name_in,
+    number_in,
+)
+from refless.data.tables.table import Row
+from refless.files.outside import is_file, reading
+from refless.registry.errors import InputError, UsageError
+
+KNOWN = ("id", "rating", "annotator")
+VALUES = ("rating", "number", "choices")  # what one number can be made of
+_MOST_CONFIG = 1 << 20
+_NUMBERED = re.compile(r"\s*([+-]?\d+(?:\.\d+)?)\b")
+
+
+def is_json(first: Mapping[str, object]) -> bool:
+    """Tasks with annotations, of old versions with completions."""
+    return isinstance(first.get("annotations", first.get("completions")), list) and (
+        isinstance(first.get("data"), dict) or "drafts" in first or "predictions" in first
+    )
+
+
+def tasks(about: About) -> Reader:
+    """Reads a task: a row for each rating of its annotations."""
+    controls, words = controls_of(about), about.reading.rating_map is not None
+
+    def read(task: Row) -> Found | None:
+        data, left = fields_of(task.get("data")), about.told.left_out
+        left["drafts"] += len(items(task.get("drafts")))
+        ratings = []
+        for one in items(task.get("annotations", task.get("completions"))):
+            if at(one, "was_cancelled") or at(one, "skipped"):
+                left["cancelled annotations"] += 1
+                continue
+            found = [_rating(result, controls, words=words) for result in items(at(one, "result"))]
+            known = [rating for rating in found if rating is not None]
+            left["annotations without a rating"] += not known
+            person = at(one, "completed_by")
+            who = {
+                "annotator": name_in(person) or at(person, "email") or name_in(at(person, "id")),
+                "timestamp": at(one, "created_at"),
+            }
+            ratings += [rating | who for rating in known]
+        scores = {
+            str(at(one, "model_version")): score
+            for one in items(task.get("predictions"))
+            if (score := number_in(at(one, "score"))) is not None
+        }
+        more = {"data": data, "predictions": scores, "id": name_in(task.get("id"))}
+        return Found(data | more, ratings)
+
+    return read
+
+
+def rows_of_annotations(about: About) -> Reader:
+    """Reads an annotation of JSON_MIN or CSV; what was rated is told by its form or its name."""
+    controls, words = controls_of(about), about.reading.rating_map is not None
+    named = {*controls, about.reading.dimension} - {None}
+
+    def read(row: Row) -> Found | None:
+        record, ratings = dict(row), []
+        who = {"annotator": row.get("annotator"), "timestamp": row.get("created_at")}
+        for name, cell in row.items():
+            values = _values(cell)
+            if values is None and name in named and isinstance(cell, str) and cell:
+                values = [{"choices": [cell]}]
+            if values is None:
+                continue
+            del record[name]
+            results = [{"from_name": name, "type": "", "value": one} for one in values]
+            found = [_rating(one, controls, words=words) for one in results]
+            ratings += [one | who for one in found if one is not None]
+        if row.get("annotation_id"):  # else a task that nobody has seen
+            about.told.left_out["annotations without a rating"] += not ratings
+        return Found(record | {"id": name_in(row.get("id"))}, ratings)
+
+    return read
+
+
+def _values(cell: object) -> list[object] | None:
+    """The values that a cell of ratings holds, in CSV as JSON; None for any other cell."""
+    if isinstance(cell, str) and cell[:2] == "[{":
+        try:
+            cell = json.loads(cell)
+        except (ValueError, RecursionError):
+            return None
+    found = items(cell)
+    numbers = [number_in(at(one, kind)) for one in found for kind in VALUES[:2]]
+    return found if len(numbers) - numbers.count(None) == len(found) > 0 else None
+
+
+def _rating(result: object, controls: Controls, *, words: bool) -> Row | None:
+    """The rating of a result; None for what no single number can be made of.
+
+    `words`: whether choices stay words, as the user has a map for them.
+    """
+    name, value = name_in(at(result, "from_name")), fields_of(at(result, "value"))
+    kind = next((kind for kind in VALUES if value.get(kind) is not None), None)
+    if kind is None or name is None:
+        return None
+    found = value[kind]
+    if kind == "choices":
+        chosen = items(found)
+        if len(chosen) != 1 or not isinstance(chosen[0], str):
+            return None
+        found = chosen[0] if words else number_of_choice(chosen[0], controls.get(name))
+    return {"rating": found, "dimension": name}
+
+
+class Control:
+    """One thing to rate, as the labelling configuration has it."""
+
+    def __init__(self, scale: Scale | None, choices: tuple[str, ...] = ()) -> None:
+        self.scale, self.choices = scale, choices
+
+
+Controls = dict[str, Control]
+
+
+def number_of_choice(choice: str, control: Control | None) -> object:
+    """The number that a choice begins with, else its place among the choices, else its word."""
+    if (number := _NUMBERED.match(choice)) is not None:
+        return float(number[1])
+    if control is not None and choice in control.choices:
+        return float(control.choices.index(choice) + 1)
+    return choice
+
+
+def controls_of(about: About) -> Controls:
+    """What the labelling configuration lets people rate; says what follows for the scale.
+
+    Raises:
+        InputError: a configuration that is none, or that has no such name.
+        UsageError: no such file.
+    """
+    path, wanted, told = about.reading.label_config, about.reading.dimension, about.told
+    if path is None:
+        told.notes.append(
+            "the export does not say the scale; give --scale MIN MAX, or --label-config FILE.xml "
+            "(Settings, Labeling Interface, Code)"
+        )
+        return {}
+    controls = _controls_in(path)
+    if wanted is None and len(controls) == 1:
+        wanted = next(iter(controls))
+    if (control := controls.get(wanted or "")) is None:
+        return controls
+    told.scale = control.scale
+    if control.scale is not None:
+        low, high = control.scale
+        told.notes.append(f"'{wanted}' goes from {low:g} to {high:g}, as {path} says")
+    if control.choices and not all(map(_NUMBERED.match, control.choices)):
+        order = ", ".join(f"'{word}' {n}" for n, word in enumerate(control.choices, 1))
+        told.notes.append(f"choices count in the order of {path}: {order}; else use --rating-map")
+    return controls
+
+
+def _controls_in(path: str) -> Controls:
+    if not is_file(path):
+        raise UsageError(f"--label-config {path}: no such file")
+    with reading(path), open(path, "rb") as file:  # noqa: PTH123
+        raw = file.read(_MOST_CONFIG + 1)
+    if len(raw) > _MOST_CONFIG or b"<!" in raw.replace(b"<!--", b""):
+        raise InputError("more than a labelling configuration", path=path, remedy=_REMEDY)
+    try:
+        tree = ET.fromstring(raw)  # noqa: S314 - nothing is declared, so nothing expands
+    except (ET.ParseError, ValueError, LookupError) as fault:
+        raise InputError(f"not XML ({fault})", path=path, remedy=_REMEDY) from fault
+    found = {str(one.get("name")): _control(one) for one in tree.iter() if one.tag in _TAGS}
+    if not found:
+        raise InputError("no Rating, Number or Choices in it", path=path, remedy=_REMEDY)
+    return found
+
+
+_TAGS = ("Rating", "Number", "Choices")
+_REMEDY = "save the code of the project's Labeling Interface"
+
+
+def _control(tag: ET.Element) -> Control:
+    if tag.tag == "Choices":
+        words = tuple(str(one.get("alias") or one.get("value")) for one in tag.iter("Choice"))
+        numbers = [float(found[1]) for word in words if (found := _NUMBERED.match(word))]
+        if numbers and len(numbers) == len(words):
+            return Control(_scale(min(numbers), max(numbers)), words)
+        return Control(_scale(1.0, float(len(words))), words)
+    try:
+        if tag.tag == "Rating":
+            return Control(_scale(1.0, float(tag.get("maxRating") or 5)))
+        return Control(_scale(float(tag.get("min") or "nan"), float(tag.get("max") or "nan")))
+    except ValueError:
+        return Control(None)
+
+
+def _scale(low: float, high: float) -> Scale | None:
+    return (low, high) if low < high < float("inf") else None
+
+
+JSON = Export(title="Label Studio JSON", looks_like=is_json, start=tasks, known=KNOWN)
+JSON_MIN = Export(
+    title="Label Studio JSON_MIN",
+    looks_like=has("annotation_id", "annotator", "lead_time"),
+    start=rows_of_annotations,
+    known=KNOWN,
+)

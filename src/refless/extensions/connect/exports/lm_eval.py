@@ -1,0 +1,70 @@
+"""lm-evaluation-harness: samples of `--log_samples`. Outputs, with no ratings by people.
+
+Every document is there once for each filter; the first filter that is met is read.
+"""
+
+from pathlib import PurePath
+
+from refless.data.tables.exports.shape import (
+    About,
+    Export,
+    Found,
+    Reader,
+    at,
+    fields_of,
+    has,
+    items,
+    name_in,
+    number_in,
+    python_in,
+    text_in,
+    texts_in,
+)
+from refless.data.tables.table import Row
+
+
+def read_samples(about: About) -> Reader:
+    """Reads a document's output; the task and the model are known by the names of the file."""
+    path, left = PurePath(about.path), about.told.left_out
+    model, task = path.parent.name or None, path.name.removeprefix("samples_").rpartition("_")[0]
+    chosen: list[object] = []
+
+    def read(row: Row) -> Found | None:
+        way = row.get("filter")
+        if not chosen:
+            chosen.append(way)
+            about.told.notes.append(f"of each document the output of the filter '{way}' is read")
+        if way != chosen[0]:
+            left[f"outputs of the filter '{way}'"] += 1
+            return None
+        text = at(row, "filtered_resps", 0)
+        if not isinstance(text, str):
+            left["documents without a generated text"] += 1
+            return None
+        number, target = name_in(row.get("doc_id")), row.get("target")
+        listed = python_in(target)  # a list of references comes as Python writes it
+        names = [one for one in items(row.get("metrics")) if isinstance(one, str)]
+        scores = {name: number_in(row.get(name)) for name in names}
+        return Found(
+            {
+                "id": " ".join(one for one in (model, task, number) if one),
+                "item": number,
+                "text": text,
+                "source": text_in(at(row, "arguments", "gen_args_0", "arg_0")),
+                "system": model,
+                "reference": texts_in(listed if isinstance(listed, list) else target),
+                "scores": scores,
+                "doc": fields_of(row.get("doc")),
+            },
+            [],
+        )
+
+    return read
+
+
+SAMPLES = Export(
+    title="samples of lm-evaluation-harness",
+    looks_like=has("doc_id", "filtered_resps", "doc_hash"),
+    start=read_samples,
+    known=("id", "item", "text", "source", "system", "reference"),
+)

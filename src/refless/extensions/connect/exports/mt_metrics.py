@@ -1,0 +1,191 @@
+"""mt-metrics-eval: a folder a test set, with human and metric scores of translations, line by line.
+
+As version 2 of its data has it: sources/, system-outputs/, human-scores/, and where they are there
+references/, documents/ and metric-scores/. A file of scores has a block of lines for each system.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from glob import escape
+from pathlib import Path
+from typing import Any
+
+from refless.data.tables.exports.shape import About, Export, Found, Reader
+from refless.data.tables.streams import Place, text_of
+from refless.data.tables.table import Numbered, Row, Table
+from refless.files.outside import is_folder, too_large
+from refless.registry.errors import InputError
+
+NO_TRANSLATION = "[No translation supplied]"
+FOLDERS = ("sources", "system-outputs", "human-scores")
+SEGMENTS = ".seg.score"
+_REMEDY = "copy the folder of the test set again"
+Scores = dict[str, list[float | None]]  # of each system
+
+
+def folder_of(path: str) -> tuple[Path, str] | None:
+    """The folder and the language pair of `FOLDER#en-de` ("" for none); None for another path."""
+    folder, _, pair = path.partition("#")
+    known = all(is_folder(f"{folder}/{name}") for name in FOLDERS)
+    return (Path(folder), pair) if known else None
+
+
+@contextmanager
+def segments(place: Place) -> Iterator[Table]:
+    """A row for each segment of each system, with its number among all.
+
+    Raises:
+        InputError: another folder, several language pairs, files that do not fit together.
+    """
+    found = folder_of(place.path)
+    if found is None:
+        remedy = f"name a folder with {', '.join(FOLDERS)}"
+        raise InputError("no test set of mt-metrics-eval", path=place.path, remedy=remedy)
+    folder, pair = found
+    if sum(file.stat().st_size for file in folder.rglob("*")) > place.reading.max_bytes:
+        raise too_large(place.path, place.reading.max_bytes)
+    yield Table(columns=(), rows=_rows(place, folder, _pair(folder, pair)), lines=False)
+
+
+def _pair(folder: Path, wanted: str) -> str:
+    """The language pair that is asked for, or the only one."""
+    pairs = sorted({file.stem for file in (folder / "sources").glob("*.*")})
+    if wanted in pairs or (not wanted and len(pairs) == 1):
+        return wanted or pairs[0]
+    found = f"no language pair '{wanted}'" if wanted else "several language pairs"
+    there = ", ".join(pairs) or "none"
+    remedy = f"name one as in '{folder}#{next(iter(pairs), 'en-de')}'; there are {there}"
+    raise InputError(found, path=str(folder), remedy=remedy)
+
+
+def _rows(place: Place, folder: Path, pair: str) -> Iterator[Numbered]:
+    own = escape(pair)
+    source = min((folder / "sources").glob(f"{own}.*"))
+    sources = _texts(place, source, "source")
+    systems = {
+        file.stem: _texts(place, file, "hypothesis", len(sources))
+        for file in sorted((folder / "system-outputs" / pair).glob("*.*"))
+    }
+    references = {
+        file.name.split(".")[-2]: _texts(place, file, "target", len(sources))
+        for file in sorted((folder / "references").glob(f"{own}.*.*"))
+    }
+    human = _all_scores(place, folder / "human-scores", f"{pair}.", systems)
+    metrics = _all_scores(place, folder / "metric-scores" / pair, "", systems)
+    documents = _documents(place, folder / "documents" / f"{pair}.docs", len(sources))
+    number = 0
+    for system, texts in systems.items():
+        for i, text in enumerate(texts):
+            number += 1
+            given = {name: scores.get(system) for name, scores in human.items()}
+            yield (
+                number,
+                {
+                    "id": f"{system}:{i + 1}",
+                    "item": str(i + 1),
+                    "system": system,
+                    "text": text,
+                    "source": sources[i],
+                    "reference": [
+                        of[i] for name, of in references.items() if name != system and of[i]
+                    ],
+                    **{name: column[i] for name, column in documents.items()},
+                    "scores": {name: of[system][i] for name, of in metrics.items() if system in of},
+                    "ratings": {name: of[i] for name, of in given.items() if of is not None},
+                },
+            )
+
+
+def _texts(place: Place, file: Path, field: str, n: int | None = None) -> list[str | None]:
+    """The segments of a file: its lines, or a field of each object of JSONL; None for none."""
+    lines: list[str | None] = [line for _, line in _lines(place, file)]
+    if file.suffix == ".jsonl":
+        found = [_object(line, file, number).get(field) for number, line in _lines(place, file)]
+        lines = [None if one is None else str(one) for one in found]
+    if n is not None and len(lines) != n:
+        said = f"{len(lines)} segments where the source has {n}"
+        raise InputError(said, path=str(file), remedy=_REMEDY)
+    return [None if line == NO_TRANSLATION else line for line in lines]
+
+
+def _lines(place: Place, file: Path) -> Iterator[tuple[int, str]]:
+    """The lines of a file by number, without blanks at their ends."""
+    with text_of(replace(place, path=str(file), raw=file)) as text:
+        for number, line in enumerate(text, 1):
+            yield number, line.rstrip()
+
+
+def _object(line: str, file: Path, number: int) -> dict[str, Any]:
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError) as fault:
+        raise InputError("not JSON", path=str(file), line=number, remedy=_REMEDY) from fault
+    return found if isinstance(found, dict) else {}
+
+
+def _all_scores(
+    place: Place, folder: Path, start: str, systems: Mapping[str, list[str | None]]
+) -> dict[str, Scores]:
+    """The scores of segments in a folder by name: of files that begin so."""
+    return {
+        file.name.removeprefix(start).removesuffix(SEGMENTS): _scores(place, file, systems)
+        for file in sorted(folder.glob(f"{escape(start)}*{SEGMENTS}"))
+    }
+
+
+def _scores(place: Place, file: Path, systems: Mapping[str, list[str | None]]) -> Scores:
+    """The scores of each system, one a segment; `None` is none."""
+    found: Scores = {}
+    for number, line in _lines(place, file):
+        name, _, score = line.replace("\t", " ").partition(" ")
+        try:
+            value = None if score.strip() == "None" else float(score)
+        except ValueError as fault:
+            said = f"{line[:40]!r} where 'SYSTEM SCORE' is needed"
+            raise InputError(said, path=str(file), line=number, remedy=_REMEDY) from fault
+        found.setdefault(name, []).append(value)
+    for name, scores in found.items():
+        n = len(systems.get(name, scores))
+        if len(scores) != n:
+            said = f"{len(scores)} scores of '{name}', which has {n} segments"
+            raise InputError(said, path=str(file), remedy=_REMEDY)
+    return found
+
+
+def _documents(place: Place, file: Path, n: int) -> dict[str, list[str]]:
+    """The domain and the document of each segment, where there is such a file."""
+    if not file.exists():
+        return {}
+    lines = [line.split() for _, line in _lines(place, file)]
+    if len(lines) != n or any(len(parts) != 2 for parts in lines):
+        found = f"not 'DOMAIN DOCUMENT' on each of {n} lines"
+        raise InputError(found, path=str(file), remedy=_REMEDY)
+    return {name: [parts[i] for parts in lines] for i, name in enumerate(("domain", "document"))}
+
+
+def read_segments(about: About) -> Reader:
+    """Reads a segment: its scores by people are ratings, of a dimension each."""
+    told = about.told
+    told.notes.append("scores of segments are read; MQM errors of single raters are not")
+
+    def read(row: Row) -> Found | None:
+        if row["text"] is None:
+            told.left_out["segments without a translation"] += 1
+            return None
+        given: Any = row["ratings"]
+        known = [(name, value) for name, value in given.items() if value is not None]
+        ratings: list[Row] = [{"rating": value, "dimension": name} for name, value in known]
+        return Found({name: row[name] for name in row if name != "ratings"}, ratings)
+
+    return read
+
+
+TEST_SET = Export(
+    title="a test set of mt-metrics-eval",
+    looks_like=lambda _: False,  # a folder, which its name tells
+    start=read_segments,
+    known=("id", "item", "text", "source", "system", "reference", "rating"),
+    rows=segments,
+)

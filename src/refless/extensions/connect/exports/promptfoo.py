@@ -1,0 +1,150 @@
+"""promptfoo: JSON (`eval -o`, `export eval`) and JSONL (a result a line).
+
+A thumb that somebody gave in the web view is the component whose assertion is `human`; a number
+that somebody typed has no component, but the result's reason says so. Both overwrite the score of
+the result, so scores are read from the other components alone.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TextIO
+
+from refless.data.tables.exports.shape import (
+    About,
+    Export,
+    Found,
+    Reader,
+    at,
+    fields_of,
+    items,
+    name_in,
+    number_in,
+    text_in,
+)
+from refless.data.tables.json_values import Values, first_object, values_in
+from refless.data.tables.streams import Place, head_of, text_of
+from refless.data.tables.table import Numbered, Row, Table
+from refless.registry.errors import InputError
+
+_REFERENCES = {"equals", "similar", "rouge-n", "bleu"}  # assertions that hold a text
+_STRIPPED = "[prompt stripped]"
+_BY_HAND = "Manual result (overrides all other grading results)"
+_OLD = "an evaluation of an old promptfoo"
+_REMEDY = "write it anew: promptfoo export eval ID -o FILE.json"
+
+
+def is_eval(first: Mapping[str, object]) -> bool:
+    """A result of JSONL, or the object around all results; its parts come in any order."""
+    if "promptIdx" in first and "testIdx" in first:
+        return True
+    return "results" in first and ("evalId" in first or at(first["results"], "version") is not None)
+
+
+@contextmanager
+def results(place: Place) -> Iterator[Table]:
+    """A row for each result."""
+    wrapped = "results" in first_object(head_of(place))
+    with text_of(place) as text:
+        rows = _wrapped(text, place.path) if wrapped else _lines(text, place.path)
+        yield Table(columns=(), rows=rows, lines=False)
+
+
+def _lines(text: TextIO, path: str) -> Iterator[Numbered]:
+    return ((number, fields_of(value)) for number, value in values_in(text, path))
+
+
+def _wrapped(text: TextIO, path: str) -> Iterator[Numbered]:
+    """The results within the object of all; those of old versions are refused."""
+    found, values = False, Values(text, path)
+    for name in values.names():
+        if name != "results" or values.peek() != "{":
+            values.value()
+            continue
+        for inner in values.names():
+            if inner != "results" or values.peek() != "[":
+                values.value()
+                continue
+            found = True
+            for number in values.items():
+                yield number, fields_of(values.value())
+    if not found:
+        raise InputError(_OLD, path=path, remedy=_REMEDY)
+
+
+def read_results(about: About) -> Reader:
+    """Reads a result: the output, its scores by assertion, and what a person said of it."""
+    told = about.told
+    told.notes.append(
+        "thumbs are 1 and 0; only files of 'promptfoo export eval' hold what was rated afterwards"
+    )
+
+    def read(result: Row) -> Found | None:
+        text = text_in(at(result, "response", "output"))
+        if text is None:
+            told.left_out["results without an output"] += 1
+            return None
+        scores: dict[str, object] = {}
+        ratings: list[Row] = []
+        for one in items(at(result, "gradingResult", "componentResults")):
+            kind, score = name_in(at(one, "assertion", "type")), number_in(at(one, "score"))
+            if kind == "human" and score is not None:
+                ratings.append({"rating": score})
+            elif kind is not None and kind != "human":
+                metric = name_in(at(one, "assertion", "metric")) or kind
+                scores.setdefault(metric, score)
+        graded = result.get("gradingResult")
+        typed = number_in(at(graded, "score")) if at(graded, "reason") == _BY_HAND else None
+        if typed is not None and not ratings:
+            ratings.append({"rating": typed})
+        told.left_out["scores of assertions (in scores)"] += len(scores)
+        prompt, variables = at(result, "prompt", "raw"), fields_of(result.get("vars"))
+        place = (name_in(result.get("promptIdx")), name_in(result.get("testIdx")))
+        return Found(
+            variables
+            | {
+                "id": name_in(result.get("id")) or "-".join(one or "" for one in place),
+                "item": place[1],
+                "text": text,
+                "source": None if prompt == _STRIPPED else text_in(prompt),
+                "system": _system(result),
+                "reference": _references(result),
+                "scores": scores,
+                "namedScores": fields_of(result.get("namedScores")),
+                "vars": variables,
+            },
+            ratings,
+        )
+
+    return read
+
+
+def _system(result: Row) -> str | None:
+    """The provider, and the variant of the prompt where it has a label of its own.
+
+    A prompt without one is labelled by its template; of several the later ones are numbered.
+    """
+    provider = result.get("provider")
+    name = name_in(provider) or name_in(at(provider, "label")) or name_in(at(provider, "id"))
+    label, raw = at(result, "prompt", "label"), at(result, "prompt", "raw")
+    own = isinstance(label, str) and label != raw and not str(raw).startswith(label)
+    if own and "{{" in str(label):
+        place = result.get("promptIdx")
+        later = place if isinstance(place, int) else 0
+        label, own = f"prompt {later + 1}", bool(later)
+    return f"{name} {label}" if own and name else name
+
+
+def _references(result: Row) -> list[str]:
+    checks = items(at(result, "testCase", "assert"))
+    values = [at(one, "value") for one in checks if name_in(at(one, "type")) in _REFERENCES]
+    texts = [text for one in values for text in (one if isinstance(one, list) else [one])]
+    return [text for text in texts if isinstance(text, str) and text]
+
+
+EVAL = Export(
+    title="an evaluation of promptfoo",
+    looks_like=is_eval,
+    start=read_results,
+    known=("id", "item", "text", "source", "system", "reference", "rating"),
+    rows=results,
+)

@@ -1,0 +1,132 @@
+"""Tools that run evaluations, with a fitted estimator as one of their scorers.
+
+Each module imports its tool, and is imported by nothing but it. All of them ask `judged`.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from refless.registry.errors import UsageError
+
+if TYPE_CHECKING:
+    from refless.estimators import Estimator
+
+Folder = str | os.PathLike[str]
+_ASKING = threading.Lock()  # tools ask from many threads; an estimator answers one at a time
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """An estimate of one output, or why there is none.
+
+    Attributes:
+        value: in [0, 1] where the rated texts have a scale, else in the raters' units; NaN where
+            there is no estimate.
+        low, high: 95 % interval for the mean rating that people would give.
+        reason: why there is no estimate, "" where there is one.
+        support: rated texts behind it; signature: everything that can change it.
+    """
+
+    value: float
+    low: float
+    high: float
+    reason: str
+    support: int
+    signature: str
+
+    @property
+    def known(self) -> bool:
+        """Whether there is an estimate."""
+        return not self.reason
+
+    @property
+    def said(self) -> str:
+        """The estimate, or why there is none, as a sentence without a full stop."""
+        if self.reason:
+            return f"refless has no estimate: {self.reason}"
+        ends = "" if math.isnan(self.low) else f" [{self.low:.3f}, {self.high:.3f}]"
+        return f"estimated human rating {self.value:.3f}{ends}, from {self.support} rated texts"
+
+    def details(self) -> dict[str, Any]:
+        """What goes beside the number; undefined numbers are None."""
+        low, high = (None if math.isnan(end) else end for end in (self.low, self.high))
+        own = {"reason": self.reason, "support": self.support, "signature": self.signature}
+        return {"low": low, "high": high, **own}
+
+
+def judged(model: Folder, text: str, source: str | None = None) -> Judged:
+    """What the estimator in a folder of `refless fit` says of one output.
+
+    Args:
+        model: the folder; it is opened once, and again when it has changed.
+        text: the output; source: what it answers, where the tool says that.
+
+    Raises:
+        InputError: no fitted estimator there, or a damaged one.
+        UsageError: an estimator that reads sources and no source, or scores of others.
+    """
+    with _ASKING:
+        estimator = _opened(str(Path(model).absolute()), _changed(model))
+        _check_scores(estimator)
+        given = {"text": [text], "system": [""]}  # which is known of none
+        given |= {} if source is None else {"source": [source]}
+        found = estimator.estimate(given)
+        return Judged(
+            value=float(found.values[0]),
+            low=float(found.low[0]),
+            high=float(found.high[0]),
+            reason=found.reasons[0],
+            support=int(found.support[0]),
+            signature=str(estimator.signature()),
+        )
+
+
+def text_in(fields: object, name: str | None) -> str | None:
+    """A text, or that of a field that the user names; without a name of the only field, or None.
+
+    Raises:
+        UsageError: no such field, or one that is no text.
+    """
+    if isinstance(fields, str):
+        return fields
+    fields = fields if isinstance(fields, Mapping) else {}
+    if name is None:
+        values = [*fields.values()]
+        return values[0] if len(values) == 1 and isinstance(values[0], str) else None
+    if not isinstance(fields.get(name), str):
+        there = ", ".join(map(str, fields)) or "none"
+        raise UsageError(f"no text in a field '{name}'; there are {there}")
+    found: str = fields[name]
+    return found
+
+
+@lru_cache(maxsize=4)
+def _opened(model: str, changed: float) -> Estimator:  # noqa: ARG001 - opened again when it has
+    from refless.estimators.saved import load
+
+    return load(model, threads=1)
+
+
+def _changed(model: Folder) -> float:
+    """When the folder was last written; 0 where there is none."""
+    from refless.estimators.saved import manifest_of
+
+    manifest = manifest_of(model)
+    return 0.0 if manifest is None else manifest.stat().st_mtime
+
+
+def _check_scores(estimator: Estimator) -> None:
+    names = estimator.rated.score_names
+    if names and estimator.without_scores() is not None:
+        raise UsageError(
+            f"this estimator reads scores of others ({', '.join(names)}), which outputs do not "
+            "have here; fit one without --score-column"
+        )

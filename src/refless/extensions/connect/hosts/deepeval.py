@@ -1,0 +1,50 @@
+"""DeepEval: a metric that no model judges."""
+
+from __future__ import annotations
+
+from deepeval.metrics import BaseMetric
+from deepeval.test_case import LLMTestCase, SingleTurnParams
+
+from refless.extensions.connect.hosts import Folder, judged
+
+
+class ReflessMetric(BaseMetric):
+    """Estimates the human rating of a test case's actual output; skipped where there is none.
+
+    Args:
+        folder: of `refless fit`; DeepEval makes copies by the names of attributes, so it is called
+            as they are.
+        threshold: the least estimate that succeeds; None for no threshold.
+        use_source: whether the test case's input is what the output is for.
+    """
+
+    def __init__(
+        self, folder: Folder, threshold: float | None = None, *, use_source: bool = True
+    ) -> None:
+        self.folder, self.threshold, self.use_source = folder, threshold, use_source
+        self.async_mode, self.include_reason = True, True
+        self._required_params = [SingleTurnParams.INPUT, SingleTurnParams.ACTUAL_OUTPUT]
+
+    def measure(self, test_case: LLMTestCase, *_: object, **__: object) -> float:
+        """The estimate; NaN, and the metric is skipped, where there is none."""
+        source = test_case.input if self.use_source else None
+        found = judged(self.folder, test_case.actual_output or "", source)
+        self.skipped, self.error, self.reason = not found.known, None, found.said
+        self.score = found.value if found.known else None
+        self.score_breakdown = found.details()
+        self.success = None
+        if found.known and self.threshold is not None:
+            self.success = found.value >= self.threshold
+        return found.value
+
+    async def a_measure(self, test_case: LLMTestCase, *_: object, **__: object) -> float:
+        """As `measure`."""
+        return self.measure(test_case)
+
+    def is_successful(self) -> bool | None:
+        """Whether the threshold is reached; None without one, or without an estimate."""
+        return self.success
+
+    @property
+    def __name__(self) -> str:
+        return "refless"

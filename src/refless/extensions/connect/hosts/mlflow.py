@@ -1,0 +1,40 @@
+"""MLflow: a scorer for `mlflow.genai.evaluate`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from mlflow.entities import Feedback
+from mlflow.genai.scorers import scorer
+
+from refless.extensions.connect.hosts import Folder, judged, text_in
+
+
+def refless_scorer(
+    model: Folder, *, name: str = "refless", source: str | None = None, answer: str | None = None
+) -> Callable[..., Any]:
+    """A scorer that estimates the human rating of outputs.
+
+    An output without an estimate has feedback without a value, and the reason.
+
+    Args:
+        model: folder of `refless fit`.
+        name: of the feedback.
+        source: field of the inputs that an output answers; without it their only field.
+        answer: field of the outputs that is the text; without it their only field, or the output.
+    """
+
+    @scorer(name=name)
+    def estimated(*, inputs: object, outputs: object) -> Feedback:
+        found = judged(model, text_in(outputs, answer) or "", text_in(inputs, source))
+        details = {key: str(value) for key, value in found.details().items()}
+        return Feedback(
+            name=name,
+            value=found.value if found.known else None,
+            rationale=found.said,
+            metadata=details,
+        )
+
+    made: Callable[..., Any] = estimated
+    return made

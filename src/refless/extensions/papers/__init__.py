@@ -1,0 +1,1 @@
+"""What only the papers need: stress tests, HUSE, mined references, studies of easy texts."""

@@ -1,0 +1,1 @@
+"""HUSE: quality and diversity of a model in one number."""

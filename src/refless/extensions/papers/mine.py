@@ -1,0 +1,209 @@
+"""mine: references out of a corpus, out to raters and back as weights."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+
+from refless.commands.notes import note
+from refless.commands.parameters import (
+    COLUMNS,
+    Files,
+    Flag,
+    Folder,
+    Rare,
+    Read,
+    Rows,
+    Seed,
+    check_folder,
+    command,
+)
+from refless.data.human import check_scale
+from refless.data.records import Texts
+from refless.data.tables import Columns, Reading, read_outputs, read_pool
+from refless.extensions.papers.mined import MineResult
+from refless.extensions.papers.mining import (
+    Candidate,
+    Mining,
+    Triple,
+    for_raters,
+    seeds_of,
+    split_of,
+    weighted,
+)
+from refless.extensions.papers.mining import mine as mined
+from refless.files.outside import MOST_BYTES, is_file, reading
+from refless.files.writing import check_writable, write_atomic
+from refless.registry.errors import InputError, UsageError
+from refless.registry.signature import Signature
+
+RATERS, KEY, REFERENCES = "raters.jsonl", "key.jsonl", "references.jsonl"
+SHOWN = ("id", "context", "message", "response")  # what raters may see
+
+
+@command
+def mine(
+    corpus: Annotated[Files, Flag(argument=True)] = None,
+    *,
+    out_dir: Annotated[Folder | None, Flag(kind=str | None)] = None,
+    seeds: Files = None,
+    min_rating: float | None = None,
+    split: bool = False,
+    ratings: Files = None,
+    scale: Annotated[tuple[float, float], Flag(metavar="MIN MAX")] = (1, 5),
+    n: Annotated[int, Flag(names=("-n",))] = 15,
+    alpha: float = 0.5,
+    epsilon: float = 0.1,
+    tokenize: str = "13a",
+    context_column: Annotated[str, Flag(panel=COLUMNS)] = "context",
+    message_column: Annotated[str, Flag(panel=COLUMNS)] = "message",
+    response_column: Annotated[str, Flag(panel=COLUMNS)] = "response",
+    max_bytes: Rare[Read[int]] = MOST_BYTES,
+    seed: Seed = 0,
+) -> MineResult:
+    """Mine references for delta-BLEU, have them rated, get weights.
+
+    First step, CORPUS and --seeds: writes raters.jsonl (in random order, origins hidden) and
+    key.jsonl, which raters must not see. Second step, --ratings: writes references.jsonl, with
+    each seed's references and weights in [-1, 1].
+
+    Args:
+        corpus: Files of triples to mine from: context, message, response.
+        out_dir: Folder of the files for raters and of what comes back.
+        seeds: Files of the triples that get references.
+        min_rating: Use only seeds whose mean rating is at least this (the paper: 4 on 1..5).
+        split: Divide seeds into dev and test.
+        ratings: Second step: files with the raters' rating of each id.
+        scale: Lowest and highest rating; become -1 and +1.
+        n: References mined for each seed.
+        alpha: How much likeness of responses counts, 0 to 1.
+        epsilon: Keeps responses that share no word with the seed's.
+        tokenize: Tokens that BM25 counts.
+        context_column: Column of the context.
+        message_column: Column of the message.
+        response_column: Column of the response.
+        max_bytes: Most bytes that one file of rows may hold, unpacked.
+    """
+    if out_dir is None:
+        raise UsageError("--out-dir is needed: a folder for raters.jsonl and key.jsonl")
+    folder = check_folder(out_dir)
+    check_writable(str(folder / RATERS))
+    if ratings is not None:
+        if corpus is not None or seeds is not None:
+            raise UsageError("--ratings is the second step: leave out CORPUS and --seeds")
+        return _back(ratings, folder, scale, max_bytes)
+    if corpus is None or seeds is None:
+        raise UsageError("CORPUS and --seeds are needed, or --ratings for the second step")
+    columns = Columns(text=response_column, source=context_column, group=message_column)
+    settings = Mining(n=n, alpha=alpha, epsilon=epsilon, tokenize=tokenize)
+    reading = Reading(columns=columns, max_bytes=max_bytes)
+    found = _seeds(seeds, reading, min_rating)
+    return _out(found, _triples(corpus, reading), settings, folder, seed, split=split)
+
+
+def _triples(rows: Rows, reading: Reading) -> list[Triple]:
+    read = read_outputs(rows, reading)
+    return _of_texts(read.outputs, read.group)
+
+
+def _of_texts(texts: Texts, messages: Sequence[str]) -> list[Triple]:
+    columns = zip(texts.ids, texts.sources, messages, texts.texts, strict=True)
+    return [Triple(id=i, context=c, message=m, response=r) for i, c, m, r in columns]
+
+
+def _seeds(rows: Rows, reading: Reading, least: float | None) -> Sequence[Triple]:
+    if least is None:
+        return _triples(rows, reading)
+    read = read_pool(rows, reading)
+    triples = _of_texts(read.pool, read.group)
+    found = seeds_of(triples, read.pool.human, least)
+    note(f"{len(found)} of {len(triples)} triples have a mean rating of at least {least:g}")
+    return found
+
+
+def _out(
+    seeds: Sequence[Triple],
+    corpus: Sequence[Triple],
+    settings: Mining,
+    folder: Path,
+    seed: int,
+    *,
+    split: bool,
+) -> MineResult:
+    found: Sequence[Candidate] = mined(seeds, corpus, settings)
+    if split:
+        halves = split_of(seeds, seed)
+        found = [replace(c, split=halves[c.item]) for c in found]
+    found = for_raters(found, seed)
+    _write(folder / RATERS, [{name: getattr(c, name) for name in SHOWN} for c in found])
+    _write(folder / KEY, [asdict(c) for c in found])
+    kinds = Counter(c.kind for c in found)
+    counts = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
+    return MineResult(
+        candidates=tuple(found),
+        summary=f"{len(seeds)} seeds, {len(found)} responses to rate: {counts}",
+        signature=Signature("mine").plus(**asdict(settings), split=split, seed=seed),
+    )
+
+
+def _back(rows: Rows, folder: Path, scale: tuple[float, float], max_bytes: int) -> MineResult:
+    check_scale(scale)
+    key = _key(folder / KEY)
+    columns = Columns(text="response", id="id")
+    pool = read_pool(rows, Reading(columns=columns, max_bytes=max_bytes)).pool
+    _check_texts(key, dict(zip(pool.ids, pool.texts, strict=True)), rows)
+    found = weighted(key, dict(zip(pool.ids, pool.human.tolist(), strict=True)), scale)
+    _write(folder / REFERENCES, [asdict(one) for one in found])
+    without = sum(max(row.weights) <= 0 for row in found)
+    return MineResult(
+        weighted=tuple(found),
+        summary=(
+            f"{len(found)} items with {sum(len(row.references) for row in found)} weighted "
+            f"references; {len(key) - len(pool.ids)} responses were not rated; "
+            f"{without} items have no positive weight"
+        ),
+        signature=Signature("mine").plus(scale=scale),
+    )
+
+
+def _check_texts(key: Sequence[Candidate], texts: Mapping[str, str], rows: Rows) -> None:
+    """Raises InputError where an id stands for another response than the one that went out."""
+    paths = [fspath(path) for path in rows if isinstance(path, str | PathLike)]
+    for candidate in key:
+        if texts.get(candidate.id, candidate.response) != candidate.response:
+            raise InputError(
+                f"id '{candidate.id}' has another response than in the key",
+                path=", ".join(paths) or None,
+                column="response",
+                remedy="give the ratings of this mining, with the responses as they went out",
+            )
+
+
+def _key(path: Path) -> list[Candidate]:
+    """What went out to raters, with the origins that they did not see."""
+    if not is_file(path):
+        remedy = "name the folder of the first step"
+        raise InputError("no such file", path=str(path), remedy=remedy)
+    with reading(path):
+        lines = path.read_bytes().splitlines()
+    found = []
+    for number, line in enumerate(lines, 1):
+        try:
+            found.append(msgspec.json.decode(line, type=Candidate))
+        except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as fault:
+            raise InputError(
+                f"this is no line of the key ({fault})",
+                path=str(path),
+                line=number,
+                remedy="leave key.jsonl as the first step wrote it",
+            ) from fault
+    return found
+
+
+def _write(path: Path, rows: Sequence[Mapping[str, object]]) -> None:
+    write_atomic(str(path), b"".join(msgspec.json.encode(row) + b"\n" for row in rows))
+    note(f"wrote {path}")

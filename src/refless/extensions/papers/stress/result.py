@@ -1,0 +1,184 @@
+"""What each probe found: the result of `refless stress`."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from refless.extensions.papers.stress.material import Material
+from refless.extensions.papers.stress.rows import Probe, Row, Stressed, percent_of, relative
+from refless.registry.nouns import counted
+from refless.report.document import Document, Section, Table
+from refless.report.export import Cell, Rows
+from refless.report.record import Count, Record, Signed, record
+from refless.report.result import Result
+from refless.report.wording import clipped, labels, number, sentence, with_interval
+
+TITLES = {
+    "references": "People or systems",
+    "frequent": "Frequent words",
+    "rare": "Rare words",
+    "sentence": "One sentence for everything",
+    "direction": "Better or worse",
+    "useless": "Outputs of no use",
+    "stuffing": "Stuffed with what was rated highly",
+}
+ADVICE = (
+    "Scores are no proof of human parity, small differences say little, and a high correlation "
+    "with human ratings is not enough: a metric that people can game will be gamed."
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class StressedRecord:
+    """All probes of one metric, estimator or scorer, and why others were not run."""
+
+    label: str
+    signature: Signed
+    probes: tuple[Probe, ...]
+    skipped: Mapping[str, str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class StressRecord(Record):
+    """What each probe found.
+
+    Attributes:
+        n: items; systems: names of the outputs' systems.
+        notes: what was left out.
+        results: one a metric, estimator or scorer.
+    """
+
+    command: Literal["stress"] = "stress"
+    n: Count
+    systems: tuple[str, ...]
+    notes: tuple[str, ...]
+    results: tuple[StressedRecord, ...]
+    advice: str
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class StressResult(Result):
+    """What each probe found.
+
+    Attributes:
+        stressed: one a metric, estimator or scorer, with a signature of its own; `signature` is
+            that of the first.
+        material: items, references and outputs.
+        remarks: what was left out.
+    """
+
+    record = StressRecord
+    stressed: tuple[Stressed, ...]
+    material: Material
+    remarks: tuple[str, ...]
+
+    def _shown(self) -> Document:
+        items = counted(len(self.material.items), "item")
+        return Document(
+            title=f"{counted(len(self.stressed), 'scorer')} under stress on {items}",
+            verdict=" ".join(map(_verdict, self.stressed)),
+            sections=(
+                *(Section(lines=(note,), warning=True) for note in self.remarks),
+                *(section for one in self.stressed for section in _sections(one)),
+                Section(lines=(ADVICE,)),
+            ),
+            signatures=tuple(str(one.signature) for one in self.stressed),
+        )
+
+    def _json(self) -> Record:
+        return self._record(
+            n=len(self.material.items),
+            systems=tuple(self.material.systems),
+            notes=self.remarks,
+            results=tuple(record(StressedRecord, one) for one in self.stressed),
+            advice=ADVICE,
+        )
+
+    def _rows(self) -> Rows:
+        """One mapping a row of a probe."""
+        return [
+            _flat(one.label, probe, row)
+            for one in self.stressed
+            for probe in one.probes
+            for row in probe.rows
+        ]
+
+
+def _flat(label: str, probe: Probe, row: Row) -> dict[str, Cell]:
+    (low, high), (change_low, change_high) = row.score_interval, row.change_interval
+    return {
+        "metric": label,
+        "probe": probe.name,
+        "label": row.label,
+        "score": row.score,
+        "low": low,
+        "high": high,
+        "sd": row.sd,
+        "change": row.change,
+        "change_low": change_low,
+        "change_high": change_high,
+        "share": row.share,
+        "coverage": row.coverage,
+        "text": " ||| ".join(row.texts),
+        "fooled": "" if probe.fooled is None else str(probe.fooled).lower(),
+    }
+
+
+def _verdict(one: Stressed) -> str:
+    """How many of the tests that came to a verdict fooled it."""
+    decided = [probe.fooled for probe in one.probes if probe.fooled is not None]
+    if not decided:
+        return f"No test of {one.label} came to a verdict."
+    return f"{one.label} is fooled by {sum(decided)} of {counted(len(decided), 'test')}."
+
+
+def _sections(one: Stressed) -> list[Section]:
+    marks = {True: "FOOLED", False: "holds", None: "-"}
+    lines = tuple(f"{marks[probe.fooled]} ({probe.name}): {probe.verdict}" for probe in one.probes)
+    skipped = tuple(
+        f"Not run: {name}. {sentence(reason.rstrip('.'))}." for name, reason in one.skipped.items()
+    )
+    return [
+        Section(title=one.label, lines=lines),
+        *map(_section, one.probes),
+        *([Section(lines=skipped)] if skipped else []),
+    ]
+
+
+def _section(probe: Probe) -> Section:
+    base = probe.rows[0]
+    shares = any(row.share == row.share for row in probe.rows)
+    names = labels([row.label for row in probe.rows], 34)
+    header = ("", *(("words",) if shares else ()), "score, 95 % interval", "change", "in %")
+    rows = tuple(
+        (
+            names[row.label],
+            *((percent_of(row.share) if row.share == row.share else "",) if shares else ()),
+            with_interval(row.score, row.score_interval),
+            number(row.change) if row.change == row.change else "",
+            _percent(relative(row, base)),
+        )
+        for row in probe.rows
+    )
+    numeric = (False, *((True,) if shares else ()), True, True, True)
+    return Section(
+        title=TITLES[probe.name],
+        lines=(probe.about, *_texts(probe)),
+        table=Table(header=header, rows=rows, numeric=numeric),
+    )
+
+
+def _texts(probe: Probe) -> tuple[str, ...]:
+    """The sentences behind the rows, each row's last one."""
+    shown = []
+    for row in probe.rows:
+        if row.texts:
+            where = ""
+            if row.in_references is not None:
+                where = f" (in the references of {counted(row.in_references, 'item')})"
+            shown.append(f"{row.label}: {clipped(row.texts[-1], 200)}{where}")
+    return tuple(shown)
+
+
+def _percent(value: float) -> str:
+    return "" if value != value else f"{100 * value:+.1f}"

@@ -1,0 +1,5 @@
+"""RatPred: a learned estimator that reads source and output; torch is imported when it is used."""
+
+from refless.extensions.ratpred.estimator import RatPred
+
+__all__ = ["RatPred"]

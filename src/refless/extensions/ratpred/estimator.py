@@ -1,0 +1,383 @@
+"""RatPred: a network that reads source and output and says what people would rate it."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from io import BytesIO
+from pathlib import Path
+from typing import Annotated, Any, ClassVar
+
+import numpy as np
+
+from refless.data.human import canonical_order, fingerprint, pool_of
+from refless.data.records import Estimates, Outputs, RatedPool, Reason, Residuals, ends_of
+from refless.data.stored import Array, Arrays, hold
+from refless.estimators.explanation import Explanation
+from refless.estimators.given import outputs_in
+from refless.estimators.protocol import (
+    FOLDS,
+    SEED,
+    SUBSAMPLE,
+    THREADS,
+    USE_SOURCE,
+    Estimator,
+    one_output,
+)
+from refless.estimators.refits import grouped_refits
+from refless.extensions.ratpred.model import MODEL, Model, load, model_in
+from refless.extensions.ratpred.reading import SLOTS, Pair, reader_of
+from refless.extensions.ratpred.settings import Settings
+from refless.files.folders import claimed
+from refless.metrics.index import RatedIndex, rated_in
+from refless.registry.arrays import FloatArray, IntArray
+from refless.registry.errors import MissingExtraError, UsageError
+from refless.registry.signature import Signature
+from refless.registry.spec import About
+from refless.registry.version import __version__
+from refless.stats.intervals import conformal_radius
+from refless.text.embed import file_digest
+
+FEWEST = 20  # rated texts for a network and for the choice of its epoch
+DEVICE = About("cpu or cuda; none: an accelerator where there is one")
+KEPT = ("scale", "aggregate", "pool", "size")  # what a signature says of the rated texts
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Learned:
+    """What `fit` learns; `rated` are the texts in use, canonically, `model` None for too few."""
+
+    rated: RatedPool
+    model: Model | None
+    about: dict[str, Any]
+
+
+@dataclass(kw_only=True, repr=False)
+class RatPred(Estimator, Settings):
+    """Two recurrent encoders, of source and text, and fully connected layers (Dusek et al. 2017).
+
+    Sources that are dialogue acts (`inform(name='x',food=y)`) are read as triples, and values of
+    their slots are replaced by placeholders in source and text; other sources are read as words.
+    Published are clipped and rounded estimates that are not calibrated.
+
+    Attributes:
+        model: a folder made by `save` or `refless train`; `fit` then trains nothing.
+        slots: slots whose values become placeholders; () reads all words as they are.
+        synthetic_errors: learn from rated texts with errors too, in the first epochs (setup 2).
+        references: pairs (source, text) of people, taken for perfect, in these epochs.
+        ensemble_size: networks from different seeds, whose mean is the estimate.
+        calibrated: bring estimates to the level of the ratings, by a line on the texts of the
+            validation split.
+        threads: torch's own number by default; last digits depend on it.
+    """
+
+    model: Annotated[str | None, About("a folder made by refless train")] = None
+    use_source: Annotated[bool, USE_SOURCE] = True
+    slots: Annotated[tuple[str, ...], About("slots whose values become placeholders")] = tuple(
+        sorted(SLOTS)
+    )
+    synthetic_errors: Annotated[bool, About("learn from texts with errors made on purpose")] = True
+    references: tuple[tuple[str, str], ...] = ()
+    vectors: Annotated[
+        str | None, About("file of word vectors, with which words begin that have one")
+    ] = None
+    ensemble_size: Annotated[int, About("networks whose mean is the estimate", at_least=1)] = 1
+    validation_split: Annotated[
+        float, About("share of the rated texts that chooses the epoch", above=0, at_most=0.5)
+    ] = 0.25
+    calibrated: Annotated[bool, About("bring estimates to the level of the ratings")] = True
+    clipped: Annotated[bool, About("clip estimates to the range of the ratings")] = True
+    rounded: Annotated[bool, About("round them to the steps of the ratings")] = False
+    folds: Annotated[int, FOLDS] = 5
+    subsample: Annotated[float, SUBSAMPLE] = 1.0
+    seed: Annotated[int, SEED] = 0
+    threads: Annotated[int | None, THREADS] = None
+    device: Annotated[str | None, DEVICE] = None
+    checkpoint: Annotated[
+        str | None, About("folder in which training is kept, so that a stopped one goes on")
+    ] = None
+
+    _later: ClassVar = frozenset(
+        {"calibrated", "clipped", "rounded", "folds", "threads", "checkpoint"}
+    )
+
+    @property
+    def title(self) -> str:
+        """`RatPred`."""
+        return "RatPred"
+
+    @property
+    def settings(self) -> Settings:
+        """The network and its schedule."""
+        return Settings(**{f.name: getattr(self, f.name) for f in fields(Settings)})
+
+    @property
+    def trained(self) -> Model:
+        """The trained model.
+
+        Raises:
+            UsageError: too few rated texts for one.
+        """
+        state: _Learned = self._state()
+        if state.model is None:
+            raise UsageError(f"RatPred needs {FEWEST} rated texts with words or more")
+        return state.model
+
+    def _learn(self, given: RatedPool | RatedIndex) -> _Learned:
+        """Trains on rated texts, or loads `model`, which has been trained already.
+
+        Raises:
+            MissingExtraError: torch is not installed.
+            InputError: a source that begins as dialogue acts do and is none, with its position.
+        """
+        _check_torch(self.threads)
+        pool = rated_in(given)
+        if self.model is not None:
+            model = self._loaded(pool)
+            return _Learned(self.drawn(pool), model, model.about)
+        about = self._about(pool)
+        return _Learned(self.drawn(pool), self._trained(self.drawn(pool), about), about)
+
+    def learned(self) -> tuple[dict[str, object], Arrays]:
+        """The model, all but its weights as facts; those as safetensors."""
+        model = self.trained
+        return model.described(), {"weights.bytes": np.frombuffer(model.weights(), np.uint8)}
+
+    def _relearn(
+        self, pool: RatedPool, facts: Mapping[str, Any], arrays: Mapping[str, Array]
+    ) -> _Learned:
+        _check_torch(self.threads)
+        hold(set(arrays) == {"weights.bytes"}, "it names no weights")
+        model = model_in(facts, BytesIO(arrays["weights.bytes"].tobytes()))
+        return _Learned(self.drawn(pool), model, model.about)
+
+    def from_model(self) -> RatedPool | None:
+        """No rated texts, on the scale of `model`: with it `fit` needs no others."""
+        if self.model is None:
+            return None
+        about = load(self.model).about
+        scale = about["scale"] and (about["scale"][0], about["scale"][1])
+        return pool_of([], [], scale=scale, aggregate=about["aggregate"])
+
+    def _loaded(self, given: RatedPool) -> Model:
+        own = [f.name for f in fields(Settings) if getattr(self, f.name) != f.default]
+        if own:
+            raise UsageError(f"the model in {self.model} is trained; leave out {', '.join(own)}")
+        model = load(self.model or "")
+        made: tuple[float, float] | None = model.about["scale"] and tuple(model.about["scale"])
+        if given.scale != made:
+            raise UsageError(
+                f"the model in {self.model} was trained with "
+                + (f"--scale {made[0]:g} {made[1]:g}" if made else "ratings without --scale")
+                + "; give the same scale"
+            )
+        return model
+
+    def _about(self, pool: RatedPool) -> dict[str, Any]:
+        """What a model trained on a pool says of itself."""
+        rated = self.drawn(pool)
+        return {
+            "pool": fingerprint(pool.take(canonical_order(pool))),
+            "size": len(rated),
+            "scale": pool.scale,
+            "aggregate": pool.aggregate,
+            "sources": self.use_source and len(set(rated.sources)) > 1,
+            "signature": str(self._signed()),
+        }
+
+    def _trained(self, rated: RatedPool, about: dict[str, Any]) -> Model | None:
+        from refless.extensions.ratpred.fitting import Material, Plan, modelled
+
+        sources = rated.sources if about["sources"] else ()
+        reader = reader_of(sources, frozenset(self.slots))
+        read = reader.pairs(sources, rated.texts)
+        rows = np.array([i for i, pair in enumerate(read) if pair.text], dtype=np.int64)
+        if len(rows) < FEWEST:
+            return None
+        human = rated.human[rows]
+        scale = (0.0, 1.0) if rated.scale is not None else (human.min(), human.max())
+        people = [(s if sources else "", t) for s, t in self.references]
+        more = reader.pairs([s for s, _ in people], [t for _, t in people])
+        material = Material(
+            pairs=[read[i] for i in rows],
+            ratings=human,
+            names=[(sources[i] if sources else "", rated.texts[i]) for i in rows],
+            references=[pair for pair in more if pair.text],
+            scale=(float(scale[0]), float(scale[1])),
+            synthetic_errors=self.synthetic_errors,
+            vectors=self.vectors,
+        )
+        plan = Plan(
+            settings=self.settings,
+            ensemble_size=self.ensemble_size,
+            validation_split=self.validation_split,
+            seed=self.seed,
+            device=_device(self.device),
+            calibrated=self.calibrated,
+            clipped=self.clipped,
+            rounded=self.rounded,
+        )
+        kept = Path(self.checkpoint) if self.checkpoint is not None else None
+        return modelled(material, reader, plan, about, progress=self.progress, checkpoint=kept)
+
+    def estimate(self, X: Any) -> Estimates:  # noqa: ANN401, N803 - outputs or texts, see `given`
+        """Each output's rating, with an interval from the errors on the validation texts.
+
+        Raises:
+            UsageError: rated texts with sources and outputs without.
+        """
+        outputs, state = outputs_in(X), self._state()
+        values = np.full(len(outputs), np.nan)
+        if state.model is not None:
+            pairs = self._pairs(outputs, state.model)
+            rows = [i for i, pair in enumerate(pairs) if pair.text]
+            y = state.model.predict([pairs[i] for i in rows])
+            values[rows] = state.model.range.rating(
+                y, calibrated=self.calibrated, clipped=self.clipped, rounded=self.rounded
+            )
+        return self._answer(outputs, values)
+
+    def _pairs(self, outputs: Outputs, model: Model) -> list[Pair]:
+        if model.about["sources"] and not outputs.sources:
+            raise UsageError(
+                "the rated texts have sources and the outputs have none: give the outputs' "
+                "sources too, or train without (ratpred:use_source=no)"
+            )
+        sources = outputs.sources if model.about["sources"] else ()
+        return model.reader.pairs(sources, outputs.texts)
+
+    def held_out(self, pool: RatedPool | RatedIndex, groups: IntArray | None = None) -> Estimates:
+        """Each text estimated by networks trained on the folds without its group.
+
+        Raises:
+            UsageError: a trained model, which has seen the texts.
+        """
+        if self.model is not None:
+            raise UsageError("a trained model has seen its texts; leave model= out to validate")
+        return grouped_refits(self, rated_in(pool), groups, self.folds)
+
+    def residuals(self) -> Residuals:
+        """Human rating minus estimate of the validation texts.
+
+        These have chosen the epoch, so residuals are a little too small.
+        """
+        model = self._state().model
+        if model is None:
+            return Residuals(values=np.zeros(0))
+        human, estimates = model.validation
+        order = np.argsort(human - estimates, kind="stable")
+        return Residuals(values=(human - estimates)[order], human=human[order])
+
+    def _answer(self, outputs: Outputs, values: FloatArray) -> Estimates:
+        state = self._state()
+        reasons = tuple(_reason(outputs, i, values[i]) for i in range(len(outputs)))
+        values = np.where([reason == "" for reason in reasons], values, np.nan)
+        radius = conformal_radius(self.residuals().values)
+        ends = ends_of(state.rated.scale)
+        return Estimates(
+            ids=outputs.ids,
+            values=values,
+            reasons=reasons,
+            support=np.where(np.isnan(values), 0, state.about["size"]).astype(np.int64),
+            low=np.clip(values - radius, *ends),
+            high=np.clip(values + radius, *ends),
+        )
+
+    def explain(
+        self,
+        output: str | Outputs,
+        *,
+        hide: str | None = None,
+        most: int | None = None,  # noqa: ARG002 - there are no neighbours to count
+    ) -> Explanation:
+        """The estimate with its interval: a network rests on no single rated text.
+
+        Args:
+            output: a text, or Outputs of length 1.
+            hide: id of a rated text to hold out, by training without it.
+            most: without effect here.
+        """
+        outputs, rated = one_output(output), self.rated
+        if hide is not None and hide in rated.ids and self.model is None:
+            return self._without(hide).explain(outputs)
+        found = self.estimate(outputs)
+        return Explanation.of(found, len(rated))
+
+    def save(self, folder: str | Path) -> None:
+        """Writes the trained model to a folder: safetensors and JSON.
+
+        Raises:
+            InputError: a folder that cannot be written; a model that is there is then kept.
+        """
+        model = self.trained
+        with claimed(folder, MODEL) as claim:
+            model.put(claim)
+
+    def signature(self, pool: RatedPool | RatedIndex | None = None) -> Signature:
+        """Parameters and, fitted or with a pool, the rated texts; of a model, what made it."""
+        about = None
+        if self._fitted is not None and (pool is None or self.model is not None):
+            about = self._fitted.learned.about
+        elif self.model is not None:
+            about = load(self.model).about
+        elif pool is not None:
+            about = self._about(rated_in(pool))
+        signed = self._signed() if about is None else Signature.parse(about["signature"])
+        signed = signed.plus(
+            calibrated=self.calibrated,
+            clipped=self.clipped,
+            rounded=self.rounded,
+            folds=self.folds,
+        )
+        if about is not None:
+            signed = signed.plus(**{name: about[name] for name in KEPT})
+        return signed.plus(v=__version__)
+
+    def _signed(self) -> Signature:
+        """What training depends on."""
+        people = self.references
+        texts, sources = [text for _, text in people], [source for source, _ in people]
+        digest = fingerprint(pool_of(texts, [0.0] * len(people), sources=sources))
+        slots = "default" if set(self.slots) == SLOTS else tuple(sorted(self.slots))
+        return Signature("ratpred").plus(
+            source=self.use_source,
+            delex=slots or None,
+            synthetic_errors=self.synthetic_errors,
+            references=f"{len(people)}-{digest}" if people else None,
+            vectors=file_digest(self.vectors)[:8] if self.vectors else None,
+            **asdict(self.settings),
+            ensemble_size=self.ensemble_size,
+            validation_split=self.validation_split,
+            sub=self.subsample,
+            seed=self.seed,
+        )
+
+
+def _reason(outputs: Outputs, i: int, value: float) -> Reason:
+    if outputs.bad and outputs.bad[i]:
+        return "bad-row"
+    if not outputs.texts[i].strip():
+        return "empty"
+    return "too-few" if np.isnan(value) else ""
+
+
+def _check_torch(threads: int | None) -> None:
+    try:
+        import safetensors  # noqa: F401
+        import torch
+    except ImportError as error:
+        raise MissingExtraError("RatPred", "neural") from error
+    if threads is not None:
+        torch.set_num_threads(threads)
+
+
+def _device(name: str | None) -> str:
+    """The device asked for, else a graphics card if there is one; UsageError for one not here."""
+    import torch
+
+    if name is None:
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    try:
+        torch.zeros(1).to(name).cpu()
+    except (RuntimeError, AssertionError, ValueError) as fault:
+        why = str(fault).split("\n")[0][:80]
+        raise UsageError(f"there is no device '{name}' here ({why}); use cpu or cuda") from fault
+    return name

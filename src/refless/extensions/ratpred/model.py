@@ -1,0 +1,295 @@
+"""A trained model: everything that an estimate needs, in a folder of safetensors and JSON."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, astuple, dataclass, field, replace
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Annotated, Any
+
+import msgspec
+import numpy as np
+
+from refless.data.human import check_scale
+from refless.data.records import Aggregate, Scale
+from refless.extensions.ratpred.reading import Dictionary, Pair, Reader
+from refless.extensions.ratpred.settings import Settings
+from refless.files.folders import Claim, Files, Kind, read
+from refless.registry.arrays import FloatArray
+from refless.registry.errors import UsageError
+from refless.registry.signature import Signature
+from refless.registry.version import __version__
+from refless.stats.correlation import is_constant
+
+if TYPE_CHECKING:
+    from refless.extensions.ratpred.network import Network
+
+MOST_LEVELS = 101
+WEIGHTS = "model"
+MODEL = Kind(
+    name="model",
+    manifest="model.json",
+    format=3,
+    suffix=".safetensors",
+    alone=False,
+    missing="no trained model is there: model.json is missing",
+    remedy="name a folder made by 'refless train', or train it again",
+    older={2: {WEIGHTS: "model.safetensors"}},
+    unfinished=("model.json.new",),
+)
+Natural = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Range:
+    """How predictions come back to the ratings: y = (rating - offset) / unit.
+
+    Attributes:
+        low, high: lowest and highest rating of the training data.
+        precision: step of its ratings from `low`, None where they have none.
+        start, slope: the line that brings predictions y to the level of the ratings.
+    """
+
+    offset: float
+    unit: float
+    low: float
+    high: float
+    precision: float | None
+    start: float = 0.0
+    slope: float = 1.0
+
+    @classmethod
+    def of(cls, ratings: FloatArray) -> Range:
+        """The range and the precision found in ratings; at least one."""
+        ordered = np.sort(ratings)
+        return cls(
+            offset=float(ordered.mean()),
+            unit=1.0 if is_constant(ordered) else float(ordered.std()),
+            low=float(ordered[0]),
+            high=float(ordered[-1]),
+            precision=_precision(ordered),
+        )
+
+    def calibrated(self, y: FloatArray, ratings: FloatArray) -> Range:
+        """With the line of least squares from predictions to ratings of the same texts.
+
+        The epoch that is kept has the best correlations, whatever its level: after an epoch with
+        synthetic errors, most of whose ratings are low, estimates are too low. A line that falls
+        becomes the mean; without two different predictions only the level is moved.
+        """
+        wanted = (ratings - self.offset) / self.unit
+        if len(y) == 0:
+            return self
+        spread = float(np.square(y - y.mean()).sum())
+        slope = 1.0
+        if spread > 1e-12 * len(y):
+            slope = max(0.0, float(((y - y.mean()) * (wanted - wanted.mean())).sum()) / spread)
+        return replace(self, start=float(wanted.mean() - slope * y.mean()), slope=slope)
+
+    def rating(
+        self, y: FloatArray, *, calibrated: bool, clipped: bool, rounded: bool
+    ) -> FloatArray:
+        """Predictions in the units of the ratings; clipped and rounded is published (section 2)."""
+        values = self.offset + self.unit * (self.start + self.slope * y if calibrated else y)
+        if clipped:
+            values = np.clip(values, self.low, self.high)
+        if rounded and self.precision is not None:
+            values = self.low + np.rint((values - self.low) / self.precision) * self.precision
+        return values
+
+    def levels(self, target: str) -> tuple[float, ...]:
+        """The ratings that there can be, standardised, for a target that classifies them.
+
+        Raises:
+            UsageError: ratings without steps, or with too many.
+        """
+        if target == "number":
+            return ()
+        count = 0 if self.precision is None else round((self.high - self.low) / self.precision) + 1
+        if not 2 <= count <= MOST_LEVELS:
+            raise UsageError(
+                f"the target {target!r} needs ratings in steps, {MOST_LEVELS} levels at most: "
+                + (f"these have {count}" if count > 1 else "these have none")
+                + "; use the target 'number'"
+            )
+        ratings = self.low + np.arange(count) * (self.precision or 0.0)
+        return tuple(((ratings - self.offset) / self.unit).tolist())
+
+
+def _precision(ordered: FloatArray) -> float | None:
+    """The least gap between sorted ratings, if all gaps are multiples of it."""
+    gaps = np.unique(np.round(np.diff(np.unique(ordered)), 9))
+    if len(gaps) == 0:
+        return None
+    steps = gaps / gaps[0]
+    return float(gaps[0]) if np.allclose(steps, np.rint(steps), atol=1e-6) else None
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Model:
+    """Trained networks, whose mean is the estimate.
+
+    Attributes:
+        networks: one or more, on the CPU.
+        validation: [2, n] human rating and estimate of the texts that chose the epochs to keep.
+        about: the signature of the training, the pool's fingerprint, size, scale and aggregate.
+        history: one mapping a network and epoch.
+    """
+
+    networks: tuple[Network, ...]
+    settings: Settings
+    reader: Reader
+    dictionary: Dictionary
+    range: Range
+    validation: FloatArray
+    about: dict[str, Any]
+    history: tuple[dict[str, Any], ...] = field(default=())
+
+    def predict(self, pairs: Sequence[Pair]) -> FloatArray:
+        """[n] mean standardised prediction of the networks, each different pair computed once."""
+        from refless.extensions.ratpred.training import predictions
+
+        known = {pair: place for place, pair in enumerate(dict.fromkeys(pairs))}
+        encoded = self.dictionary.encoded(list(known))
+        mean = np.mean([predictions(network, encoded) for network in self.networks], axis=0)
+        return np.asarray(mean[[known[pair] for pair in pairs]])
+
+    def put(self, claim: Claim) -> None:
+        """Writes the folder; a model that is there is replaced in one step.
+
+        Raises:
+            InputError: no space, or a folder that cannot be written; the old model is kept.
+        """
+        described = {"version": __version__, **self.described()}
+        claim.put(described, [(WEIGHTS, self.weights())], self.about["pool"])
+
+    def weights(self) -> bytes:
+        """The networks as safetensors."""
+        from safetensors.torch import save
+
+        return save(
+            {
+                f"{i}.{name}": value.contiguous()
+                for i, network in enumerate(self.networks)
+                for name, value in network.state_dict().items()
+            }
+        )
+
+    def described(self) -> dict[str, object]:
+        """All besides, for JSON."""
+        return {
+            "settings": asdict(self.settings),
+            "reader": {"acts": self.reader.acts, "slots": sorted(self.reader.slots)},
+            "dictionary": asdict(self.dictionary),
+            "range": asdict(self.range),
+            "validation": self.validation.tolist(),
+            "about": self.about,
+            "history": self.history,
+        }
+
+
+class About(msgspec.Struct, frozen=True):
+    """What a model says of the rated texts that taught it."""
+
+    pool: Annotated[str, msgspec.Meta(pattern=r"\A[0-9a-f]{12}\Z")]
+    size: Natural
+    scale: Scale | None
+    aggregate: Aggregate
+    sources: bool
+    signature: str
+
+
+class Line(msgspec.Struct, frozen=True):
+    """An epoch of one network."""
+
+    network: Natural
+    number: Natural
+    synthetic: bool
+    loss: float | None
+    pearson: float | None
+    spearman: float | None
+    best: bool
+
+
+class Described(msgspec.Struct, frozen=True):
+    """What model.json says; what else it holds does not count."""
+
+    settings: Settings
+    reader: Reader
+    dictionary: Dictionary
+    range: Range
+    validation: tuple[list[float], list[float]]
+    about: About
+    history: list[Line]
+
+
+def load(folder: str | Path) -> Model:
+    """The model of a folder.
+
+    Raises:
+        InputError: no model there, one of another format, or one that is damaged.
+    """
+    return read(folder, MODEL, _made)
+
+
+def _made(manifest: dict[str, Any], files: Files) -> Model:
+    if WEIGHTS not in files:
+        raise ValueError("it names no weights")
+    return model_in(manifest, files[WEIGHTS])
+
+
+def model_in(described: Mapping[str, Any], weights: IO[bytes]) -> Model:
+    """The model of what `described` and `weights` say.
+
+    Raises:
+        ValueError: anything that they cannot have said.
+    """
+    found = msgspec.convert(described, Described)
+    _check(found)
+    names, span, settings = found.dictionary, found.range, found.settings
+    return Model(
+        networks=_networks(weights, names, settings, span.levels(settings.target)),
+        settings=settings,
+        reader=found.reader,
+        dictionary=names,
+        range=span,
+        validation=np.array(found.validation).reshape(2, -1),
+        about=msgspec.to_builtins(found.about),
+        history=tuple(map(msgspec.to_builtins, found.history)),
+    )
+
+
+def _check(found: Described) -> None:
+    """Raises ValueError for numbers that cannot be."""
+    span = [one for one in astuple(found.range) if one is not None]
+    if not all(map(math.isfinite, span)) or found.range.unit <= 0 or found.range.precision == 0:
+        raise ValueError("its range is none")
+    if not np.isfinite(np.concatenate(found.validation)).all():
+        raise ValueError("a validation text has no number")
+    if len(found.validation[0]) != len(found.validation[1]):
+        raise ValueError("the validation texts have not one estimate each")
+    check_scale(found.about.scale)
+    Signature.parse(found.about.signature)
+
+
+def _networks(
+    file: IO[bytes], names: Dictionary, settings: Settings, levels: Sequence[float]
+) -> tuple[Network, ...]:
+    """The networks in a file; ValueError for one that is damaged or of other sizes."""
+    from refless.extensions.ratpred.network import Network, tables_in
+
+    tables = tables_in(file)
+    wanted = Network.shapes(names.sizes, settings, levels, most=len(tables))
+    count, rest = divmod(len(tables), len(wanted))
+    if rest or count == 0:
+        raise ValueError("the weights are not those of whole networks")
+    found = []
+    for i in range(count):
+        own = {name: tables.get(f"{i}.{name}") for name in wanted}
+        if any(table is None or table.shape != wanted[name] for name, table in own.items()):
+            raise ValueError("the weights have other sizes than the network")
+        network = Network.empty(names.sizes, settings, levels)
+        network.load_state_dict(own)
+        found.append(network)
+    return tuple(found)

@@ -1,0 +1,108 @@
+"""Sources and texts -> tokens -> ids: what the network reads (section 3.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from itertools import chain
+
+import numpy as np
+
+from refless.extensions.ratpred.batches import Encoded, padded
+from refless.registry.arrays import FloatArray
+from refless.registry.errors import InputError
+from refless.text.meaning import NULL, delexicalized, looks_like_act, triples, words
+
+SLOTS = frozenset(
+    {
+        "addr", "address", "area", "count", "eattype", "food", "good_for_meal", "name", "near",
+        "phone", "postcode", "price", "price_range", "type",
+    }
+)  # fmt: skip
+UNKNOWN = 1  # id of a token that was not among the training data; 0 is the end
+Tokens = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A source and a text as tokens; a text without tokens has no estimate."""
+
+    source: Tokens
+    text: Tokens
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """How pairs are read.
+
+    Attributes:
+        acts: whether sources are dialogue acts, else they are words.
+        slots: slots whose values are delexicalised; empty for the lexicalised variant.
+    """
+
+    acts: bool
+    slots: frozenset[str]
+
+    def pair(self, source: str, text: str) -> Pair:
+        """The tokens of one source and one text.
+
+        Raises:
+            InputError: a source that is no dialogue act where all rated ones are.
+        """
+        if not self.acts:
+            return Pair(tuple(words(source)) or (NULL,), tuple(words(text)))
+        tokens, acts = delexicalized(text, triples(source), self.slots)
+        return Pair(tuple(chain.from_iterable(acts)), tuple(tokens))
+
+    def pairs(self, sources: Sequence[str], texts: Sequence[str]) -> list[Pair]:
+        """The tokens of many, each different pair read once; () stands for no sources at all."""
+        known: dict[tuple[str, str], Pair] = {}
+        found = []
+        for row, (source, text) in enumerate(zip(sources or [""] * len(texts), texts, strict=True)):
+            if (source, text) not in known:
+                try:
+                    known[source, text] = self.pair(source, text)
+                except InputError as error:
+                    raise InputError(
+                        f"source of text {row + 1}: {error.found}", remedy=error.remedy
+                    ) from error
+            found.append(known[source, text])
+        return found
+
+
+def reader_of(sources: Sequence[str], slots: AbstractSet[str] = SLOTS) -> Reader:
+    """A reader for sources like these: dialogue acts if every one of them begins as one."""
+    acts = bool(sources) and all(map(looks_like_act, sources))
+    return Reader(acts=acts, slots=frozenset(slots))
+
+
+@dataclass(frozen=True, slots=True)
+class Dictionary:
+    """The tokens of each side, sorted; a token's id is its place + 2."""
+
+    source: Tokens
+    text: Tokens
+
+    @classmethod
+    def of(cls, pairs: Sequence[Pair]) -> Dictionary:
+        """All tokens of the training data."""
+        return cls(
+            tuple(sorted({token for pair in pairs for token in pair.source})),
+            tuple(sorted({token for pair in pairs for token in pair.text})),
+        )
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Ids of each side, the end and the unknown token included."""
+        return {"source": len(self.source) + 2, "text": len(self.text) + 2}
+
+    def encoded(self, pairs: Sequence[Pair], y: FloatArray | None = None) -> Encoded:
+        """Pairs as ids, with their standardised ratings (0 without)."""
+        sides = []
+        for name in ("source", "text"):
+            ids = {token: place + 2 for place, token in enumerate(getattr(self, name))}
+            rows = [[ids.get(token, UNKNOWN) for token in getattr(pair, name)] for pair in pairs]
+            sides.append(padded(rows))
+        ratings = np.zeros(len(pairs)) if y is None else y
+        return Encoded(source=sides[0], text=sides[1], y=ratings)

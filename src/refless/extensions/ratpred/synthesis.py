@@ -1,0 +1,133 @@
+"""Synthetic training data: texts with errors made on purpose and lower ratings (section 3.3)."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from refless.extensions.ratpred.reading import Pair, Tokens
+from refless.registry.arrays import FloatArray
+
+ERRORS = 4  # versions of each text, with 1 to so many errors
+SPARED = frozenset({"a", "an", "the"})  # with punctuation: changed only where nothing else is left
+Error = Callable[[list[str], int, "_Words", np.random.Generator], list[str]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Likert:
+    """The scale on which ratings are lowered: the paper's is 1 to 6.
+
+    Attributes:
+        low, high: its ends.
+        step: what one error costs.
+        drop: ratings within half a step of the top begin at `high - drop` with the first error.
+    """
+
+    low: float = 1.0
+    high: float = 6.0
+    step: float = 1.0
+    drop: float = 2.0
+
+    def lowered(self, rating: float, errors: int) -> float:
+        """A rating after some errors: 6 and 5.5 become 4, 3, 2, 1; 5 becomes 4, 3, 2, 1."""
+        if errors == 0:
+            return rating
+        top = rating >= self.high - self.step / 2
+        first = self.high - self.drop if top else rating - self.step
+        return max(self.low, first - self.step * (errors - 1))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Words:
+    """The words that are added, sorted, with the chances of each summed up."""
+
+    words: Tokens
+    sums: FloatArray
+
+    def draw(self, rng: np.random.Generator) -> str:
+        return self.words[int(np.searchsorted(self.sums, rng.random() * self.sums[-1], "right"))]
+
+
+def _remove(tokens: list[str], at: int, _: _Words, __: np.random.Generator) -> list[str]:
+    return tokens[:at] + tokens[at + 1 :]
+
+
+def _double(tokens: list[str], at: int, _: _Words, __: np.random.Generator) -> list[str]:
+    return [*tokens[: at + 1], *tokens[at:]]
+
+
+def _copy(tokens: list[str], at: int, _: _Words, rng: np.random.Generator) -> list[str]:
+    to = int(rng.integers(len(tokens) + 1))
+    return [*tokens[:to], tokens[at], *tokens[to:]]
+
+
+def _add(tokens: list[str], at: int, words: _Words, rng: np.random.Generator) -> list[str]:
+    return [*tokens[:at], words.draw(rng), *tokens[at:]]
+
+
+def _replace(tokens: list[str], at: int, words: _Words, rng: np.random.Generator) -> list[str]:
+    word = words.draw(rng)
+    while word == tokens[at] and len(words.words) > 1:
+        word = words.draw(rng)
+    return [*tokens[:at], word, *tokens[at + 1 :]]
+
+
+KINDS: dict[str, Error] = {
+    "remove": _remove,
+    "double": _double,
+    "copy": _copy,
+    "add": _add,
+    "replace": _replace,
+}
+
+
+def with_errors(
+    tokens: Tokens, errors: int, words: _Words, rng: np.random.Generator
+) -> tuple[str, ...]:
+    """The text after so many errors, one upon the other; its last word is never removed."""
+    changed = list(tokens)
+    kinds = list(KINDS)
+    for _ in range(errors):
+        at = _place(changed, rng)
+        last = sum(token[0].isalnum() for token in changed) < 2
+        kind = kinds[int(rng.integers(len(kinds) - last)) + last]
+        changed = KINDS[kind](changed, at, words, rng)
+    return tuple(changed)
+
+
+def _place(tokens: list[str], rng: np.random.Generator) -> int:
+    """Where an error happens: at a content word if there is one."""
+    content = [i for i, token in enumerate(tokens) if token[0].isalnum() and token not in SPARED]
+    places = content or range(len(tokens))
+    return int(places[int(rng.integers(len(places)))])
+
+
+def dictionary_of(texts: Sequence[Tokens]) -> _Words:
+    """Words to add, by how often they occur in texts; no punctuation, no articles."""
+    counts = Counter(token for text in texts for token in text)
+    kept = sorted(word for word in counts if word[0].isalnum() and word not in SPARED)
+    kept = kept or sorted(counts)
+    return _Words(tuple(kept), np.cumsum([counts[word] for word in kept], dtype=np.float64))
+
+
+def synthetic(
+    pairs: Sequence[Pair],
+    ratings: Sequence[float],
+    words: _Words,
+    likert: Likert,
+    seed: int,
+) -> tuple[list[Pair], list[float]]:
+    """Versions of each pair with 1 to 4 errors, and their ratings; not the pairs themselves.
+
+    What happens to a pair depends on the seed and its place alone.
+    """
+    made, rated = [], []
+    for place, (pair, rating) in enumerate(zip(pairs, ratings, strict=True)):
+        if not pair.text:
+            continue
+        rng = np.random.default_rng([seed, place])
+        for count in range(1, ERRORS + 1):
+            made.append(Pair(pair.source, with_errors(pair.text, count, words, rng)))
+            rated.append(likert.lowered(rating, count))
+    return made, rated

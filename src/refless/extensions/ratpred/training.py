@@ -1,0 +1,173 @@
+"""Training a network: schedule, model selection, early stopping.
+
+An epoch is a pure function of the state before it, the seed and the number of the epoch, so that a
+run that was stopped goes on to the same result (on the same machine).
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from refless.extensions.ratpred.batches import Encoded, epoch_batches
+from refless.extensions.ratpred.checkpoints import Store
+from refless.extensions.ratpred.network import Batch, Network, dropping, initialise
+from refless.extensions.ratpred.progress import Epoch, State, TrainingData
+from refless.extensions.ratpred.settings import Settings
+from refless.registry.arrays import FloatArray
+from refless.stats.correlation import pearson, spearman
+
+ROWS = 64  # rows that are predicted at a time: more would not fit into fast memory
+STORED = 5  # epochs between two checkpoints
+
+
+def train(
+    data: TrainingData,
+    settings: Settings,
+    *,
+    device: str = "cpu",
+    tell: Callable[[Epoch], None] | None = None,
+    checkpoint: Path | None = None,
+    levels: Sequence[float] = (),
+) -> tuple[Network, State]:
+    """The network as it was after its best epoch, and how training went.
+
+    Args:
+        data: what is learned from.
+        settings: of network and schedule.
+        device: `cpu` or `cuda`.
+        tell: called after each epoch.
+        checkpoint: a folder in which the state is kept and from which a stopped run goes on.
+        levels: the ratings that there can be, ascending and standardised, for targets that
+            classify.
+    """
+    run = Run.begin(data, settings, levels, device)
+    store = Store(checkpoint, data, settings, levels) if checkpoint is not None else None
+    if store is not None:
+        run.state = store.restored(run.network, run.best, run.adam) or run.state
+    while not run.done:
+        if run.state.number == run.synthetic_epochs > 0:
+            run.restart()
+        run.select(run.epoch())
+        if tell is not None:
+            tell(run.state.history[-1])
+        if store is not None and (run.state.number % STORED == 0 or run.done):
+            store.keep(run.network, run.best, run.adam, run.state)
+    run.network.load_state_dict(run.best)
+    return run.network, run.state
+
+
+@dataclass(slots=True, eq=False)
+class Run:
+    """A training under way: what is learned from, what is learned, how it goes."""
+
+    data: TrainingData
+    settings: Settings
+    device: str
+    network: Network
+    adam: torch.optim.Adam
+    best: dict[str, Tensor]
+    state: State = field(default_factory=State)
+
+    @classmethod
+    def begin(
+        cls, data: TrainingData, settings: Settings, levels: Sequence[float], device: str
+    ) -> Self:
+        """Before the first epoch."""
+        network = Network.empty(data.sizes, settings, levels)
+        initialise(network, data.seed, data.vectors)
+        network.to(device)
+        return cls(data, settings, device, network, _adam(network, settings), _copied(network))
+
+    @property
+    def synthetic_epochs(self) -> int:
+        """Epochs over all data, before those over the ratings alone."""
+        return self.settings.synthetic_epochs if self.data.synthetic is not None else 0
+
+    @property
+    def done(self) -> bool:
+        """Whether all epochs are through, or the last ones were no better."""
+        state, patience = self.state, self.settings.patience
+        if state.number >= self.synthetic_epochs + self.settings.epochs:
+            return True
+        waited = state.number - 1 - max(state.best_epoch, self.synthetic_epochs)
+        return patience is not None and waited >= patience
+
+    def restart(self) -> None:
+        """From the best parameters, with Adam as new."""
+        self.network.load_state_dict(self.best)
+        self.adam = _adam(self.network, self.settings)
+
+    def epoch(self) -> float:
+        """Moves the network through one epoch; the mean loss."""
+        number, seed = self.state.number, self.data.seed
+        synthetic = self.data.synthetic if number < self.synthetic_epochs else None
+        part = self.data.rated if synthetic is None else synthetic
+        drawn = np.random.SeedSequence([number, seed]).generate_state(1)
+        generator = torch.Generator(self.device).manual_seed(int(drawn[0]))
+        drop = dropping(self.settings.dropout, generator)
+        batches = epoch_batches(
+            part.lengths[:, 1],
+            self.settings.batch_size,
+            np.random.default_rng([seed, number]),
+            part.sources if self.settings.ranking else None,
+        )
+        y = torch.from_numpy(part.y.astype(np.float32)).to(self.device)
+        total = 0.0
+        for rows in batches:
+            loss = self.network.loss(Batch.of(part, rows, self.device), y[rows], drop)
+            self.adam.zero_grad()
+            loss.backward()  # type: ignore[no-untyped-call]
+            self.adam.step()
+            total += loss.item()
+        return total / len(batches)
+
+    def select(self, loss: float) -> None:
+        """Keeps the parameters if they are better than ever, and notes how the epoch went."""
+        state, validation = self.state, self.data.validation
+        values = predictions(self.network, validation, self.device)
+        score, r, rho = _score(validation.y, values)
+        best = score > state.best
+        if best:
+            state.best, state.best_epoch = score, state.number
+            self.best = _copied(self.network)
+        synthetic = state.number < self.synthetic_epochs
+        state.number += 1
+        state.history.append(
+            Epoch(
+                number=state.number, synthetic=synthetic, loss=loss, pearson=r, spearman=rho,
+                best=best,
+            )
+        )  # fmt: skip
+
+
+def _adam(network: Network, settings: Settings) -> torch.optim.Adam:
+    return torch.optim.Adam(network.parameters(), lr=settings.learning_rate, fused=True)
+
+
+def _copied(network: Network) -> dict[str, Tensor]:
+    return {name: value.detach().clone() for name, value in network.state_dict().items()}
+
+
+def _score(y: FloatArray, values: FloatArray) -> tuple[float, float, float]:
+    """Pearson + Spearman, and both; where these are undefined, something below, by the error."""
+    if len(y) == 0:
+        return 0.0, math.nan, math.nan  # the first epoch is kept: nothing tells them apart
+    r, rho = pearson(y, values), spearman(y, values)
+    error = float(np.square(y - values).mean())
+    return (r + rho if not math.isnan(r + rho) else -2.0 - error), r, rho
+
+
+def predictions(network: Network, data: Encoded, device: str = "cpu") -> FloatArray:
+    """[n] what a network says of each row, in units of standardised ratings."""
+    values = np.empty(len(data))
+    order = np.argsort(data.lengths.sum(axis=1), kind="stable")
+    for start in range(0, len(order), ROWS):
+        rows = order[start : start + ROWS]
+        values[rows] = network.estimates(Batch.of(data, rows, device))
+    return values

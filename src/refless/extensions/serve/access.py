@@ -1,0 +1,159 @@
+"""Who may do what: signed links, sessions, the API's token, and how often one may ask."""
+
+import hashlib
+import hmac
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from itsdangerous import BadData, URLSafeSerializer
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import HTTPConnection
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from refless.extensions.serve.store import Rater, Store
+
+MONTH = 30 * 24 * 3600
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+HEADERS = {
+    "content-security-policy": POLICY,
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cache-control": "no-store",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """Links and sessions that name a rater; both die when the rater's link number changes."""
+
+    store: Store
+
+    def link(self, rater: Rater) -> str:
+        """The token of a personal link."""
+        return self._signer("link").dumps([rater.id, rater.link])
+
+    def session(self, rater: Rater) -> str:
+        """What the cookie holds."""
+        return self._signer("session").dumps([rater.id, rater.link, int(time.time())])
+
+    def by_link(self, token: str) -> Rater | None:
+        """Whose link this is; None for one that is forged or revoked."""
+        return self._rater(self._said("link", token), 2)
+
+    def cookie(self, role: str) -> str:
+        """The name of a role's cookie: browsers send those of all ports of a host."""
+        return f"refless-{role}-{self._keyed('cookie')[:12]}"
+
+    def by_session(self, request: HTTPConnection, role: str) -> Rater | None:
+        """Who is asking in that role; None without a session that holds."""
+        said = self._said("session", request.cookies.get(self.cookie(role), ""))
+        rater = self._rater(said, 3)
+        fresh = rater is not None and rater.role == role and abs(time.time() - said[2]) < MONTH
+        return rater if fresh else None
+
+    def csrf(self, request: HTTPConnection, role: str) -> str:
+        """What a page must send along with whatever it changes."""
+        return self._keyed(f"csrf {request.cookies.get(self.cookie(role), '')}")
+
+    def _keyed(self, text: str) -> str:
+        return hmac.new(self.store.secret.encode(), text.encode(), hashlib.sha256).hexdigest()
+
+    def _signer(self, salt: str) -> URLSafeSerializer:
+        return URLSafeSerializer(self.store.secret, salt=salt)
+
+    def _said(self, salt: str, token: str) -> list[int]:
+        try:
+            said = self._signer(salt).loads(token)
+        except BadData:
+            return []
+        whole = isinstance(said, list) and all(isinstance(one, int) for one in said)
+        return said if whole else []
+
+    def _rater(self, said: list[int], length: int) -> Rater | None:
+        if len(said) != length:
+            return None
+        rater = self.store.rater(said[0])
+        return rater if rater is not None and rater.link == said[1] > 0 else None
+
+
+@dataclass(slots=True)
+class Pace:
+    """How often each caller may ask: so many at once, and so many a second after that.
+
+    Attributes:
+        burst, rate: of one caller; most: callers that are remembered.
+    """
+
+    burst: float
+    rate: float
+    most: int = 10_000
+    _left: dict[str, tuple[float, float]] = field(default_factory=dict)
+
+    def takes(self, caller: str) -> bool:
+        """Whether the caller may ask now; it then counts."""
+        now = time.monotonic()
+        left, then = self._left.pop(caller, (self.burst, now))
+        left = min(self.burst, left + (now - then) * self.rate)
+        while len(self._left) >= self.most:
+            self._left.pop(next(iter(self._left)))
+        allowed = left >= 1
+        self._left[caller] = (left - 1 if allowed else left, now)
+        return allowed
+
+
+def caller(request: HTTPConnection) -> str:
+    """The address of whoever asks."""
+    return "" if request.client is None else request.client.host
+
+
+class TooLarge(Exception):  # noqa: N818 - what it says
+    """A body of more bytes than are read."""
+
+
+class Guarded:
+    """Headers of every answer, and a limit to what a request's body may hold.
+
+    `endless` tells the requests whose bodies have no such limit: whoever reads these keeps a part.
+    """
+
+    def __init__(self, app: ASGIApp, most: int, endless: Callable[[Scope], bool]) -> None:
+        self.app, self.most, self.endless = app, most, endless
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """As ASGI has it."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        read, free = 0, self.endless(scope)
+
+        async def limited() -> Message:
+            nonlocal read
+            message = await receive()
+            read += len(message.get("body", b""))
+            if read > self.most and not free:
+                raise TooLarge
+            return message
+
+        async def headed(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        length = Headers(scope=scope).get("content-length", "0")
+        whole = free or (length.isdigit() and int(length[:20]) <= self.most)
+        try:
+            if not whole:
+                read = self.most + 1
+                await limited()
+            await self.app(scope, limited, headed)
+        except TooLarge:
+            told = {"error": f"a body may hold {self.most} bytes"}
+            await JSONResponse(told, 413)(scope, receive, headed)

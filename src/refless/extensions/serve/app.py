@@ -1,0 +1,298 @@
+"""The service as an ASGI application, and how it runs."""
+
+import asyncio
+import gc
+import os
+import secrets
+import signal
+import socket
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, ClassVar
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.routing import Route
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from refless.estimators import Estimator
+from refless.estimators.saved import FITTED, opened
+from refless.extensions.serve.access import Access, Guarded, Pace
+from refless.extensions.serve.api import Api, is_stream
+from refless.extensions.serve.database import back_up
+from refless.extensions.serve.live import Live
+from refless.extensions.serve.openapi import described
+from refless.extensions.serve.pages import Pages, told_of
+from refless.extensions.serve.result import RateResult, ServeResult, Where
+from refless.extensions.serve.store import OWNER, Store
+from refless.registry.errors import RefLessError, UsageError
+from refless.report.result import Result
+
+MOST_BYTES = 1 << 25  # of a request's body: 32 MiB
+LOGINS = (30, 0.5)  # tries at once, and a second
+RATED = (200, 20.0)  # requests of a rater, likewise
+PATIENCE = 10.0  # seconds in which a request's head arrives
+MOST_WAITING = 500  # connections that have sent no whole head
+
+
+def rating_app(
+    store: Store,
+    *,
+    estimator: str = "gp",
+    rated: Sequence[Mapping[str, Any]] = (),
+    token: str = "",
+    model: Path | None = None,
+    compared: str = "",
+) -> Starlette:
+    """The pages of raters and owner, and the API.
+
+    Args:
+        store: the ratings.
+        estimator: its specification; rated: rows of texts that were rated before.
+        token: of the API; without one nobody gets in there.
+        model: a folder for the fitted estimator; without one there is no watching, and no estimate.
+        compared: the command that compares the systems as the owner's page does.
+    """
+    live = Live(store, estimator, rated, model)
+    pages = Pages(store, Access(store), live, Pace(*LOGINS), Pace(*RATED), compared)
+    served = Latest(model)
+    api = Api(token or secrets.token_urlsafe(24), served.estimator, partial(_counts, store))
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        watching = asyncio.create_task(live.watch()) if model is not None else None
+        try:
+            yield
+        finally:
+            live.end()
+            if watching is not None:
+                watching.cancel()
+                await asyncio.wait([watching])
+
+    return application([*pages.routes(), *api.routes()], lifespan, ended=live.end)
+
+
+def serving_app(estimator: Estimator, token: str) -> Starlette:
+    """The API alone."""
+    return application(Api(token, lambda: estimator).routes())
+
+
+@dataclass(slots=True)
+class Latest:
+    """The fitted estimator in a folder that is replaced now and then."""
+
+    folder: Path | None
+    _made: float = 0.0
+    _estimator: Estimator | None = None
+
+    def estimator(self) -> Estimator | None:
+        """The one that is there now; None before the first."""
+        manifest = None if self.folder is None else self.folder / FITTED.manifest
+        if manifest is None or not manifest.exists():
+            return None
+        made = manifest.stat().st_mtime
+        if made != self._made:
+            self._estimator, self._made = opened(manifest.parent).estimator, made
+        return self._estimator
+
+
+def _counts(store: Store) -> dict[str, float]:
+    """What /metrics says of the ratings."""
+    return {
+        "ratings": store.assignment.ratings * len(store.asked.dimensions),
+        "items": len(store.units),
+        "items_rated": store.assignment.rated,
+        "raters": len(store.raters()) - 1,
+    }
+
+
+def application(
+    routes: list[Route],
+    lifespan: Any = None,  # noqa: ANN401 - a context manager
+    ended: Callable[[], None] = lambda: None,
+) -> Starlette:
+    """Routes with limits, headers, and errors that say what is wrong; `ended` is for the server."""
+    handlers: dict[Any, Any] = {HTTPException: _refused, RefLessError: _fault, Exception: _broken}
+    app = Starlette(
+        routes=routes,
+        lifespan=lifespan,
+        middleware=[Middleware(Guarded, most=MOST_BYTES, endless=is_stream)],
+        exception_handlers=handlers,
+    )
+    app.state.ended = ended
+    return app
+
+
+async def _refused(request: Request, error: HTTPException) -> Response:
+    """A page for people; JSON for programs, and for the scripts of pages."""
+    people = "text/html" in request.headers.get("accept", "")
+    if people and request.url.path not in described()["paths"]:
+        return HTMLResponse(told_of(error), error.status_code)
+    return JSONResponse({"error": error.detail}, error.status_code, error.headers)
+
+
+async def _fault(_: Request, error: RefLessError) -> Response:
+    return JSONResponse({"error": str(error)}, 422)
+
+
+async def _broken(_: Request, __: Exception) -> Response:
+    return JSONResponse({"error": "this failed here; the log says by what"}, 500)
+
+
+def say(line: str) -> None:
+    """One line for whoever started the service."""
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
+
+
+def run(result: Result) -> None:
+    """Serves what was prepared until it is interrupted."""
+    if isinstance(result, RateResult):
+        run_rating(result)
+    elif isinstance(result, ServeResult):
+        token, told = api_token()
+        where = result.where
+        serve(serving_app(result.estimator, token), where, [_address(where), *told])
+
+
+def api_token() -> tuple[str, list[str]]:
+    """The token of the API, and what to say of it: nothing of one that was given."""
+    given = os.environ.get("REFLESS_TOKEN", "")
+    if given:
+        return given, []
+    made = secrets.token_urlsafe(24)
+    return made, [f"API token: {made}"]
+
+
+def run_rating(result: RateResult) -> None:
+    """Serves until it is interrupted; with `backup`, copies the database instead."""
+    if result.backup:
+        back_up(result.where.database, Path(result.backup))
+        say(f"wrote {result.backup}")
+        return
+    store = Store(result.where.database, result.outputs, result.items, result.asked)
+    token, told = api_token()
+    try:
+        with tempfile.TemporaryDirectory(prefix="refless-") as folder:
+            model = Path(folder) / "model"
+            app = rating_app(
+                store, estimator=result.estimator, rated=result.rated, token=token, model=model,
+                compared=result.compared,
+            )  # fmt: skip
+            serve(app, result.where, [*links(store, result), *told])
+    finally:
+        store.close()
+
+
+def links(store: Store, result: RateResult) -> list[str]:
+    """The owner's link, which is new each time, and those of raters."""
+    access, there = Access(store), store.raters()
+    owner = next((one for one in there if one.role == OWNER), None)
+    owner = store.add_rater("", OWNER) if owner is None else store.renew(owner)
+    others = [one for one in there if one.role != OWNER and one.link > 0]
+    while len(others) < result.raters:
+        others.append(store.add_rater(""))
+    shown = [("owner", owner), *((f"rater {one.name}", one) for one in others)]
+    base = _address(result.where)
+    return [f"{name}: {base}/join/{access.link(one)}" for name, one in shown]
+
+
+def _address(where: Where) -> str:
+    """Where a browser on this machine finds it."""
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(where.host, where.host)  # noqa: S104
+    return f"http://{f'[{host}]' if ':' in host else host}:{where.port}"
+
+
+class Server(uvicorn.Server):
+    """Lets pages that wait for news go before it waits for requests to end."""
+
+    async def shutdown(self, sockets: Any = None) -> None:  # noqa: ANN401 - as its base has it
+        """As its base."""
+        self.config.app.state.ended()  # type: ignore[union-attr]
+        await super().shutdown(sockets)
+
+
+class Impatient(H11Protocol):
+    """Closes connections whose request does not begin in time, and the oldest of too many.
+
+    uvicorn waits for the head of a request for ever, and refuses everybody once 2,000 wait.
+    """
+
+    _waiting: ClassVar[dict["Impatient", asyncio.TimerHandle]] = {}  # in the order of their coming
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """As its base."""
+        super().connection_made(transport)
+        while len(self._waiting) >= MOST_WAITING:
+            next(iter(self._waiting)).give_up()
+        self._wait()
+
+    def data_received(self, data: bytes) -> None:
+        """As its base."""
+        super().data_received(data)
+        if self.cycle is not None and not self.cycle.response_complete:
+            self._arrived()
+        elif self not in self._waiting and not self.transport.is_closing():
+            self._wait()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """As its base."""
+        self._arrived()
+        super().connection_lost(exc)
+
+    def give_up(self) -> None:
+        """Closes the connection, though it may be half-way through a request's head."""
+        self._arrived()
+        self.transport.abort()
+
+    def _wait(self) -> None:
+        self._waiting[self] = self.loop.call_later(PATIENCE, self.give_up)
+
+    def _arrived(self) -> None:
+        if (timer := self._waiting.pop(self, None)) is not None:
+            timer.cancel()
+
+
+def _bound(where: Where) -> socket.socket:
+    """A socket that listens there; raises UsageError where it cannot."""
+    family = socket.AF_INET6 if ":" in where.host else socket.AF_INET
+    found = socket.socket(family)
+    found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        found.bind((where.host, where.port))
+    except OSError as fault:
+        found.close()
+        why = fault.strerror or str(fault)
+        said = f"cannot listen on {where.host}, port {where.port} ({why}); name others with --host "
+        raise UsageError(f"{said}and --port") from fault
+    return found
+
+
+def configured(app: Starlette, where: Where) -> uvicorn.Config:
+    """How uvicorn runs an application."""
+    return uvicorn.Config(
+        app, host=where.host, port=where.port, log_level="warning", access_log=False,
+        server_header=False, timeout_graceful_shutdown=10, timeout_keep_alive=30,
+        limit_concurrency=2_000, http=Impatient,
+    )  # fmt: skip
+
+
+def serve(app: Starlette, where: Where, lines: list[str]) -> None:
+    """Runs until it is interrupted; requests that are under way are finished."""
+    bound = _bound(where)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit())  # once uvicorn has ended by it
+    bound.listen(2_048)  # a link that is printed is answered, if not yet
+    for line in lines:
+        say(line)
+    gc.freeze()  # what is there now stays, so that no search for garbage goes through it
+    with suppress(KeyboardInterrupt):
+        Server(configured(app, where)).run(sockets=[bound])

@@ -1,0 +1,197 @@
+"""Who is asked what next: how often each item is rated, by whom, and out of which stream.
+
+All items stand in one random order, that of the audit. Its first ones are a random sample of all,
+whatever is chosen by the estimator besides, so ratings of these stand for the others; how likely an
+item was among them is kept. `active` items are those that teach the estimator most.
+"""
+
+import random
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from refless.extensions.serve.result import Asked
+
+WINDOW = 4  # open items of the audit's order of which each rater is shown one
+APART = 8  # items between the first and the second showing of one
+AUDIT, ACTIVE, REPEAT = "audit", "active", "repeat"
+OPEN, DONE, SKIPPED = "open", "done", "skipped"
+
+
+@dataclass(frozen=True, slots=True)
+class Pick:
+    """What a rater is asked.
+
+    Attributes:
+        item: its place in the audit's order; round: 1 where it is the second time.
+        stream: audit, active or repeat; probability: of having been drawn by now, for audit.
+        sides: places of the item's texts as they are shown.
+    """
+
+    item: int
+    round: int
+    stream: str
+    probability: float | None
+    sides: tuple[int, ...]
+
+
+@dataclass(slots=True)
+class Assignment:
+    """What is known of every item, by its place in the audit's order. One thread changes it.
+
+    Attributes:
+        asked: how often items are rated, and how long one is kept for a rater.
+        sizes: [n] texts of each item.
+        active: places, the most telling first.
+    """
+
+    asked: Asked
+    sizes: Sequence[int]
+    active: tuple[int, ...] = ()
+    _seen: dict[int, dict[tuple[int, int], str]] = field(default_factory=dict)
+    _done: list[int] = field(default_factory=list)
+    _skipped: list[int] = field(default_factory=list)
+    _leases: dict[int, dict[int, float]] = field(default_factory=dict)
+    _closed: int = 0  # all before it have their ratings
+    _missing: int = 0  # ratings that items which are not for everybody still lack
+    _common: dict[int, int] = field(default_factory=dict)  # items for everybody that each has seen
+    _states: dict[int, Counter[str]] = field(default_factory=dict)  # of what each rater was shown
+    ratings: int = 0  # answers of all raters, second ones too
+    rated: int = 0  # items with a rating
+    _reached: int = 0  # items of the audit's order, from its beginning, that were rated or skipped
+    _by_lot: set[int] = field(default_factory=set)  # items that the audit's stream showed
+
+    def __post_init__(self) -> None:
+        self._done = [0] * len(self.sizes)
+        self._skipped = [0] * len(self.sizes)
+        self._closed = self.shared
+        self._missing = self.asked.per_item * (len(self.sizes) - self.shared)
+
+    @property
+    def shared(self) -> int:
+        """Items that every rater is shown: the first ones, of all a random sample."""
+        return min(len(self.sizes), round(self.asked.overlap * len(self.sizes)))
+
+    @property
+    def audited(self) -> int:
+        """So many items, the first ones, are the sample: to the last one that was drawn by lot.
+
+        What was only chosen beyond it is there for what it is.
+        """
+        last = self._reached
+        while 0 < last < len(self.sizes) and last - 1 not in self._by_lot:
+            last -= 1
+        return last
+
+    def note(
+        self, rater: int, item: int, turn: int, state: str, until: float, stream: str = AUDIT
+    ) -> None:
+        """Takes in what was assigned, and what became of it."""
+        mine = self._seen.setdefault(rater, {})
+        before = mine.get((item, turn), "")
+        mine[item, turn] = state
+        states = self._states.setdefault(rater, Counter())
+        states[before] -= 1
+        states[state] += 1
+        self.ratings += (state == DONE) - (before == DONE)
+        if turn:
+            return
+        if item < self.shared:
+            self._common[rater] = self._common.get(rater, 0) + (not before)
+        else:
+            self._missing -= self._lacks(item)
+        self.rated -= self._done[item] > 0
+        self._done[item] += (state == DONE) - (before == DONE)
+        self.rated += self._done[item] > 0
+        if item >= self.shared and self._lacks(item):
+            self._missing += self._lacks(item)
+            self._closed = min(self._closed, item)
+        self._skipped[item] += (state == SKIPPED) - (before == SKIPPED)
+        leases = self._leases.setdefault(item, {})
+        leases.pop(rater, None)
+        if state == OPEN:
+            leases[rater] = until
+        if not self._is_answered(item):
+            self._reached = min(self._reached, item)
+        if stream == AUDIT:
+            self._by_lot.add(item)
+        while self._reached < len(self.sizes) and self._is_answered(self._reached):
+            self._reached += 1
+
+    def pick(self, rater: int, now: float) -> Pick | None:
+        """What to ask this rater; None where there is nothing left.
+
+        The rater's own seeded numbers decide, so that orders differ and can be told again.
+        """
+        mine = self._seen.get(rater, {})
+        rng = random.Random(f"{self.asked.seed} {rater} {len(mine)}")  # noqa: S311 - an order
+        chance, coin = rng.random(), rng.random()
+        if chance < self.asked.repeat and (old := self._repeatable(mine)):
+            return self._shown(rng.choice(old), 1, REPEAT, rng)
+        streams = (AUDIT, ACTIVE) if coin < self.asked.audit else (ACTIVE, AUDIT)
+        for stream in streams:
+            places = self._audit() if stream == AUDIT else self.active
+            found = [*self._free(places, mine, rater, now)]
+            if found:
+                item = rng.choice(found) if stream == AUDIT else found[0]
+                return self._shown(item, 0, stream, rng)
+        return None
+
+    def shown(self, rater: int) -> int:
+        """How often this rater was asked something."""
+        return len(self._seen.get(rater, {}))
+
+    def states(self, rater: int) -> Counter[str]:
+        """How much of what they were shown is open, done or skipped."""
+        return self._states.get(rater, Counter())
+
+    def left(self, rater: int) -> int:
+        """Items that this rater may still be shown, shared with as many others as there are."""
+        raters = max(1, len(self._seen))
+        return self.shared - self._common.get(rater, 0) + -(-self._missing // raters)
+
+    def _lacks(self, item: int) -> int:
+        return max(0, self.asked.per_item - self._done[item])
+
+    def _is_answered(self, item: int) -> bool:
+        return self._done[item] > 0 or self._skipped[item] > 0
+
+    def _audit(self) -> Iterator[int]:
+        yield from range(self.shared)
+        while self._closed < len(self.sizes) and self._done[self._closed] >= self.asked.per_item:
+            self._closed += 1
+        yield from range(self._closed, len(self.sizes))
+
+    def _free(
+        self, places: Sequence[int] | Iterator[int], mine: dict[tuple[int, int], str], rater: int,
+        now: float,
+    ) -> Iterator[int]:  # fmt: skip
+        """The first places that this rater may be shown, as many as the window holds."""
+        found = 0
+        for item in places:
+            if (item, 0) in mine or not self._wanted(item, rater, now):
+                continue
+            yield item
+            found += 1
+            if found == WINDOW:
+                return
+
+    def _wanted(self, item: int, rater: int, now: float) -> bool:
+        """Whether an item lacks a rating that nobody is about to give."""
+        if item < self.shared:
+            return True
+        leases = self._leases.get(item, {})
+        last = now + self.asked.lease  # of a clock that was ahead nothing holds longer
+        held = sum(now < until <= last for who, until in leases.items() if who != rater)
+        return self._done[item] + held < self.asked.per_item
+
+    def _repeatable(self, mine: dict[tuple[int, int], str]) -> list[int]:
+        """Items that the rater rated long enough ago, and once."""
+        rated = [item for (item, turn), state in mine.items() if state == DONE and not turn]
+        return [item for item in rated[:-APART] if (item, 1) not in mine]
+
+    def _shown(self, item: int, turn: int, stream: str, rng: random.Random) -> Pick:
+        sides = [*range(self.sizes[item])]
+        rng.shuffle(sides)
+        chance = (item + 1) / len(self.sizes) if stream == AUDIT else None
+        return Pick(item, turn, stream, chance, tuple(sides))

@@ -1,0 +1,273 @@
+"""A rating database, SQLite or PostgreSQL: opened, migrated, locked, written by one thread."""
+
+import logging
+import os
+import queue
+import sqlite3
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO, TypeVar
+
+import sqlalchemy as sa
+from alembic import command
+from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+
+from refless.files.outside import is_file
+from refless.files.writing import lock
+from refless.registry.errors import InputError, MissingExtraError, RefLessError, UsageError
+
+T = TypeVar("T")
+log = logging.getLogger("refless")
+Job = Callable[[sa.Connection], T]
+MOST_AT_ONCE = 200  # jobs of one transaction
+LOCK = 7_350_533  # of PostgreSQL: one server a database
+PRAGMAS = ("journal_mode=WAL", "synchronous=FULL", "busy_timeout=5000", "foreign_keys=ON")
+TRY_LOCK = sa.text("SELECT pg_try_advisory_lock(:key)")
+PRIVATE = 0o600  # the key of all links is in a database; SQLite gives its log the same mode
+SOLE = "another refless rate serves this database; end it first, or name another with --database"
+
+
+class Database:
+    """Reads from any thread; writes from one, which commits what waits for it together.
+
+    A write is done, whatever happens to the machine, when its future is.
+
+    Attributes:
+        lost: commits that failed, with all that waited for them.
+    """
+
+    _lock: BinaryIO | sa.Connection | None  # of PostgreSQL the connection that also writes
+
+    def __init__(self, url: str) -> None:
+        self.url, self.lost = url, 0
+        self.engine = engine_of(url)
+        self._jobs: queue.SimpleQueue[tuple[Job[Any], Future[Any]] | None] = queue.SimpleQueue()
+        self._lock = None
+        try:
+            self._lock = self._sole()
+            with connected(url), self.engine.begin() as connection:
+                migrate(connection, url)
+        except BaseException:
+            self._unlock()
+            raise
+        self._thread = threading.Thread(target=self._work, name="writer", daemon=True)
+        self._thread.start()
+
+    def write(self, job: Job[T]) -> Future[T]:
+        """What the job returns, once that is on disk; a job that raises leaves nothing behind."""
+        future: Future[T] = Future()
+        future.set_running_or_notify_cancel()  # a caller that is gone cancels nothing
+        self._jobs.put((job, future))
+        return future
+
+    def read(self, job: Job[T]) -> T:
+        """What the job returns."""
+        with self.engine.connect() as connection:
+            return job(connection)
+
+    def close(self) -> None:
+        """Ends after the writes that wait."""
+        self._jobs.put(None)
+        self._thread.join()
+        self._unlock()
+
+    def _unlock(self) -> None:
+        if self._lock is not None:
+            self._lock.close()
+        self.engine.dispose()
+
+    def _sole(self) -> Any:  # noqa: ANN401 - of a file, or a connection
+        """Holds a lock while it is open; raises UsageError where another process has it."""
+        path = file_of(self.url)
+        if path is None:
+            with connected(self.url):
+                connection = self.engine.connect()
+            with connection.begin():  # the lock outlives it
+                mine = connection.execute(TRY_LOCK, {"key": LOCK}).scalar()
+            if not mine:
+                connection.close()
+                raise UsageError(SOLE)
+            return connection
+        with connected(self.url):
+            return sole_file(path)
+
+    @contextmanager
+    def _begun(self) -> Iterator[sa.Connection]:
+        """A transaction of the writer; never one of PostgreSQL's without the lock.
+
+        A server of PostgreSQL that starts again forgets who had it.
+        """
+        mine = self._lock
+        if not isinstance(mine, sa.Connection):
+            with self.engine.begin() as connection:
+                yield connection
+            return
+        if mine.closed or mine.invalidated:
+            mine.close()
+            try:
+                self._lock = mine = self._sole()
+            except RefLessError as fault:  # which is no fault of a request
+                raise ConnectionError(str(fault)) from fault
+        try:
+            with mine.begin():
+                yield mine
+        except BaseException:
+            if not mine.invalidated:
+                mine.connection.rollback()  # of a commit that failed nothing stays
+            raise
+
+    def _work(self) -> None:
+        while (first := self._jobs.get()) is not None:
+            batch, last = [first], False
+            while len(batch) < MOST_AT_ONCE and not self._jobs.empty():
+                more = self._jobs.get()
+                last = more is None
+                if more is None:
+                    break
+                batch.append(more)
+            self._commit(batch)
+            if last:
+                return
+
+    def _commit(self, batch: list[tuple[Job[Any], Future[Any]]]) -> None:
+        """Runs jobs in one transaction, each in a savepoint; tells them after the commit."""
+        done: list[tuple[Future[Any], Any, BaseException | None]] = []
+        try:
+            with self._begun() as connection:
+                for job, future in batch:
+                    try:
+                        with connection.begin_nested():
+                            done.append((future, job(connection), None))
+                    except Exception as fault:
+                        if connection.invalidated:
+                            raise
+                        done.append((future, None, fault))
+        except Exception as fault:  # noqa: BLE001 - nothing of it was kept
+            done = [(future, None, fault) for _, future in batch]
+            self.lost += 1
+            log.warning("ratings are not saved: %s", str(fault).split("\n")[0])
+        for future, value, error in done:
+            if error is None:
+                future.set_result(value)
+            else:
+                future.set_exception(error)
+
+
+def file_of(url: str) -> Path | None:
+    """The file of SQLite; None for a server."""
+    return Path(url.removeprefix("sqlite:///")) if url.startswith("sqlite:///") else None
+
+
+def sole_file(path: Path) -> BinaryIO:
+    """A file of which the database's only server holds a lock, whatever it calls the database.
+
+    Raises:
+        UsageError: another server has it, or the database has a second name, beside which a second
+            lock and log would lie.
+    """
+    path = path.resolve()
+    if path.exists() and path.stat().st_nlink > 1:
+        raise UsageError(f"{path} has a hard link; a database has one name: copy it to another")
+    file = open(f"{path}.lock", "ab", opener=private)  # noqa: SIM115 - it is kept open
+    if not lock(file.fileno()):
+        file.close()
+        raise UsageError(SOLE)
+    os.close(private(path, os.O_CREAT | os.O_RDWR))
+    for there in (path, *(path.with_name(f"{path.name}{end}") for end in ("-wal", "-shm"))):
+        if there.exists() and there.stat().st_mode & 0o077:  # made by an older refless
+            there.chmod(PRIVATE)
+    return file
+
+
+def private(path: str | Path, flags: int) -> int:
+    """Opens a file that, if it is new, is its owner's alone from the first moment."""
+    return os.open(path, flags, PRIVATE)
+
+
+@contextmanager
+def connected(url: str) -> Iterator[None]:
+    """Faults of a database that cannot be reached, as ours."""
+    try:
+        yield
+    except (sa.exc.DatabaseError, sqlite3.Error, OSError) as fault:
+        said = str(getattr(fault, "orig", None) or fault).strip().split("\n")[0]
+        hidden = sa.make_url(url).render_as_string(hide_password=True)
+        found = f"the database cannot be opened ({said})"
+        remedy = "check --database and that it can be written"
+        raise InputError(found, path=hidden, remedy=remedy) from fault
+
+
+def engine_of(url: str) -> sa.Engine:
+    """An engine that begins each transaction of SQLite as a writer or reader of its own."""
+    if file_of(url) is None:
+        try:
+            return sa.create_engine(url, pool_pre_ping=True, hide_parameters=True)
+        except ModuleNotFoundError as fault:
+            raise MissingExtraError("PostgreSQL", "postgresql") from fault
+        except (sa.exc.ArgumentError, ValueError) as fault:  # which may quote a password
+            raise UsageError("--database is no address of PostgreSQL; see --help") from fault
+    engine = sa.create_engine(url, hide_parameters=True)
+
+    @sa.event.listens_for(engine, "connect")
+    def _connect(connection: sqlite3.Connection, _: object) -> None:
+        connection.isolation_level = None  # we say BEGIN ourselves
+        for pragma in PRAGMAS:
+            connection.execute(f"PRAGMA {pragma}")
+
+    @sa.event.listens_for(engine, "begin")
+    def _begin(connection: sa.Connection) -> None:
+        writes = threading.current_thread().name == "writer"
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+    return engine
+
+
+def migrate(connection: sa.Connection, url: str) -> None:
+    """Takes the steps to this version's schema.
+
+    Raises:
+        InputError: a database that a newer version made.
+    """
+    config = Config()
+    config.set_main_option("script_location", "refless.extensions.serve:migrations")
+    config.set_main_option("path_separator", "os")
+    config.attributes["connection"] = connection
+    scripts = ScriptDirectory.from_config(config)
+    there = MigrationContext.configure(connection).get_current_revision()
+    known = {one.revision for one in scripts.walk_revisions()}
+    if there is not None and there not in known:
+        hidden = sa.make_url(url).render_as_string(hide_password=True)
+        found = f"a newer refless made this database (schema {there})"
+        raise InputError(found, path=hidden, remedy="update refless, or name another --database")
+    command.upgrade(config, "head")
+
+
+def back_up(url: str, target: Path) -> None:
+    """A whole copy of a SQLite database as it is at one moment, also while it is written to.
+
+    Raises:
+        UsageError: no SQLite database, or a file that is there already.
+        InputError: no such database.
+    """
+    path = file_of(url)
+    if path is None:
+        raise UsageError("--backup copies SQLite files; for PostgreSQL use pg_dump")
+    if not is_file(path):
+        raise InputError("no such database", path=str(path), remedy="check --database")
+    if target.exists():
+        raise UsageError(f"--backup {target} is there already; name another file")
+    with connected(url), closing(sqlite3.connect(path)) as source:
+        source.execute("PRAGMA schema_version")  # reads it, so that what fails below is the copy's
+        try:
+            os.close(private(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
+            with closing(sqlite3.connect(target)) as copy:
+                source.backup(copy)
+        except (sqlite3.Error, OSError) as fault:
+            remedy = "name another file with --backup"
+            found = f"the copy cannot be written ({fault})"
+            raise InputError(found, path=str(target), remedy=remedy) from fault

@@ -1,0 +1,212 @@
+"""What is known so far, for the owner's page; the estimator looks at the ratings in a process."""
+
+import asyncio
+import logging
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import msgspec
+
+from refless.extensions.serve.assignment import DONE, SKIPPED
+from refless.extensions.serve.store import RATER, Rater, Store
+from refless.registry.nouns import counted
+
+Rows = Sequence[Mapping[str, Any]]
+log = logging.getLogger("refless")
+FEWEST, ESTIMATED = 10, 20  # ratings, before which nothing is looked at, or estimated
+PATIENCE = 60.0  # seconds between two looks at most, where something changed
+BREATH = 1.0  # seconds between two looks at least
+
+
+class LookFailedError(Exception):
+    """A look's process failed; says by what, and quotes no text."""
+
+
+class Live:
+    """Tells the owner's pages when something changed, and what there is.
+
+    Attributes:
+        model: a folder in which the latest fitted estimator lies, if there is one.
+    """
+
+    def __init__(
+        self, store: Store, estimator: str, rated: Rows = (), model: Path | None = None
+    ) -> None:
+        self.store, self.estimator, self.rated, self.model = store, estimator, rated, model
+        self.ended = False
+        self.looks = store.fits()
+        self.change = asyncio.Event()  # the next one
+        self._seen = 0  # ratings at the last look
+
+    def touch(self) -> None:
+        """Something changed."""
+        waited, self.change = self.change, asyncio.Event()
+        waited.set()
+
+    def end(self) -> None:
+        """Lets whoever waits go."""
+        self.ended = True
+        self.touch()
+
+    async def watch(self) -> None:
+        """Looks at the ratings again whenever a tenth more of them are there, until the end."""
+        while not self.ended:
+            await until(self.change, PATIENCE)
+            try:
+                count = self._count()
+                if self.ended or count < FEWEST or count < self._seen * 1.1 + 1:
+                    continue
+                self._seen = count
+                await self._look()
+            except Exception as fault:  # noqa: BLE001 - a look that failed is no reason to stop
+                why = fault if isinstance(fault, LookFailedError) else type(fault).__name__
+                log.warning("the estimator could not look at the ratings: %s", why)
+            self.touch()
+
+    def _count(self) -> int:
+        """Ratings so far, second ones too."""
+        return self.store.assignment.ratings * len(self.store.asked.dimensions)
+
+    async def _look(self) -> None:
+        """One look at each dimension; what it finds is kept, and what teaches most comes next."""
+        found = await _run(self._job())
+        look = {"n": max(one["n"] for one in found.values()), "dimensions": found}
+        await asyncio.to_thread(self.store.keep_fit, look)
+        self.looks.append(look)
+        active = next(iter(found.values()))["active"]
+        await asyncio.wrap_future(self.store.set_active(active))
+
+    def _job(self) -> bytes:
+        """What a look needs to know beside the database, as JSON."""
+        last = self.looks[-1]["dimensions"] if self.looks else {}
+        return msgspec.json.encode(
+            {
+                "url": self.store.database.url,
+                "estimator": self.estimator,
+                "rated": self.rated,
+                "odd": {name: one.get("odd") for name, one in last.items()},
+                "model": str(self.model or ""),
+            }
+        )
+
+    def found(self) -> dict[str, Any]:
+        """What the page shows, out of what is known without asking the database for ratings."""
+        assignment, of = self.store.assignment, len(self.store.units)
+        raters = [self._rater(one) for one in self.store.raters() if one.role == RATER]
+        look: dict[str, Any] = self.looks[-1] if self.looks else {"n": 0, "dimensions": {}}
+        many = len(self.store.asked.dimensions) > 1
+        return {
+            "state": f"{counted(self._count(), 'rating')} of {assignment.rated:,} of {of:,} items; "
+            f"{self._estimated(look)}.",
+            "facts": [
+                ["items rated", f"{assignment.rated:,}", f"of {of:,}"],
+                ["drawn by lot", f"{assignment.audited:,}", "rated or skipped"],
+                ["raters", str(sum(one["done"] > 0 for one in raters)), f"of {len(raters)} asked"],
+                *(
+                    fact
+                    for name, one in look["dimensions"].items()
+                    for fact in facts_of(one, f"{name}: " if many else "")
+                ),
+            ],
+            "said": [
+                f"{name}: {line}" if many else line
+                for name, one in look["dimensions"].items()
+                for line in one["said"]
+            ],
+            "systems": [
+                {**pair, "second": f"{name}: {pair['second']}" if many else pair["second"]}
+                for name, one in look["dimensions"].items()
+                for pair in one["systems"]
+            ],
+            "curve": [point for one in self.looks for point in _point(one)],
+            "raters": raters,
+        }
+
+    def _estimated(self, look: Mapping[str, Any]) -> str:
+        """What the estimates rest on."""
+        if self.store.asked.ask != "rating":
+            return "of choices there are no estimates"
+        if look["n"] < ESTIMATED:
+            soon = self._count() >= ESTIMATED
+            return (
+                "the first estimates are being made" if soon else f"estimates come with {ESTIMATED}"
+            )
+        before = f", and {len(self.rated):,} given before" if self.rated else ""
+        return f"estimates from {look['n']:,} ratings{before}"
+
+    def _rater(self, one: Rater) -> dict[str, Any]:
+        """How far a rater is, and how long an item takes them (median of the latest)."""
+        states, seconds = self.store.assignment.states(one.id), self.store.seconds.get(one.id)
+        return {
+            "id": one.id,
+            "name": one.name,
+            "note": one.note,
+            "active": one.link > 0,
+            "done": states[DONE],
+            "skipped": states[SKIPPED],
+            "pace": round(median(seconds), 1) if seconds else None,
+        }
+
+
+async def until(change: asyncio.Event, patience: float, breath: float = BREATH) -> None:
+    """Returns after a change, or so many seconds, and not before it has taken breath."""
+    await asyncio.sleep(breath)
+    with suppress(TimeoutError):
+        await asyncio.wait_for(change.wait(), patience)
+
+
+def facts_of(look: Mapping[str, Any], before: str) -> list[list[str]]:
+    """The numbers of a look: name, value, and what to make of it."""
+    found = []
+    for name, title, more in (
+        ("spearman", "held-out agreement", "Spearman of estimates"),
+        ("alpha", "raters agree", "Krippendorff's alpha"),
+    ):
+        if (value := look.get(name)) is not None:
+            low, high = look[f"{name}_interval"]
+            ends = "" if low is None else f" [{low:.2f}, {high:.2f}]"
+            found.append([f"{before}{title}", f"{value:.2f}", f"{more}{ends}"])
+    if (covered := look.get("coverage")) is not None:
+        found.append([f"{before}with an estimate", f"{covered:.0%}", "of the rated texts"])
+    if look.get("repeats"):
+        told = f"of {counted(look['repeats'], 'second rating')}"
+        found.append([f"{before}the same again", f"{look['same']:.0%}", told])
+    return found
+
+
+def _point(look: Mapping[str, Any]) -> list[list[float]]:
+    """The look's place on the curve; nothing where nothing was estimated."""
+    one = next(iter(look["dimensions"].values()))
+    if one.get("spearman") is None:
+        return []
+    return [[look["n"], one["spearman"], *one["spearman_interval"]]]
+
+
+async def _run(job: bytes) -> dict[str, Any]:
+    """A look in a process of its own, which yields to people's requests.
+
+    Raises:
+        LookFailedError: it failed.
+    """
+    process: Any = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "refless.extensions.serve.looking",
+        stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )  # fmt: skip
+    try:
+        process.stdin.write(job + b"\n")  # and it stays open: a look ends when its input does
+        out, err = await asyncio.gather(process.stdout.read(), process.stderr.read())
+        await process.wait()
+    except asyncio.CancelledError:
+        process.kill()
+        await process.wait()
+        raise
+    if process.returncode:
+        last = (err.decode("utf-8", "replace").strip().split("\n") or [""])[-1]
+        raise LookFailedError(last.partition(":")[0])  # what follows may quote a text
+    found: dict[str, Any] = msgspec.json.decode(out)
+    return found

@@ -1,0 +1,296 @@
+"""One look at the ratings, in a process of its own: `python -m refless.extensions.serve.looking`.
+
+Reads what it is told as a line of JSON from standard input, the ratings from the database, and
+writes what it found as JSON. What takes long is never computed in the process that answers people;
+standard input stays open as long as that process lives, and when it closes, the look ends.
+"""
+
+import math
+import os
+import random
+import sys
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from statistics import fmean, stdev
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from refless.commands.compare.run import compare
+from refless.commands.estimating import chosen, tried_of
+from refless.commands.fit.run import fit
+from refless.commands.next.run import next as choose
+from refless.commands.validate.drift import drifted
+from refless.data.records import RatedPool, Scale, picked
+from refless.data.tables import Reading, read_pool
+from refless.evaluation.drift import Drift, drift
+from refless.evaluation.rater_agreement import rater_agreement
+from refless.evaluation.sampling import drawn_rows
+from refless.evaluation.trials import dealt, measured, trial
+from refless.evaluation.validation import codes
+from refless.extensions.serve.database import engine_of
+from refless.extensions.serve.exports import Kept, kept, ratings_of, repeats_of
+from refless.registry.errors import RefLessError
+from refless.registry.nouns import counted
+from refless.stats.anytime import always_interval
+from refless.stats.prediction_powered import UNKNOWN, Answer
+
+POWER = 0.84  # standard errors more, for four times out of five
+AT_MOST = 1_000  # rated texts that are held out
+AHEAD = 60  # items that are chosen ahead of their being rated
+LOOKS = 10  # at raters, of twice as many ratings each
+FEWEST = 20  # ratings before anything is estimated
+Job = Mapping[str, Any]
+Rows = list[dict[str, Any]]
+
+
+def looked(job: Job) -> dict[str, Any]:
+    """What the ratings are worth now.
+
+    Args:
+        job: `ask`; `items`: how many there are; `scale`, `estimator`, `seed`; `ratings`, `audit`,
+            `rated`, `outputs`: rows as exports have them; `repeats`: pairs of ratings of one item
+            by one rater; `odd`: what the look before said of odd raters; `model`: a folder for the
+            fitted estimator.
+    """
+    found: dict[str, Any] = {"n": len(job["ratings"]), "said": [], "systems": [], "active": []}
+    parts = RATING if job["ask"] == "rating" else CHOICE
+    for part in parts:
+        try:
+            part(job, found)
+        except RefLessError as fault:
+            found["said"].append(str(fault))
+    return found
+
+
+def _held_out(job: Job, found: dict[str, Any]) -> None:
+    """How far held-out estimates agree with people, and how far people do.
+
+    What was rated before teaches, and is no part of either number.
+    """
+    if len(job["ratings"]) < FEWEST:
+        found["said"].append(f"Estimates are looked at from {FEWEST} ratings on.")
+        return
+    pool, labels = _pooled(job)
+    deal = dealt(pool, codes(labels), job["seed"])
+    estimator = chosen(job["estimator"], seed=job["seed"])
+    estimates, tried = tried_of(estimator, pool, deal.groups, deal.blocks)
+    here = np.isin(pool.ids, [row["id"] for row in job["ratings"]])
+    agreement = trial(tried, deal).on(here)
+    found["spearman"], found["spearman_interval"] = measured("spearman", agreement)
+    found["coverage"] = float(estimates.defined[here].mean())
+    found["odd"] = _odd(job, drift(pool, estimates.values, deal.groups), pool.scale)
+    found["said"] += found["odd"]["said"]
+    agreed = rater_agreement(_pool(job, job["ratings"]), resamples=200)
+    found["alpha"] = agreed.alpha_ordinal
+    found["alpha_interval"] = agreed.alpha_ordinal_interval
+    found["alpha_n"] = agreed.n
+
+
+def _pooled(job: Job) -> tuple[RatedPool, Sequence[str]]:
+    """The rated texts, those of before too, and what is held out together; of many a part."""
+    before = job["rated"]
+    if len(before) > AT_MOST:
+        before = random.Random(job["seed"]).sample(before, AT_MOST)  # noqa: S311 - a sample
+    pool = _pool(job, [*before, *job["ratings"]])
+    by_source = len(set(pool.sources)) > FEWEST // 4 and all(pool.sources)
+    labels = pool.sources if by_source else pool.ids
+    rows = drawn_rows(pool, labels, AT_MOST, job["seed"])
+    return pool.take(rows), picked(labels, rows)
+
+
+def _pool(job: Job, rows: Rows) -> RatedPool:
+    return read_pool(rows, Reading(scale=tuple(job["scale"]))).pool
+
+
+def _odd(job: Job, told: Drift, scale: Scale | None) -> dict[str, Any]:
+    """Raters who differ from the others, and drifts: asked at each doubling of the ratings.
+
+    p-values are corrected for that many looks, so that alike raters are seldom called odd at any.
+    """
+    before, n = job["odd"], len(job["ratings"])
+    if before and n < 2 * before["n"]:
+        return dict(before)
+    return {"n": n, "said": drifted(corrected(told), scale)}
+
+
+def corrected(found: Drift) -> Drift:
+    """The same with p-values for LOOKS looks (Bonferroni)."""
+    names = ("level_p", "follows_p", "drift_p")
+    raters = tuple(
+        replace(one, **{name: LOOKS * getattr(one, name) for name in names}) for one in found.raters
+    )
+    trends = {
+        name: one and replace(one, p=LOOKS * one.p)
+        for name, one in (("over_time", found.over_time), ("errors", found.errors))
+    }
+    return replace(found, raters=raters, **trends)
+
+
+def _repeated(job: Job, found: dict[str, Any]) -> None:
+    """How far raters agree with themselves."""
+    pairs = job["repeats"]
+    found["repeats"] = len(pairs)
+    found["same"] = sum(a == b for a, b in pairs) / len(pairs) if pairs else math.nan
+
+
+def _compared(job: Job, found: dict[str, Any]) -> None:
+    """The systems, by the ratings of items drawn by lot."""
+    systems = {row.get("system") for row in job["outputs"]}
+    if len(systems) < 2 or None in systems or not job["audit"]:
+        return
+    rated = [*job["rated"], *job["audit"]]
+    if len({"item" in row for row in rated}) > 1:  # where none has an item, it is the source
+        rated = [{"item": row.get("source") or row["id"], **row} for row in rated]
+    result: Any = compare(  # as the command on the owner's page does it
+        job["outputs"], rated=rated, estimator=job["estimator"], scale=tuple(job["scale"]),
+        seed=job["seed"],
+    )  # fmt: skip
+    pairs, (low, high) = result.comparison.pairs, job["scale"]
+    reach = float(high - low)  # how far ratings can lie apart
+    for pair in pairs:
+        n, it = pair.both_rated + pair.one_rated, pair.answer
+        known = pair.method.startswith("ratings")
+        told = _told(pair.first, pair.second, it if known else UNKNOWN, n, len(pairs), reach)
+        told |= {"difference": it.value, "interval": it.interval}
+        found["systems"].append(told)
+        more = more_to_settle(it, n, pair.items, len(pairs), reach) if known else None
+        found["said"].append(_settled(told, more))
+
+
+def _told(
+    first: str, second: str, answer: Answer, n: int, questions: int, reach: float = 0.0
+) -> dict[str, Any]:
+    """A difference of two systems, by one look and by any number of them."""
+    always = always_interval(answer.value, answer.error, n, answer.freedom, questions, reach)
+    return {
+        "first": first,
+        "second": second,
+        "difference": answer.value,
+        "interval": answer.interval,
+        "always": always,
+    }
+
+
+def _settled(pair: Mapping[str, Any], more: int | None) -> str:
+    """Whether enough is rated, or how much more it takes; true however often one looks."""
+    first, second, (low, high) = pair["first"], pair["second"], pair["always"]
+    if low > 0 or high < 0:
+        higher, lower = (second, first) if low > 0 else (first, second)
+        return f"{higher} is rated higher than {lower}: for this question, enough is rated."
+    if more is None:
+        return f"{first} and {second}: rating all items may not settle it."
+    told = counted(more, "more rated item")
+    return f"{first} and {second}: about {told} should settle it, if they differ as it looks."
+
+
+def more_to_settle(
+    answer: Answer, n: int, items: int, questions: int, reach: float = 0.0
+) -> int | None:
+    """Rated items beyond n after which the interval should leave 0 four times out of five.
+
+    If the difference is what it looks like and errors fall with the root of what is rated; None
+    where all items would not do.
+    """
+    for m in range(n + 1, items + 1):
+        error = answer.error * math.sqrt(n / m)
+        low, high = always_interval(0.0, error, m, answer.freedom + m - n, questions, reach)
+        if (high - low) / 2 + POWER * error <= abs(answer.value):
+            return m - n
+    return None
+
+
+def _chosen(job: Job, found: dict[str, Any]) -> None:
+    """Which items would teach the estimator most, and the fitted estimator."""
+    if len(job["ratings"]) < FEWEST:
+        return
+    rated = {row["id"] for row in job["ratings"]}
+    rows, scale = [*job["rated"], *job["ratings"]], tuple(job["scale"])
+    if job["model"]:
+        fit(rows, out_dir=job["model"], estimator=job["estimator"], scale=scale, seed=job["seed"])
+    left = [row for row in job["outputs"] if row["id"] not in rated]
+    if left:
+        result = choose(
+            left, rows, goal="learn", n=AHEAD, estimator=job["estimator"], scale=scale,
+            seed=job["seed"],
+        )  # fmt: skip
+        place = {row["id"]: i for i, row in enumerate(job["outputs"])}  # one an item
+        found["active"] = [place[result.outputs.ids[i]] for i in result.choice.rows.tolist()]
+
+
+def _preferred(job: Job, found: dict[str, Any]) -> None:
+    """How often one system's texts were preferred to another's; a tie is half of both.
+
+    Behind the intervals stand two choices that nobody made, one for each side.
+    """
+    wins: dict[tuple[str, str], dict[str, list[float]]] = {}
+    for row in job["audit"]:
+        best, other = row["chosen_system"], row["rejected_system"]
+        first, second = sorted((best, other))
+        value, item = 0.0 if row["tie"] else 1.0 if best == second else -1.0, row.get("item")
+        if first != second:
+            wins.setdefault((first, second), {}).setdefault(item or row["id"], []).append(value)
+    for (first, second), items in sorted(wins.items()):
+        values = [fmean(one) for one in items.values()]
+        n, more = len(values), [*values, 1.0, -1.0]  # else few that agree would seem exact
+        error = stdev(more) / math.sqrt(len(more))
+        answer = Answer(value=fmean(more), error=error, freedom=max(1, n - 1))
+        told = _told(first, second, answer, n, len(wins)) | {"difference": fmean(values)}
+        for name in ("interval", "always"):
+            told[name] = tuple(np.clip(told[name], -1, 1).tolist())
+        found["systems"].append(told)
+        found["said"].append(_settled(told, more_to_settle(answer, n, job["items"], len(wins))))
+
+
+Part = Callable[[Job, dict[str, Any]], None]
+RATING: tuple[Part, ...] = (_held_out, _repeated, _compared, _chosen)
+CHOICE: tuple[Part, ...] = (_repeated, _preferred)
+
+
+def job_of(said: Mapping[str, Any], now: Kept, dimension: str) -> Job:
+    """What one look needs: what it was told, and the ratings of one dimension."""
+
+    def of(rows: Sequence[dict[str, Any]]) -> Rows:
+        return [row for row in rows if row.get("dimension", dimension) == dimension]
+
+    return {
+        "ask": now.ask,
+        "items": len(now.texts),
+        "scale": now.scale,
+        "estimator": said["estimator"],
+        "seed": now.seed,
+        "ratings": of(ratings_of(now)),
+        "audit": of(ratings_of(now, audit=True)),
+        "repeats": repeats_of(now, dimension),
+        "odd": said["odd"].get(dimension),
+        "rated": of(said["rated"]),
+        "outputs": [row for unit in now.texts for row in unit] if now.ask == "rating" else [],
+        "model": said["model"] if dimension == now.dimensions[0] else "",
+    }
+
+
+def _end_with_parent() -> None:
+    """Waits until standard input closes, which it does when the parent dies, and ends the look."""
+    while os.read(0, 1024):
+        pass
+    os._exit(1)  # not an exception: the look is in another thread
+
+
+def main() -> None:
+    """Looks once at each dimension; people's requests go first."""
+    if hasattr(os, "nice"):
+        os.nice(10)
+    said = msgspec.json.decode(sys.stdin.buffer.readline())
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    engine = engine_of(said["url"])
+    with engine.connect() as one:
+        now = kept(one)
+    engine.dispose()
+    found = {name: looked(job_of(said, now, name)) for name in now.dimensions}
+    sys.stdout.buffer.write(msgspec.json.encode(found))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,213 @@
+"""The pages: a personal link, what a rater sees, what the owner sees."""
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any
+
+import msgspec
+from jinja2 import Environment, PackageLoader, select_autoescape
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import (
+    HTMLResponse,
+    JSONResponse,
+    RedirectResponse,
+    Response,
+    StreamingResponse,
+)
+from starlette.routing import Route
+
+from refless.extensions.serve.access import MONTH, Access, Pace, caller
+from refless.extensions.serve.exports import EXPORTS
+from refless.extensions.serve.live import BREATH, Live, until
+from refless.extensions.serve.store import OWNER, RATER, Event, Rater, Store
+
+TEMPLATES = Environment(
+    loader=PackageLoader("refless.extensions.serve"), autoescape=select_autoescape(default=True)
+)
+STATIC = {"rate.js": "text/javascript", "owner.js": "text/javascript", "service.css": "text/css"}
+NO_LINK = "Open the personal link that you were given."
+BAD_LINK = "This link is not valid, or no longer. Ask for a new one."
+SHARE = 10  # times as long as looking took, nothing is looked at
+MANY_TRIES = "Too many tries; wait a minute."
+TOO_FAST = "This is faster than anybody rates; wait a moment."
+PULSE = 15.0  # seconds between signs of life
+Handler = Callable[[Request], Awaitable[Response]]
+
+
+@dataclass(frozen=True, slots=True)
+class Pages:
+    """The handlers of people's pages."""
+
+    store: Store
+    access: Access
+    live: Live
+    logins: Pace
+    paces: Pace  # of raters
+    compared: str = ""  # the command that compares the systems as the owner's page does
+
+    def routes(self) -> list[Route]:
+        """Where each one is."""
+        rater, owner = self._for(RATER), self._for(OWNER)
+        return [
+            Route("/", self.home),
+            Route("/owner", owner(self.home)),
+            Route("/join/{token}", self.join),
+            Route("/static/{name}", static),
+            Route("/rate/next", rater(self.next)),
+            Route("/rate/at/{position:int}", rater(self.at)),
+            Route("/rate/events", rater(self.events), methods=["POST"]),
+            Route("/owner/live", owner(self.lived)),
+            Route("/owner/raters", owner(self.invite), methods=["POST"]),
+            Route("/owner/raters/{key:int}/{act}", owner(self.relink), methods=["POST"]),
+            Route("/owner/export/{name}", owner(self.export)),
+        ]
+
+    def _for(self, role: str) -> Callable[[Callable[..., Awaitable[Response]]], Handler]:
+        """Handlers for one role; what changes something needs the page's token too."""
+
+        def wrap(handler: Callable[..., Awaitable[Response]]) -> Handler:
+            async def run(request: Request) -> Response:
+                who = self.access.by_session(request, role)
+                if who is None and self._anybody(request) is not None:
+                    raise HTTPException(403, "This is not for you.")
+                if who is None:
+                    raise HTTPException(401, NO_LINK)
+                sent = request.headers.get("x-csrf", "")
+                if request.method == "POST" and sent != self.access.csrf(request, role):
+                    raise HTTPException(403, "Reload the page.")
+                if role == RATER and not self.paces.takes(str(who.id)):
+                    raise HTTPException(429, TOO_FAST, {"retry-after": "1"})
+                return await handler(request, who)
+
+            return run
+
+        return wrap
+
+    async def join(self, request: Request) -> Response:
+        """A personal link begins a session, and leaves the address bar."""
+        who = await run_in_threadpool(self.access.by_link, request.path_params["token"])
+        if who is None:  # a whole office may share an address, so that good links are not counted
+            tries = self.logins.takes(caller(request))
+            raise HTTPException(403, BAD_LINK) if tries else HTTPException(429, MANY_TRIES)
+        answer = RedirectResponse("/owner" if who.role == OWNER else "/", 303)
+        secure = request.url.scheme == "https"
+        answer.set_cookie(
+            self.access.cookie(who.role), self.access.session(who), max_age=MONTH, httponly=True,
+            samesite="lax", secure=secure,
+        )  # fmt: skip
+        return answer
+
+    def _anybody(self, request: Request) -> Rater | None:
+        """Who is asking, in whichever role."""
+        of = self.access.by_session
+        return of(request, RATER) or of(request, OWNER)
+
+    async def home(self, request: Request, who: Rater | None = None) -> Response:
+        """The page of whoever asks; a browser may know a rater and the owner."""
+        who = who or self._anybody(request)
+        if who is None:
+            raise HTTPException(401, NO_LINK)
+        asked = self.store.asked
+        page = TEMPLATES.get_template("owner.html" if who.role == OWNER else "rate.html")
+        setting = {
+            "ask": asked.ask,
+            "dimensions": asked.dimensions,
+            "steps": asked.steps if asked.ask == "rating" else (),
+        }
+        told = {
+            "csrf": self.access.csrf(request, who.role),
+            "setting": json.dumps(setting),
+            "who": who,
+            "asked": asked,
+            "exports": EXPORTS,
+            "compared": self.compared,
+        }
+        return HTMLResponse(page.render(**told))
+
+    async def next(self, request: Request, who: Rater) -> Response:  # noqa: ARG002
+        """What to rate next."""
+        return JSONResponse(await asyncio.wrap_future(self.store.next_unit(who.id)))
+
+    async def at(self, request: Request, who: Rater) -> Response:
+        """What was shown before."""
+        position = min(request.path_params["position"], 1 << 30)
+        return JSONResponse(await asyncio.wrap_future(self.store.unit_at(who.id, position)))
+
+    async def events(self, request: Request, who: Rater) -> Response:
+        """Keeps one event; the answer comes when it is on disk."""
+        try:
+            event = msgspec.json.decode(await request.body(), type=Event)
+        except (msgspec.DecodeError, UnicodeDecodeError) as fault:
+            raise HTTPException(400, str(fault)) from None
+        session = self.access.csrf(request, RATER)[:12]
+        found = await asyncio.wrap_future(self.store.save(who.id, event, session))
+        self.live.touch()
+        return JSONResponse(found)
+
+    async def lived(self, request: Request, who: Rater) -> Response:  # noqa: ARG002
+        """What is known so far, again whenever that changes, until the owner leaves."""
+
+        async def told() -> AsyncIterator[str]:
+            last = ""
+            while not self.live.ended:
+                change, began = self.live.change, time.monotonic()
+                found = json.dumps(await run_in_threadpool(self.live.found))
+                yield f"data: {found}\n\n" if found != last else ": \n\n"
+                last = found
+                await until(change, PULSE, max(BREATH, SHARE * (time.monotonic() - began)))
+
+        return StreamingResponse(told(), media_type="text/event-stream")
+
+    async def invite(self, request: Request, who: Rater) -> Response:  # noqa: ARG002
+        """A link for one more rater."""
+        note = (await request.body()).decode("utf-8", "replace")[:100]
+        rater = await run_in_threadpool(self.store.add_rater, note.replace("\0", "").strip())
+        self.live.touch()
+        return JSONResponse({"name": rater.name, "link": self._link(rater)})
+
+    async def relink(self, request: Request, who: Rater) -> Response:
+        """Revokes a rater's links and sessions, or shows (after that: makes anew) their link."""
+        key, act = request.path_params["key"], request.path_params["act"]
+        rater = await run_in_threadpool(self.store.rater, min(key, 1 << 30))
+        if rater is None or rater.id == who.id or act not in {"revoke", "link"}:
+            raise HTTPException(404)
+        if act == "revoke":
+            await run_in_threadpool(self.store.revoke, rater)
+        elif rater.link <= 0:
+            rater = await run_in_threadpool(self.store.renew, rater)
+        self.live.touch()
+        link = self._link(rater) if act == "link" else ""
+        return JSONResponse({"name": rater.name, "link": link})
+
+    def _link(self, rater: Rater) -> str:
+        """The link's path: where the service is, the owner's browser knows, a header may lie."""
+        return f"/join/{self.access.link(rater)}"
+
+    async def export(self, request: Request, who: Rater) -> Response:  # noqa: ARG002
+        """All ratings as they are now, as a file."""
+        name = request.path_params["name"]
+        if name not in EXPORTS:
+            raise HTTPException(404)
+        content = await run_in_threadpool(self.store.database.read, EXPORTS[name][1])
+        headers = {"content-disposition": f'attachment; filename="{name}"'}
+        return Response(content, media_type="application/octet-stream", headers=headers)
+
+
+async def static(request: Request) -> Response:
+    """A style or a script; no other file."""
+    name = request.path_params["name"]
+    if name not in STATIC:
+        raise HTTPException(404)
+    text: str = files("refless.extensions.serve").joinpath("static", name).read_text("utf-8")
+    return Response(text, media_type=STATIC[name], headers={"cache-control": "max-age=300"})
+
+
+def told_of(error: Any) -> str:  # noqa: ANN401 - an exception
+    """A page, or a line, that says what is wrong."""
+    return TEMPLATES.get_template("message.html").render(text=error.detail)

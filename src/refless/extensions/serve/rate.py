@@ -1,0 +1,265 @@
+"""rate: a page on which people rate, and one on which their owner sees what is known so far."""
+
+import math
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from importlib.util import find_spec
+from itertools import combinations
+from os import PathLike, fspath
+from typing import Annotated, Any
+
+from refless.commands.estimating import DEFAULT, chosen
+from refless.commands.notes import note
+from refless.commands.parameters import (
+    About,
+    Argument,
+    Chosen,
+    Files,
+    Flag,
+    Many,
+    Names,
+    Natural,
+    OutputRows,
+    Rare,
+    RatedRows,
+    Rows,
+    Seed,
+    Share,
+    command,
+    names_in,
+)
+from refless.commands.rows import outputs_of, told_pool
+from refless.data.records import Outputs, RatedPool
+from refless.estimators import ESTIMATORS
+from refless.extensions.serve.result import Ask, Asked, RateResult, Where
+from refless.registry.errors import InputError, MissingExtraError, UsageError
+from refless.registry.signature import Signature
+from refless.registry.spec import spec_of
+from refless.registry.version import __version__
+
+MOST_STEPS = 11  # buttons of a scale
+ENDING = ".ratings.sqlite"
+
+Host = Annotated[str, Flag(panel="Service", metavar="ADDRESS")]
+Port = Annotated[int, About("", at_least=1, at_most=65535), Flag(panel="Service")]
+
+
+@command
+def rate(
+    outputs: Argument,
+    *,
+    rated: Files = None,
+    scale: Annotated[tuple[float, float], Flag(metavar="MIN MAX")] = (1.0, 5.0),
+    dimension: Annotated[Names, Flag(metavar="NAME", kind=Many)] = None,
+    ask: Ask = "rating",
+    per_item: Natural = 1,
+    overlap: Share[float] = 0.1,
+    repeat: Share[float] = 0.05,
+    audit: Share[float] = 0.5,
+    raters: int = 1,
+    estimator: Chosen = DEFAULT,
+    host: Host = "127.0.0.1",
+    port: Port = 8000,
+    database: Annotated[str | None, Flag(panel="Service", metavar="FILE|URL")] = None,
+    backup: Annotated[str | None, Flag(panel="Service", metavar="FILE")] = None,
+    lease: Rare[Natural] = 900,
+    seed: Seed = 0,
+    rows: OutputRows,
+) -> RateResult:
+    """Serve a page on which people rate outputs, and one that shows what is known so far.
+
+    Prints a personal link for the owner and for each rater, and serves until Ctrl-C. Raters see
+    texts alone: not who wrote them, what others said, or what is estimated. Each key press is on
+    disk before it is acknowledged; start the same command again to go on.
+
+    Args:
+        outputs: Files of outputs.
+        rated: Files of texts that were rated before, for the estimates.
+        scale: Lowest and highest rating, whole numbers.
+        dimension: What is rated, such as fluency; repeatable. Without it: quality.
+        ask: For a rating of each output, the better one of each pair of systems' answers to an
+            item, or the best of all answers to an item.
+        per_item: Ratings that each item needs, by different people.
+        overlap: Share of the items that every rater is shown, to see how far they agree.
+        repeat: Share of what a rater is shown that they rated before, to see if they still agree.
+        audit: Share of what is shown that is drawn by lot; the rest is what teaches the estimator
+            most. Means and comparisons rest on the former.
+        raters: Personal links that are printed; the owner's page makes more.
+        host: Address to listen on; 0.0.0.0 for all, behind a proxy with TLS.
+        port: Port to listen on.
+        database: Where ratings are kept: a file of SQLite, or postgresql://USER@HOST/NAME. Without
+            it: beside the outputs.
+        backup: Copy the database to this file, whole, and end; also while it is being served.
+        lease: Seconds for which an item is kept for the rater who was shown it.
+    """
+    asked = _asked(ask, scale, dimension, per_item, overlap, repeat, audit, lease, seed)
+    check_served(host)
+    if rated is not None and len(asked.dimensions) > 1:
+        raise UsageError(
+            "--rated has ratings of one thing, so it would teach every dimension the same; "
+            "name one --dimension, or leave --rated out"
+        )
+    found = outputs_of(outputs, rows)
+    if not any(text.strip() for text in found.texts):
+        raise InputError("there is nothing to rate", remedy="give outputs with texts")
+    spec = spec_of(chosen(estimator), ESTIMATORS)
+    before = () if rated is None else apart(_rated(rated, rows, asked), found)
+    alike = all(("item" in row) == bool(found.items) for row in before)
+    readable = alike and not rows.given()  # with the columns of exports
+    return RateResult(
+        outputs=found,
+        items=_items(found, ask),
+        rated=before,
+        asked=asked,
+        where=Where(host=host, port=port, database=_database(database, outputs)),
+        estimator=spec,
+        raters=max(0, raters),
+        backup=backup or "",
+        compared=_compared(outputs, rated, asked, spec) if readable else "",
+        signature=Signature("rate").plus(size=len(found), seed=seed, v=__version__),
+    )
+
+
+def _compared(outputs: Rows, rated: Rows, asked: Asked, spec: str) -> str:
+    """The command that compares the systems as the owner's page does; none if not all are files."""
+    files = [_paths(outputs), _paths(rated)]
+    plain = asked.ask == "rating" and len(asked.dimensions) == 1
+    if not plain or not files[0] or (rated is not None and not files[1]):
+        return ""
+    low, high = asked.scale
+    words = ["refless", "compare", *files[0]]
+    words += [word for name in (*files[1], "audit.jsonl") for word in ("--rated", name)]
+    words += ["--scale", f"{low:g}", f"{high:g}"]
+    words += ["--estimator", spec] * (spec != DEFAULT)
+    words += ["--seed", str(asked.seed)] * (asked.seed != 0)
+    return shlex.join(words)
+
+
+def _paths(rows: Rows) -> list[str]:
+    """Names of files; none if it is no file, or standard input."""
+    several = rows if isinstance(rows, list | tuple) else [rows]
+    names = [fspath(one) for one in several if isinstance(one, str | PathLike)]
+    return names if len(names) == len(several) and "-" not in names else []
+
+
+def check_served(host: str) -> None:
+    """Raises MissingExtraError without the extra; says so where others can reach the service."""
+    needed = ("starlette", "uvicorn", "sqlalchemy", "alembic", "jinja2", "itsdangerous")
+    if not all(map(find_spec, needed)):
+        raise MissingExtraError("a service", "serve")
+    if host not in {"127.0.0.1", "localhost", "::1"}:
+        note(f"listening on {host}, so that others can reach it: put a proxy with TLS before it")
+
+
+def _asked(
+    ask: Ask,
+    scale: Sequence[float],
+    dimension: Names,
+    per_item: int,
+    overlap: float,
+    repeat: float,
+    audit: float,
+    lease: int,
+    seed: int,
+) -> Asked:
+    """How raters are asked; raises UsageError for what cannot be."""
+    low, high = scale
+    whole = math.isfinite(low) and math.isfinite(high) and low == int(low) and high == int(high)
+    if not whole or not low < high < low + MOST_STEPS:
+        raise UsageError(
+            f"--scale needs two whole numbers, the lower one first, for at most {MOST_STEPS} "
+            f"buttons; got {low:g} {high:g}"
+        )
+    names = tuple(dict.fromkeys(names_in(dimension))) or ("quality",)
+    if not all(name.strip() and len(name) <= 100 for name in names):
+        raise UsageError("--dimension needs a name")
+    return Asked(
+        ask=ask,
+        scale=(low, high),
+        dimensions=names,
+        per_item=per_item,
+        overlap=overlap,
+        repeat=repeat,
+        audit=audit,
+        lease=float(lease),
+        seed=seed,
+    )
+
+
+def _items(outputs: Outputs, ask: str) -> tuple[tuple[int, ...], ...]:
+    """What is asked about: each text, each pair of systems' answers to an item, or all of these.
+
+    Raises:
+        UsageError: no item that several outputs answer.
+    """
+    if ask == "rating":
+        return tuple((i,) for i, text in enumerate(outputs.texts) if text.strip())
+    labels = outputs.items or outputs.sources
+    groups: dict[str, list[int]] = {}
+    for i, label in enumerate(labels):
+        groups.setdefault(label, []).append(i)
+    several = [one for one in groups.values() if len(one) > 1]
+    if not several:
+        raise UsageError(
+            f"--ask {ask}: no item has several outputs; items are told by the column item, else "
+            "by the source"
+        )
+    if ask == "best":
+        return tuple(map(tuple, several))
+    return tuple(pair for one in several for pair in combinations(one, 2))
+
+
+def _rated(rated: Rows, rows: OutputRows, asked: Asked) -> tuple[Mapping[str, Any], ...]:
+    """Rows of rated texts, a rating each."""
+    same = {one.name: getattr(rows, one.name) for one in fields(rows)}
+    return rows_of(told_pool(rated, RatedRows(**same, scale=asked.scale)).pool)
+
+
+def apart(rated: Sequence[Mapping[str, Any]], outputs: Outputs) -> tuple[Mapping[str, Any], ...]:
+    """Rows of rated texts, none with the id of an output that has another text."""
+    there = dict(zip(outputs.ids, outputs.texts, strict=True))
+    return tuple(
+        {**row, "id": f"rated {row['id']}"}
+        if there.get(row["id"], row["text"]) != row["text"]
+        else row
+        for row in rated
+    )
+
+
+def rows_of(pool: RatedPool) -> tuple[Mapping[str, Any], ...]:
+    """The ratings of a pool as rows, which read back as the same pool."""
+    ratings = pool.ratings
+    columns = {
+        name: getattr(pool, f"{name}s") for name in ("id", "source", "item", "system", "text")
+    }
+    who = ratings.annotators or ("",)
+    return tuple(
+        {name: column[i] for name, column in columns.items() if column}
+        | {"annotator": who[k], "rating": value}
+        for i, k, value in zip(
+            ratings.text.tolist(), ratings.annotator.tolist(), ratings.values.tolist(), strict=True
+        )
+    )
+
+
+def url_of(database: str) -> str:
+    """A file's name, sqlite:///FILE or postgresql://... as SQLAlchemy's URL.
+
+    Raises:
+        UsageError: another kind of database.
+    """
+    if database.startswith(("postgresql://", "postgres://")):
+        return f"postgresql+psycopg://{database.partition('://')[2]}"
+    if "://" in database and not database.startswith("sqlite:///"):
+        raise UsageError("--database is a file (SQLite) or postgresql://USER@HOST/NAME")
+    return f"sqlite:///{database.removeprefix('sqlite:///')}"
+
+
+def _database(database: str | None, outputs: Rows) -> str:
+    """The database's URL; raises UsageError where it would lie beside nothing."""
+    if database is not None:
+        return url_of(database)
+    if not (names := _paths(outputs)):
+        raise UsageError("--database is needed where the outputs are no file")
+    return url_of(f"{names[0]}{ENDING}")

@@ -1,0 +1,140 @@
+"""What is to be rated, and what is served: the results of `refless rate` and `refless serve`."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from refless.data.records import Outputs
+from refless.estimators import Estimator
+from refless.registry.nouns import counted
+from refless.report.document import Document, Section
+from refless.report.record import Count, Record, Signed
+from refless.report.result import Result
+
+Ask = Literal["rating", "pair", "best"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """How raters are asked.
+
+    Attributes:
+        ask: for a number on the scale, for the better one of a pair, or for the best of several.
+        scale: lowest and highest rating; dimensions: what is rated, at least one name.
+        per_item: ratings of each item; overlap: share of the items that every rater is shown.
+        repeat: share of what a rater is shown that was rated before; audit: share by lot.
+        lease: seconds for which an item is kept for a rater; seed: of all orders.
+    """
+
+    ask: Ask = "rating"
+    scale: tuple[float, float] = (1.0, 5.0)
+    dimensions: tuple[str, ...] = ("quality",)
+    per_item: int = 1
+    overlap: float = 0.1
+    repeat: float = 0.05
+    audit: float = 0.5
+    lease: float = 900.0
+    seed: int = 0
+
+    @property
+    def steps(self) -> tuple[int, ...]:
+        """The ratings that can be given; for pairs and choices the texts as they are shown."""
+        low, high = map(int, self.scale)
+        return tuple(range(low, high + 1))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Where:
+    """Where a service listens, and what it writes: `database` is SQLAlchemy's URL, if any."""
+
+    host: str
+    port: int
+    database: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RateRecord(Record):
+    """What is asked, of how many items, and where the ratings go."""
+
+    command: Literal["rate"] = "rate"
+    signature: Signed
+    ask: Ask
+    scale: tuple[float, float]
+    dimensions: tuple[str, ...]
+    n_items: Count
+    n_rated: Count
+    database: str
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class RateResult(Result):
+    """What is to be rated; `refless.extensions.serve.run` serves it.
+
+    Attributes:
+        outputs: the texts; items: [n] which of them each item asks about.
+        rated: rows of rated texts that were there before, as plain dicts.
+        asked: how; where: on which address, into which database.
+        estimator: its specification; raters: personal links that are printed.
+        backup: a file to copy the database to, instead of serving it.
+        compared: the command that compares the systems as the owner's page does, by its exports.
+    """
+
+    record = RateRecord
+    serves = True
+    signs = False
+    outputs: Outputs
+    items: tuple[tuple[int, ...], ...]
+    rated: tuple[Mapping[str, Any], ...] = ()
+    asked: Asked
+    where: Where
+    estimator: str
+    raters: int = 1
+    backup: str = ""
+    compared: str = ""
+
+    def _shown(self) -> Document:
+        """What the terminal shows before the links."""
+        what = counted(len(self.items), "item") if len(self.items) != 1 else "1 item"
+        verdict = f"{what} to rate, from {self.asked.scale[0]:g} to {self.asked.scale[1]:g}."
+        if self.asked.ask != "rating":
+            verdict = f"{what} to compare, {counted(len(self.items[0]), 'text')} each."
+        return Document(title="refless rate", verdict=verdict, sections=(self._kept(),))
+
+    def _kept(self) -> Section:
+        name = self.where.database.removeprefix("sqlite:///")
+        shown = "PostgreSQL" if "://" in name else name
+        return Section(lines=(f"Ratings are kept in {shown}.",))
+
+    def _json(self) -> Record:
+        shown = self._kept().lines[0].removeprefix("Ratings are kept in ").removesuffix(".")
+        return self._record(
+            self.asked, n_items=len(self.items), n_rated=len(self.rated), database=shown
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServeRecord(Record):
+    """How many rated texts the served estimator knows."""
+
+    command: Literal["serve"] = "serve"
+    signature: Signed
+    n: Count
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class ServeResult(Result):
+    """An estimator to serve; `refless.extensions.serve.run` does. `estimator` is fitted."""
+
+    record = ServeRecord
+    serves = True
+    estimator: Estimator
+    where: Where
+
+    def _shown(self) -> Document:
+        """What the terminal shows before the address."""
+        n = counted(len(self.estimator.rated), "rated text")
+        verdict = f"Estimates by {self.estimator.title}, from {n}."
+        return Document(title="refless serve", verdict=verdict)
+
+    def _json(self) -> Record:
+        return self._record(n=len(self.estimator.rated))

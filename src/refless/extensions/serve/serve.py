@@ -1,0 +1,49 @@
+"""serve: estimates and comparisons over HTTP, from rated texts or a saved estimator."""
+
+from refless.commands.estimating import DEFAULT, chosen, fitted, saved_in
+from refless.commands.parameters import Argument, Chosen, Seed, Threads, command
+from refless.commands.rows import ScoredRows, note_unread, rated_of
+from refless.estimators import Estimator
+from refless.estimators.saved import is_saved
+from refless.extensions.serve.rate import Host, Port, check_served
+from refless.extensions.serve.result import ServeResult, Where
+from refless.metrics.index import rated_in
+
+
+@command
+def serve(
+    rated: Argument,
+    *,
+    estimator: Chosen = DEFAULT,
+    host: Host = "127.0.0.1",
+    port: Port = 8000,
+    threads: Threads = None,
+    seed: Seed = 0,
+    rows: ScoredRows,
+) -> ServeResult:
+    """Serve estimates over HTTP: POST /estimate, POST /compare.
+
+    Learns once at the start, and answers until Ctrl-C. Estimates are those of 'refless score', to
+    1e-12. Callers need the token of the environment variable REFLESS_TOKEN, or the one
+    that is printed. /openapi.json describes the API; /healthz and /metrics are for machines.
+
+    Args:
+        rated: Files of rated texts, a folder made by 'refless index', or one made by 'refless fit'.
+        host: Address to listen on; 0.0.0.0 for all, behind a proxy with TLS.
+        port: Port to listen on.
+    """
+    check_served(host)
+    one = _made(rated, chosen(estimator, threads, seed), rows)
+    where = Where(host=host, port=port)
+    return ServeResult(estimator=one, where=where, signature=one.signature())
+
+
+def _made(rated: Argument, estimator: Estimator, rows: ScoredRows) -> Estimator:
+    """The fitted estimator: out of a folder of `refless fit`, else fitted here."""
+    folder = rated[0] if isinstance(rated, list | tuple) and len(rated) == 1 else rated
+    if is_saved(folder):
+        threads = estimator.get_params()["threads"]
+        return saved_in(folder, rated=None, estimator=DEFAULT, rows=rows, threads=threads).estimator
+    pool, _ = rated_of(rated, rows)
+    note_unread([estimator], rated_in(pool))
+    return fitted(estimator, pool)

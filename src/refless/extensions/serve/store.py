@@ -1,0 +1,377 @@
+"""Ratings in a database: items, raters and links, what is shown, and every act as an event."""
+
+import json
+import random
+import secrets
+import threading
+import time
+from collections import deque
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, Literal
+
+import msgspec
+import sqlalchemy as sa
+from msgspec import Meta
+
+from refless.data.records import Outputs
+from refless.extensions.serve import schema as sql
+from refless.extensions.serve.assignment import DONE, OPEN, SKIPPED, Assignment
+from refless.extensions.serve.database import Database
+from refless.extensions.serve.result import Asked
+from refless.extensions.serve.schema import TIE, assigned, events, fits, items, raters, settings
+from refless.registry.errors import RefLessError, UsageError
+from refless.registry.signature import digest_of
+
+OWNER, RATER = "owner", "rater"
+KEPT = ("ask", "scale", "dimensions", "seed")  # of how raters are asked: no later run changes them
+OTHER = "name another with --database, or give what it was made with"
+PACED = 50  # latest items of a rater that tell how long one takes
+Key = Annotated[int, Meta(ge=0, lt=1 << 31)]
+Word = Annotated[str, Meta(max_length=200)]
+
+
+class Refused(RefLessError):  # noqa: N818 - what it says
+    """A request that cannot be honoured; the message is for whoever sent it."""
+
+
+class Event(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One act of a rater, as the page sends it.
+
+    Attributes:
+        uuid: made by the page, so that sending it again changes nothing.
+        assigned: what it is about; 0 for `undone`, which is about the latest act.
+        value: the rating, or the place of the text that was chosen, as shown; -1 for neither.
+        latency: milliseconds since the item was shown.
+    """
+
+    uuid: Annotated[str, Meta(pattern=r"^[0-9A-Za-z-]{8,64}$")]
+    kind: Literal["rated", "skipped", "flagged", "undone"]
+    assigned: Key = 0
+    dimension: Word = ""
+    value: float | None = None
+    reason: Annotated[str, Meta(max_length=500)] = ""
+    latency: Key = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Rater:
+    """Somebody with a personal link; `link` is below 0 where it was revoked."""
+
+    id: int
+    name: str
+    note: str
+    role: str
+    link: int
+
+
+class Store:
+    """The ratings of one file of outputs."""
+
+    def __init__(
+        self, url: str, outputs: Outputs, units: Sequence[tuple[int, ...]], asked: Asked
+    ) -> None:
+        self.asked, self.outputs = asked, outputs
+        self.seconds: dict[int, deque[float]] = {}  # that each rater took for the latest items
+        self._raters: dict[int, Rater] = {}  # what was read of them; empty to read anew
+        self._reading = threading.Lock()  # so that what was read before a change is not kept
+        order = [*range(len(units))]
+        random.Random(asked.seed).shuffle(order)  # noqa: S311 - a sample, no secret
+        self.units = [units[i] for i in order]  # by the audit's order
+        self.names = [" / ".join(outputs.ids[i] for i in unit) for unit in self.units]
+        self.database = Database(url)
+        self._sound = 0  # commits that had failed when the items were read
+        try:
+            self.secret = self.database.write(self._prepared).result()
+            self.assignment = self.database.read(self._assignment)
+            self.database.read(self._paced)
+        except BaseException:
+            self.database.close()
+            raise
+
+    def close(self) -> None:
+        """Ends after what waits to be written."""
+        self.database.close()
+
+    def raters(self) -> list[Rater]:
+        """Everybody who was given a link."""
+        columns = [getattr(raters.c, name) for name in Rater.__slots__]
+        query = sa.select(*columns).order_by(raters.c.id)
+        return self.database.read(lambda one: [Rater(*row) for row in one.execute(query)])
+
+    def rater(self, key: int) -> Rater | None:
+        """The rater of a number."""
+        with self._reading:
+            if key not in self._raters:
+                self._raters = {one.id: one for one in self.raters()}
+            return self._raters.get(key)
+
+    def add_rater(self, note: str, role: str = RATER) -> Rater:
+        """A rater with a pseudonym and a link of their own."""
+
+        def job(one: sa.Connection) -> Rater:
+            n = one.execute(sa.select(sa.func.count()).select_from(raters)).scalar_one()
+            name = "owner" if role == OWNER else f"r{n:02}"
+            row = {"name": name, "note": note, "role": role, "link": 1, "joined": time.time()}
+            return Rater(_inserted(one, raters, row), name, note, role, 1)
+
+        return self.database.write(job).result()
+
+    def revoke(self, rater: Rater) -> None:
+        """Links and sessions of the rater are worth nothing from now on."""
+        self._relinked(rater, -abs(rater.link))
+
+    def renew(self, rater: Rater) -> Rater:
+        """The rater with a new link, which is valid; those before are not."""
+        return self._relinked(rater, abs(rater.link) + 1)
+
+    def _relinked(self, rater: Rater, link: int) -> Rater:
+        change = sa.update(raters).where(raters.c.id == rater.id).values(link=link)
+        self.database.write(lambda one: one.execute(change) and None).result()
+        with self._reading:
+            self._raters = {}
+        return replace(rater, link=link)
+
+    def next_unit(self, rater: int) -> Future[dict[str, Any]]:
+        """What the rater is to rate, kept for them for a while; `unit` None where all is done."""
+        return self.database.write(lambda one: self._guarded(one, lambda: self._next(one, rater)))
+
+    def unit_at(self, rater: int, position: int) -> Future[dict[str, Any]]:
+        """What the rater saw at a place of their order, with what they said of it."""
+
+        def job(one: sa.Connection) -> dict[str, Any]:
+            where = (assigned.c.rater == rater) & (assigned.c.position == position)
+            row = one.execute(sa.select(assigned).where(where)).one_or_none()
+            if row is None:
+                raise Refused("you were shown nothing there")
+            return self._told(one, row)
+
+        return self.database.write(job)
+
+    def save(self, rater: int, event: Event, session: str = "") -> Future[dict[str, Any]]:
+        """Keeps an event; tells what now holds of its item, and what comes next."""
+
+        def job(one: sa.Connection) -> dict[str, Any]:
+            return self._guarded(one, lambda: self._saved(one, rater, event, session))
+
+        return self.database.write(job)
+
+    def keep_fit(self, found: Mapping[str, Any]) -> None:
+        """Keeps what the ratings were worth at this moment."""
+        row = {"at": time.time(), "found": json.dumps(found)}
+        self.database.write(lambda one: one.execute(sa.insert(fits), row) and None).result()
+
+    def fits(self) -> list[dict[str, Any]]:
+        """What was kept of that, in order."""
+        query = sa.select(fits.c.found).order_by(fits.c.id)
+        return self.database.read(lambda one: [json.loads(row[0]) for row in one.execute(query)])
+
+    def set_active(self, places: Sequence[int]) -> Future[None]:
+        """Which items teach the estimator most."""
+
+        def job(_: sa.Connection) -> None:
+            self.assignment.active = tuple(places)
+
+        return self.database.write(job)
+
+    def _guarded(self, one: sa.Connection, run: Any) -> dict[str, Any]:  # noqa: ANN401 - a function
+        """Runs; after what failed half-way or was not kept, items are first read anew."""
+        if self._sound != self.database.lost:
+            self.assignment = self._assignment(one)
+            self._sound = self.database.lost
+        try:
+            found: dict[str, Any] = run()
+        except Refused:
+            raise
+        except BaseException:
+            self._sound = -1
+            raise
+        return found
+
+    def _prepared(self, one: sa.Connection) -> str:
+        """Writes the items and how they are asked about, or checks them; the secret of links."""
+        kept = {name: getattr(self.asked, name) for name in KEPT}
+        told = {name: json.dumps(value) for name, value in kept.items()}
+        rows = [self._item(place) for place in range(len(self.units))]
+        told["items"] = digest_of([range(len(rows)), [json.dumps(row) for row in rows]])
+        there = {row.name: row.value for row in one.execute(sa.select(settings))}
+        if not there:
+            one.execute(sa.insert(items), rows)
+            there = {**told, "secret": secrets.token_hex(32)}
+            one.execute(sa.insert(settings), [{"name": k, "value": v} for k, v in there.items()])
+        if told["items"] != there["items"]:
+            raise UsageError(f"this database is about other outputs; {OTHER}")
+        for name in KEPT:
+            if told[name] != there[name]:
+                raise UsageError(
+                    f"this database was made with {name} {there[name]}, now it is {told[name]}; "
+                    f"{OTHER}"
+                )
+        return str(there["secret"])
+
+    def _item(self, place: int) -> dict[str, Any]:
+        """The row of an item."""
+        unit, outputs = self.units[place], self.outputs
+        systems = outputs.systems or ("",) * len(outputs)
+        texts = [{"id": outputs.ids[i], "system": systems[i], "text": outputs.texts[i]}
+                 for i in unit]  # fmt: skip
+        about = {name: getattr(outputs, f"{name}s") for name in ("source", "item", "task")}
+        told = {name: column[unit[0]] if column else None for name, column in about.items()}
+        return {"id": place + 1, "name": self.names[place], "texts": json.dumps(texts), **told}
+
+    def _assignment(self, one: sa.Connection) -> Assignment:
+        active = self.assignment.active if hasattr(self, "assignment") else ()
+        found = Assignment(self.asked, [*map(len, self.units)], active)
+        for row in one.execute(sa.select(assigned).order_by(assigned.c.id)):
+            found.note(row.rater, row.item - 1, row.round, row.state, row.until, row.stream)
+        return found
+
+    def _paced(self, one: sa.Connection) -> None:
+        for row in reversed(one.execute(sql.LATEST, {"last": self.asked.dimensions[-1]}).all()):
+            self._took(row.rater, json.loads(row.shown)["latency"])
+
+    def _took(self, rater: int, latency: float) -> None:
+        self.seconds.setdefault(rater, deque(maxlen=PACED)).append(latency / 1000)
+
+    def _next(self, one: sa.Connection, rater: int) -> dict[str, Any]:
+        now, row = time.time(), None
+        if self.assignment.states(rater)[OPEN]:
+            where = (assigned.c.rater == rater) & (assigned.c.state == OPEN)
+            query = sa.select(assigned).where(where).order_by(assigned.c.position).limit(1)
+            row = one.execute(query).one_or_none()
+        if row is None:
+            pick = self.assignment.pick(rater, now)
+            if pick is None:
+                return {"unit": None, "progress": self._progress(rater)}
+            until = now + self.asked.lease
+            new = {
+                "rater": rater,
+                "item": pick.item + 1,
+                "round": pick.round,
+                "position": self.assignment.shown(rater),
+                "sides": json.dumps(pick.sides),
+                "stream": pick.stream,
+                "probability": pick.probability,
+                "until": until,
+                "state": OPEN,
+            }
+            row = one.execute(sql.SHOW, new).one()
+            self.assignment.note(rater, pick.item, pick.round, OPEN, until, pick.stream)
+        return self._told(one, row)
+
+    def _saved(self, one: sa.Connection, rater: int, event: Event, session: str) -> dict[str, Any]:
+        known = one.execute(sql.EVENT, {"uuid": event.uuid}).one_or_none()
+        if known is not None and known.rater != rater:
+            raise Refused("this event is somebody else's")
+        row = self._about(one, rater, event, None if known is None else known.assigned)
+        if known is None:
+            values = self._checked(one, event, row)
+            shown = {"session": session, "latency": event.latency, "page": 1}
+            one.execute(
+                sa.insert(events),
+                {"uuid": event.uuid, "assigned": row.id, "at": time.time(),
+                 "shown": json.dumps(shown), **values},
+            )  # fmt: skip
+            row = self._settled(one, row, event)
+        found = self._told(one, row)
+        found["saved"] = event.uuid
+        if row.state != OPEN and event.kind != "undone":
+            found["next"] = self._next(one, rater)["unit"]
+        return found
+
+    def _about(self, one: sa.Connection, rater: int, event: Event, known: int | None) -> Any:  # noqa: ANN401 - a row
+        """What an event is about."""
+        key = event.assigned if known is None else known
+        if event.kind == "undone" and known is None:
+            last = one.execute(_latest(rater)).one_or_none()
+            if last is None:
+                raise Refused("there is nothing to undo")
+            key = last.assigned
+        row = one.execute(sql.SHOWN, {"key": key}).one_or_none()
+        if row is None or row.rater != rater:
+            raise Refused("you were not asked this")
+        return row
+
+    def _checked(self, one: sa.Connection, event: Event, row: Any) -> dict[str, Any]:  # noqa: ANN401
+        """The columns of an event; raises Refused for a rating that was not offered."""
+        reason = event.reason.replace("\0", "")  # which PostgreSQL cannot hold
+        plain = {"kind": event.kind, "dimension": "", "value": None, "reason": reason,
+                 "undoes": None}  # fmt: skip
+        if event.kind == "undone":
+            return {**plain, "undoes": one.execute(_latest(row.rater)).one().uuid}
+        if event.kind != "rated":
+            return plain
+        if event.dimension not in self.asked.dimensions:
+            raise Refused("there is no such dimension")
+        sides = json.loads(row.sides)
+        value = event.value
+        if self.asked.ask == "rating":
+            offered: Sequence[float] = self.asked.steps
+        else:
+            offered = [*range(len(sides)), *([TIE] if self.asked.ask == "pair" else [])]
+        if value not in offered:
+            raise Refused(f"the rating must be one of {', '.join(map(str, offered))}")
+        if self.asked.ask != "rating" and value is not None and value != TIE:
+            value = sides[int(value)]
+        before = event.dimension in self._values(one, row)[0]
+        kind = "changed" if before else "rated"
+        return {**plain, "kind": kind, "dimension": event.dimension, "value": value}
+
+    def _settled(self, one: sa.Connection, row: Any, event: Event) -> Any:  # noqa: ANN401 - a row
+        """What became of the item by the events there are now; its lease begins anew."""
+        values, skipped = self._values(one, row)
+        whole = len(values) == len(self.asked.dimensions)
+        state = SKIPPED if skipped else DONE if whole else OPEN
+        until = time.time() + self.asked.lease
+        self.assignment.note(row.rater, row.item - 1, row.round, state, until, row.stream)
+        if state == DONE and row.state == OPEN:
+            self._took(row.rater, event.latency)
+        return one.execute(sql.SETTLE, {"key": row.id, "now": state, "then": until}).one()
+
+    def _values(self, one: sa.Connection, row: Any) -> tuple[dict[str, float], bool]:  # noqa: ANN401
+        """What now holds of an item: ratings by dimension as stored, and whether it was skipped."""
+        found = one.execute(sql.HOLDS, {"key": row.id}).all()
+        values = {r.dimension: r.value for r in found if r.kind != "skipped"}
+        return values, any(r.kind == "skipped" for r in found)
+
+    def _told(self, one: sa.Connection, row: Any) -> dict[str, Any]:  # noqa: ANN401
+        """What the page shows of an item: texts alone, nothing of who wrote or estimated them."""
+        values, skipped = self._values(one, row)
+        sides = json.loads(row.sides)
+        which = self.units[row.item - 1]
+        if self.asked.ask != "rating":
+            values = {k: v if v == TIE else sides.index(int(v)) for k, v in values.items()}
+        unit = {
+            "assigned": row.id,
+            "position": row.position,
+            "source": self.outputs.sources[which[0]] if self.outputs.sources else "",
+            "texts": [self.outputs.texts[which[side]] for side in sides],
+            "values": values,
+            "skipped": skipped,
+            "open": row.state == OPEN,
+        }
+        return {"unit": unit, "progress": self._progress(row.rater)}
+
+    def _progress(self, rater: int) -> dict[str, int]:
+        states = self.assignment.states(rater)
+        return {"done": states[DONE] + states[SKIPPED], "left": self.assignment.left(rater)}
+
+
+def _latest(rater: int) -> Any:  # noqa: ANN401 - a query
+    """The latest event of a rater that is neither an undoing nor undone."""
+    later = events.alias()
+    undone = sa.exists().where(later.c.undoes == events.c.uuid)
+    return (
+        sa.select(events.c.uuid, events.c.assigned)
+        .join(assigned)
+        .where((assigned.c.rater == rater) & (events.c.kind != "undone"))
+        .where(~undone)
+        .order_by(events.c.id.desc())
+        .limit(1)
+    )
+
+
+def _inserted(one: sa.Connection, table: sa.Table, row: Mapping[str, Any]) -> int:
+    """The key of a new row."""
+    return int(one.execute(sa.insert(table).returning(table.c.id), row).scalar_one())

@@ -1,0 +1,1 @@
+"""Files that are there whole or not at all, and limits of what is read."""

@@ -1,0 +1,31 @@
+"""How numba compiles a loop: cached on disk where that can be, decided once.
+
+Without a folder that can be written (beside the package, in the user's cache or `NUMBA_CACHE_DIR`),
+as in a container that is read-only, nothing is kept: each process compiles anew what it uses.
+"""
+
+import warnings
+from functools import partial
+
+import numba
+
+from refless.registry.errors import RefLessWarning
+
+
+def _probe():
+    """Stands for any loop: numba looks for a folder when it sees one."""
+
+
+try:
+    numba.njit(cache=True)(_probe)
+    CACHED = True
+except RuntimeError:  # no locator available for file ...
+    CACHED = False
+    warnings.warn(
+        "nothing can be written beside the package or in the user's cache, so each run compiles "
+        "its loops anew, which takes some seconds; NUMBA_CACHE_DIR names a folder that keeps them",
+        RefLessWarning,
+        stacklevel=2,
+    )
+
+loop = partial(numba.njit, cache=CACHED)

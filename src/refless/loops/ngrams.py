@@ -1,0 +1,145 @@
+"""Loops over token ids: n-grams by way of a hash table, and their occurrences.
+
+`level` holds for each token the n-gram that starts there, -1 where there is none. Loops change it in
+place, because it is as long as all texts.
+"""
+
+import numpy as np
+
+from refless.loops.caching import loop
+
+
+@loop()
+def _slot(table, key):
+    """Where a key sits, or the free slot where it would (linear probing, Fibonacci hashing)."""
+    mask = np.uint64(len(table) - 1)
+    slot = ((np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(20)) & mask
+    while table[slot] != -1 and table[slot] != key:
+        slot = (slot + np.uint64(1)) & mask
+    return slot
+
+
+@loop()
+def _key(level, tokens, i, end, order, n_tokens):
+    """The key of the n-gram that starts at a token, -1 where there is none."""
+    if i + order > end or level[i] < 0 or tokens[i + order - 1] < 0:
+        return np.int64(-1)
+    return np.int64(level[i]) * n_tokens + tokens[i + order - 1]
+
+
+@loop(nogil=True)
+def distinct_loop(level, tokens, starts, order, n_tokens):
+    """The distinct keys of n-grams that are a token longer, in order of appearance."""
+    table = np.full(1024, -1, dtype=np.int64)
+    found = np.empty(512, dtype=np.int64)
+    n = 0
+    for text in range(len(starts) - 1):
+        for i in range(starts[text], starts[text + 1]):
+            key = _key(level, tokens, i, starts[text + 1], order, n_tokens)
+            if key < 0:
+                continue
+            slot = _slot(table, key)
+            if table[slot] == key:
+                continue
+            table[slot] = key
+            found[n] = key
+            n += 1
+            if n == len(found):
+                grown = np.empty(2 * n, dtype=np.int64)
+                table = np.full(4 * n, -1, dtype=np.int64)
+                for k in range(n):
+                    grown[k] = found[k]  # a slice takes three seconds more to compile
+                    table[_slot(table, found[k])] = found[k]
+                found = grown
+    return found[:n].copy()
+
+
+@loop(nogil=True)
+def look_up_loop(level, tokens, starts, order, n_tokens, keys):
+    """Makes n-grams longer by a token, numbered by the place of their keys; -1 if unknown."""
+    size = 16
+    while size < 2 * len(keys):
+        size *= 2
+    table = np.full(size, -1, dtype=np.int64)
+    number = np.full(size, -1, dtype=np.int32)
+    for i in range(len(keys)):
+        slot = _slot(table, keys[i])
+        table[slot] = keys[i]
+        number[slot] = i
+    for text in range(len(starts) - 1):
+        for i in range(starts[text], starts[text + 1]):
+            key = _key(level, tokens, i, starts[text + 1], order, n_tokens)
+            level[i] = number[_slot(table, key)] if key >= 0 else -1
+
+
+@loop(nogil=True)
+def _tally(own, count):
+    """Adds to count[n-grams] how often each occurs in one text."""
+    for gram in own:
+        if gram >= 0:
+            count[gram] += 1
+
+
+@loop(nogil=True)
+def most_loop(level, starts, most):
+    """Raises most[n-grams] to the most that each occurs in any text."""
+    count = np.zeros(len(most), dtype=np.int32)
+    for text in range(len(starts) - 1):
+        own = level[starts[text] : starts[text + 1]]
+        _tally(own, count)
+        for gram in own:
+            if gram >= 0:
+                most[gram] = max(most[gram], count[gram])
+                count[gram] = 0
+
+
+@loop(nogil=True)
+def ends_loop(level, starts, first, ends):
+    """Marks in ends[occurrences] each n-gram's last occurrence in each text."""
+    count = np.zeros(len(first), dtype=np.int32)
+    for text in range(len(starts) - 1):
+        own = level[starts[text] : starts[text + 1]]
+        _tally(own, count)
+        for gram in own:
+            if gram >= 0 and count[gram] > 0:
+                ends[first[gram] + count[gram] - 1] = True
+                count[gram] = 0
+
+
+@loop(nogil=True)
+def part(level, starts, first, upto, weighted):
+    """Features of one order: ids, weights (if they are wanted), and where each text's begin."""
+    ids = np.empty(len(level), dtype=np.int32)
+    weights = np.empty(len(level) if weighted else 0, dtype=np.int32)
+    begins = np.zeros(len(starts), dtype=np.int64)
+    seen_in = np.full(len(first), -1, dtype=np.int32)
+    count = np.zeros(len(first), dtype=np.int32)
+    current = np.zeros(len(first), dtype=np.int64)
+    place = np.zeros(len(first) if weighted else 0, dtype=np.int64)
+    n = 0
+    for text in range(len(starts) - 1):
+        for i in range(starts[text], starts[text + 1]):
+            gram = level[i]
+            if gram < 0:
+                continue
+            if seen_in[gram] != text:
+                seen_in[gram] = text
+                count[gram] = 0
+                current[gram] = first[gram] - 1
+            count[gram] += 1
+            feature = current[gram]
+            if feature < first[gram] or count[gram] > upto[feature - first[0]]:
+                feature += 1
+                if feature == first[gram + 1]:
+                    count[gram] -= 1  # beyond what any text of the pool has
+                    continue
+                current[gram] = feature
+                ids[n] = feature
+                if weighted:
+                    weights[n] = 0
+                    place[gram] = n
+                n += 1
+            if weighted:
+                weights[place[gram]] += 1
+        begins[text + 1] = n
+    return ids[:n].copy(), weights[:n].copy(), begins

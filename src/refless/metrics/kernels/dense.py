@@ -1,0 +1,128 @@
+"""Kernels that have no postings: sums over neighbours out of blocks of similarities.
+
+A block holds some outputs against all rated texts, and is gone before the next one of its thread:
+memory stays bounded however many outputs there are.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
+from functools import partial
+
+import numpy as np
+
+from refless.loops import Loops
+from refless.metrics.matching import PLAIN, Sums, WeightedSums, Work, hide_nothing
+from refless.registry.arrays import FloatArray, IntArray
+from refless.text.tokenize import token_counts, tokenizer
+
+loops = Loops("dense")
+
+BLOCK_PAIRS = 1 << 20  # pairs a block: 8 MB
+BLOCK_ROWS = 128
+EVIDENCE_TOKENS = 2_000  # shared stretches are looked for in the first so many tokens
+EVIDENCE_MOST = 5
+
+Rows = Callable[[int, int], FloatArray]  # outputs begin..end -> [end - begin, rated texts]
+_Task = Callable[[FloatArray, int], None]
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Dense:
+    """A kernel against fixed rated texts, given by its rows of similarities.
+
+    Attributes:
+        size: number of rated texts.
+        rows: outputs -> what computes the similarities of some of them; they lie in [0, 1].
+        tokenize: the tokens that are counted, and shown to people where texts share them.
+        least: fewest tokens with which a text can resemble another.
+        stretch: fewest tokens in a row that are worth showing.
+        parallel: whether rows may be computed in several threads at once.
+    """
+
+    size: int
+    rows: Callable[[Sequence[str]], Rows]
+    tokenize: str = "words"
+    least: int = 1
+    stretch: int = 1
+    parallel: bool = True
+
+    def lengths(self, texts: Sequence[str]) -> IntArray:
+        """[texts] number of tokens."""
+        return token_counts(texts, self.tokenize)
+
+    def shortest(self) -> int:
+        """Fewest tokens with which a text can resemble another."""
+        return self.least
+
+    def shared(self, text: str, rated: str) -> tuple[str, ...]:
+        """What an output and a rated text have in common, longest first."""
+        return stretches(text, rated, self.tokenize, self.stretch)
+
+    def similarities(self, texts: Sequence[str], work: Work = PLAIN) -> FloatArray:
+        """[texts, rated texts] similarity of every pair, -1 where a text must not see the other."""
+        out = np.zeros((len(texts), self.size))
+
+        def task(block: FloatArray, begin: int) -> None:
+            out[begin : begin + len(block)] = np.maximum(block, 0.0)  # too short: 0
+
+        self._run(texts, task, work)
+        if work.held is not None:
+            work.held.hide(out)
+        return out
+
+    def neighbor_sums(
+        self, texts: Sequence[str], values: IntArray, taus: FloatArray, work: Work = PLAIN
+    ) -> Sums:
+        """See `matching.neighbor_sums`; a text of too few tokens has no neighbours at any tau."""
+        counts = np.zeros((len(texts), len(taus)), dtype=np.int64)
+        sums = np.zeros_like(counts)
+        thresholds = np.ascontiguousarray(taus, dtype=np.float64)
+        rows = np.ascontiguousarray(np.atleast_2d(values))
+
+        def task(block: FloatArray, begin: int) -> None:
+            loops.sums_loop(block, rows, thresholds, begin, counts, sums)
+
+        self._run(texts, task, work)
+        return Sums(counts, sums)
+
+    def weighted_sums(
+        self, texts: Sequence[str], values: FloatArray, tau: float, power: float, work: Work = PLAIN
+    ) -> WeightedSums:
+        """See `matching.weighted_sums`."""
+        n = len(texts)
+        found = WeightedSums(np.zeros(n, dtype=np.int64), np.zeros(n), np.zeros(n))
+
+        def task(block: FloatArray, begin: int) -> None:
+            loops.weighted_loop(
+                block, values, tau, power, begin, found.counts, found.weights, found.sums
+            )
+
+        self._run(texts, task, work)
+        return found
+
+    def _run(self, texts: Sequence[str], task: _Task, work: Work) -> None:
+        """Runs the task on every block, in which -1 marks what an output must not see."""
+        n = len(texts)
+        rows, short = self.rows(texts), self.lengths(texts) < self.least
+        held = work.held or hide_nothing(n)
+        step = max(1, min(BLOCK_ROWS, BLOCK_PAIRS // max(1, self.size)))
+
+        def job(begin: int) -> None:
+            end = min(begin + step, n)
+            block = rows(begin, end)
+            block[short[begin:end]] = -1.0
+            held.hide(block, begin)
+            task(block, begin)
+
+        jobs = [partial(job, begin) for begin in range(0, n, step)]
+        (work if self.parallel else replace(work, threads=1)).run([jobs], len(jobs))
+
+
+def stretches(text: str, rated: str, tokenize: str, least: int) -> tuple[str, ...]:
+    """Stretches of at least so many tokens that both texts hold, longest first."""
+    split, glue = tokenizer(tokenize), "" if tokenize == "char" else " "
+    x, s = split(text)[:EVIDENCE_TOKENS], split(rated)[:EVIDENCE_TOKENS]
+    blocks = SequenceMatcher(None, x, s, autojunk=False).get_matching_blocks()
+    found = {glue.join(x[b.a : b.a + b.size]) for b in blocks if b.size >= least}
+    return tuple(sorted(found, key=lambda run: (-len(run), run))[:EVIDENCE_MOST])

@@ -1,0 +1,156 @@
+"""What every metric offers, what it returns, and the checks of outputs that all share."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Protocol
+
+import numpy as np
+
+from refless.data.records import Outputs
+from refless.registry.arrays import FloatArray
+from refless.registry.errors import InputError
+from refless.registry.signature import Signature
+
+Combine = Callable[[FloatArray], FloatArray]
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Scores:
+    """What a metric says of outputs.
+
+    Attributes:
+        segments: [n] score of each output by itself; NaN where undefined.
+        corpus: score of all outputs together.
+        statistics: [n, k] what the corpus score is made of, output by output, so that resampling
+            adds rows up and never scores again; None where it is no function of such sums.
+        combine: sums of statistics [..., k] -> corpus scores [...].
+    """
+
+    segments: FloatArray
+    corpus: float
+    statistics: FloatArray | None = None
+    combine: Combine | None = None
+
+
+class Metric(Protocol):
+    """Scores outputs, mostly by their references; parameters are dataclass fields, by keyword.
+
+    Attributes:
+        name: its name in METRICS.
+        needs: columns of the outputs that it reads besides the text, and parameters without which
+            it cannot run.
+    """
+
+    name: ClassVar[str]
+    needs: ClassVar[tuple[str, ...]]
+
+    def score(self, outputs: Outputs) -> Scores:
+        """Scores of the outputs against their own references."""
+        ...
+
+    def signature(self) -> Signature:
+        """Everything that can change the scores."""
+        ...
+
+    @classmethod
+    def missing(cls) -> str:
+        """What has to be installed first; "" if nothing."""
+        return ""
+
+
+def averaged(segments: FloatArray) -> Scores:
+    """Scores whose corpus score is the mean of the segments that have one."""
+    known = ~np.isnan(segments)
+    statistics = np.stack([np.where(known, segments, 0.0), known.astype(np.float64)], axis=1)
+    corpus = float(mean_of_sums(np.sort(statistics, axis=0).sum(axis=0)))  # in any order of rows
+    return Scores(segments=segments, corpus=corpus, statistics=statistics, combine=mean_of_sums)
+
+
+def mean_of_sums(sums: FloatArray) -> FloatArray:
+    """[...] sum / count out of [..., 2]; NaN without a count."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(sums[..., 0] / sums[..., 1])
+
+
+def check_references(outputs: Outputs) -> None:
+    """Raises InputError unless there are outputs and each has at least one reference.
+
+    Every way to pass references that is easily got wrong is told apart: none at all, one string
+    where a list of strings belongs, streams (as sacrebleu takes them) instead of lists by item,
+    another number of lists than of outputs, an output whose list is empty.
+    """
+    if not len(outputs):
+        raise InputError("there are no outputs to score", remedy="give at least one")
+    if not outputs.references:
+        raise InputError(
+            f"output '{outputs.ids[0]}' has no references, nor has any other",
+            remedy="give every output a list of references (--reference-column)",
+        )
+    _check_lists("references", outputs.references, outputs)
+    rows: Sequence[Sequence[object]] = outputs.references
+    for name, references in zip(outputs.ids, rows, strict=True):
+        if isinstance(references, str):
+            raise InputError(
+                f"the references of output '{name}' are one string",
+                remedy="a list of references is needed for each output, also of a single one",
+            )
+        if not references:
+            raise InputError(
+                f"output '{name}' has an empty list of references",
+                remedy="give it at least one reference, or drop it",
+            )
+
+
+def check_weights(outputs: Outputs) -> None:
+    """Raises InputError unless every reference has a weight in [-1, 1].
+
+    A rating r on 1..5 becomes the weight (r - 3) / 2 (`refless.extensions.papers.mining.weight_of`).
+    """
+    check_references(outputs)
+    if not outputs.weights:
+        raise InputError(
+            f"output '{outputs.ids[0]}' has no weights, nor has any other",
+            remedy="give each reference a weight in [-1, 1] (--weight-column)",
+        )
+    _check_lists("weights", outputs.weights, outputs)
+    rows = zip(outputs.ids, outputs.references, outputs.weights, strict=True)
+    for name, references, weights in rows:
+        if len(weights) != len(references):
+            raise InputError(
+                f"output '{name}' has {len(references)} references but {len(weights)} weights",
+                remedy="give each reference one weight",
+            )
+        for weight in weights:
+            if not -1 <= weight <= 1:  # NaN fails too
+                raise InputError(
+                    f"output '{name}' has a reference with weight {weight:g}, not in [-1, 1]",
+                    remedy="scale the ratings to [-1, 1]: r on 1..5 becomes (r - 3) / 2",
+                )
+
+
+def _check_lists(what: str, lists: Sequence[Sequence[object]], outputs: Outputs) -> None:
+    if len(lists) == len(outputs):
+        return
+    if all(not isinstance(entry, str) and len(entry) == len(outputs) for entry in lists):
+        raise InputError(
+            f"the {what} come stream by stream: {len(lists)} lists of {len(outputs)} entries "
+            f"for {len(outputs)} outputs",
+            remedy=f"give them item by item, one list for each output: list(zip(*{what}))",
+        )
+    raise InputError(
+        f"there are {len(outputs)} outputs but {len(lists)} lists of {what}",
+        remedy="give one list for each output, in the same order",
+    )
+
+
+def notes(outputs: Outputs) -> tuple[str, ...]:
+    """What looks wrong but may be right, as sentences: outputs that are among their references."""
+    pairs = list(zip(outputs.texts, outputs.references, strict=True)) if outputs.references else []
+    n = len(pairs)
+    copies = sum(text in references for text, references in pairs)
+    first = sum(text == references[0] for text, references in pairs if references)
+    if n and copies == n:
+        return (f"every output is one of its own references ({first} of {n} the first one)",)
+    if n and 2 * copies >= n:
+        return (f"{copies} of {n} outputs are among their own references",)
+    return ()

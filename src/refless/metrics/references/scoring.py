@@ -1,0 +1,117 @@
+"""A metric run over outputs: corpus scores with intervals, overall and by system."""
+
+from collections import Counter
+from dataclasses import dataclass
+
+import numpy as np
+
+from refless.data.records import Outputs
+from refless.loops.threads import calm
+from refless.metrics.references.protocol import Metric, Scores
+from refless.registry.arrays import BoolArray, FloatArray, IntArray
+from refless.registry.signature import Signature
+from refless.stats.intervals import UNDEFINED, Interval, percentile_interval
+from refless.stats.resampling import RESAMPLES, weights_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Corpus:
+    """A corpus score.
+
+    Attributes:
+        score: NaN without outputs that could be scored.
+        score_interval: 95 %, from a bootstrap that re-sums statistics; outputs of one item are
+            drawn together. NaN where the metric has no statistics or there are fewer than two
+            items.
+        n, n_scored: how many outputs there are, and how many count.
+    """
+
+    score: float
+    score_interval: Interval
+    n: int
+    n_scored: int
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Run:
+    """One metric's scores of outputs.
+
+    Attributes:
+        label: the metric as the user wrote it.
+        segments: [n] NaN where undefined.
+        systems: by name; empty without a system column.
+    """
+
+    label: str
+    signature: Signature
+    segments: FloatArray
+    overall: Corpus
+    systems: dict[str, Corpus]
+
+
+def run(
+    metric: Metric, outputs: Outputs, *, label: str, seed: int = 0, resamples: int = RESAMPLES
+) -> Run:
+    """The metric's scores of all outputs that could be read.
+
+    Raises:
+        InputError: what the metric's `score` raises.
+    """
+    good = np.array([not bad for bad in outputs.bad] or [True] * len(outputs), dtype=bool)
+    rows = np.flatnonzero(good)
+    kept = outputs if good.all() else outputs.take(rows)
+    scores = metric.score(kept)
+    segments = np.full(len(outputs), np.nan)
+    segments[rows] = scores.segments
+
+    def corpus(chosen: BoolArray, n: int) -> Corpus:
+        """The chosen rows' score: their statistics summed, or scored anew where there are none."""
+        some = np.flatnonzero(chosen & ~np.isnan(scores.segments))
+        score, interval = float("nan"), UNDEFINED
+        if len(some) == len(kept):
+            score = scores.corpus
+        elif len(some) and scores.statistics is not None and scores.combine is not None:
+            score = float(scores.combine(np.sort(scores.statistics[some], axis=0).sum(axis=0)))
+        elif len(some):
+            score = metric.score(kept.take(some)).corpus
+        if scores.statistics is not None and len(some):
+            items = np.array(kept.items, dtype=object)[some] if kept.items else None
+            interval = interval_of(scores, some, items, seed, resamples)
+        return Corpus(score=score, score_interval=interval, n=n, n_scored=len(some))
+
+    systems, everywhere = np.array(kept.systems, dtype=object), Counter(outputs.systems)
+    return Run(
+        label=label,
+        signature=metric.signature().plus(ci=f"boot-{resamples}", seed=seed),
+        segments=segments,
+        overall=corpus(np.ones(len(kept), dtype=bool), len(outputs)),
+        systems={name: corpus(systems == name, n) for name, n in sorted(everywhere.items())},
+    )
+
+
+def interval_of(
+    scores: Scores, rows: IntArray, items: object | None, seed: int, resamples: int
+) -> Interval:
+    """Percentile interval of the corpus score of some rows, whatever their order.
+
+    Args:
+        items: [rows] what is drawn together; None draws each row alone.
+    """
+    if scores.statistics is None or scores.combine is None:
+        return UNDEFINED
+    counts = scores.statistics[rows]
+    codes = (
+        np.unique(np.asarray(items, dtype=str), return_inverse=True)[1].astype(np.int64)
+        if items is not None
+        else np.zeros(len(rows), dtype=np.int64)
+    )
+    order = np.lexsort((*counts.T, codes))
+    counts, codes = counts[order], codes[order]
+    clusters = None if items is None or len(np.unique(codes)) == len(rows) else codes
+    units = len(rows) if clusters is None else len(np.unique(clusters))
+    if units < 2:
+        return UNDEFINED
+    rng = np.random.default_rng(seed)
+    drawn = weights_of(len(rows), resamples=resamples, rng=rng, clusters=clusters)
+    with calm():
+        return percentile_interval(np.concatenate([scores.combine(w @ counts) for w in drawn]))

@@ -1,0 +1,130 @@
+"""BLEU's arithmetic: n-gram counts of tokens, brevity penalty, statistics -> BLEU.
+
+Of the smoothings `none`, `floor`, `add-k` and `exp` are sacrebleu's (Chen & Cherry 2014, methods 0
+to 3); `coco` is what coco-caption computes: constants so tiny that they only keep logs finite.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from refless.registry.arrays import FloatArray, IntArray
+from refless.registry.errors import UsageError
+
+SMOOTHINGS: dict[str, float | None] = {  # name -> its default value
+    "exp": None,
+    "none": None,
+    "floor": 0.1,
+    "add-k": 1.0,
+    "coco": None,
+}
+NOTHING = 1e-9  # a sum of weights that cancel out ends this near 0
+COCO_TINY, COCO_SMALL = 1e-15, 1e-9
+Parts = tuple[FloatArray, FloatArray]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Smoothing:
+    """How precisions become a score.
+
+    Attributes:
+        name: one of SMOOTHINGS.
+        value: what `floor` puts for no match, what `add-k` adds; None for the default.
+        effective_order: leave out orders for which the output is too short.
+        longer: tokens added to the reference length of the brevity penalty.
+    """
+
+    name: str = "exp"
+    value: float | None = None
+    effective_order: bool = False
+    longer: int = 0
+
+    def __post_init__(self) -> None:
+        if self.name not in SMOOTHINGS:
+            raise UsageError(f"no smoothing '{self.name}'; there are {', '.join(SMOOTHINGS)}")
+        if self.value is not None and SMOOTHINGS[self.name] is None:
+            raise UsageError(f"smoothing '{self.name}' takes no value, got {self.value:g}")
+        if self.value is not None and not 0 < self.value < math.inf:
+            raise UsageError(f"the smoothing's value must be above 0, got {self.value:g}")
+        if self.name == "coco" and self.effective_order:
+            raise UsageError("coco-caption's BLEU has no effective_order")
+
+    @property
+    def amount(self) -> float | None:
+        """The value in force."""
+        return SMOOTHINGS[self.name] if self.value is None else self.value
+
+
+def gram_counts(
+    tokens: Sequence[str], n: int, left_out: frozenset[str] = frozenset()
+) -> Counter[tuple[str, ...]]:
+    """How often each n-gram occurs, without those that are made of left-out tokens only."""
+    grams = (tuple(tokens[i : i + n]) for i in range(len(tokens) - n + 1))
+    return Counter(gram for gram in grams if not left_out.issuperset(gram))
+
+
+def bleu_of_sums(sums: FloatArray, smoothing: Smoothing) -> FloatArray:
+    """[...] BLEU, 0 to 100, out of sums of statistics [..., 2 + 2 * order].
+
+    An order whose weighted sum of matches is negative counts as without a match.
+    """
+    order = (sums.shape[-1] - 2) // 2
+    matched = np.where(sums[..., 2 : 2 + order] > NOTHING, sums[..., 2 : 2 + order], 0.0)
+    total = sums[..., 2 + order :]
+    if smoothing.name == "coco":
+        return _coco(sums[..., 0], sums[..., 1], matched, total)
+    logs, known = _log_precisions(matched, total, smoothing)
+    orders = known.sum(axis=-1) if smoothing.effective_order else order
+    with np.errstate(invalid="ignore", divide="ignore"):
+        counted = known if smoothing.effective_order else np.ones_like(known)
+        mean = np.where(counted, logs, 0.0).sum(axis=-1) / orders
+        penalty = brevity_penalty(sums[..., 0], sums[..., 1] + smoothing.longer)
+        score = 100 * penalty * np.exp(mean)
+    return np.asarray(np.where((matched > 0).any(axis=-1), score, 0.0))
+
+
+def precisions_of_sums(sums: FloatArray, smoothing: Smoothing) -> FloatArray:
+    """[..., order] the precisions that enter the score, 0 to 100."""
+    order = (sums.shape[-1] - 2) // 2
+    matched = np.where(sums[..., 2 : 2 + order] > NOTHING, sums[..., 2 : 2 + order], 0.0)
+    total = sums[..., 2 + order :]
+    if smoothing.name == "coco":
+        return np.asarray(100 * (matched + COCO_TINY) / (total + COCO_SMALL))
+    logs, _ = _log_precisions(matched, total, smoothing)
+    return np.asarray(np.where((matched > 0).any(axis=-1, keepdims=True), 100 * np.exp(logs), 0.0))
+
+
+def brevity_penalty(length: FloatArray | IntArray, reference: FloatArray | IntArray) -> FloatArray:
+    """exp(1 - reference / length) for shorter outputs, else 1 (equation 2); 0 for empty ones."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        short = np.where(length > 0, np.exp(1 - reference / length), 0.0)
+    return np.where(length < reference, short, 1.0)
+
+
+def _log_precisions(matched: FloatArray, total: FloatArray, smoothing: Smoothing) -> Parts:
+    """Logarithms of the precisions (-inf for 0), and which orders have n-grams at all."""
+    amount = smoothing.amount
+    if smoothing.name == "add-k" and amount is not None:
+        added = np.where(np.arange(matched.shape[-1]) > 0, amount, 0.0)
+        matched, total = matched + added, total + added
+    known = np.logical_and.accumulate(total > 0, axis=-1)
+    none = known & (matched == 0)
+    if smoothing.name == "exp":
+        matched = np.where(none, 0.5 ** np.cumsum(none, axis=-1), matched)
+    elif smoothing.name == "floor" and amount is not None:
+        matched = np.where(none, amount, matched)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs = np.where(known, np.log(matched) - np.log(total), -np.inf)
+    return logs, known
+
+
+def _coco(
+    length: FloatArray, reference: FloatArray, matched: FloatArray, total: FloatArray
+) -> FloatArray:
+    product = ((matched + COCO_TINY) / (total + COCO_SMALL)).prod(axis=-1)
+    ratio = (length + COCO_TINY) / (reference + COCO_SMALL)
+    penalty = np.exp(1 - 1 / np.minimum(ratio, 1.0))
+    return np.asarray(100 * penalty * product ** (1 / matched.shape[-1]))

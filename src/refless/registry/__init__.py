@@ -1,0 +1,1 @@
+"""Names with parameters, signatures, errors, array types: what every room may use."""

@@ -1,0 +1,324 @@
+"""One grammar for estimators, kernels and metrics: `bleu-neighbors:kernel=rouge-l,tau=0.1`.
+
+A specification is a name and, after a colon, parameters with commas between them. A value that
+holds commas, or parameters of its own, stands in parentheses: `kernel=(bleu*:orders=1-4,clip=no)`.
+
+A parameter is declared once, as a field of a dataclass with its range and a line of help:
+
+    tau: Annotated[float | None, About("least similarity", at_least=0, at_most=1)] = None
+
+Parsing, checks, lists for people and the specification itself are made from that.
+"""
+
+import difflib
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import KW_ONLY, MISSING, dataclass, fields, replace
+from numbers import Integral, Real
+from types import NoneType
+from typing import Any, Literal, cast, get_args, get_origin, get_type_hints
+
+from refless.registry.errors import UsageError
+from refless.registry.signature import setting
+
+YES, NO = ("yes", "true", "1"), ("no", "false", "0")
+NUMBERS = {  # type -> what its values are called, how one is read, and how recognised
+    int: ("a whole number", int, Integral),
+    float: ("a number", float, Real),
+}
+LARGEST = sys.float_info.max
+ORDERS, WORDS = tuple[int, int], tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What a parameter is for, and which values it takes.
+
+    Attributes:
+        help: one line for people.
+        at_least, above, at_most, below: the range of a number; numbers are finite in any case.
+        choices: the words that can be given.
+        registry: of a parameter with parameters of its own (a kernel): what there is, by name.
+    """
+
+    help: str
+    _: KW_ONLY
+    at_least: float | None = None
+    above: float | None = None
+    at_most: float | None = None
+    below: float | None = None
+    choices: tuple[str, ...] = ()
+    registry: Mapping[str, Any] | None = None
+
+    def holds(self, value: float) -> bool:
+        """Whether a number lies in the range."""
+        return (
+            -LARGEST <= value <= LARGEST  # whole numbers may be larger than any float
+            and (self.at_least is None or value >= self.at_least)
+            and (self.above is None or value > self.above)
+            and (self.at_most is None or value <= self.at_most)
+            and (self.below is None or value < self.below)
+        )
+
+    @property
+    def range(self) -> str:
+        """`from 0 to 1`, `above 0 and at most 1`, `1 or more`; "" where there is none."""
+        low = "" if self.at_least is None else f"{self.at_least:g} or more"
+        low = low if self.above is None else f"above {self.above:g}"
+        high = "" if self.at_most is None else f"at most {self.at_most:g}"
+        high = high if self.below is None else f"below {self.below:g}"
+        if self.at_least is not None and self.at_most is not None:
+            return f"from {self.at_least:g} to {self.at_most:g}"
+        return " and ".join(filter(None, (low, high)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Described:
+    """A parameter for people: its name, what it takes, default, purpose and range, in words."""
+
+    name: str
+    takes: str
+    default: str
+    range: str
+    help: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Parameter:
+    """A declared parameter; `kind` is the type of its values, which may be None where optional."""
+
+    name: str
+    kind: Any
+    optional: bool
+    default: Any
+    about: About
+
+
+_KNOWN: dict[type[Any], dict[str, _Parameter]] = {}  # annotations are read once
+
+
+def _declared(kind: type[Any]) -> dict[str, _Parameter]:
+    if kind not in _KNOWN:
+        _KNOWN[kind] = _read_annotations(kind)
+    return _KNOWN[kind]
+
+
+def _read_annotations(kind: type[Any]) -> dict[str, _Parameter]:
+    hints = get_type_hints(kind, include_extras=True)
+    found = {}
+    for field in fields(kind):
+        abouts = [one for one in get_args(hints[field.name])[1:] if isinstance(one, About)]
+        if not abouts:
+            continue
+        hint, about = get_args(hints[field.name])[0], abouts[0]
+        plain = get_origin(hint) in (tuple, Literal)
+        kinds = (hint,) if plain else get_args(hint) or (hint,)
+        kind = next(one for one in kinds if one is not NoneType)
+        if get_origin(kind) is Literal:
+            kind, about = str, replace(about, choices=get_args(kind))
+        found[field.name] = _Parameter(
+            name=field.name,
+            kind=kind,
+            optional=NoneType in kinds,
+            default=field.default,
+            about=about,
+        )
+    return found
+
+
+def parse(text: str, registry: Mapping[str, type[Any]], what: str) -> Any:  # noqa: ANN401 - what the registry makes
+    """The thing that a specification names, with its parameters.
+
+    Args:
+        text: the specification; registry: what there is, by name.
+        what: what these things are called in messages: "metric".
+
+    Raises:
+        UsageError: an unknown name or parameter, or a value that cannot be honoured.
+    """
+    name, colon, rest = (part.strip() for part in text.partition(":"))
+    if name not in registry:
+        near = nearest(name, registry)
+        raise UsageError(f"no {what} '{name}'{near}; there are {', '.join(registry)}")
+    known = _declared(registry[name])
+    values: dict[str, Any] = {}
+    for part in _parts(rest, text) if colon else ():
+        key, equals, value = (piece.strip() for piece in part.partition("="))
+        if not equals:
+            raise UsageError(f"'{part}' in {text} is not name=value; {listed(name, registry)}")
+        if key not in known:
+            near = nearest(key, known)
+            raise UsageError(f"{name} has no parameter '{key}'{near}; {listed(name, registry)}")
+        if key in values:
+            raise UsageError(f"{text} gives {key} twice")
+        values[key] = _read(value, known[key], f"{name}: {key}")
+    return registry[name](**values)
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """` (did you mean 'gp'?)`, of the known name most like another; "" where none is like it."""
+    folded = {one.casefold().replace("_", "").replace("-", ""): one for one in known}
+    wanted = name.casefold().replace("_", "").replace("-", "")
+    near = difflib.get_close_matches(wanted, folded, n=1)
+    return f" (did you mean '{folded[near[0]]}'?)" if near else ""
+
+
+def made(given: Any, registry: Mapping[str, type[Any]], what: str) -> Any:  # noqa: ANN401
+    """The thing that a specification names; a thing passes through."""
+    return parse(given, registry, what) if isinstance(given, str) else given
+
+
+def nested(kind: type) -> dict[str, Mapping[str, type[Any]]]:
+    """The parameters that have parameters of their own, each with what it can be."""
+    found = {one.name: one.about.registry for one in _declared(kind).values()}
+    return {name: registry for name, registry in found.items() if registry is not None}
+
+
+def listed(name: str, registry: Mapping[str, type[Any]]) -> str:
+    """`bleu takes order=4, tokenize=13a`: its parameters with their defaults."""
+    pairs = [f"{one.name}={one.default}" for one in parameters(registry[name])]
+    return f"{name} takes {', '.join(pairs) if pairs else 'no parameters'}"
+
+
+def _parts(rest: str, text: str) -> list[str]:
+    """Split at the commas outside parentheses."""
+    parts, depth = [""], 0
+    for letter in rest:
+        depth += (letter == "(") - (letter == ")")
+        if depth < 0:
+            break
+        if letter == "," and not depth:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    if depth:
+        raise UsageError(f"the parentheses in {text} do not match")
+    return parts
+
+
+def value_of(kind: type[Any], name: str, text: str) -> Any:  # noqa: ANN401 - any parameter's type
+    """The value of one parameter of a class, as a specification writes it.
+
+    Raises:
+        UsageError: a text that is no value of it.
+    """
+    return _read(text, _declared(kind)[name], name)
+
+
+def _read(text: str, parameter: _Parameter, place: str) -> Any:  # noqa: ANN401 - any parameter's type
+    if text == "none" and parameter.optional:
+        return None
+    inside = text[1:-1] if text.startswith("(") and text.endswith(")") else text
+    kind = parameter.kind
+    if kind is bool:
+        if text.lower() not in YES + NO:
+            raise UsageError(f"{place} must be yes or no, got '{text}'")
+        return text.lower() in YES
+    if kind == ORDERS:
+        low, dash, high = text.partition("-")
+        ends = (low, high if dash else low)
+        if not all(end.isdecimal() and len(end) < 10 for end in ends):
+            raise UsageError(f"{place} must look like 2-4, got '{text}'")
+        return int(ends[0]), int(ends[1])
+    if kind == WORDS:
+        return () if text == "none" else tuple(filter(None, inside.split("+")))
+    return _number(text, kind, place) if kind in NUMBERS else inside
+
+
+def _number(text: str, kind: type[float], place: str) -> Any:  # noqa: ANN401 - a number of that kind
+    name, read, _ = NUMBERS[kind]
+    try:
+        return cast("Callable[[str], Any]", read)(text)
+    except ValueError:
+        raise UsageError(f"{place} must be {name}, got '{text}'") from None
+
+
+def check(thing: Any) -> None:  # noqa: ANN401 - any dataclass with declared parameters
+    """For constructors: every declared parameter has its type and lies in its range.
+
+    Raises:
+        UsageError: the first that does not, by name, with what it may be.
+    """
+    for name, parameter in _declared(type(thing)).items():
+        value, about = getattr(thing, name), parameter.about
+        if value is None and parameter.optional:
+            continue
+        if parameter.kind in NUMBERS:
+            words, _, number = NUMBERS[parameter.kind]
+            if isinstance(value, bool) or not isinstance(value, number):
+                raise UsageError(f"{name} must be {words}, got {value!r}")
+            check_range(name, cast("float", value), about)
+        if about.choices and value not in about.choices:
+            raise UsageError(f"{name} must be one of {', '.join(about.choices)}; got {value!r}")
+
+
+def check_range(name: str, value: float, about: About) -> None:
+    """Raises UsageError for a number that is not finite or lies outside the range."""
+    if not about.holds(value):
+        finite = "" if -LARGEST <= value <= LARGEST else "finite"
+        must = " and ".join(filter(None, (finite, about.range)))
+        raise UsageError(f"{name} must be {must}, got {_short(value)}")
+
+
+def _short(value: Any) -> str:  # noqa: ANN401 - any number
+    """A number for a message; whole ones may be larger than any float."""
+    try:
+        return f"{value:g}"
+    except OverflowError:
+        return "a number of too many digits"
+
+
+def spec_of(thing: Any, registry: Mapping[str, type[Any]]) -> str:  # noqa: ANN401 - any dataclass of the registry
+    """The specification of a thing: its name and what differs from the defaults; it parses back.
+
+    Raises:
+        UsageError: a thing of a class that the registry does not hold.
+    """
+    names = {kind: name for name, kind in registry.items()}
+    if type(thing) not in names:
+        raise UsageError(f"{type(thing).__name__} is none of {', '.join(registry)}")
+    pairs = []
+    for name, parameter in _declared(type(thing)).items():
+        inner = parameter.about.registry
+        value, default = getattr(thing, name), parameter.default
+        if inner is not None:
+            value, default = (spec_of(made(one, inner, name), inner) for one in (value, default))
+        if value != default:
+            pairs.append(f"{name}={written(value)}")
+    return ":".join(filter(None, (names[type(thing)], ",".join(pairs))))
+
+
+def written(value: object) -> str:
+    """A value as `parse` reads it."""
+    if isinstance(value, tuple):
+        numbers = all(isinstance(one, int) for one in value)
+        return ("-" if numbers else "+").join(map(str, value)) or "none"
+    text = setting(value)
+    plain = not isinstance(value, str) or not (set(text) & set(",:()") or text in ("none", ""))
+    return text if plain else f"({text})"
+
+
+def parameters(kind: type) -> tuple[Described, ...]:
+    """The parameters of an estimator, a kernel or a metric, for people, as they are declared."""
+    return tuple(
+        Described(
+            name=one.name,
+            takes=_type(one),
+            default="" if one.default is MISSING else written(one.default),
+            help=one.about.help,
+            range=one.about.range,
+        )
+        for one in _declared(kind).values()
+    )
+
+
+def _type(parameter: _Parameter) -> str:
+    kind, about = parameter.kind, parameter.about
+    words = {bool: "yes or no", ORDERS: "two numbers, as 2-4", WORDS: "words, as a+b"}
+    if about.registry is not None:
+        found = f"one of {', '.join(about.registry)}, with its parameters"
+    elif about.choices:
+        found = f"one of {', '.join(about.choices)}"
+    else:
+        found = NUMBERS[kind][0] if kind in NUMBERS else words.get(kind, "text")
+    return f"{found}, or none" if parameter.optional else found

@@ -1,0 +1,1 @@
+"""Tokens, n-grams, surface numbers, encoders."""

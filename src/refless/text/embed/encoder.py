@@ -1,0 +1,266 @@
+"""An encoder of Hugging Face's transformers: vectors of tokens, and of sentences."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from refless.files.outside import json_in
+from refless.registry.arrays import FloatArray
+from refless.registry.errors import InputError, UsageError
+from refless.registry.progress import Progress
+from refless.text.embed.digests import files_digest, folder_digest
+from refless.text.embed.embedded import Embedded, VectorArray
+from refless.text.embed.loading import UNLIMITED, folder_of, loaded, model_name, plain
+from refless.text.embed.static import static_files, static_table
+from refless.text.tokenize import distinct
+
+MODULES = {"Transformer", "StaticEmbedding", "Pooling", "Normalize"}  # that are known here
+REMEMBERED = 50_000  # most texts whose vectors stay in memory, for estimators that read them again
+BATCH_TOKENS = 8_192  # tokens, padding included, that go through an encoder at once
+LAYERS = {  # the layers of BERTScore's own release (Zhang et al. 2020), by the model's name
+    "bert-base-uncased": 9,
+    "bert-large-uncased": 18,
+    "bert-base-cased-finetuned-mrpc": 9,
+    "bert-base-multilingual-cased": 9,
+    "bert-base-chinese": 8,
+    "roberta-base": 10,
+    "roberta-large": 17,
+    "roberta-large-mnli": 19,
+    "distilbert-base-uncased": 5,
+    "distilroberta-base": 5,
+    "albert-base-v2": 9,
+    "xlm-roberta-base": 9,
+    "xlm-roberta-large": 17,
+    "deberta-large-mnli": 18,
+    "deberta-xlarge-mnli": 40,
+}
+
+_SENTENCES: dict[tuple[tuple[str, object], ...], dict[str, VectorArray]] = {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Encoder:
+    """An encoder of Hugging Face's transformers; for sentences, static embeddings too.
+
+    Attributes:
+        model: a folder, or a name in Hugging Face's cache.
+        layer: hidden layer whose vectors are taken, 0 for the input embeddings; None takes the one
+            of BERTScore's release for a model that it knows, else the last.
+    """
+
+    model: str
+    layer: int | None = None
+
+    def embed(self, texts: Sequence[str]) -> Embedded:
+        """Vectors of the texts' tokens; texts longer than the model can read are cut.
+
+        Raises:
+            MissingExtraError: torch or transformers is not installed.
+            UsageError: no such model here, or no such layer.
+        """
+        once, rows = distinct(texts)
+        tokenizer, network = loaded(str(folder_of(self.model)))
+        layer = self.resolved_layer()
+        most = _most_tokens(tokenizer, network)
+        read = tokenizer([*map(plain, once)], truncation=True, max_length=most) if once else {}
+        ids = list(read.get("input_ids", []))
+        marks = set(tokenizer.all_special_ids)
+        starts = np.cumsum([0, *map(len, ids)])
+        flat = np.array([i for row in ids for i in row], dtype=np.int64)
+        vectors = np.zeros((len(flat), network.config.hidden_size), dtype=np.float32)
+        for i, states in _states(tokenizer, network, ids, once, layer):
+            vectors[starts[i] : starts[i + 1]] = states
+        special = np.isin(flat, list(marks - {tokenizer.unk_token_id}))
+        return Embedded(rows=rows, starts=starts, vectors=vectors, ids=flat, special=special)
+
+    def sentences(self, texts: Sequence[str], progress: Progress | None = None) -> VectorArray:
+        """[texts, dimensions] a vector of length 1 for each text; the last ones are remembered.
+
+        The mean of its tokens' vectors, the model's own marks included, or the first one's where
+        the model's `1_Pooling` says so: as sentence-transformers does it. A text that is longer
+        than the model can read is read in pieces: the mean of all their tokens' vectors, or of the
+        first ones. Static embeddings have the mean of known tokens, 0 where there is none.
+
+        Raises:
+            MissingExtraError: what the folder needs is not installed.
+            UsageError: no such model here, no such layer, or another way of pooling.
+        """
+        known = _SENTENCES.setdefault(tuple(self.sentence_settings().items()), {})
+        new = [text for text in dict.fromkeys(texts) if text not in known]
+        size, owners, sums = self._sums(new)
+        totals = np.zeros((len(new), size))
+        for done, (i, part) in enumerate(sums, 1):
+            totals[owners[i]] += part
+            if progress is not None:
+                progress(done / len(owners))
+        known.update(zip(new, map(_unit, totals), strict=True))
+        found = np.zeros((len(texts), size), dtype=np.float32)
+        for i, text in enumerate(texts):
+            found[i] = known[text]
+        for text in [*known][: max(0, len(known) - REMEMBERED)]:
+            del known[text]
+        return found
+
+    def _sums(
+        self, texts: Sequence[str]
+    ) -> tuple[int, Sequence[int], Iterator[tuple[int, FloatArray]]]:
+        """Numbers of a vector; text of each piece; each piece's place and sum of vectors."""
+        folder = folder_of(self.model)
+        files = static_files(folder)
+        if files is not None:
+            table = static_table(folder, files)
+            size = table.vectors.shape[1]
+            return size, range(len(texts)), enumerate(map(table.total, texts))
+        tokenizer, network = loaded(str(folder))
+        owners, ids = _pieces(tokenizer, texts, _most_tokens(tokenizer, network, folder))
+        of = [texts[i] for i in owners]
+        read = _states(tokenizer, network, ids, of, self.resolved_layer())
+        until = 1 if self.pooling() == "cls" else None
+        sums = ((i, states[:until].sum(axis=0, dtype=np.float64)) for i, states in read)
+        return network.config.hidden_size, owners, sums
+
+    def pooling(self) -> str:
+        """How tokens' vectors become one: `mean`, or `cls`, the first one.
+
+        Raises:
+            UsageError: the model asks for another way.
+        """
+        folder = folder_of(self.model)
+        said = json_in(folder / "1_Pooling" / "config.json", dict)
+        named = said.get("pooling_mode", [])  # as newer versions write it
+        chosen = {*map(str, named if isinstance(named, list) else [named])}
+        flags = {name for name, value in said.items() if name.startswith("pooling_mode_") and value}
+        ways = {"pooling_mode_cls_token": "cls", "pooling_mode_mean_tokens": "mean"}
+        chosen |= {ways.get(name, name) for name in flags}
+        modules = json_in(folder / "modules.json", list)
+        kinds = [one.get("type") if isinstance(one, dict) else one for one in modules]
+        more = {str(kind).rpartition(".")[2] for kind in kinds} - MODULES
+        if len(chosen) < 2 and chosen <= {*ways.values()} and not more:
+            return chosen.pop() if chosen else "mean"
+        what = ", ".join(sorted(chosen | more))
+        raise UsageError(f"'{self.model}' makes sentences by {what}; only by mean or cls, as it is")
+
+    def resolved_layer(self) -> int:
+        """The layer in force."""
+        most = int(loaded(str(folder_of(self.model)))[1].config.num_hidden_layers)
+        layer = LAYERS.get(model_name(self.model), most) if self.layer is None else self.layer
+        if not 0 <= layer <= most:
+            raise UsageError(f"layer {layer} of '{self.model}' does not exist; there are 0-{most}")
+        return layer
+
+    def settings(self) -> dict[str, object]:
+        """What belongs in a signature: name, content and layer."""
+        sha, layer = folder_digest(folder_of(self.model)), self.resolved_layer()
+        return {"model": model_name(self.model), "sha": sha, "layer": layer}
+
+    def sentence_settings(self) -> dict[str, object]:
+        """What belongs in a signature of `sentences`: also pooling, and most tokens of a piece.
+
+        Raises:
+            UsageError: as of `sentences`.
+        """
+        folder, pooling = folder_of(self.model), self.pooling()
+        files = static_files(folder)
+        if files is None:
+            own = self.settings()
+            pieces = _most_tokens(*loaded(str(folder)), folder)
+            return {**own, "pooling": pooling, "pieces": pieces}
+        if self.layer is not None:
+            raise UsageError(f"'{self.model}' holds static embeddings, which have no layers")
+        return {"model": model_name(self.model), "sha": files_digest(files), "pooling": pooling}
+
+
+def _most_tokens(tokenizer: Any, network: Any, folder: Path | None = None) -> int:  # noqa: ANN401
+    """Most tokens of a text that the model reads at once, marks included.
+
+    For sentences, with the folder, also where sentence-transformers cuts texts.
+    """
+    positions = getattr(network.config, "max_position_embeddings", UNLIMITED)
+    limits = [min(tokenizer.model_max_length, UNLIMITED), positions]
+    if network.config.model_type in {"roberta", "xlm-roberta", "camembert"}:
+        limits[1] -= 2  # their positions begin after the padding's
+    if folder is not None:
+        path = folder / "sentence_bert_config.json"
+        most = json_in(path, dict).get("max_seq_length")
+        if most is not None and not (isinstance(most, int) and most > 2):
+            raise InputError(f"max_seq_length is {most!r}", path=str(path), remedy="give a number")
+        limits += [] if most is None else [most]
+    return int(min(limits))
+
+
+def _pieces(
+    tokenizer: Any,  # noqa: ANN401 - transformers' types
+    texts: Sequence[str],
+    most: int,
+) -> tuple[list[int], list[list[int]]]:
+    """The text of each piece, and its token ids: at most so many, the model's marks included."""
+    if not texts:
+        return [], []
+    read = tokenizer([*map(plain, texts)], return_special_tokens_mask=True)
+    cut = [*map(partial(_cut, most=most), read["input_ids"], read["special_tokens_mask"])]
+    owners = [i for i, pieces in enumerate(cut) for _ in pieces]
+    return owners, [piece for pieces in cut for piece in pieces]
+
+
+def _cut(ids: list[int], marks: list[int], most: int) -> list[list[int]]:
+    """A text's token ids in pieces, each with the marks that stand before and after the text."""
+    if len(ids) <= most or all(marks):
+        return [ids]
+    begin, end = marks.index(0), len(marks) - marks[::-1].index(0)
+    step = max(1, most - begin - (len(ids) - end))
+    starts = range(begin, end, step)
+    return [[*ids[:begin], *ids[i : min(i + step, end)], *ids[end:]] for i in starts]
+
+
+def _batches(ids: Sequence[list[int]], texts: Sequence[str]) -> Iterator[list[int]]:
+    """Rows of similar length, the same batches whatever the order of the texts."""
+    order = sorted(range(len(ids)), key=lambda i: (len(ids[i]), texts[i]))
+    batch: list[int] = []
+    for i in order:
+        if batch and (len(batch) + 1) * len(ids[i]) > BATCH_TOKENS:
+            yield batch
+            batch = []
+        batch.append(i)
+    if batch:
+        yield batch
+
+
+def _states(
+    tokenizer: Any,  # noqa: ANN401
+    network: Any,  # noqa: ANN401
+    ids: Sequence[list[int]],
+    texts: Sequence[str],
+    layer: int,
+) -> Iterator[tuple[int, VectorArray]]:
+    """Each text's place and the [tokens, dimensions] vectors of its tokens."""
+    for batch in _batches(ids, texts):
+        found = _hidden(network, [ids[i] for i in batch], tokenizer.pad_token_id or 0, layer)
+        for i, states in zip(batch, found, strict=True):
+            yield i, states[: len(ids[i])]
+
+
+def _unit(vector: FloatArray) -> VectorArray:
+    """The vector at length 1; 0 stays 0."""
+    return np.asarray(vector / (np.linalg.norm(vector) or 1.0), dtype=np.float32)
+
+
+def _hidden(network: Any, ids: Sequence[list[int]], pad: int, layer: int) -> VectorArray:  # noqa: ANN401
+    """[texts, longest, dimensions] hidden states of a layer."""
+    import torch
+
+    longest = max(map(len, ids))
+    tokens = torch.tensor([row + [pad] * (longest - len(row)) for row in ids])
+    mask = torch.tensor([[1] * len(row) + [0] * (longest - len(row)) for row in ids])
+    try:
+        with torch.inference_mode():
+            states = network(tokens, attention_mask=mask, output_hidden_states=True).hidden_states
+    except (IndexError, TypeError, ValueError) as broken:  # a vocabulary larger than its vectors
+        raise UsageError(f"the encoder cannot read these texts: {broken}") from broken
+    found: VectorArray = states[layer].numpy()
+    if not np.isfinite(found).all():
+        raise UsageError("the encoder gives numbers that are not finite; its weights are damaged")
+    return found

@@ -1,0 +1,189 @@
+"""Static embeddings: a table with a vector for each token, read without torch.
+
+model2vec, sentence-transformers (`StaticEmbedding`) and WordLlama write such folders: a tokenizer
+of Hugging Face's and a safetensors file. Nothing in them is code, and nothing is ever downloaded.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from refless.files.outside import check_foreign, json_in
+from refless.registry.arrays import FloatArray, IntArray
+from refless.registry.errors import MissingExtraError, UsageError
+from refless.text.embed.digests import stamp
+from refless.text.embed.embedded import VectorArray
+
+TABLES = ("embeddings", "embedding.weight")  # of model2vec; of the others
+NUMBERS = {"F64", "F32", "F16", "I8", "I32", "I64"}  # not BF16, which numpy lacks
+PLACES = (("0_StaticEmbedding", "0_StaticEmbedding"), (".", "."), ("weights", "tokenizers"))
+BLOCK = 1_024  # tokens that are added up at a time
+AGAIN = "copy or download the folder again"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StaticTable:
+    """A table of vectors and the tokenizer whose tokens it is about.
+
+    Attributes:
+        folder: where it lies.
+        vectors: [rows, dimensions].
+        mapping: [tokens] row of each token of the tokenizer.
+        weights: [tokens] what each token's vector counts.
+        unknown: the token that stands for what the tokenizer does not know; None for none.
+    """
+
+    folder: str
+    tokenizer: Any
+    vectors: VectorArray
+    mapping: IntArray
+    weights: FloatArray
+    unknown: int | None
+
+    def total(self, text: str) -> FloatArray:
+        """[dimensions] sum of the vectors of the text's tokens, times their weights.
+
+        The whole text counts; unknown tokens are left out, as model2vec does it. A text without a
+        known token has 0. No other text changes a bit of it.
+
+        Raises:
+            UsageError: the tokenizer cannot read it: it lacks its own unknown token.
+        """
+        plain = text.encode("utf-8", "replace").decode()
+        try:
+            found = self.tokenizer.encode(plain, add_special_tokens=False).ids
+        except BaseException as broken:
+            raise _unreadable(self.folder, broken) from broken
+        tokens = np.array([token for token in found if token != self.unknown], dtype=np.int64)
+        total = np.zeros(self.vectors.shape[1])
+        for begin in range(0, len(tokens), BLOCK):
+            some = tokens[begin : begin + BLOCK]
+            total += (self.vectors[self.mapping[some]] * self.weights[some, None]).sum(axis=0)
+        return total
+
+
+def static_files(folder: Path) -> tuple[Path, Path] | None:
+    """The table and the tokenizer of a folder of static embeddings; None for another folder.
+
+    A folder whose `config.json` names a model of another kind is an encoder of transformers.
+
+    Raises:
+        UsageError: several tables or tokenizers, or a table without a tokenizer.
+    """
+    if json_in(folder / "config.json", dict).get("model_type", "model2vec") != "model2vec":
+        return None
+    for tables, tokenizers in PLACES:
+        found = sorted((folder / tables).glob("*.safetensors"))
+        if found:
+            own = [folder / tokenizers / "tokenizer.json"]
+            named = own if own[0].is_file() else sorted((folder / tokenizers).glob("*.json"))
+            return _only(folder, found, "table"), _only(folder, named, "tokenizer")
+    return None
+
+
+def _only(folder: Path, found: Sequence[Path], what: str) -> Path:
+    if not found:
+        raise UsageError(f"'{folder}' has a table of vectors and no tokenizer.json; {AGAIN}")
+    if len(found) > 1:
+        names = ", ".join(path.name for path in found)
+        raise UsageError(f"'{folder}' holds more than one {what} ({names}); keep one of them there")
+    return found[0]
+
+
+def static_table(folder: Path, files: tuple[Path, Path]) -> StaticTable:
+    """The table of a folder, in memory once.
+
+    Raises:
+        MissingExtraError: tokenizers or safetensors is not installed.
+        UsageError: what the files hold is no table of vectors, or no tokenizer.
+        InputError: the tokenizer is no JSON.
+    """
+    return _loaded(str(folder), *files, tuple(map(stamp, files)))
+
+
+@lru_cache(maxsize=2)
+def _loaded(folder: str, table: Path, tokenizer: Path, _stamps: tuple[Any, ...]) -> StaticTable:
+    try:
+        import tokenizers
+        from safetensors import safe_open
+    except ImportError as missing:
+        raise MissingExtraError(f"the encoder '{folder}'", "static") from missing
+    said = json_in(tokenizer, dict)
+    try:
+        with safe_open(table, framework="np") as tensors:
+            arrays = _arrays(folder, tensors)
+        reader = tokenizers.Tokenizer.from_file(str(tokenizer))
+        reader.no_truncation()
+        reader.no_padding()
+        tokens = max(reader.get_vocab().values(), default=-1) + 1
+        unknown = _unknown(said, reader)
+    except UsageError:
+        raise
+    except BaseException as broken:  # whatever a damaged file leads to
+        raise _unreadable(folder, broken) from broken
+    return _checked(StaticTable(folder, reader, *arrays, unknown), tokens)
+
+
+def _unreadable(folder: str, broken: BaseException) -> UsageError:
+    """What the libraries' error means, unless it is an interrupt or too little memory."""
+    check_foreign(broken)
+    why = " ".join(str(broken).split())[:300]
+    return UsageError(f"'{folder}' holds no embeddings that can be read: {why}")
+
+
+def _arrays(folder: str, tensors: Any) -> tuple[VectorArray, IntArray, FloatArray]:  # noqa: ANN401
+    """Vectors, mapping and weights of a safetensors file, checked one by one."""
+    names = set(tensors.keys())
+    known = [name for name in TABLES if name in names]
+    if not known or names - {*known, "mapping", "weights"}:
+        held = ", ".join(sorted(names))[:200] or "nothing"
+        what = "a tensor 'embeddings' or 'embedding.weight'"
+        raise UsageError(f"'{folder}' holds no static embeddings: {what} is needed, found {held}")
+    vectors = _numbers(folder, tensors, known[0], 2).astype(np.float32)
+    rows = len(vectors)
+    mapping = _numbers(folder, tensors, "mapping", 1) if "mapping" in names else np.arange(rows)
+    if mapping.dtype.kind not in "iu" or not ((mapping >= 0) & (mapping < rows)).all():
+        raise UsageError(f"'{folder}' maps tokens to rows that its table lacks; {AGAIN}")
+    plain = np.ones(len(mapping))
+    weights = _numbers(folder, tensors, "weights", 1) if "weights" in names else plain
+    return vectors, mapping.astype(np.int64), weights.astype(np.float64)
+
+
+def _numbers(folder: str, tensors: Any, name: str, axes: int) -> Any:  # noqa: ANN401
+    """One tensor, not empty, of numbers that are finite in single precision."""
+    part = tensors.get_slice(name)
+    kind, shape = part.get_dtype(), part.get_shape()
+    if kind not in NUMBERS:
+        needed = "save it as float32 or float16"
+        raise UsageError(f"'{folder}' has its {name} as {kind}, which is not read; {needed}")
+    if len(shape) != axes or 0 in shape:
+        raise UsageError(f"'{folder}' has {name} of shape {shape}, not of {axes} axes; {AGAIN}")
+    found = tensors.get_tensor(name)
+    with np.errstate(over="ignore"):
+        finite = np.isfinite(found.astype(np.float32)).all()
+    if not finite:
+        raise UsageError(f"'{folder}' has numbers that are not finite in its {name}; {AGAIN}")
+    return found
+
+
+def _unknown(said: dict[str, Any], tokenizer: Any) -> int | None:  # noqa: ANN401
+    """The unknown token of what `tokenizer.json` says; UsageError where tokens are drawn."""
+    model = said["model"]
+    if model.get("dropout"):
+        raise UsageError("its tokenizer drops merges at random (dropout); set that to null")
+    token = model.get("unk_token")
+    found = model.get("unk_id") if token is None else tokenizer.token_to_id(token)
+    return None if found is None else int(found)
+
+
+def _checked(table: StaticTable, tokens: int) -> StaticTable:
+    """The table, where it has a row and a weight for every token."""
+    known = min(len(table.mapping), len(table.weights))
+    if not 0 < tokens <= known:
+        found = f"{tokens} tokens and {known} vectors"
+        raise UsageError(f"'{table.folder}' has {found}, which do not match; {AGAIN}")
+    return table

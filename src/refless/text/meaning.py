@@ -1,0 +1,231 @@
+"""What a text takes from its source: words to be masked, dialogue acts as triples.
+
+A source may be a meaning representation (dialogue acts such as `inform(name='x',food=thai)`, or
+slots such as `name[x], food[thai]`), which is read as triples of act, slot and value; any other
+source is plain words.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from typing import NamedTuple
+
+from refless.registry.errors import InputError
+
+MASK = "@"
+PIECE = 100_000  # characters that are split into words at a time
+SHORTEST = 4  # shorter words are mostly function words and stay, unless they hold a digit
+EXEMPT = frozenset({"none", "unknown"})  # values that say nothing of what they stand for
+NULL = "<none>"  # where a dialogue act has no slot, or a slot no value
+EXEMPT_VALUES = frozenset(
+    {NULL, "yes", "no", "unknown", "none", "dont_care", "don't care", "dont care", "yes or no", "x"}
+)  # values that no text repeats word for word, and those that are placeholders already
+_BLANK = re.compile(r"\s")
+_WORD = re.compile(r"\w+|[^\w\s]")
+_LETTERS = re.compile(r"[^\W_]")
+_ACT = re.compile(r"\s*\??(\w+)\(")
+_FLAT = re.compile(r"\s*(\w[\w ]*)\[([^\[\]]*)\]\s*(?:,|$)")
+_ALL_FLAT = re.compile(rf"{_FLAT.pattern}\s*(?:\w[\w ]*\[|$)")
+_JOINT = re.compile(r"\s*&\s*")
+_CLOSE = re.compile(r"\s*\)")
+_SLOT = re.compile(r"\s*([\w ]*\w)\s*(=?)\s*")
+_QUOTED = re.compile(r"([\"'])(.*?)\1(?=\s*[,;)])")
+_BARE = re.compile(r"[^,;()=\"]*")
+_END = re.compile(r"\s*([,;)])")
+
+
+def words(text: str) -> list[str]:
+    """Words and punctuation marks, in lower case."""
+    return _WORD.findall(text.lower())
+
+
+def each_word(text: str) -> Iterator[str]:
+    """The same one by one, so that a long text takes no more memory than a short one."""
+    for piece in pieces(text):
+        yield from words(piece)
+
+
+def pieces(text: str) -> Iterator[str]:
+    """The text cut before blanks, some 100,000 characters at a time."""
+    begin = 0
+    while begin < len(text):
+        blank = _BLANK.search(text, begin + PIECE)
+        end = blank.start() if blank else len(text)
+        yield text[begin:end]
+        begin = end
+
+
+def masked(text: str, source: str) -> str:
+    """The text with each longer word that its source holds replaced by `@` (delexicalised).
+
+    What is left is how something is said, whatever it is said of.
+    """
+    held = {word for word in words(source) if _stands_for_something(word)}
+    return " ".join(MASK if word in held else word for word in words(text))
+
+
+def _stands_for_something(word: str) -> bool:
+    long = len(word) >= SHORTEST or any(letter.isdigit() for letter in word)
+    return long and word not in EXEMPT
+
+
+class Triple(NamedTuple):
+    """One statement of a dialogue act: its act, a slot and a value, each perhaps the null token."""
+
+    act: str
+    slot: str = NULL
+    value: str = NULL
+
+
+def looks_like_act(source: str) -> bool:
+    """Whether a source begins as dialogue acts do, `inform(`, or is `slot[value], ...`.
+
+    Other sources are plain words.
+    """
+    return _ACT.match(source) is not None or _ALL_FLAT.match(source) is not None
+
+
+def triples(source: str) -> tuple[Triple, ...]:
+    """The triples of one or more dialogue acts, in their order, in lower case.
+
+    `inform(name='x',food=y)&request(near)` is (inform, name, x), (inform, food, y),
+    (request, near, null). Slots are separated by `,` or `;`, values may be quoted by `'` or `"`
+    (BAGEL's form), and an act may begin with `?` (RNNLG's form), which is dropped. A quote ends
+    a value only where a separator or the closing bracket follows: `'o'reilly's'` is one value.
+    `name[x], food[y]` (E2E's form) is (inform, name, x), (inform, food, y).
+
+    Raises:
+        InputError: text that is no dialogue act, with the character at which it ceases to be one.
+    """
+    if _ALL_FLAT.match(source):
+        return _flat(source)
+    found: list[Triple] = []
+    place = 0
+    while True:
+        act = _ACT.match(source, place)
+        if act is None:
+            raise _fault(source, place, "a dialogue act such as inform( is expected")
+        place = _slots(source, act.end(), act[1].lower(), found)
+        rest = _JOINT.match(source, place)
+        if rest is not None:
+            place = rest.end()
+        elif source[place:].strip():
+            raise _fault(source, place, "nothing may follow the closing bracket but & and an act")
+        else:
+            return tuple(found)
+
+
+def _flat(source: str) -> tuple[Triple, ...]:
+    """The triples of `slot[value], slot[value]`, which say no act."""
+    found: list[Triple] = []
+    place = 0
+    while not found or source[place:].strip():
+        slot = _FLAT.match(source, place)
+        if slot is None:
+            raise _fault(source, place, "a slot such as name[value] and a comma are expected")
+        found.append(Triple("inform", slot[1].strip().lower(), slot[2].strip().lower() or NULL))
+        place = slot.end()
+    return tuple(found)
+
+
+def _slots(source: str, place: int, act: str, found: list[Triple]) -> int:
+    """Appends the triples of one act; returns where it ends."""
+    empty = _CLOSE.match(source, place)
+    if empty is not None:
+        found.append(Triple(act))
+        return empty.end()
+    while True:
+        name = _SLOT.match(source, place)
+        if name is None:
+            raise _fault(source, place, "the name of a slot is expected")
+        slot, value, place = name[1].strip().lower(), NULL, name.end()
+        if name[2]:
+            value, place = _value(source, place)
+        found.append(Triple(act, slot, value))
+        end = _END.match(source, place)
+        if end is None:
+            raise _fault(source, place, "a comma, a semicolon or a closing bracket is expected")
+        place = end.end()
+        if end[1] == ")":
+            return place
+
+
+def _value(source: str, place: int) -> tuple[str, int]:
+    """A value, quoted or bare, and where it ends."""
+    quoted = _QUOTED.match(source, place)
+    if quoted is not None:
+        return quoted[2].strip().lower() or NULL, quoted.end()
+    if source[place : place + 1] in {"'", '"'}:
+        raise _fault(source, place, "a quote is opened and not closed")
+    bare = _BARE.match(source, place)
+    if bare is None or not bare[0].strip():
+        raise _fault(source, place, "a value is expected after =")
+    return bare[0].strip().lower(), bare.end()
+
+
+def _fault(source: str, place: int, what: str) -> InputError:
+    here = source[place : place + 12] or "the end"
+    start = source if len(source) <= 60 else source[:57] + "..."
+    return InputError(
+        f"'{start}' is no dialogue act: {what} at character {place + 1} ('{here}')",
+        remedy="write acts as act(slot='value',slot=value), or slots as slot[value], slot[value]",
+    )
+
+
+def delexicalized(
+    text: str, acts: Sequence[Triple], slots: AbstractSet[str]
+) -> tuple[list[str], list[Triple]]:
+    """Words of a text, and triples, with the values of some slots as placeholders (section 3.2).
+
+    `thai` becomes `x-food` in both where the triples hold food=thai. Only values of the triples
+    are replaced in the text, the longest first; `citycentre` also finds "city centre". Values in
+    `EXEMPT_VALUES` (yes, no, unknown, ...) and values that are placeholders already (`X`) stay.
+
+    Args:
+        text: the text, in any case.
+        acts: triples of its source.
+        slots: names of slots to delexicalise; underscores do not count.
+
+    Returns:
+        The words of the text in lower case, and the triples.
+    """
+    chosen = {slot.replace("_", "") for slot in slots}
+    names: dict[str, str] = {}
+    shown = []
+    for triple in acts:
+        slot = triple.slot.replace("_", "")
+        if slot in chosen and triple.value not in EXEMPT_VALUES:
+            names.setdefault("".join(_LETTERS.findall(triple.value)), f"x-{slot}")
+            triple = triple._replace(value=f"x-{slot}")
+        shown.append(triple)
+    names.pop("", None)
+    return _replaced(words(text), names), shown
+
+
+def _replaced(tokens: list[str], names: Mapping[str, str]) -> list[str]:
+    """The words with each run that spells a name, spaces aside, replaced by its placeholder."""
+    longest = max(map(len, names), default=0)
+    shown: list[str] = []
+    place = 0
+    while place < len(tokens):
+        end, name = _longest_run(tokens, place, names, longest)
+        shown.append(name or tokens[place])
+        place = end if name else place + 1
+    return shown
+
+
+def _longest_run(
+    tokens: list[str], place: int, names: Mapping[str, str], longest: int
+) -> tuple[int, str]:
+    """Where the longest name that starts here ends, and its placeholder; or "" for none."""
+    best, name, spelled = place, "", ""
+    if not tokens[place][0].isalnum():
+        return best, name
+    for end in range(place, len(tokens)):
+        letters = "".join(_LETTERS.findall(tokens[end]))
+        spelled += letters
+        if len(spelled) > longest:
+            break
+        if letters and spelled in names:  # a mark after the name is not part of it
+            best, name = end + 1, names[spelled]
+    return best, name

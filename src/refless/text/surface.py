@@ -1,0 +1,134 @@
+"""Numbers about the surface of a text: its shape, words, marks, and what it takes of its source.
+
+Nothing here asks what a text means. Much of what raters punish shows here all the same:
+repetition, a lost full stop, a length out of place, a name or number that the source lacks.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+
+import numpy as np
+
+from refless.registry.arrays import FloatArray
+from refless.text.meaning import each_word
+
+SHAPE = ("characters", "words", "word length", "sentences")
+LEXIS = ("type-token ratio", "repeated pairs", "repeated fours", "commonest word")
+MARKS = (
+    "punctuation", "capitals", "digits", "capital first", "full stop last", "questions", "commas",
+)  # fmt: skip
+RELATION = (
+    "words taken", "pairs taken", "fours taken", "words of the last turn", "words missing",
+    "names missing", "numbers missing", "names added", "numbers added", "length ratio",
+    "source length",
+)  # fmt: skip
+READ = 20_000  # words of a text in which runs that are repeated or copied are looked for
+_SENTENCE = re.compile(r"[.!?]+")
+_NAME = re.compile(r"(?<![.!?|] )(?<![\n|])(?<!^)\b[A-Z]\w+")
+_NUMBER = re.compile(r"\d+")
+_TURN = re.compile(r"\n|\|\|\|")
+
+
+def surface(texts: Iterable[str]) -> FloatArray:
+    """[texts, 15] numbers: those of `SHAPE`, `LEXIS` and `MARKS`."""
+    rows = [_surface(text) for text in texts]
+    return np.array(rows, dtype=np.float64).reshape(len(rows), len(SHAPE + LEXIS + MARKS))
+
+
+def relation(texts: Sequence[str], sources: Sequence[str]) -> FloatArray:
+    """[texts, 11] numbers: those of `RELATION`."""
+    found = np.zeros((len(texts), len(RELATION)))
+    answers: dict[str, list[int]] = {}
+    for i, source in enumerate(sources):
+        answers.setdefault(source, []).append(i)
+    for source, rows in answers.items():  # one source in memory at a time
+        known = _Source(source)
+        for i in rows:
+            found[i] = known.beside(texts[i])
+    return found
+
+
+def last_turn(source: str) -> str:
+    """The last line of a source, or what follows its last `|||`."""
+    return _TURN.split(source.strip())[-1]
+
+
+def _surface(text: str) -> tuple[float, ...]:
+    tokens, size = Counter(each_word(text)), len(text)
+    counts = {token: count for token, count in tokens.items() if token[0].isalnum()}
+    first, n = [*islice(_plain(text), READ)], sum(counts.values())
+    return (
+        size,
+        n,
+        _share(sum(len(word) * count for word, count in counts.items()), n),
+        len(_SENTENCE.findall(text)),
+        _share(len(counts), n),
+        _repeated(first, 2),
+        _repeated(first, 4),
+        max(counts.values(), default=0),
+        _share(tokens.total() - n, tokens.total()),
+        _share(sum(map(str.isupper, text)), size),
+        _share(sum(map(str.isdigit, text)), size),
+        text[:1].isupper(),
+        text.rstrip().endswith("."),
+        text.count("?"),
+        text.count(","),
+    )
+
+
+class _Source:
+    """What texts are held beside: the words, pairs, fours, names and numbers of a source."""
+
+    def __init__(self, source: str) -> None:
+        self.words = [*_plain(source)]
+        self.grams = {n: {*_runs(self.words, n)} for n in (1, 2, 4)}
+        self.turn = {*_plain(last_turn(source))}
+        self.names, self.numbers = _names(source), {*_NUMBER.findall(source)}
+        self.held = {*self.words}
+        self.size = len(source)
+
+    def beside(self, text: str) -> tuple[float, ...]:
+        mine = [*_plain(text)]
+        held, numbers = {*mine}, {*_NUMBER.findall(text)}
+        return (
+            *(_taken(mine, n, self.grams[n]) for n in (1, 2, 4)),
+            _share(sum(word in self.turn for word in mine), len(mine)),
+            _share(len(self.held - held), len(self.held)),
+            _share(len(self.names - held), len(self.names)),
+            _share(len(self.numbers - numbers), len(self.numbers)),
+            len(_names(text) - self.held),
+            len(numbers - self.numbers),
+            np.log1p(len(mine)) - np.log1p(len(self.words)),
+            self.size,
+        )
+
+
+def _plain(text: str) -> Iterator[str]:
+    return (word for word in each_word(text) if word[0].isalnum())
+
+
+def _names(text: str) -> set[str]:
+    """Words with a capital that begin neither a sentence nor a turn, in lower case."""
+    return {word for name in _NAME.findall(text) for word in _plain(name)}
+
+
+def _runs(tokens: Sequence[str], n: int) -> Iterable[tuple[str, ...]]:
+    """Each run of n words."""
+    return zip(*(tokens[i:READ] for i in range(n)), strict=False)
+
+
+def _taken(tokens: Sequence[str], n: int, held: set[tuple[str, ...]]) -> float:
+    """Share of a text's runs of n words that its source has too."""
+    return _share(sum(run in held for run in _runs(tokens, n)), len(tokens[:READ]) - n + 1)
+
+
+def _repeated(tokens: Sequence[str], n: int) -> float:
+    """Share of a text's runs of n words that stood in it before."""
+    runs = max(0, len(tokens[:READ]) - n + 1)
+    return _share(runs - len({*_runs(tokens, n)}), runs)
+
+
+def _share(part: float, whole: float) -> float:
+    return part / whole if whole > 0 else 0.0
