@@ -63,7 +63,7 @@ def test_help_lists_commands() -> None:
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_list_says_what_each_command_says_first(name: str) -> None:
     """The list of commands, which loads none of them, has the first sentence of each."""
-    assert help_of(function_of(name)).split("\n")[0] == COMMANDS[name]
+    assert help_of(function_of(name)).split("\n")[0] == COMMANDS[name].sentence
 
 
 @pytest.mark.parametrize(

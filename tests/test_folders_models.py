@@ -13,18 +13,18 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
-from safetensors.torch import load_file, save_file  # noqa: E402
+from safetensors.torch import load_file, save_file
 
-from command_line import jsonl, rated_rows, run  # noqa: E402
-from manifests import put, resealed  # noqa: E402
-from refless.data.human import pool_of  # noqa: E402
-from refless.extensions.ratpred.batches import Encoded, padded  # noqa: E402
-from refless.extensions.ratpred.estimator import RatPred  # noqa: E402
-from refless.extensions.ratpred.model import load  # noqa: E402
-from refless.extensions.ratpred.progress import TrainingData  # noqa: E402
-from refless.extensions.ratpred.settings import Settings  # noqa: E402
-from refless.extensions.ratpred.training import train  # noqa: E402
-from refless.registry.errors import InputError  # noqa: E402
+from command_line import jsonl, rated_rows, run
+from manifests import put, resealed
+from refless.data.human import pool_of
+from refless.extensions.ratpred.batches import Encoded, padded
+from refless.extensions.ratpred.estimator import RatPred
+from refless.extensions.ratpred.model import load
+from refless.extensions.ratpred.progress import TrainingData
+from refless.extensions.ratpred.settings import Settings
+from refless.extensions.ratpred.training import train
+from refless.registry.errors import InputError
 
 TINY: dict[str, Any] = {
     "embedding": 4, "hidden": 4, "epochs": 3, "synthetic_errors": False, "threads": 1,

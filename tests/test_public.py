@@ -118,7 +118,11 @@ def test_it_is_imported_from_a_zip_too(tmp_path: Path) -> None:
     """As clusters send it."""
     folder = Path(refless.__file__).parent
     with ZipFile(tmp_path / "refless.zip", "w") as packed:
-        for name in ("__init__.py", "__init__.pyi", "version.py", "errors.py"):
+        for name in (
+            "__init__.py",
+            "__init__.pyi",
+            *(f"registry/{one}.py" for one in ("__init__", "version", "errors")),
+        ):
             packed.write(folder / name, f"refless/{name}")
     code = "import refless; assert '.zip' in refless.__file__; refless.UsageError('x')"
     environment = {**os.environ, "PYTHONPATH": str(tmp_path / "refless.zip")}

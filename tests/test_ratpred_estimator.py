@@ -10,14 +10,14 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
-from refless.data.human import pool_of  # noqa: E402
-from refless.data.records import Outputs, RatedPool, as_outputs, numbered  # noqa: E402
-from refless.estimators import ESTIMATORS, estimator_of  # noqa: E402
-from refless.extensions.ratpred.estimator import RatPred  # noqa: E402
-from refless.extensions.ratpred.model import Range, load  # noqa: E402
-from refless.registry.errors import InputError, MissingExtraError, UsageError  # noqa: E402
-from refless.registry.signature import Signature  # noqa: E402
-from refless.registry.spec import spec_of  # noqa: E402
+from refless.data.human import pool_of
+from refless.data.records import Outputs, RatedPool, as_outputs, numbered
+from refless.estimators import ESTIMATORS, estimator_of
+from refless.extensions.ratpred.estimator import RatPred
+from refless.extensions.ratpred.model import Range, load
+from refless.registry.errors import InputError, MissingExtraError, UsageError
+from refless.registry.signature import Signature
+from refless.registry.spec import spec_of
 
 SMALL = {
     "embedding": 12,

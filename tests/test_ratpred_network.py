@@ -8,12 +8,18 @@ import pytest
 torch = pytest.importorskip("torch", reason="torch is not installed")
 hypothesis = pytest.importorskip("hypothesis")
 
-from hypothesis import given, settings  # noqa: E402
-from hypothesis import strategies as st  # noqa: E402
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from refless.extensions.ratpred.batches import Encoded, padded  # noqa: E402
-from refless.extensions.ratpred.network import Batch, Network, Sequences, dropping, initialise
-from refless.extensions.ratpred.settings import Settings  # noqa: E402
+from refless.extensions.ratpred.batches import Encoded, padded
+from refless.extensions.ratpred.network import (
+    Batch,
+    Network,
+    Sequences,
+    dropping,
+    initialise,
+)
+from refless.extensions.ratpred.settings import Settings
 
 SMALL = Settings(embedding=5, hidden=4, layers=1)
 WORDS = {"source": 7, "text": 9}

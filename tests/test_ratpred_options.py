@@ -7,13 +7,13 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
-from refless.data.records import as_outputs  # noqa: E402
-from refless.extensions.ratpred import targets  # noqa: E402
-from refless.extensions.ratpred.estimator import RatPred  # noqa: E402
-from refless.extensions.ratpred.model import Range, load  # noqa: E402
-from refless.registry.errors import InputError, UsageError  # noqa: E402
-from refless.text.embed import WordVectors  # noqa: E402
-from test_ratpred_estimator import SMALL, pool  # noqa: E402
+from refless.data.records import as_outputs
+from refless.extensions.ratpred import targets
+from refless.extensions.ratpred.estimator import RatPred
+from refless.extensions.ratpred.model import Range, load
+from refless.registry.errors import InputError, UsageError
+from refless.text.embed import WordVectors
+from test_ratpred_estimator import SMALL, pool
 
 
 def test_classifiers_by_hand() -> None:

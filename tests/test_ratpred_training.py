@@ -8,10 +8,10 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
-from refless.extensions.ratpred.batches import Encoded, epoch_batches, padded  # noqa: E402
-from refless.extensions.ratpred.progress import Epoch, TrainingData  # noqa: E402
-from refless.extensions.ratpred.settings import Settings  # noqa: E402
-from refless.extensions.ratpred.training import predictions, train  # noqa: E402
+from refless.extensions.ratpred.batches import Encoded, epoch_batches, padded
+from refless.extensions.ratpred.progress import Epoch, TrainingData
+from refless.extensions.ratpred.settings import Settings
+from refless.extensions.ratpred.training import predictions, train
 
 SMALL = Settings(
     embedding=6, hidden=5, batch_size=8, epochs=6, synthetic_epochs=2, learning_rate=0.01

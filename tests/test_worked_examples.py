@@ -60,6 +60,21 @@ def ran(source: Path, *words: object) -> str:
     return done.stdout
 
 
+def offered(title: str, folder: Path, group: str, entry: str) -> Path:
+    """The source as it is, and beside it a package that offers the new files of an example."""
+    shutil.copytree(ROOT / "src", folder, dirs_exist_ok=True)
+    (folder / "yours").mkdir()
+    (folder / "yours" / "__init__.py").touch()
+    for kind, name, text in blocks(title):
+        if kind != "diff":
+            (folder / "yours" / Path(name).name).write_text(text, encoding="utf-8")
+    facts = folder / "yours-1.dist-info"
+    facts.mkdir()
+    (facts / "METADATA").write_text("Metadata-Version: 2.1\nName: yours\nVersion: 1\n")
+    (facts / "entry_points.txt").write_text(f"[refless.{group}]\n{entry}\n")
+    return folder
+
+
 @pytest.mark.parametrize(("title", "most"), [("A metric", 2), ("An estimator", 3), ("A study", 5)])
 def test_few_files_are_touched(title: str, most: int) -> None:
     """As many as the heading says, and no more than was promised to whoever adds one."""
@@ -96,3 +111,39 @@ def test_a_study(tmp_path: Path) -> None:
     found = json.loads(ran(source, "repeats", path, "--format", "json", "-o", page))
     assert (found["n"], found["n_different"]) == (3, 2)
     assert "3 rated texts, 2 of them different" in page.read_text(encoding="utf-8")
+
+
+def test_a_metric_from_outside(tmp_path: Path) -> None:
+    """A package of a stranger offers it; no file of refless changes."""
+    entry = "length-ratio = yours.length_ratio:LengthRatio"
+    source = offered("A metric", tmp_path / "src", "metrics", entry)
+    path = jsonl(tmp_path / "outputs.jsonl", [{"text": "four", "references": ["12345678"]}])
+    found = json.loads(ran(source, "metric", path, "-m", "length-ratio:most=3", "--format", "json"))
+    assert [item["scores"]["length-ratio:most=3"] for item in found["items"]] == [0.5]
+
+
+def test_an_estimator_from_outside(tmp_path: Path) -> None:
+    """It is validated with its parameters, and listed."""
+    entry = "same-length = yours.same_length:SameLength"
+    source = offered("An estimator", tmp_path / "src", "estimators", entry)
+    path = jsonl(tmp_path / "rated.jsonl", rated_rows())
+    words = ("--estimator", "same-length:nearest=3", "--format", "json")
+    assert "nearest:3" in json.loads(ran(source, "validate", path, *words))["signature"]
+    assert "same-length" in ran(source, "estimators")
+
+
+def test_a_command_from_outside(tmp_path: Path) -> None:
+    """It is in the list of commands, and has help and flags as ours have."""
+    source = offered("A study", tmp_path / "src", "commands", "repeats = yours:REPEATS")
+    told = "from refless.registry.offered import Command\n"
+    told += "REPEATS = Command('Count.', 'yours.run')\n"
+    (source / "yours" / "__init__.py").write_text(told, encoding="utf-8")
+    for name in ("run.py", "result.py"):
+        file = source / "yours" / name
+        text = file.read_text(encoding="utf-8")
+        text = text.replace("refless.commands.repeats.", "yours.")
+        text = text.replace("refless.evaluation.repeats", "yours.repeats")
+        file.write_text(text, encoding="utf-8")
+    assert "Count." in ran(source, "--help")
+    path = jsonl(tmp_path / "rated.jsonl", [{"text": t, "rating": 1} for t in ("a", "b", "a")])
+    assert json.loads(ran(source, "repeats", path, "--format", "json"))["n_different"] == 2

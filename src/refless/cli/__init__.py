@@ -47,7 +47,7 @@ class Commands(TyperGroup):
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401, ARG002
         """Each command with its first sentence, whole."""
         with formatter.section("Commands"):
-            formatter.write_dl([*COMMANDS.items()])
+            formatter.write_dl([(name, one.sentence) for name, one in COMMANDS.items()])
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:  # noqa: ANN401 - click's own
         """As its base, with the command's own flags: its module is loaded."""
@@ -89,8 +89,8 @@ def app() -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     found.callback()(_root)
-    for name, told in COMMANDS.items():
-        found.command(name, help=told)(_unasked)
+    for name, one in COMMANDS.items():
+        found.command(name, help=one.sentence)(_unasked)
     return found
 
 

@@ -50,10 +50,7 @@ def show(
         put(result.as_text(color=colored(), width=width()))
     else:
         put(result.content(shown, csv_safe=csv_safe), encoding="utf-8")
-    if result.serves:
-        from refless.extensions.serve.app import run
-
-        run(result)
+    result.serve()
     if result.exit_status:
         raise typer.Exit(result.exit_status)
 

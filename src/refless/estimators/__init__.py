@@ -8,16 +8,18 @@ from refless.estimators.gp import GaussianProcess
 from refless.estimators.neighbors import BLEUNeighbors
 from refless.estimators.protocol import Estimator
 from refless.estimators.scorer import Comparison, Scorer, Sweep
-from refless.extensions.ratpred import RatPred
 from refless.metrics.index import RatedIndex
 from refless.registry.arrays import IntArray
+from refless.registry.offered import Registry
 from refless.registry.spec import made
 
-ESTIMATORS: dict[str, type[Estimator]] = {
-    "bleu-neighbors": BLEUNeighbors,
-    "gp": GaussianProcess,
-    "ratpred": RatPred,
-}
+ESTIMATORS: Registry[type[Estimator]] = Registry(
+    "estimators",
+    {
+        "bleu-neighbors": BLEUNeighbors,
+        "gp": GaussianProcess,
+    },
+)
 
 
 def estimator_of(estimator: str | Estimator) -> Estimator:
@@ -53,7 +55,6 @@ __all__ = [
     "Estimator",
     "Explanation",
     "GaussianProcess",
-    "RatPred",
     "Scorer",
     "Sweep",
     "estimator_of",

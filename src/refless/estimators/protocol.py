@@ -3,6 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
@@ -47,6 +48,7 @@ class Estimator(Scorer):
     and stores them. What `fit` learns is one frozen object.
     """
 
+    manifest: ClassVar[str] = ""  # of folders that hold what it learned elsewhere; see `opened`
     _later: ClassVar[frozenset[str]] = frozenset()  # parameters that are heeded after fit
     _fitted: _Fitted | None = None
     _together: Mapping[str, str] = MappingProxyType({})  # label of each rated text by its id
@@ -189,6 +191,11 @@ class Estimator(Scorer):
     def _shape(self) -> Shape:
         """These n-grams."""
         return Shape()
+
+    @classmethod
+    def opened(cls, folder: Path, threads: int | None = None) -> Self:
+        """What is fitted out of a folder that holds `manifest`; of a class that names one."""
+        raise NotImplementedError
 
     def fitted_to(self, pool: RatedPool) -> Self:
         """A copy of this estimator, fitted to the pool."""

@@ -31,8 +31,6 @@ from refless.data.stored import (
 )
 from refless.estimators import ESTIMATORS, estimator_of
 from refless.estimators.protocol import Estimator
-from refless.extensions.ratpred.estimator import RatPred
-from refless.extensions.ratpred.model import MODEL
 from refless.files.folders import Claim, Files, Kind, claimed, read
 from refless.registry.signature import Signature
 from refless.registry.spec import spec_of
@@ -131,9 +129,9 @@ def load(folder: str | os.PathLike[str], *, threads: int | None = None) -> Estim
 def opened(folder: str | os.PathLike[str], threads: int | None = None) -> Saved:
     """The same with what its groups are called; threads: for its work."""
     path = Path(folder)
-    if (path / MODEL.manifest).exists():
-        network = RatPred(model=str(path), threads=threads)
-        return Saved(network.fit(network.from_model()))
+    for kind in ESTIMATORS.values():
+        if kind.manifest and (path / kind.manifest).exists():
+            return Saved(kind.opened(path, threads))
     return read(path, FITTED, lambda manifest, files: _made(manifest, files, threads))
 
 
@@ -144,7 +142,8 @@ def is_saved(folder: object) -> bool:
 
 def manifest_of(folder: str | os.PathLike[str]) -> Path | None:
     """The manifest of the fitted estimator, or of the trained network, in a folder."""
-    paths = (Path(folder) / one.manifest for one in (MODEL, FITTED))
+    own = filter(None, (kind.manifest for kind in ESTIMATORS.values()))
+    paths = (Path(folder) / name for name in (*own, FITTED.manifest))
     return next((path for path in paths if path.exists()), None)
 
 

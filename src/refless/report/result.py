@@ -43,12 +43,12 @@ class Result:
         gate: what became of the gate, where there is one.
         notes: what was noticed on the way, a sentence each.
         command: the command line that does the same.
-        serves: whether the command line then serves it until it is interrupted.
+        server: the module whose `run` serves it until it is interrupted; most have none.
         signs: whether its signature is shown.
     """
 
     record: ClassVar[type[Record]]
-    serves: ClassVar[bool] = False
+    server: ClassVar[str] = ""
     signs: ClassVar[bool] = True
     signature: Signature
     gate: GateRecord = GateRecord()
@@ -59,6 +59,11 @@ class Result:
     def exit_status(self) -> int:
         """What the command line ends with: 3 for a gate that failed, 4 for one undecided."""
         return EXIT[self.gate.verdict]
+
+    def serve(self) -> None:
+        """Serves until it is interrupted what there is to serve."""
+        if self.server:
+            import_module(self.server).run(self)
 
     def document(self) -> Document:
         """What the terminal shows."""

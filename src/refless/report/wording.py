@@ -3,11 +3,10 @@
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, Protocol
 
 from rich.cells import cell_len, set_cell_size
 
-from refless.evaluation.held_out import Agreement
 from refless.registry.signature import Signature
 
 Looks = Literal["one", "any"]
@@ -89,7 +88,14 @@ def title(name: str) -> str:
     return {"mse": "MSE", "mae": "MAE", "auc": "AUC"}.get(name, name.capitalize())
 
 
-def measure(agreement: Agreement, name: str) -> str:
+class Measured(Protocol):
+    """Numbers by name, each with an interval."""
+
+    def interval_of(self, measure: str, /) -> tuple[float, float]:
+        """The 95 % interval of a number."""
+
+
+def measure(agreement: Measured, name: str) -> str:
     """A measure with its interval."""
     return with_interval(getattr(agreement, name), agreement.interval_of(name), MEASURES[name])
 

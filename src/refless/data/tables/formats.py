@@ -12,7 +12,7 @@ import msgspec
 from refless.data.tables.columns import Keep
 from refless.data.tables.delimited import comma_separated, tab_separated
 from refless.data.tables.excel import excel
-from refless.data.tables.exports import EXPORTS, exported
+from refless.data.tables.exports import exported, exports
 from refless.data.tables.json_values import first_object, items_within, values_in
 from refless.data.tables.parquet import parquet
 from refless.data.tables.reading import Reading
@@ -26,8 +26,6 @@ from refless.data.tables.streams import (
     text_of,
 )
 from refless.data.tables.table import Numbered, Table
-from refless.extensions.connect.exports.inspect_log import header_of
-from refless.extensions.connect.exports.mt_metrics import folder_of
 from refless.files.outside import is_file, workbook_of
 from refless.registry.errors import InputError, UsageError
 
@@ -55,23 +53,28 @@ def table_of(path: str, reading: Reading, keep: Keep) -> AbstractContextManager[
         InputError: a file that is not there, is empty, or holds something else.
         UsageError: an unknown format or encoding.
     """
-    known = (*FORMATS, *EXPORTS)
+    known = (*FORMATS, *exports())
     if reading.format is not None and reading.format not in known:
         raise UsageError(f"no format '{reading.format}'; there are {', '.join(known)}")
     check_encoding(reading.encoding)
-    if folder_of(path) is not None:
-        return _export(Place(path=path, raw=b"", reading=reading, keep=keep), "mt-metrics-eval")
+    if (folder := _folder_of(path)) is not None:
+        return _export(Place(path=path, raw=b"", reading=reading, keep=keep), folder)
     path = f"{path}/{RECORDS}" if holds_rows(path) else path
     file, sheet = workbook_of(path)
     raw = raw_of(file, reading.max_bytes)
     place = Place(path=path, raw=raw, reading=reading, keep=keep, sheet=sheet)
     name = reading.format or format_of(place)
-    return _export(place, name) if name in EXPORTS else FORMATS[name](place)
+    return _export(place, name) if name in exports() else FORMATS[name](place)
 
 
 def holds_rows(path: str) -> bool:
     """Whether this is a folder that a tool wrote, in which there are rows."""
-    return folder_of(path) is not None or is_file(f"{path}/{RECORDS}")
+    return _folder_of(path) is not None or is_file(f"{path}/{RECORDS}")
+
+
+def _folder_of(path: str) -> str | None:
+    """The export that this folder is, or None."""
+    return next((name for name, one in exports().items() if one.is_folder(path)), None)
 
 
 def format_of(place: Place) -> str:
@@ -81,13 +84,13 @@ def format_of(place: Place) -> str:
     if plain in {"json", "jsonl"}:
         first = _first(place)
     elif plain == "excel" and ending not in ENDINGS:
-        first = header_of(place)
+        first = next(filter(None, (one.header(place) for one in exports().values())), {})
     elif plain in {"csv", "parquet"}:
         with FORMATS[plain](place) as table:
             first = dict.fromkeys(table.columns)
     else:
         return plain
-    return next((name for name, one in EXPORTS.items() if one.looks_like(first)), plain)
+    return next((name for name, one in exports().items() if one.looks_like(first)), plain)
 
 
 def _plain(place: Place, ending: str = "") -> str:
@@ -117,7 +120,7 @@ def _is_object(line: str) -> bool:
 @contextmanager
 def _export(place: Place, name: str) -> Iterator[Table]:
     """The export of a tool: its plain rows, of which all columns are read, made rows as ours."""
-    export, whole = EXPORTS[name], replace(place, keep=lambda _: True)
+    export, whole = exports()[name], replace(place, keep=lambda _: True)
     plain = "" if export.rows else _plain(place)
     opener = export.rows or FORMATS[plain]
     if export.within and plain in {"json", "jsonl"} and export.within in _first(place):

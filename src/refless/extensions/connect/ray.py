@@ -26,7 +26,7 @@ def score(
 ) -> Any:  # noqa: ANN401
     """The data set with an estimate beside each row, computed when Ray asks for it.
 
-    As `refless.extensions.connect.spark.score`; `actors` processes, each with one core and the estimator in memory.
+    As `spark.score`; `actors` processes, each with one core and the estimator in memory.
 
     Raises:
         MissingExtraError: no ray or pyarrow.

@@ -1,1 +1,16 @@
 """What only the papers need: stress tests, HUSE, mined references, studies of easy texts."""
+
+from refless.registry.offered import Command
+
+HUSE = Command(
+    "Quality and diversity of a model in one number (HUSE).",
+    "refless.extensions.papers.huse.command",
+)
+MINE = Command(
+    "Mine references for delta-BLEU, have them rated, get weights.",
+    "refless.extensions.papers.mine",
+)
+STRESS = Command(
+    "Find out whether a metric, an estimator or a scorer can be fooled.",
+    "refless.extensions.papers.stress.command",
+)

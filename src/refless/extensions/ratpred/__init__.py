@@ -1,5 +1,8 @@
 """RatPred: a learned estimator that reads source and output; torch is imported when it is used."""
 
-from refless.extensions.ratpred.estimator import RatPred
+from refless.registry.offered import Command
 
-__all__ = ["RatPred"]
+TRAIN = Command(
+    "Train RatPred on rated texts and save it for 'refless score --estimator ratpred:model=DIR'.",
+    "refless.extensions.ratpred.train",
+)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from io import BytesIO
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 
@@ -68,6 +68,8 @@ class RatPred(Estimator, Settings):
             validation split.
         threads: torch's own number by default; last digits depend on it.
     """
+
+    manifest: ClassVar[str] = MODEL.manifest
 
     model: Annotated[str | None, About("a folder made by refless train")] = None
     use_source: Annotated[bool, USE_SOURCE] = True
@@ -148,6 +150,12 @@ class RatPred(Estimator, Settings):
         hold(set(arrays) == {"weights.bytes"}, "it names no weights")
         model = model_in(facts, BytesIO(arrays["weights.bytes"].tobytes()))
         return _Learned(self.drawn(pool), model, model.about)
+
+    @classmethod
+    def opened(cls, folder: Path, threads: int | None = None) -> Self:
+        """The network in a folder of `refless train`, fitted."""
+        network = cls(model=str(folder), threads=threads)
+        return network.fit(network.from_model())
 
     def from_model(self) -> RatedPool | None:
         """No rated texts, on the scale of `model`: with it `fit` needs no others."""

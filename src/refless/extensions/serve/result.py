@@ -68,7 +68,7 @@ class RateRecord(Record):
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class RateResult(Result):
-    """What is to be rated; `refless.extensions.serve.run` serves it.
+    """What is to be rated; `app.run` serves it.
 
     Attributes:
         outputs: the texts; items: [n] which of them each item asks about.
@@ -80,7 +80,7 @@ class RateResult(Result):
     """
 
     record = RateRecord
-    serves = True
+    server = "refless.extensions.serve.app"
     signs = False
     outputs: Outputs
     items: tuple[tuple[int, ...], ...]
@@ -123,10 +123,10 @@ class ServeRecord(Record):
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class ServeResult(Result):
-    """An estimator to serve; `refless.extensions.serve.run` does. `estimator` is fitted."""
+    """An estimator to serve. `estimator` is fitted."""
 
     record = ServeRecord
-    serves = True
+    server = "refless.extensions.serve.app"
     estimator: Estimator
     where: Where
 

@@ -11,20 +11,24 @@ from refless.metrics.references.movers import Movers
 from refless.metrics.references.protocol import Metric, Scores
 from refless.metrics.references.rouge import RougeL
 from refless.metrics.references.slor import SLOR
+from refless.registry.offered import Registry
 from refless.registry.spec import made
 
-METRICS: dict[str, type[Metric]] = {
-    "bleu": BLEU,
-    "sbleu": SentenceBLEU,
-    "delta-bleu": DeltaBLEU,
-    "rouge-l": RougeL,
-    "cider-d": CIDErD,
-    "cider": CIDEr,
-    "meteor": Meteor,
-    "bertscore": BERTScore,
-    "movers": Movers,
-    "slor": SLOR,
-}
+METRICS: Registry[type[Metric]] = Registry(
+    "metrics",
+    {
+        "bleu": BLEU,
+        "sbleu": SentenceBLEU,
+        "delta-bleu": DeltaBLEU,
+        "rouge-l": RougeL,
+        "cider-d": CIDErD,
+        "cider": CIDEr,
+        "meteor": Meteor,
+        "bertscore": BERTScore,
+        "movers": Movers,
+        "slor": SLOR,
+    },
+)
 
 
 def metric_of(metric: str | Metric) -> Metric:

@@ -104,7 +104,7 @@ def check_references(outputs: Outputs) -> None:
 def check_weights(outputs: Outputs) -> None:
     """Raises InputError unless every reference has a weight in [-1, 1].
 
-    A rating r on 1..5 becomes the weight (r - 3) / 2 (`refless.extensions.papers.mining.weight_of`).
+    A rating r on 1..5 becomes the weight (r - 3) / 2 (as mined references have).
     """
     check_references(outputs)
     if not outputs.weights:

@@ -1,38 +1,29 @@
-"""Exports of tools in which ratings already live; EXPORTS has them in the order of their tests."""
+"""Files in which ratings already live: those that packages offer, then pairs of any tool."""
+
+from functools import lru_cache
 
 from refless.data.tables.exports import preferences, refused
 from refless.data.tables.exports.shape import Export, exported
-from refless.extensions.connect.exports import (
-    argilla,
-    inspect_log,
-    label_studio,
-    langfuse,
-    langsmith,
-    lm_eval,
-    mlflow,
-    mt_metrics,
-    phoenix,
-    promptfoo,
-)
+from refless.registry.offered import offered
 
-EXPORTS: dict[str, Export] = {
-    "inspect": inspect_log.LOG,
-    "promptfoo": promptfoo.EVAL,
-    "label-studio": label_studio.JSON,
-    "label-studio-min": label_studio.JSON_MIN,
-    "argilla": argilla.RECORDS,
-    "lm-eval": lm_eval.SAMPLES,
-    "mlflow": mlflow.TRACES,
-    "langfuse-scores": langfuse.SCORES,
-    "langfuse-traces": langfuse.TRACES,
-    "langsmith-feedback": langsmith.FEEDBACK,
-    "langsmith-runs": langsmith.RUNS,
-    "phoenix-annotations": phoenix.ANNOTATIONS,
-    "phoenix-spans": phoenix.SPANS,
-    "mt-metrics-eval": mt_metrics.TEST_SET,
+CORE: dict[str, Export] = {
     "pairs-of-scores": refused.MADE_OF_SCORES,
     preferences.NAME: preferences.PAIRS,
     "ultrafeedback": refused.BY_GPT4,
 }
 
-__all__ = ["EXPORTS", "exported"]
+
+@lru_cache
+def exports() -> dict[str, Export]:
+    """Every export by name, in the order in which a file is tested for them.
+
+    An entry point of `refless.formats` is an Export, or a dict of several by name.
+    """
+    found: dict[str, Export] = {}
+    for name, entry in offered("formats").items():
+        one = entry.load()
+        found |= one if isinstance(one, dict) else {name: one}
+    return {**found, **CORE}
+
+
+__all__ = ["exported", "exports"]

@@ -78,6 +78,9 @@ class Export:
         known: roles whose columns it knows.
         rows: opens its rows, where they are no plain JSON, JSONL, CSV or Parquet.
         within: the name of the list that holds the rows, where one object is around all of them.
+        is_folder: whether a path names a folder that the tool wrote.
+        header: what stands for the first object in a file that is a zip archive; nothing if it is
+            no such file.
     """
 
     title: str
@@ -86,6 +89,8 @@ class Export:
     known: tuple[str, ...]
     rows: Callable[[Place], AbstractContextManager[Table]] | None = None
     within: str = ""
+    is_folder: Callable[[str], bool] = lambda _: False
+    header: Callable[[Place], Mapping[str, object]] = lambda _: {}
 
 
 def exported(table: Table, export: Export, place: Place) -> Table:

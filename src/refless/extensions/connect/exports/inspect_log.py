@@ -235,4 +235,5 @@ LOG = Export(
     start=each(read_samples),
     known=("id", "item", "text", "source", "system", "reference", "rating", "annotator"),
     rows=samples,
+    header=header_of,
 )

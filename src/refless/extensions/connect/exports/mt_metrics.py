@@ -188,4 +188,5 @@ TEST_SET = Export(
     start=read_segments,
     known=("id", "item", "text", "source", "system", "reference", "rating"),
     rows=segments,
+    is_folder=lambda path: folder_of(path) is not None,
 )

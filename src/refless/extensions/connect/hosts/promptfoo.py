@@ -1,6 +1,9 @@
 """promptfoo: an assertion of type python, `file://refless_assert.py`.
 
-That file, beside promptfoo's own, is one line: `from refless.extensions.connect.hosts.promptfoo import get_assert`.
+That file, beside promptfoo's own, is one line:
+
+    from refless.extensions.connect.hosts.promptfoo import get_assert
+
 promptfoo calls `get_assert` with the assertion's config: `model`, a folder of `refless fit`;
 `min`, the least estimate that passes; `source`, the variable that is what the output answers.
 """

@@ -1,0 +1,67 @@
+"""What packages offer by entry points: our own extensions, and those of strangers.
+
+The groups are `refless.estimators`, `refless.metrics`, `refless.formats` and `refless.commands`.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from importlib.util import find_spec
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command: the sentence that help says of it, and the module of its function."""
+
+    sentence: str
+    module: str
+
+    def function(self, name: str) -> Callable[..., Any]:
+        """The function of this name; its module is loaded."""
+        found: Callable[..., Any] = getattr(import_module(self.module), name)
+        return found
+
+
+class Registry(Mapping[str, T]):
+    """Things by name: those of the core, then those that packages offer, loaded when asked for."""
+
+    def __init__(self, kind: str, core: Mapping[str, T]) -> None:
+        """Begins with the core's own; `kind` ends the name of the entry points' group."""
+        self._kind, self._core = kind, dict(core)
+
+    def __getitem__(self, name: str) -> T:
+        """The thing of this name; a KeyError if nobody offers it."""
+        if name not in self._core:
+            self._core[name] = offered(self._kind)[name].load()
+        return self._core[name]
+
+    def __iter__(self) -> Iterator[str]:
+        """Names, the core's first."""
+        core = [*self._core]
+        return iter([*core, *(name for name in offered(self._kind) if name not in core)])
+
+    def __len__(self) -> int:
+        """How many names there are."""
+        return len([*self])
+
+
+@lru_cache
+def offered(kind: str) -> dict[str, EntryPoint]:
+    """The entry points of `refless.KIND` by name, in the order of their names; none is loaded.
+
+    One whose module is not there, as that of an extension that was removed, is left out.
+    """
+    found: Any = entry_points(group=f"refless.{kind}")
+    return {one.name: one for one in sorted(found, key=lambda one: one.name) if _is_there(one)}
+
+
+def _is_there(entry: EntryPoint) -> bool:
+    try:
+        return find_spec(entry.module) is not None
+    except ModuleNotFoundError:
+        return False
