@@ -35,7 +35,8 @@ def chosen(estimator: Any, threads: int | None = None, seed: int | None = None) 
     found = estimator_of(estimator).clone()
     mine = {"threads": threads, "seed": seed}
     for name, default in (("threads", None), ("seed", 0)):
-        if mine[name] is not None and found.get_params()[name] == default:
+        own = found.get_params(deep=False)
+        if mine[name] is not None and own.get(name, mine[name]) == default:
             found.set_params(**{name: mine[name]})
     return found
 

@@ -27,7 +27,7 @@ from refless.commands.declared import (
 from refless.commands.notes import collecting, note
 from refless.data.tables import Columns, Reading, one_of, parse_rating_map, scale_of
 from refless.data.tables.columns import SEVERAL
-from refless.estimators import ESTIMATORS
+from refless.estimators import ESTIMATORS, estimator_of
 from refless.files.outside import MOST_BYTES, is_folder
 from refless.registry.errors import UsageError
 from refless.registry.spec import About, spec_of
@@ -287,7 +287,7 @@ def words_of(value: Any) -> list[str]:
 
 def _said(value: Any) -> str:
     if hasattr(value, "fit"):
-        return spec_of(value, ESTIMATORS)
+        return spec_of(estimator_of(value), ESTIMATORS)
     if isinstance(value, float):
         return repr(float(value)).removesuffix(".0")
     if isinstance(value, list | tuple):

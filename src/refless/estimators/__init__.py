@@ -1,12 +1,13 @@
 """Estimators of quality that need no reference. ESTIMATORS is the registry, by name."""
 
-from typing import cast
+from typing import Any, cast
 
 from refless.data.records import Estimates, RatedPool
 from refless.estimators.explanation import Explanation
 from refless.estimators.gp import GaussianProcess
 from refless.estimators.neighbors import BLEUNeighbors
 from refless.estimators.protocol import Estimator
+from refless.estimators.regressor import Regressor
 from refless.estimators.scorer import Comparison, Scorer, Sweep
 from refless.metrics.index import RatedIndex
 from refless.registry.arrays import IntArray
@@ -22,13 +23,18 @@ ESTIMATORS: Registry[type[Estimator]] = Registry(
 )
 
 
-def estimator_of(estimator: str | Estimator) -> Estimator:
-    """The estimator that a specification names (`gp:max_sd=0.2`); an estimator passes through.
+def estimator_of(estimator: Any) -> Estimator:  # noqa: ANN401 - what fits and predicts
+    """The estimator that a specification names (`gp:max_sd=0.2`).
+
+    An estimator passes through, of whatever class; what only has `fit` and `predict`, as a Pipeline
+    of scikit-learn, becomes a `Regressor`.
 
     Raises:
         UsageError: an unknown estimator or parameter, or a value that cannot be honoured.
     """
-    return cast("Estimator", made(estimator, ESTIMATORS, "estimator"))
+    if isinstance(estimator, str | Estimator):
+        return cast("Estimator", made(estimator, ESTIMATORS, "estimator"))
+    return Regressor(model=estimator)
 
 
 def held_out(

@@ -32,6 +32,7 @@ from refless.data.stored import (
 from refless.estimators import ESTIMATORS, estimator_of
 from refless.estimators.protocol import Estimator
 from refless.files.folders import Claim, Files, Kind, claimed, read
+from refless.registry.errors import UsageError
 from refless.registry.signature import Signature
 from refless.registry.spec import spec_of
 from refless.registry.version import __version__
@@ -100,6 +101,9 @@ def save(estimator: Estimator, folder: str | os.PathLike[str], *, group: str | N
 
 def put(claim: Claim, estimator: Estimator, group: str | None = None) -> None:
     """The same for a folder that is claimed already."""
+    if type(estimator) not in {*ESTIMATORS.values()}:
+        name = type(estimator).__name__
+        raise UsageError(f"{name} cannot be saved: no entry point of refless.estimators names it")
     pool, labels = estimator.given
     learned, arrays = estimator.learned()
     plain = {name: None for name in HERE if name in estimator.get_params(deep=False)}
@@ -157,7 +161,9 @@ def _made(manifest: dict[str, Any], files: Files, threads: int | None) -> Saved:
     hold(fingerprint(pool) == facts.fingerprint, "the rated texts are others")
     hold(canonical_order(pool).tolist() == [*range(len(pool))], "the rated texts are in disorder")
     labels = _labels(arrays, len(pool)) if facts.grouped else ()
-    estimator = estimator_of(facts.estimator).set_params(threads=threads)
+    estimator = estimator_of(facts.estimator)
+    if "threads" in estimator.get_params(deep=False):
+        estimator.set_params(threads=threads)
     own = {name: array for name, array in arrays.items() if name not in wanted}
     estimator.relearn(pool, labels, facts.learned, own)
     _check_signature(facts.signature, str(estimator.signature()))

@@ -269,14 +269,12 @@ def _short(value: Any) -> str:  # noqa: ANN401 - any number
 
 
 def spec_of(thing: Any, registry: Mapping[str, type[Any]]) -> str:  # noqa: ANN401 - any dataclass of the registry
-    """The specification of a thing: its name and what differs from the defaults; it parses back.
+    """The specification of a thing: its name and what differs from the defaults.
 
-    Raises:
-        UsageError: a thing of a class that the registry does not hold.
+    It parses back, unless the thing is of a class that the registry does not hold: that has the
+    name of its class.
     """
     names = {kind: name for name, kind in registry.items()}
-    if type(thing) not in names:
-        raise UsageError(f"{type(thing).__name__} is none of {', '.join(registry)}")
     pairs = []
     for name, parameter in _declared(type(thing)).items():
         inner = parameter.about.registry
@@ -285,7 +283,8 @@ def spec_of(thing: Any, registry: Mapping[str, type[Any]]) -> str:  # noqa: ANN4
             value, default = (spec_of(made(one, inner, name), inner) for one in (value, default))
         if value != default:
             pairs.append(f"{name}={written(value)}")
-    return ":".join(filter(None, (names[type(thing)], ",".join(pairs))))
+    name = names.get(type(thing), type(thing).__name__)
+    return ":".join(filter(None, (name, ",".join(pairs))))
 
 
 def written(value: object) -> str:

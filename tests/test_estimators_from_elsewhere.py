@@ -1,0 +1,86 @@
+"""Estimators that nobody registered: a regressor of scikit-learn, a class of a user."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import refless
+from refless.data.simulate import simulate
+from refless.estimators import estimator_of
+from refless.estimators.gp.data import folds_in
+from refless.estimators.neighbors import BLEUNeighbors
+from refless.registry.errors import UsageError
+
+pytest.importorskip("sklearn")
+
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import PredefinedSplit, cross_val_predict
+from sklearn.pipeline import Pipeline, make_pipeline
+
+POOL = simulate(120, seed=3).pool
+RATED = [
+    {"item": item, "source": source, "system": system, "text": text, "rating": 1 + 4 * float(human)}
+    for item, source, system, text, human in zip(
+        POOL.items, POOL.sources, POOL.systems, POOL.texts, POOL.human, strict=True
+    )
+]
+
+
+class Mine(BLEUNeighbors):
+    """A class of a user, in a file of their own."""
+
+
+def pipeline() -> Pipeline:
+    return make_pipeline(TfidfVectorizer(), Ridge())
+
+
+def test_held_out_is_cross_validation() -> None:
+    """Of the same folds, by scikit-learn's own."""
+    groups = np.unique(POOL.sources, return_inverse=True)[1]
+    found = estimator_of(pipeline()).held_out(POOL, groups).values
+    split = PredefinedSplit(folds_in(POOL, groups, 5))
+    wanted = cross_val_predict(pipeline(), [*POOL.texts], POOL.human, cv=split)
+    np.testing.assert_allclose(found, np.clip(wanted, 0, 1), rtol=1e-12)
+
+
+def test_intervals_are_of_held_out_errors() -> None:
+    """They hold about 95 % of new texts; the model itself errs less on what it has seen."""
+    new = simulate(300, seed=9).pool
+    found = estimator_of(pipeline()).fit(POOL).estimate(new)
+    inside = (found.low <= new.human) & (new.human <= found.high)
+    assert inside.mean() > 0.9
+
+
+@pytest.mark.parametrize("given", [pipeline(), Mine()])
+def test_taken_wherever_an_estimator_is_named(given: Any) -> None:
+    """In validate alone and beside gp, in score and in compare."""
+    assert "Spearman" in str(refless.validate(RATED, scale=(1, 5), estimator=given))
+    several = refless.validate(RATED, scale=(1, 5), estimator=["gp", given])
+    assert "the Gaussian process" in str(several).lower() or "Gaussian" in str(several)
+    outputs = [{**row, "rating": None} for row in RATED[:30]]
+    scored = refless.score(outputs, RATED[30:], scale=(1, 5), estimator=given)
+    assert scored.scored.overall.n == 30
+    half = [{**row, "rating": row["rating"] if i % 2 else None} for i, row in enumerate(RATED)]
+    two = [row for row in half if row["system"] != "hasty"]
+    assert refless.compare(two, scale=(1, 5), estimator=given).comparison.pairs
+
+
+def test_it_has_the_name_of_its_last_step() -> None:
+    """And the signature tells two models apart."""
+    one, other = (estimator_of(make_pipeline(TfidfVectorizer(), Ridge(a))) for a in (1.0, 2.0))
+    assert one.title == "Ridge"
+    assert str(one.signature()) != str(other.signature())
+
+
+def test_it_is_not_saved(tmp_path: Any) -> None:
+    """No folder could say what it is."""
+    with pytest.raises(UsageError, match="Regressor cannot be saved"):
+        refless.save(estimator_of(pipeline()).fit(POOL), tmp_path / "fitted")
+
+
+def test_what_cannot_fit_is_refused() -> None:
+    """With its name."""
+    with pytest.raises(UsageError, match="has no fit and predict"):
+        estimator_of(3)
