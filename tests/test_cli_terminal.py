@@ -53,9 +53,12 @@ def test_help_can_be_read(name: str) -> None:
 
 
 def test_help_lists_commands() -> None:
-    """`refless --help` has a line for each, in the order of use."""
+    """`refless --help` has a line for each in five groups, those of extensions too."""
     out = run("--help").out
-    places = [out.index(f"\n  {name} ") for name in COMMANDS]
+    groups = ["Compare and judge", "Estimate", "Collect", "Metrics and papers", "Data"]
+    assert [*dict.fromkeys(one.group for one in COMMANDS.values())] == groups
+    listed = [name for group in groups for name, one in COMMANDS.items() if one.group == group]
+    places = [out.index(f"\n  {name} ") for name in listed]
     assert places == sorted(places)
     assert not too_wide(out)
 

@@ -45,9 +45,13 @@ class Commands(TyperGroup):
         super(TyperGroup, self).format_help(ctx, formatter)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401, ARG002
-        """Each command with its first sentence, whole."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, one.sentence) for name, one in COMMANDS.items()])
+        """Each command with its first sentence, whole, in groups."""
+        groups: dict[str, list[tuple[str, str]]] = {}
+        for name, one in COMMANDS.items():
+            groups.setdefault(one.group, []).append((name, one.sentence))
+        for group, lines in groups.items():
+            with formatter.section(group):
+                formatter.write_dl(lines)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:  # noqa: ANN401 - click's own
         """As its base, with the command's own flags: its module is loaded."""

@@ -11,55 +11,68 @@ COMMANDS: Registry[Command] = Registry(
         "validate": Command(
             "Compare held-out estimates of rated texts with their own ratings: is it worth using?",
             "refless.commands.validate.run",
+            "Compare and judge",
         ),
         "score": Command(
             "Estimate the quality of each output from the rated texts: no reference is needed.",
             "refless.commands.score.run",
+            "Estimate",
         ),
         "stream": Command(
             "Estimate the quality of any number of outputs in little memory.",
             "refless.commands.stream.run",
+            "Estimate",
         ),
         "explain": Command(
             "Show which rated texts an estimate rests on: similarity, rating, shared n-grams.",
             "refless.commands.explain.run",
+            "Estimate",
         ),
         "compare": Command(
             "Which system is better, how sure that is, and how many ratings would settle it.",
             "refless.commands.compare.run",
+            "Compare and judge",
         ),
         "next": Command(
             "Which outputs to have rated next, and what the ratings should bring.",
             "refless.commands.next.run",
+            "Collect",
         ),
         "index": Command(
             "Save rated texts, ready to be matched; the folder serves wherever rated texts are "
             "asked for.",
             "refless.commands.index.run",
+            "Estimate",
         ),
         "fit": Command(
             "Fit an estimator once and save it for 'refless score --model DIR'.",
             "refless.commands.fit.run",
+            "Estimate",
         ),
         "metric": Command(
             "Score outputs by one or more metrics, most of them against references.",
             "refless.commands.metric.run",
+            "Metrics and papers",
         ),
         "meta": Command(
             "Test metrics against human ratings: which agree with people, and which do so better.",
             "refless.commands.meta.run",
+            "Compare and judge",
         ),
         "estimators": Command(
             "List the estimators and kernels, with every parameter.",
             "refless.commands.lists.run",
+            "Data",
         ),
         "metrics": Command(
             "List the metrics, what each needs, and every parameter.",
             "refless.commands.lists.run",
+            "Data",
         ),
         "demo": Command(
             "Show the main job on a SIMULATED sample: rated texts, new outputs, no file needed.",
             "refless.commands.demo.run",
+            "Data",
         ),
     },
 )

@@ -16,10 +16,11 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command: the sentence that help says of it, and the module of its function."""
+    """A command: the sentence that help says of it, the module of its function, its group."""
 
     sentence: str
     module: str
+    group: str = "Others"
 
     def function(self, name: str) -> Callable[..., Any]:
         """The function of this name; its module is loaded."""

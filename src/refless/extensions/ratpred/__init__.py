@@ -5,4 +5,5 @@ from refless.registry.offered import Command
 TRAIN = Command(
     "Train RatPred on rated texts and save it for 'refless score --estimator ratpred:model=DIR'.",
     "refless.extensions.ratpred.train",
+    "Estimate",
 )
