@@ -80,6 +80,7 @@ def _head(document: Document) -> str:
     advice = "".join(_section(one, document.store) for one in document.sections if one.warning)
     parts = [
         tag("h1", written(document.title)),
+        *([tag("aside", advice, class_="advice", aria_label="Advice")] if advice else []),
         tag("p", _prose(document.verdict), id="verdict"),
         *(
             _command(note.strip())
@@ -88,7 +89,6 @@ def _head(document: Document) -> str:
             for note in document.notes
         ),
         *([f"<dl>{facts}</dl>"] if facts else []),
-        *([tag("aside", advice, class_="advice", aria_label="Advice")] if advice else []),
     ]
     return tag("header", "\n".join(parts))
 
