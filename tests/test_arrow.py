@@ -198,7 +198,10 @@ def check_means(session: Any, model: Path) -> None:
 
     rng, n = np.random.default_rng(0), 20_000
     values = np.where(rng.random(n) < 0.1, np.nan, rng.random(n))
-    residuals = refless.load(model).residuals()
+    scale = refless.load(model).rated.scale
+    residuals = refless.load(model).residuals().on(scale)
+    if scale is not None:  # the column of estimates is in the raters' units
+        values = scale[0] + (scale[1] - scale[0]) * values
     rated = sorted({*residuals.sources})
     names = [f"s{i}" for i in rng.integers(3, size=n)]
     for known in (rated, [*rated, "", "never rated"]):
