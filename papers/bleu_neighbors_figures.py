@@ -10,9 +10,9 @@ import numpy as np
 
 from refless.data.records import RatedPool
 from refless.estimators import BLEUNeighbors
-from refless.evaluation.learning_curve import LearningCurve, learning_curve
-from refless.evaluation.thresholds import Thresholds, thresholds
 from refless.extensions.papers.easy_texts import EasyTexts, easy_texts
+from refless.extensions.papers.learning_curve import LearningCurve, learning_curve
+from refless.extensions.papers.thresholds import Thresholds, thresholds
 from refless.report.document import Section, Table
 from refless.report.wording import number, with_interval
 

@@ -6,7 +6,6 @@ import json
 import math
 import os
 import re
-from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
@@ -194,10 +193,10 @@ def test_every_chart_has_a_name_and_a_table(any_report: str) -> None:
 
 
 def test_chapters(report: str, worth: str) -> None:
-    """What was promised: charts, sweeps, learning curve, coverage, misses, caveats, origin."""
+    """What was promised: charts, coverage, misses, caveats, origin."""
     for title in (
         "Agreement with people", "Estimate against human rating", "Among single annotators",
-        "Other thresholds", "More rated texts", "Where it abstains", "Worst misses",
+        "Where it abstains", "Worst misses",
         "What the numbers do not show", "The texts", "How these numbers came about",
     ):  # fmt: skip
         assert re.search(f'<h2 id="[^"]*">{title}</h2>', report), title
@@ -260,7 +259,6 @@ def test_without_annotators(tmp_path: Path, n: int) -> None:
     assert ran.code == 0, ran.err
     text = out.read_text(encoding="utf-8")
     assert "No comparison with single annotators" in text
-    assert "rated texts; here are" in text or n >= 20
     Outline(text)
 
 
@@ -310,7 +308,7 @@ def test_size_for_two_thousand_long_texts() -> None:
     texts[0] = "&" * 600
     pool = pool_of(texts, rng.integers(1, 6, 2_000).tolist(), scale=(1, 5))
     found = validate(pool, estimator=BLEUNeighbors(kernel="bleu*:orders=2-2"))
-    page = replace(found, studies=lambda: "").content("html")
+    page = found.content("html")
     assert len(page.encode()) < 3_000_000
     assert "一" <= texts[1][0] <= "鿿"
     assert max(map(len, re.findall("[一-鿿]+", page))) <= CLIP

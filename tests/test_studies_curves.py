@@ -11,9 +11,9 @@ from refless.data.simulate import simulate
 from refless.data.tables import Reading, read_pool
 from refless.estimators import BLEUNeighbors, GaussianProcess
 from refless.evaluation.annotators import annotators
-from refless.evaluation.learning_curve import learning_curve
-from refless.evaluation.thresholds import thresholds
 from refless.evaluation.validation import codes
+from refless.extensions.papers.learning_curve import learning_curve
+from refless.extensions.papers.thresholds import thresholds
 from refless.registry.errors import UsageError
 from refless.stats.correlation import spearman
 from test_studies_people import shuffled
@@ -127,7 +127,7 @@ def test_copies_are_drawn_together() -> None:
 
 def test_forecast_by_hand() -> None:
     """A curve that lies on 2 - 3 / sqrt(n) is prolonged along it, clipped to what can be."""
-    from refless.evaluation.learning_curve import _forecast
+    from refless.extensions.papers.learning_curve import _forecast
 
     sizes = np.array([100, 200, 300, 400])
     curve = (0.9 - 3 / np.sqrt(sizes))[:, None] * np.ones((1, 5))

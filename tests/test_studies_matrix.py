@@ -13,12 +13,12 @@ from refless.evaluation.alternative import alternative_test
 from refless.evaluation.given_scores import GivenScores, given
 from refless.evaluation.held_out import agreement
 from refless.evaluation.judging import Scorer, judged, signed
-from refless.evaluation.learning_curve import learning_curve
 from refless.evaluation.meta import How, meta
-from refless.evaluation.thresholds import thresholds
 from refless.evaluation.units import units_of
 from refless.extensions.papers.easy_texts import easy_texts
 from refless.extensions.papers.huse.study import huse
+from refless.extensions.papers.learning_curve import learning_curve
+from refless.extensions.papers.thresholds import thresholds
 from refless.extensions.papers.transfer import by_task, transfer
 from refless.metrics.references import BLEU
 from refless.metrics.references.protocol import averaged

@@ -2,18 +2,14 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
-from refless.commands.validate.curves import learning_section, thresholds_section
 from refless.commands.validate.texts import left_out
 from refless.commands.validate.verdict import Grounds
 from refless.evaluation.annotators import FEWEST
 from refless.evaluation.held_out import Agreement
-from refless.evaluation.learning_curve import LearningCurve
 from refless.evaluation.reranking import BY, Reranking, several
-from refless.evaluation.thresholds import Thresholds
 from refless.evaluation.trials import MOST_REFITTED
 from refless.evaluation.validation import Validation
 from refless.registry.nouns import counted
@@ -41,14 +37,6 @@ FIXED = (
     "Intervals of {} do not know what other rated texts would have taught it, as it would have to "
     "be trained again for that: up to about 1,500 texts take them for too narrow."
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Studies:
-    """What is studied for the HTML report alone."""
-
-    thresholds: Thresholds
-    curve: LearningCurve
 
 
 def facts(result: Validation, grounds: Grounds) -> tuple[tuple[str, str, str], ...]:
@@ -133,16 +121,6 @@ def _tail(result: Validation) -> tuple[str, ...]:
         "chance."
     )
     return (line,)
-
-
-def studies_sections(grounds: Grounds, studies: Studies | str) -> list[Section]:
-    """Other thresholds and more rated texts, or why that is not studied."""
-    if isinstance(studies, str):
-        return [Section(title="Other thresholds", lines=(studies,))] if studies else []
-    return [
-        thresholds_section(studies.thresholds, studies.thresholds.setting, grounds.annotator),
-        learning_section(studies.curve, grounds.annotator),
-    ]
 
 
 def reranking_sections(result: Validation) -> tuple[Section, ...]:

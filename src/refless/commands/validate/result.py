@@ -1,6 +1,5 @@
 """Whether estimators agree with the raters: the result of `refless validate`."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from refless.commands.advised import Advice, advice_sections, reasons_sections
@@ -16,11 +15,9 @@ from refless.commands.validate.data import (
 )
 from refless.commands.validate.document import (
     NO_NAMES,
-    Studies,
     agreement_sections,
     facts,
     reranking_sections,
-    studies_sections,
     undefined_sections,
 )
 from refless.commands.validate.drift import drift_sections, drifted
@@ -74,7 +71,6 @@ class ValidateResult(Result):
         next_command: the line that estimates outputs with it.
         advice: what to do where too many texts have no estimate.
         how: what was held out together.
-        studies: makes threshold sweeps and a learning curve, or says why there are none.
     """
 
     record = ValidateRecord
@@ -85,7 +81,6 @@ class ValidateResult(Result):
     next_command: str
     advice: Advice | None
     how: HeldOut
-    studies: Callable[[], Studies | str]
 
     def _shown(self) -> Document:
         found = self.validation
@@ -109,7 +104,6 @@ class ValidateResult(Result):
                 scatter_section(found, places, seed),
                 annotators_section(found, people, seed),
                 *drift_sections(found.drift, pool.scale, whole=True),
-                *studies_sections(grounds_of(found), self.studies()),
                 coverage_section(pool.texts, pool.tasks, found.estimates),
                 *reranking_sections(found),
                 worst_section(found, places),

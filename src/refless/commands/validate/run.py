@@ -1,6 +1,5 @@
 """validate: does anything automatic agree with these raters?"""
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -26,17 +25,14 @@ from refless.commands.parameters import (
 )
 from refless.commands.rows import ScoredRows, note_unread, rated_of
 from refless.commands.score.run import score
-from refless.commands.validate.document import Studies
 from refless.commands.validate.result import HeldOut, ValidateResult
 from refless.data.records import Estimates, RatedPool, as_outputs, picked
 from refless.estimators import ESTIMATORS, Estimator
 from refless.evaluation.baselines import baselines
 from refless.evaluation.beside_scores import beside_scores, tried_scores
 from refless.evaluation.judge_shift import leaks
-from refless.evaluation.learning_curve import learning_curve
 from refless.evaluation.sampling import drawn_rows
 from refless.evaluation.side_by_side import SideBySide, side_by_side, to_use
-from refless.evaluation.thresholds import thresholds
 from refless.evaluation.trials import Deal, Trial, dealt, trial
 from refless.evaluation.validation import codes, group_labels, repeated, validation
 from refless.metrics.index import RatedIndex, rated_in
@@ -48,7 +44,7 @@ CANDIDATES = (
     "bleu-neighbors",
     "bleu-neighbors:weights=kernel,tau=0,min_neighbors=0,max_fraction=1",
 )
-FEWEST_STUDIED, MOST_STUDIED = 20, 3_000  # rated texts; similarities of all pairs are held
+FEWEST = 20  # rated texts
 AT_MOST = 20_000  # rated texts; of more, so many are drawn
 MANY_COPIES = 0.05  # of the rated texts
 
@@ -59,7 +55,7 @@ def validate(
     *,
     estimator: Annotated[Any, Flag(metavar="ESTIMATOR", kind=Many)] = None,
     group: str = "id",
-    at_most: Annotated[Rare[int], About("", at_least=FEWEST_STUDIED)] = AT_MOST,
+    at_most: Annotated[Rare[int], About("", at_least=FEWEST)] = AT_MOST,
     threads: Threads = None,
     seed: Seed = 0,
     rows: ScoredRows,
@@ -159,7 +155,6 @@ def _result(
         next_command=scoring(best),
         advice=advice_on(best, as_outputs(pool), values, others),
         how=how,
-        studies=partial(_studies, best, pool, how),
         signature=validated.signature,
     )
 
@@ -246,20 +241,3 @@ def _note_leaks(pool: RatedPool) -> None:
                 f"'{name}' orders the rated texts just as their ratings do: it may be the rating "
                 "itself, and then nothing that is said of it here holds for other texts"
             )
-
-
-def _studies(estimator: Estimator, pool: RatedPool, how: HeldOut) -> Studies | str:
-    """Threshold sweeps and a learning curve, or why there are none."""
-    if math.isnan(estimator.threshold):
-        return ""  # no tau, a and b to vary
-    if not FEWEST_STUDIED <= len(pool) <= MOST_STUDIED:
-        return (
-            f"Threshold sweeps and the learning curve are made for {FEWEST_STUDIED} to "
-            f"{MOST_STUDIED:,} rated texts; here are {len(pool):,}."
-        )
-    with progress("varying thresholds and numbers of rated texts") as show:
-        swept = thresholds(estimator, pool, how.labels, group=how.group)
-        if show is not None:
-            show(0.3)
-        curve = learning_curve(estimator, pool, how.labels, group=how.group, seed=how.seed)
-    return Studies(thresholds=swept, curve=curve)
