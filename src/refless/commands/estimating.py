@@ -90,8 +90,7 @@ def by_title(tried: Sequence[E], *, scores: bool) -> dict[str, E]:
 
 def named(one: Estimator) -> str:
     """Its specification without threads, on which no number depends."""
-    threads = {"threads": None} if "threads" in one.get_params(deep=False) else {}
-    return spec_of(one.clone().set_params(**threads), ESTIMATORS)
+    return spec_of(one.clone().set_known(threads=None), ESTIMATORS)
 
 
 @contextmanager

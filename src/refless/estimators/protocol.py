@@ -280,6 +280,11 @@ class Estimator(Scorer):
             setattr(self, name, value)
         return self
 
+    def set_known(self, **parameters: Any) -> Self:  # noqa: ANN401 - as of `set_params`
+        """Changes those of these parameters that this estimator has."""
+        own = self.get_params(deep=False)
+        return self.set_params(**{name: new for name, new in parameters.items() if name in own})
+
     def clone(self) -> Self:
         """An unfitted copy with the same parameters."""
         return type(self)(**self.get_params(deep=False))

@@ -106,11 +106,10 @@ def put(claim: Claim, estimator: Estimator, group: str | None = None) -> None:
         raise UsageError(f"{name} cannot be saved: no entry point of refless.estimators names it")
     pool, labels = estimator.given
     learned, arrays = estimator.learned()
-    plain = {name: None for name in HERE if name in estimator.get_params(deep=False)}
     facts = {
         "refless": __version__,
         **facts_of(pool, digest := fingerprint(pool)),
-        "estimator": spec_of(estimator.clone().set_params(**plain), ESTIMATORS),
+        "estimator": spec_of(estimator.clone().set_known(**dict.fromkeys(HERE)), ESTIMATORS),
         "signature": str(estimator.signature()),
         "group": group,
         "grouped": bool(labels),
@@ -161,9 +160,7 @@ def _made(manifest: dict[str, Any], files: Files, threads: int | None) -> Saved:
     hold(fingerprint(pool) == facts.fingerprint, "the rated texts are others")
     hold(canonical_order(pool).tolist() == [*range(len(pool))], "the rated texts are in disorder")
     labels = _labels(arrays, len(pool)) if facts.grouped else ()
-    estimator = estimator_of(facts.estimator)
-    if "threads" in estimator.get_params(deep=False):
-        estimator.set_params(threads=threads)
+    estimator = estimator_of(facts.estimator).set_known(threads=threads)
     own = {name: array for name, array in arrays.items() if name not in wanted}
     estimator.relearn(pool, labels, facts.learned, own)
     _check_signature(facts.signature, str(estimator.signature()))

@@ -12,7 +12,7 @@ from refless.evaluation.judge_shift import JudgeShift, judge_shifts
 from refless.evaluation.scoring import Mean, Scored, scored
 from refless.evaluation.unlike import Unlike, unlike
 from refless.registry.arrays import FloatArray, IntArray
-from refless.stats.clusters import design_effect, intraclass, numbered
+from refless.stats.clusters import independent, numbered
 from refless.stats.excess import Marked
 from refless.stats.intervals import student
 
@@ -102,8 +102,7 @@ def beats_constant(errors: Residuals) -> bool:
     labels = errors.sources if len({*errors.sources}) > 1 else ()
     groups = numbered(labels, n)
     less = np.square(errors.human - constant(errors.human, groups)) - np.square(errors.values)
-    effect = design_effect(labels, n, intraclass(less, labels))
-    error = np.sqrt(np.sort(less).var(ddof=1) * effect / n)
+    error = np.sqrt(np.sort(less).var(ddof=1) / independent(less, labels))
     return bool(np.sort(less).mean() > student(len({*groups.tolist()}) - 1) * error)
 
 

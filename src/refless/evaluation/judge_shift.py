@@ -12,8 +12,8 @@ import numpy as np
 
 from refless.data.records import RatedPool, picked
 from refless.registry.arrays import FloatArray
-from refless.stats.clusters import design_effect, intraclass
-from refless.stats.excess import at_most
+from refless.stats.clusters import independent
+from refless.stats.excess import at_most, gap
 from refless.stats.intervals import Interval
 
 SURE = 0.001  # a p-value below this shows that scores differ
@@ -91,7 +91,7 @@ def _shift(name: str, column: FloatArray, labels: Sequence[str], rated: RatedPoo
         rated_range=ends,
         medians=(_median(known), _median(mine)),
         equal=equal,
-        p=_same(known, mine, n, m),
+        p=gap(known, mine).p(n, m) if len(known) and len(mine) else np.nan,
         p_outside=min(1.0, 2 * min(at_most(0, share * m, n, m) for share in shares)),
         p_equal=np.nan if np.isnan(equal) else at_most(0, other * n, m, n),
         leaks=leaks(theirs, rated.human),
@@ -112,21 +112,8 @@ def _counted(column: FloatArray, labels: Sequence[str]) -> tuple[FloatArray, flo
     """The scores that are there, sorted, and how many independent ones they are worth."""
     rows = np.flatnonzero(~np.isnan(column))
     groups = picked(tuple(labels), rows)
-    effect = design_effect(groups, len(rows), intraclass(column[rows], groups))
-    return np.sort(column[rows]), len(rows) / max(effect, 1.0)
+    return np.sort(column[rows]), independent(column[rows], groups)
 
 
 def _median(values: FloatArray) -> float:
     return float(np.median(values)) if len(values) else np.nan
-
-
-def _same(first: FloatArray, second: FloatArray, n: float, m: float) -> float:
-    """The two-sample Kolmogorov-Smirnov test of sorted values that are worth n and m."""
-    from scipy.special import kolmogorov
-
-    if not len(first) or not len(second):
-        return np.nan
-    both = np.concatenate([first, second])
-    shares = [np.searchsorted(one, both, "right") / len(one) for one in (first, second)]
-    distance = float(np.abs(shares[0] - shares[1]).max())
-    return float(kolmogorov(np.sqrt(n * m / (n + m)) * distance))

@@ -19,7 +19,7 @@ from refless.evaluation.copies import groups_of
 from refless.metrics.kernels.bleu import PreparedBleu
 from refless.metrics.matching import Work, hold_out
 from refless.registry.arrays import BoolArray, FloatArray, IntArray
-from refless.stats.clusters import design_effect, intraclass, numbered
+from refless.stats.clusters import independent, numbered
 from refless.stats.corrections import holm
 from refless.stats.excess import Marked, gap
 from refless.text.meaning import words
@@ -92,8 +92,7 @@ class _Numbers:
 
     def worth(self, j: int) -> float:
         """How many independent texts these are, by the j-th number (Kish)."""
-        n, column = len(self.groups), self.values[:, j]
-        return n / max(design_effect(self.groups, n, intraclass(column, self.groups)), 1.0)
+        return independent(self.values[:, j], self.groups)
 
 
 def unlike(outputs: Outputs, rated: RatedPool, seed: int = 0) -> Unlike | None:

@@ -52,6 +52,12 @@ def design_effect(labels: Sequence[str], n: int, correlation: float) -> float:
     return _effect(float(np.square(sizes).sum()), n, correlation)
 
 
+def independent(values: FloatArray, labels: Sequence[str]) -> float:
+    """How many independent numbers these are worth, where those of one label go together (Kish)."""
+    n = len(values)
+    return n / design_effect(labels, n, intraclass(values, labels))
+
+
 def _effect(sizes: float, n: int, correlation: float) -> float:
     return 1.0 + (sizes / max(n, 1) - 1.0) * correlation
 

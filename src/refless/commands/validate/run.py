@@ -200,7 +200,7 @@ def scoring(estimator: Estimator, **changes: Any) -> str:
     call, plain = this_call(), estimator.clone()
     for name, default in (("seed", 0), ("threads", None)):
         if call.values[name] != default:  # which has a flag of its own
-            plain.set_params(**{name: default})
+            plain.set_known(**{name: default})
     spec = spec_of(plain, ESTIMATORS)
     values = {**call.values, "outputs": ["OUTPUTS"], "estimator": spec}
     if estimator.without_scores() is None:
