@@ -42,7 +42,7 @@ def _made(rated: Argument, estimator: Estimator, rows: ScoredRows) -> Estimator:
     """The fitted estimator: out of a folder of `refless fit`, else fitted here."""
     folder = rated[0] if isinstance(rated, list | tuple) and len(rated) == 1 else rated
     if is_saved(folder):
-        threads = estimator.get_params()["threads"]
+        threads = estimator.get_params().get("threads")
         return saved_in(folder, rated=None, estimator=DEFAULT, rows=rows, threads=threads).estimator
     pool, _ = rated_of(rated, rows)
     note_unread([estimator], rated_in(pool))
