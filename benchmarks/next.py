@@ -26,12 +26,12 @@ from estimators import pools, summeval
 from refless.data.records import RatedPool, as_outputs
 from refless.data.simulate import simulate
 from refless.estimators import GaussianProcess
-from refless.evaluation.choosing import DOUBT
-from refless.evaluation.drawing import Units, items_to_draw, outputs_to_draw
+from refless.evaluation.active_learning import DOUBT
+from refless.evaluation.sampling_design import Units, items_to_draw, outputs_to_draw
 from refless.evaluation.validation import codes
 from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.correlation import spearman
-from refless.stats.design import most_telling
+from refless.stats.d_optimal import most_telling
 from refless.stats.intervals import student
 
 SIZES = (20, 40, 80, 160)

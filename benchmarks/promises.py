@@ -24,11 +24,11 @@ from refless.estimators import BLEUNeighbors, GaussianProcess
 from refless.estimators.gp.exact import exact
 from refless.evaluation.annotators import columns_of
 from refless.evaluation.baselines import baselines, length_only, lengths_of, tfidf
-from refless.evaluation.beside_annotators import beside_annotators
-from refless.evaluation.trials import dealt, difference, measured, trial
+from refless.evaluation.jackknife import dealt, difference, measured, trial
+from refless.evaluation.versus_annotators import beside_annotators
 from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.correlation import kendall, pearson, spearman
-from refless.stats.deviations import mae, mse
+from refless.stats.errors import mae, mse
 
 NEW = 1_500
 WORDS = 300

@@ -192,7 +192,7 @@ def use_fitted(folder: Path) -> None:
 
 
 def _sourced(text: str) -> Any:
-    from refless.estimators.given import outputs_in
+    from refless.estimators.inputs import outputs_in
 
     return outputs_in({"text": [text], "source": ["s1"]})
 

@@ -14,7 +14,7 @@ from ratpred_data import Rated, Split, made_of
 from scipy.sparse import csr_matrix, diags_array
 from scipy.sparse.linalg import LinearOperator, cg
 
-from refless.estimators.gp.acts import pair_features
+from refless.estimators.gp.dialogue_acts import pair_features
 from refless.extensions.ratpred.fitting import named_folds
 from refless.extensions.ratpred.reading import SLOTS, Pair, Reader
 from refless.registry.arrays import FloatArray, IntArray

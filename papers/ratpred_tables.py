@@ -12,8 +12,8 @@ from ratpred_data import Rated, Split
 from ratpred_runs import Result, Run
 
 from refless.estimators.scorer import Held
+from refless.evaluation.jackknife import PARTS, Deal, Trial
 from refless.evaluation.reranking import reranking
-from refless.evaluation.trials import PARTS, Deal, Trial
 from refless.evaluation.validation import codes
 from refless.extensions.ratpred.model import Range
 from refless.registry.arrays import FloatArray, IntArray

@@ -9,11 +9,11 @@ import pytest
 
 import refless
 from command_line import Ran, headlines, jsonl, run, too_wide
+from refless.commands.validate.leaderboard import recommendation
 from refless.commands.validate.scores import said
-from refless.commands.validate.side_by_side import recommendation
-from refless.evaluation.beside_scores import BesideScores
 from refless.evaluation.differences import Difference
-from refless.evaluation.side_by_side import SideBySide, side_by_side
+from refless.evaluation.leaderboard import SideBySide, side_by_side
+from refless.evaluation.versus_judges import BesideScores
 from refless.registry.arrays import FloatArray
 from trials import fixed
 

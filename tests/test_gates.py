@@ -14,7 +14,7 @@ from refless.data.simulate import simulate
 from refless.evaluation.baselines import constant
 from refless.evaluation.guards import alike, beats_constant, more
 from refless.evaluation.scoring import Mean
-from refless.stats.excess import Marked
+from refless.stats.fisher import Marked
 
 Rows = list[dict[str, object]]
 REFUSAL = "I'm sorry, but I can't help with that."

@@ -10,8 +10,8 @@ import pytest
 from refless.data.human import pool_of
 from refless.data.records import Outputs, RatedPool, numbered
 from refless.estimators import GaussianProcess
-from refless.estimators.gp.acts import features, mostly_acts
 from refless.estimators.gp.components import components_of
+from refless.estimators.gp.dialogue_acts import features, mostly_acts
 from refless.estimators.gp.inputs import inputs_of
 from refless.text.ngrams import Shape
 

@@ -12,8 +12,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from refless.estimators.gp import bags
-from refless.estimators.gp.bags import BAGS, LONG, PAIRED, Bag, Held, Known
+from refless.estimators.gp import tfidf as bags
 from refless.estimators.gp.components import (
     ACTS,
     MEANING,
@@ -26,6 +25,7 @@ from refless.estimators.gp.components import (
     score_numbers,
 )
 from refless.estimators.gp.inputs import Inputs, inputs_of
+from refless.estimators.gp.tfidf import BAGS, LONG, PAIRED, Bag, Held, Known
 from refless.registry.arrays import FloatArray
 from refless.stats.scaling import NormalRanks
 from refless.text.embed import VectorArray

@@ -14,8 +14,8 @@ from refless import GaussianProcess
 from refless.data.records import as_outputs
 from refless.data.simulate import simulate
 from refless.estimators.gp import data, inducing, model
-from refless.estimators.gp.bags import Bag
 from refless.estimators.gp.model import drawn
+from refless.estimators.gp.tfidf import Bag
 
 POOL = simulate(90, seed=11).pool
 NEW = as_outputs(simulate(12, seed=12).pool)

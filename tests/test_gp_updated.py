@@ -22,8 +22,8 @@ from refless.estimators.gp import inducing
 from refless.estimators.gp.covariance import Covariance
 from refless.estimators.gp.exact import Exact, exact
 from refless.estimators.gp.inducing import Inducing
-from refless.estimators.gp.learned import Learned
 from refless.estimators.gp.model import Model, seen
+from refless.estimators.gp.state import Learned
 from refless.registry.errors import UsageError
 
 NEW = as_outputs(simulate(12, seed=22).pool)

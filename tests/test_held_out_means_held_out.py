@@ -18,8 +18,8 @@ from refless.estimators import Estimator, estimator_of
 from refless.estimators.gp.data import folds_in, folds_of
 from refless.estimators.protocol import subsampled, whole
 from refless.evaluation import baselines
-from refless.evaluation.beside_scores import tried_scores
 from refless.evaluation.validation import codes, group_labels
+from refless.evaluation.versus_judges import tried_scores
 from refless.registry.arrays import FloatArray, IntArray
 
 LEAST = 1e-12  # of the scale, which is 1 wide: what rounding may do

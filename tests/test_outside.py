@@ -15,7 +15,7 @@ import pytest
 from command_line import NEIGHBORS, jsonl, rated_rows, run
 from refless import validate
 from refless.data.tables import Reading, parquet, read_outputs, read_pool
-from refless.files.outside import ours
+from refless.files.untrusted import ours
 from refless.metrics.similarities.bertscore import published_baseline
 from refless.registry.errors import InputError, UsageError
 from refless.text.embed import WordVectors

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from command_line import ANY_NEIGHBOR, jsonl, rated_rows, run
-from refless.registry.printable import printable
+from refless.registry.sanitize import printable
 from refless.report.export import as_csv
 
 ESCAPE = "\x1b[31m\x1b]0;title\x07\u202ered\x9b5m"

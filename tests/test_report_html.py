@@ -21,8 +21,8 @@ from refless.data.human import pool_of
 from refless.data.records import RatedPool
 from refless.estimators import BLEUNeighbors, Scorer
 from refless.evaluation.given_scores import given
+from refless.evaluation.jackknife import dealt, trial
 from refless.evaluation.meta import Agreeing, Level
-from refless.evaluation.trials import dealt, trial
 from refless.evaluation.validation import Validation, validation
 from refless.report.document import Document, Figure, Section, Table
 from refless.report.html import CLIP, as_html, clip

@@ -13,8 +13,8 @@ from refless.commands.validate.verdict import Grounds, grounds_of, notes, standi
 from refless.data.simulate import simulate
 from refless.evaluation.annotators import Annotator, Annotators, annotator_interval
 from refless.evaluation.given_scores import given
+from refless.evaluation.jackknife import dealt, trial
 from refless.evaluation.scoring import Mean
-from refless.evaluation.trials import dealt, trial
 from refless.evaluation.validation import validation
 
 LEVEL = Grounds(

@@ -7,8 +7,8 @@ import pytest
 
 from command_line import NEIGHBORS, headlines, jsonl, output_rows, rated_rows, run
 from refless import pool_of
-from refless.commands.notes import collecting
 from refless.commands.rows import note_scale
+from refless.commands.warnings import collecting
 
 UNKNOWN = "no scale is known, so numbers are in the raters' units. The ratings "
 

@@ -17,13 +17,13 @@ from starlette.testclient import TestClient
 from command_line import jsonl, run
 from refless.data.records import Outputs
 from refless.data.simulate import simulate
+from refless.extensions.serve.analysis_worker import looked
 from refless.extensions.serve.app import Latest, rating_app
-from refless.extensions.serve.live import Live, LookFailedError
-from refless.extensions.serve.looking import looked
+from refless.extensions.serve.dashboard import Live, LookFailedError
 from refless.extensions.serve.rate import rate
 from refless.extensions.serve.result import Asked
 from refless.extensions.serve.store import Store
-from refless.stats.anytime import MADE_UP, always_interval
+from refless.stats.confidence_sequence import MADE_UP, always_interval
 from serving import client, event, exported, joined, opened, owner_of, rate_all
 
 JOB: dict[str, Any] = {
@@ -157,7 +157,7 @@ def test_fault_of_the_system_does_not_end_the_looks(
         await asyncio.sleep(0)
 
     monkeypatch.setattr(live, "_look", look)
-    monkeypatch.setattr("refless.extensions.serve.live.until", soon)
+    monkeypatch.setattr("refless.extensions.serve.dashboard.until", soon)
     asyncio.run(live.watch())
     assert looks == 2
     store.close()
@@ -314,7 +314,7 @@ def test_choices_are_covered_at_every_look(share: float) -> None:
 
 def test_so_many_more_settle_it() -> None:
     """Told numbers of ratings do it four times out of five: 300 runs, standard error .023."""
-    from refless.extensions.serve.looking import more_to_settle
+    from refless.extensions.serve.analysis_worker import more_to_settle
     from refless.stats.prediction_powered import Answer
 
     rng, n, true = np.random.default_rng(1), 20, 0.5
@@ -398,7 +398,7 @@ def test_alike_raters_are_seldom_called_odd() -> None:
     from refless.commands.validate.drift import drifted
     from refless.data.tables import Reading, read_pool
     from refless.evaluation.drift import drift
-    from refless.extensions.serve.looking import corrected
+    from refless.extensions.serve.analysis_worker import corrected
 
     called, runs = 0, 60
     for seed in range(runs):

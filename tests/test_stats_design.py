@@ -11,7 +11,7 @@ from refless.estimators import GaussianProcess
 from refless.estimators.gp.exact import exact
 from refless.estimators.gp.inducing import Inducing, positive_root, seen_of
 from refless.estimators.gp.model import doubted
-from refless.stats.design import left_after, most_telling
+from refless.stats.d_optimal import left_after, most_telling
 
 
 def covariance_of(m: int, seed: int) -> np.ndarray:

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import fisher_exact, hypergeom
 
-from refless.stats.excess import Marks, at_most, by_name, marked, one_each
+from refless.stats.fisher import Marks, at_most, by_name, marked, one_each
 
 
 def marks(on: list[int], groups: list[int] | None = None, names: tuple[str, ...] = ()) -> Marks:

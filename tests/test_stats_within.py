@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refless.registry.arrays import FloatArray, IntArray
-from refless.stats import correlation, within
-from refless.stats.within import WITHIN, positions
+from refless.stats import correlation
+from refless.stats import within_group as within
+from refless.stats.within_group import WITHIN, positions
 
 COLUMNS = st.lists(
     st.tuples(st.integers(0, 3), st.integers(0, 3), st.integers(0, 2)), min_size=1, max_size=14

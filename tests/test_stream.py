@@ -11,7 +11,7 @@ from command_line import Ran, jsonl, output_rows, rated_rows, run
 from refless.data.tables import Reading, read_batches, read_outputs
 from refless.estimators import GaussianProcess
 from refless.registry.errors import InputError, UsageError
-from refless.report.parts import parts_of
+from refless.report.resumable_writer import parts_of
 
 MEANS = ("mean", "mean_interval", "n", "n_scored", "coverage", "systems", "scale", "reasons")
 SPECS = ("gp", "gp:exact_up_to=20,inducing=10", "bleu-neighbors:min_neighbors=1,max_fraction=1")

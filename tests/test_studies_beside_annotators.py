@@ -9,10 +9,10 @@ import pytest
 
 from refless.data.human import human_ratings
 from refless.data.records import RatedPool, Ratings, numbered
-from refless.evaluation.beside_annotators import BesideAnnotators, beside_annotators
+from refless.evaluation.versus_annotators import BesideAnnotators, beside_annotators
 from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.correlation import spearman
-from refless.stats.within import positions
+from refless.stats.within_group import positions
 from trials import fixed
 
 

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refless.data.human import pool_of
-from refless.evaluation.beside_scores import (
+from refless.evaluation.leaderboard import side_by_side
+from refless.evaluation.versus_judges import (
     RIDGE,
     TOGETHER,
     beside_scores,
@@ -18,7 +19,6 @@ from refless.evaluation.beside_scores import (
     linear,
     tried_scores,
 )
-from refless.evaluation.side_by_side import side_by_side
 from refless.stats.scaling import NormalRanks
 from trials import fixed
 

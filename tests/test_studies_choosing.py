@@ -10,9 +10,10 @@ from refless.data.human import pool_of
 from refless.data.records import Outputs, Residuals, as_outputs
 from refless.data.simulate import simulate
 from refless.estimators import BLEUNeighbors, GaussianProcess
-from refless.evaluation.choosing import learn
+from refless.evaluation.active_learning import learn
 from refless.evaluation.comparing import Field, Pair, compared
-from refless.evaluation.drawing import (
+from refless.evaluation.error_model import errors_of, held_out_by
+from refless.evaluation.sampling_design import (
     Units,
     beside_pair,
     draw,
@@ -21,7 +22,6 @@ from refless.evaluation.drawing import (
     wanted,
     with_pair,
 )
-from refless.evaluation.spreads import errors_of, held_out_by
 from refless.registry.errors import UsageError
 from refless.stats.intervals import student
 
@@ -82,7 +82,7 @@ def test_empty_outputs_teach_nothing() -> None:
 
 def test_of_many_outputs_some_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     """More different ones than the limit: as many are drawn, with the seed."""
-    monkeypatch.setattr("refless.evaluation.choosing.MOST", 10)
+    monkeypatch.setattr("refless.evaluation.active_learning.MOST", 10)
     first, second = ({*learn(FITTED, OUTPUTS, 9, seed).rows.tolist()} for seed in (0, 1))
     assert len(first) == len(second) == 9
     assert first != second

@@ -8,7 +8,7 @@ import pytest
 from refless.evaluation import differences
 from refless.evaluation.differences import difference
 from refless.registry.arrays import FloatArray, IntArray
-from refless.registry.nouns import counted
+from refless.registry.plural import counted
 from refless.stats.correlation import spearman
 
 RNG = np.random.default_rng(5)

@@ -18,10 +18,10 @@ from refless.data.tables import Reading, read_pool
 from refless.estimators import BLEUNeighbors
 from refless.evaluation.copies import RUNS, SHORTEST, copies, pairs, plain, trained_on
 from refless.evaluation.guards import LEVEL, guards, more
+from refless.evaluation.novelty import FEWEST, KINDS, _numbers, unlike
 from refless.evaluation.scoring import scored
-from refless.evaluation.unlike import FEWEST, KINDS, _numbers, unlike
 from refless.metrics.kernels.bleu import gram_cosine
-from refless.stats.excess import Marked, gap
+from refless.stats.fisher import Marked, gap
 from refless.text.meaning import words
 from refless.text.ngrams import learn, look_up
 

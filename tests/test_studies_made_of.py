@@ -6,12 +6,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from refless.commands.validate.made_of import made_of_sections, shown
+from refless.commands.validate.confounders import made_of_sections, shown
 from refless.data.records import RatedPool, Ratings
 from refless.estimators.scorer import Held
 from refless.evaluation.baselines import label_means
-from refless.evaluation.made_of import MadeOf, cells, made_of
-from refless.evaluation.trials import Trial
+from refless.evaluation.confounders import MadeOf, cells, made_of
+from refless.evaluation.jackknife import Trial
 from refless.registry.arrays import FloatArray, IntArray
 from trials import deal_of
 

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from refless.estimators.scorer import Held
+from refless.evaluation.jackknife import Trial
 from refless.evaluation.reranking import Reranking, reranking, several
-from refless.evaluation.trials import Trial
 from refless.stats.intervals import student
 from trials import deal_of, fixed
 

@@ -9,7 +9,7 @@ import pytest
 from command_line import jsonl, run
 from refless.data.human import pool_of
 from refless.data.records import RatedPool
-from refless.evaluation.sampling import drawn_rows
+from refless.evaluation.subsample import drawn_rows
 
 WORDS = ("ferry", "choir", "museum", "bridge", "school", "tower")
 

@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from refless.commands.validate.side_by_side import recommendation, worth_using
-from refless.evaluation.side_by_side import side_by_side, to_use
-from refless.evaluation.trials import difference, measured
+from refless.commands.validate.leaderboard import recommendation, worth_using
+from refless.evaluation.jackknife import difference, measured
+from refless.evaluation.leaderboard import side_by_side, to_use
 from trials import fixed
 
 RNG = np.random.default_rng(5)

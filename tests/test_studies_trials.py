@@ -14,7 +14,7 @@ from refless.data.simulate import simulate
 from refless.estimators import BLEUNeighbors, Estimator, GaussianProcess
 from refless.estimators.scorer import Held
 from refless.evaluation.baselines import baselines
-from refless.evaluation.trials import (
+from refless.evaluation.jackknife import (
     Trial,
     agreement_of,
     dealt,
@@ -27,7 +27,7 @@ from refless.evaluation.trials import (
     trial,
     value_of,
 )
-from refless.stats import within
+from refless.stats import within_group as within
 from refless.stats.measures import MEASURES
 from trials import deal_of, fixed
 

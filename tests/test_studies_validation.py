@@ -8,7 +8,7 @@ import pytest
 
 from refless.data.simulate import simulate
 from refless.estimators import BLEUNeighbors
-from refless.evaluation.trials import dealt, trial
+from refless.evaluation.jackknife import dealt, trial
 from refless.evaluation.validation import Validation, codes, group_labels, validation
 from refless.registry.errors import UsageError
 

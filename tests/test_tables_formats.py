@@ -164,7 +164,7 @@ def test_strings_are_shared_while_columns_repeat(
     """Equal strings are one object in memory; columns of unique strings are not remembered."""
     rows = [{"text": f"t{i}", "system": "s", "rating": 1} for i in range(20_000)]
     path = write(tmp_path, "p.jsonl", jsonl(rows))
-    monkeypatch.setattr("refless.data.tables.gathering._MEMO", 10)
+    monkeypatch.setattr("refless.data.tables.load_columns._MEMO", 10)
     pool = read_pool([path]).pool
     assert len({id(system) for system in pool.systems}) == 1
     assert pool.texts == tuple(row["text"] for row in rows)

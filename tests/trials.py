@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from refless.estimators.scorer import Held
-from refless.evaluation.trials import Deal, Trial
+from refless.evaluation.jackknife import Deal, Trial
 from refless.registry.arrays import FloatArray, IntArray
 
 

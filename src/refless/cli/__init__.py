@@ -18,9 +18,9 @@ from typer.core import TyperGroup
 from refless.cli import streams
 from refless.cli.console import say, warned
 from refless.commands import COMMANDS
-from refless.files.outside import ours
+from refless.files.untrusted import ours
 from refless.registry.errors import RefLessError
-from refless.registry.printable import printable
+from refless.registry.sanitize import printable
 from refless.registry.version import __version__
 
 DONE, INTERNAL_ERROR, WRONG_INPUT, INTERRUPTED = 0, 1, 2, 130

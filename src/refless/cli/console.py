@@ -11,7 +11,7 @@ from typing import TextIO
 
 from refless.cli.streams import write_error
 from refless.registry.errors import RefLessWarning
-from refless.registry.printable import printable
+from refless.registry.sanitize import printable
 
 PATIENCE = 2.0  # seconds before a progress bar appears
 

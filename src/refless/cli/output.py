@@ -11,8 +11,8 @@ import typer
 
 from refless.cli.console import colored, progress, say, width
 from refless.cli.streams import write_output
-from refless.commands.notes import watched
-from refless.files.outside import matching, workbook_of
+from refless.commands.warnings import watched
+from refless.files.untrusted import matching, workbook_of
 from refless.files.writing import check_writable
 from refless.registry.errors import UsageError
 from refless.report.result import Result, ending_of

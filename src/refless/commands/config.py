@@ -15,7 +15,7 @@ from typing import Any, get_args
 
 from refless.commands import COMMANDS, function_of
 from refless.commands.declared import CONFIG, Many, Parameter, parameters_of
-from refless.files.outside import is_file, reading
+from refless.files.untrusted import is_file, reading
 from refless.registry.errors import InputError
 from refless.registry.spec import nearest
 

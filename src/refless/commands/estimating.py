@@ -6,9 +6,9 @@ from dataclasses import replace
 from os import fspath
 from typing import Any, TypeVar
 
-from refless.commands.notes import progress
 from refless.commands.parameters import Folder, Names, RatedRows, Rows, names_in
 from refless.commands.rows import ScoredRows
+from refless.commands.warnings import progress
 from refless.data.records import Estimates, Outputs, RatedPool
 from refless.data.tables import check_made_with
 from refless.estimators import ESTIMATORS, Estimator, estimator_of, held_out

@@ -24,11 +24,11 @@ from refless.commands.declared import (
     is_open,
     parameters_of,
 )
-from refless.commands.notes import collecting, note
+from refless.commands.warnings import collecting, note
 from refless.data.tables import Columns, Reading, one_of, parse_rating_map, scale_of
 from refless.data.tables.columns import SEVERAL
 from refless.estimators import ESTIMATORS, estimator_of
-from refless.files.outside import MOST_BYTES, is_folder
+from refless.files.untrusted import MOST_BYTES, is_folder
 from refless.registry.errors import UsageError
 from refless.registry.spec import About, spec_of
 from refless.report.result import Result

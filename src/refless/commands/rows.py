@@ -7,8 +7,8 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, Protocol
 
-from refless.commands.notes import note
 from refless.commands.parameters import OutputRows, RatedRows, Rows, SeveralColumns
+from refless.commands.warnings import note
 from refless.data.records import Outputs, RatedPool, Texts
 from refless.data.tables import (
     OutputsRead,

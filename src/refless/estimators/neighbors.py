@@ -20,7 +20,8 @@ from refless.data.records import (
     picked,
 )
 from refless.estimators.explanation import Explanation
-from refless.estimators.given import outputs_in
+from refless.estimators.inputs import outputs_in
+from refless.estimators.intervals import half_widths, held_out_ways, residuals_in
 from refless.estimators.neighborhood import Neighborhood, Rule
 from refless.estimators.protocol import (
     SEED,
@@ -33,7 +34,6 @@ from refless.estimators.protocol import (
     subsampled,
     whole,
 )
-from refless.estimators.reach import half_widths, held_out_ways, residuals_in
 from refless.estimators.scorer import Comparison, Held, Sweep, Tried, Within
 from refless.metrics.index import RatedIndex, rated_in
 from refless.metrics.kernels import KERNELS, Kernel, kernel_of

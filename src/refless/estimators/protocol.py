@@ -13,7 +13,7 @@ from refless.data.human import canonical_order, copies_in_order, fingerprint
 from refless.data.records import Outputs, RatedPool, Residuals
 from refless.data.stored import Array, Arrays, hold
 from refless.estimators.explanation import Explanation
-from refless.estimators.given import Given, outputs_in, rated_given
+from refless.estimators.inputs import Given, outputs_in, rated_given
 from refless.estimators.scorer import Comparison, Scorer
 from refless.metrics.index import RatedIndex, rated_in
 from refless.metrics.kernels.bleu import PreparedBleu

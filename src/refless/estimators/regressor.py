@@ -10,10 +10,10 @@ import numpy as np
 
 from refless.data.records import Estimates, Outputs, RatedPool, Residuals
 from refless.estimators.explanation import Explanation
-from refless.estimators.given import Given, outputs_in
 from refless.estimators.gp.data import folds_in
+from refless.estimators.inputs import Given, outputs_in
+from refless.estimators.intervals import half_widths, held_out_ways, residuals_in
 from refless.estimators.protocol import SEED, SUBSAMPLE, Estimator, group_numbers, one_output
-from refless.estimators.reach import half_widths, held_out_ways, residuals_in
 from refless.metrics.index import RatedIndex, rated_in
 from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.errors import UsageError

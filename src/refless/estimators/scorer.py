@@ -10,7 +10,7 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from refless.data.records import Estimates, Outputs, RatedPool
-from refless.estimators.given import Given
+from refless.estimators.inputs import Given
 from refless.metrics.index import RatedIndex
 from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.progress import Progress

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from refless.data.records import Estimates, Outputs
-from refless.registry.nouns import counted
+from refless.registry.plural import counted
 
 LIMIT = 1 / 3  # above this share without an estimate, it is the first thing to say
 

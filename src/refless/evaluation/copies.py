@@ -19,7 +19,7 @@ import scipy
 
 from refless.data.records import Outputs, RatedPool, picked
 from refless.registry.arrays import BoolArray, FloatArray, IntArray
-from refless.stats.excess import Marked, Marks, by_name, marked, one_each
+from refless.stats.fisher import Marked, Marks, by_name, marked, one_each
 from refless.text.meaning import pieces
 from refless.text.ngrams import Features, Shape, learn, look_up
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from refless.data.records import Estimates, RatedPool, as_outputs
 from refless.estimators import Scorer
-from refless.estimators.given import outputs_in
+from refless.estimators.inputs import outputs_in
 from refless.metrics.index import RatedIndex, rated_in
 from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.errors import UsageError

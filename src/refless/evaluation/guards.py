@@ -9,11 +9,11 @@ from refless.data.records import RatedPool, Residuals, picked
 from refless.evaluation.baselines import constant
 from refless.evaluation.copies import Copies, TrainedOn, copies, in_order, trained_on
 from refless.evaluation.judge_shift import JudgeShift, judge_shifts
+from refless.evaluation.novelty import Unlike, unlike
 from refless.evaluation.scoring import Mean, Scored, scored
-from refless.evaluation.unlike import Unlike, unlike
 from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.clusters import independent, numbered
-from refless.stats.excess import Marked
+from refless.stats.fisher import Marked
 from refless.stats.intervals import student
 
 LEVEL = 0.01  # of a test, as several are made

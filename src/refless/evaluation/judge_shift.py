@@ -13,7 +13,7 @@ import numpy as np
 from refless.data.records import RatedPool, picked
 from refless.registry.arrays import FloatArray
 from refless.stats.clusters import independent
-from refless.stats.excess import at_most, gap
+from refless.stats.fisher import at_most, gap
 from refless.stats.intervals import Interval
 
 SURE = 0.001  # a p-value below this shows that scores differ

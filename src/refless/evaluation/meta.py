@@ -9,9 +9,9 @@ import numpy as np
 
 from refless.data.records import Predictions
 from refless.evaluation.held_out import agreement
+from refless.evaluation.jackknife import PERFECT
 from refless.evaluation.reranking import several
 from refless.evaluation.systems import gap_interval, system_table
-from refless.evaluation.trials import PERFECT
 from refless.evaluation.validation import codes
 from refless.metrics.references.protocol import Scores
 from refless.registry.arrays import BoolArray, FloatArray, IntArray

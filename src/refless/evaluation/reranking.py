@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from refless.evaluation.best_of import slack
-from refless.evaluation.trials import Trial, interval_of
+from refless.evaluation.jackknife import Trial, interval_of
 from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.intervals import UNDEFINED, Interval
 
@@ -33,7 +33,7 @@ class Reranking:
         gain: chosen less random.
         share: gain / (best - random); NaN where all outputs of each item are rated alike.
         gain_interval, share_interval: 95 %, of new items, by the jackknife of
-            `refless.evaluation.trials`; NaN for one item.
+            `refless.evaluation.jackknife`; NaN for one item.
     """
 
     by: str

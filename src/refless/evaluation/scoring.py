@@ -13,7 +13,6 @@ import numpy as np
 
 from refless.data.records import Estimates, Outputs, Residuals, picked, residuals_of
 from refless.registry.arrays import FloatArray, IntArray
-from refless.stats.anytime import always_interval
 from refless.stats.clusters import (
     Effect,
     Sums,
@@ -25,6 +24,7 @@ from refless.stats.clusters import (
     unseen,
     widened,
 )
+from refless.stats.confidence_sequence import always_interval
 from refless.stats.intervals import (
     LEVEL,
     Interval,

@@ -9,13 +9,13 @@ import numpy as np
 from refless.data.records import Estimates, RatedPool
 from refless.evaluation.annotators import Annotators, annotators
 from refless.evaluation.baselines import tried_labels, tried_plain
-from refless.evaluation.beside_annotators import BesideAnnotators, beside_annotators
+from refless.evaluation.confounders import MadeOf, made_of
 from refless.evaluation.differences import Difference
 from refless.evaluation.drift import Drift, drift
 from refless.evaluation.held_out import Agreement
-from refless.evaluation.made_of import MadeOf, made_of
+from refless.evaluation.jackknife import Trial, agreement_of, difference, trial
 from refless.evaluation.reranking import BY, Reranking, reranking
-from refless.evaluation.trials import Trial, agreement_of, difference, trial
+from refless.evaluation.versus_annotators import BesideAnnotators, beside_annotators
 from refless.registry.arrays import IntArray
 from refless.registry.errors import UsageError
 from refless.registry.signature import Signature

@@ -15,7 +15,7 @@ from refless.data.joining import joined
 from refless.data.records import RatedPool
 from refless.data.stored import Arrays, arrays_of, facts_of, file_of, packed, pool_in, strings
 from refless.files.folders import Claim, Files, Kind, claimed, read
-from refless.files.outside import is_folder
+from refless.files.untrusted import is_folder
 from refless.metrics.kernels.bleu import PreparedBleu, Segment
 from refless.metrics.postings import Postings
 from refless.metrics.soundness import (

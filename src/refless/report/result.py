@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal
 
 import msgspec
 
-from refless.files.outside import is_folder
+from refless.files.untrusted import is_folder
 from refless.files.writing import write_atomic
 from refless.registry.errors import MissingExtraError, UsageError
 from refless.registry.signature import Signature

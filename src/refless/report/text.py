@@ -9,7 +9,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table as RichTable
 
-from refless.registry.printable import printable
+from refless.registry.sanitize import printable
 from refless.report.document import Document, Section, Table, plain
 
 WIDTH = 80

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from refless.registry.arrays import FloatArray
-from refless.stats import correlation, deviations, influence, weighted
+from refless.stats import correlation, errors, influence, weighted
 from refless.stats.weighted import Prepare
 
 
@@ -28,8 +28,8 @@ class Measure:
 
 
 MEASURES: dict[str, Measure] = {
-    "mse": Measure(deviations.mse, weighted.mse, influence.mse, 0.0, math.inf),
-    "mae": Measure(deviations.mae, weighted.mae, influence.mae, 0.0, math.inf),
+    "mse": Measure(errors.mse, weighted.mse, influence.mse, 0.0, math.inf),
+    "mae": Measure(errors.mae, weighted.mae, influence.mae, 0.0, math.inf),
     "pearson": Measure(correlation.pearson, weighted.pearson, influence.pearson, -1.0, 1.0),
     "spearman": Measure(correlation.spearman, weighted.spearman, influence.spearman, -1.0, 1.0),
     "kendall": Measure(correlation.kendall, weighted.kendall, influence.kendall, -1.0, 1.0),

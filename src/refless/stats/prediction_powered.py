@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, fields, replace
 import numpy as np
 
 from refless.registry.arrays import FloatArray, IntArray
-from refless.stats.anytime import always_interval
+from refless.stats.confidence_sequence import always_interval
 from refless.stats.intervals import UNDEFINED, Interval, student
 from refless.stats.raters import Severity
 

@@ -3,7 +3,7 @@
 import hashlib
 from pathlib import Path
 
-from refless.files.outside import whole_lines
+from refless.files.untrusted import whole_lines
 
 ENGLISH, NONE = "english", "none"
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from refless.commands.compare.data import ranks_of
 from refless.evaluation.comparing import Comparison, Pair
-from refless.registry.nouns import counted
+from refless.registry.plural import counted
 from refless.report.charts import Line, row_chart
 from refless.report.document import Figure, Section, Table
 from refless.report.wording import (
@@ -16,7 +16,7 @@ from refless.report.wording import (
     percent,
     with_interval,
 )
-from refless.stats.anytime import FEWEST
+from refless.stats.confidence_sequence import FEWEST
 from refless.stats.intervals import Interval
 
 MOST_PAIRS = 28  # of eight systems; of more, those whose difference is shown come first

@@ -12,7 +12,6 @@ import numpy as np
 
 from refless.commands.compare.result import CompareResult
 from refless.commands.estimating import DEFAULT, chosen, estimated, fitted, shown
-from refless.commands.notes import note
 from refless.commands.pairs.run import check_plain, given_pairs
 from refless.commands.pairs.run import compared as compared_pairs
 from refless.commands.pairs.wins import WinsResult
@@ -42,19 +41,20 @@ from refless.commands.rows import (
     rated_of,
     tell,
 )
+from refless.commands.warnings import note
 from refless.data.human import unscaled
 from refless.data.records import RatedPool, Residuals
 from refless.data.tables import PartlyRated
 from refless.data.tables.columns import NEEDED
-from refless.data.tables.partly import both_systems, read_partly, with_ratings
+from refless.data.tables.partly_rated import both_systems, read_partly, with_ratings
 from refless.estimators import Estimator
-from refless.estimators.crossed import crossed, folds_for
+from refless.estimators.crossfit import crossed, folds_for
 from refless.evaluation.comparing import Pair, compared
 from refless.evaluation.entries import Field, Raters
 from refless.metrics.index import RatedIndex, rated_in
 from refless.registry.arrays import FloatArray
 from refless.registry.errors import InputError, UsageError
-from refless.registry.nouns import counted
+from refless.registry.plural import counted
 from refless.registry.signature import Signature, digest_of
 from refless.report.result import GateRecord
 from refless.stats.prediction_powered import FEWEST

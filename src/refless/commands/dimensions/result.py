@@ -7,10 +7,10 @@ from typing import Any, Literal
 from refless.commands.score.data import ScoreRecord
 from refless.commands.score.result import ScoreResult
 from refless.commands.validate.data import ValidateRecord
+from refless.commands.validate.leaderboard import Standing, standing_of, worth_using
 from refless.commands.validate.result import ValidateResult
-from refless.commands.validate.side_by_side import Standing, standing_of, worth_using
 from refless.registry.errors import UsageError
-from refless.registry.nouns import counted
+from refless.registry.plural import counted
 from refless.report.document import Document, Section, Table
 from refless.report.export import Rows
 from refless.report.record import Record, Signed

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from refless.commands.dimensions.result import ByDimension, ScoreByDimension, ValidateByDimension
-from refless.commands.notes import note, overheard
 from refless.commands.parameters import names_in
+from refless.commands.warnings import note, overheard
 from refless.data.tables import SeveralDimensionsError, dimension_of
 from refless.registry.errors import InputError, UsageError
 from refless.registry.signature import Signature

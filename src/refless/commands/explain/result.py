@@ -11,7 +11,7 @@ from refless.estimators import Estimator, Explanation
 from refless.estimators.explanation import Part
 from refless.estimators.gp.data import FEWEST
 from refless.registry.arrays import FloatArray
-from refless.registry.nouns import counted
+from refless.registry.plural import counted
 from refless.report.document import Document, Section, Table
 from refless.report.export import Rows
 from refless.report.record import Count, Record, Signed

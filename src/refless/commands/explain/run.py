@@ -7,7 +7,6 @@ from typing import Annotated
 
 from refless.commands.estimating import DEFAULT, chosen, fitted, saved_in, with_scores_of
 from refless.commands.explain.result import ExplainResult
-from refless.commands.notes import note
 from refless.commands.parameters import (
     Chosen,
     Files,
@@ -21,6 +20,7 @@ from refless.commands.parameters import (
 )
 from refless.commands.rows import ScoredRows, check_standard_input, note_unread, rated_of
 from refless.commands.rows import outputs_of as read_outputs_of
+from refless.commands.warnings import note
 from refless.data.records import Outputs, as_outputs, outputs_of, scored
 from refless.estimators import Estimator
 from refless.metrics.index import rated_in

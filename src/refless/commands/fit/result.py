@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from refless.estimators import Estimator
-from refless.registry.nouns import counted
+from refless.registry.plural import counted
 from refless.report.document import Document, Section
 from refless.report.record import Count, Record, Signed
 from refless.report.result import Result

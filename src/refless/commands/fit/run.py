@@ -5,9 +5,9 @@ from typing import Annotated
 
 from refless.commands.estimating import DEFAULT, chosen, fitted
 from refless.commands.fit.result import FitResult
-from refless.commands.notes import note
 from refless.commands.parameters import Argument, Chosen, Flag, Folder, Seed, Threads, command
 from refless.commands.rows import ScoredRows, note_unread, rated_of
+from refless.commands.warnings import note
 from refless.estimators.saved import FITTED, Saved, put
 from refless.evaluation.validation import group_labels
 from refless.files.folders import claimed

@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from refless.commands.index.result import IndexResult
-from refless.commands.notes import note
 from refless.commands.parameters import Argument, Flag, Folder, RatedRows, Rows, command
 from refless.commands.rows import ScoredRows, index_folder, note_pool, tell
+from refless.commands.warnings import note
 from refless.data.records import RatedPool
 from refless.data.tables import read_pool, read_pools
 from refless.data.tables.memory import paths_of
 from refless.files.folders import claimed
-from refless.files.outside import is_file
+from refless.files.untrusted import is_file
 from refless.metrics.growth import add_to_index, put_batches
 from refless.metrics.index import INDEX, load_index
 from refless.metrics.kernels import BleuStar, kernel_of

@@ -12,7 +12,7 @@ from refless.evaluation.meta import Agreeing, Level, Meta
 from refless.evaluation.rater_agreement import RaterAgreement
 from refless.evaluation.units import InUnits
 from refless.metrics.references.protocol import Scores
-from refless.registry.nouns import counted, these
+from refless.registry.plural import counted, these
 from refless.registry.signature import Signature
 from refless.report.charts import Line, row_chart
 from refless.report.document import Document, Figure, Section, Table, caveats

@@ -8,7 +8,6 @@ import numpy as np
 
 from refless.commands.estimating import metrics_of
 from refless.commands.meta.result import MetaResult
-from refless.commands.notes import note, note_few, progress
 from refless.commands.pairs.judged import JudgedResult
 from refless.commands.pairs.run import check_plain, given_pairs, judges
 from refless.commands.parameters import (
@@ -26,6 +25,7 @@ from refless.commands.parameters import (
     names_in,
 )
 from refless.commands.rows import ScoredRows, column_of, tell
+from refless.commands.warnings import note, note_few, progress
 from refless.data.human import canonical_order, fingerprint
 from refless.data.records import Predictions, RatedPool
 from refless.data.tables import ScoredRead, read_scored

@@ -6,7 +6,7 @@ from typing import Literal
 
 from refless.data.records import Outputs
 from refless.metrics.references.scoring import Corpus, Run
-from refless.registry.nouns import counted
+from refless.registry.plural import counted
 from refless.report.document import Document, Section, Table
 from refless.report.export import Rows
 from refless.report.record import Count, Record, Signed, record

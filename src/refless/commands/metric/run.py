@@ -8,7 +8,6 @@ from typing import Annotated
 
 from refless.commands.estimating import metrics_of
 from refless.commands.metric.result import MetricResult
-from refless.commands.notes import note, progress
 from refless.commands.parameters import (
     Argument,
     Files,
@@ -26,6 +25,7 @@ from refless.commands.parameters import (
     names_in,
 )
 from refless.commands.rows import check_standard_input, tell
+from refless.commands.warnings import note, progress
 from refless.data.records import Outputs
 from refless.data.tables import Columns, OutputsRead, Reading, read_outputs
 from refless.metrics.references.protocol import notes

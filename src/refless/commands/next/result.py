@@ -7,8 +7,8 @@ from itertools import chain
 from typing import Any, Literal
 
 from refless.data.records import Outputs
-from refless.evaluation.choosing import Choice, Goal, Step
-from refless.registry.nouns import counted
+from refless.evaluation.active_learning import Choice, Goal, Step
+from refless.registry.plural import counted
 from refless.report.charts import Mark, Series, curves
 from refless.report.document import Document, Figure, Key, Section, Table
 from refless.report.export import Rows

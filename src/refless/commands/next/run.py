@@ -10,7 +10,6 @@ import numpy as np
 from refless.commands.compare.run import Given, given_of, pair_of
 from refless.commands.estimating import DEFAULT, chosen, fitted
 from refless.commands.next.result import NextResult
-from refless.commands.notes import collecting, note, overheard
 from refless.commands.parameters import (
     Argument,
     Chosen,
@@ -36,12 +35,13 @@ from refless.commands.rows import (
     tell,
     told_pool,
 )
+from refless.commands.warnings import collecting, note, overheard
 from refless.data.records import Outputs, RatedPool, numbered
-from refless.data.tables.partly import PartlyRated, read_partly
+from refless.data.tables.partly_rated import PartlyRated, read_partly
 from refless.estimators import Estimator
-from refless.evaluation.choosing import GOALS, MOST, Choice, learn
+from refless.evaluation.active_learning import GOALS, MOST, Choice, learn
 from refless.evaluation.comparing import Pair
-from refless.evaluation.drawing import (
+from refless.evaluation.sampling_design import (
     Units,
     beside_pair,
     beside_rated,
@@ -54,7 +54,7 @@ from refless.evaluation.drawing import (
 from refless.evaluation.scoring import scored
 from refless.metrics.index import RatedIndex, rated_in
 from refless.registry.errors import InputError, UsageError
-from refless.registry.nouns import counted
+from refless.registry.plural import counted
 from refless.registry.signature import Signature
 from refless.registry.version import __version__
 

@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 
 from refless.data.records import Estimates, Outputs, Reason
-from refless.registry.nouns import counted, these
+from refless.registry.plural import counted, these
 from refless.report.document import Document, Section, Table, caveats
 from refless.report.export import Rows
 from refless.report.record import Count, Record, Signed

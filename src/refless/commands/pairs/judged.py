@@ -10,7 +10,7 @@ from refless.commands.meta.result import allowed
 from refless.data.preferences import Pairs, votes_of
 from refless.estimators import GaussianProcess
 from refless.evaluation.preferences import COIN, Judged, Line, OneVote, Opinion
-from refless.registry.nouns import counted, these
+from refless.registry.plural import counted, these
 from refless.report.charts import Line as Drawn
 from refless.report.charts import row_chart
 from refless.report.document import Document, Figure, Section, Table, caveats

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from refless.commands.estimating import by_title, chosen, shown, with_twins
-from refless.commands.notes import note, note_few, progress
 from refless.commands.pairs.chances import ChancesResult
 from refless.commands.pairs.judged import JudgedResult
 from refless.commands.pairs.wins import WinsResult
 from refless.commands.parameters import RatedRows, Rows
 from refless.commands.rows import check_standard_input, note_missing, outputs_of, tell
+from refless.commands.warnings import note, note_few, progress
 from refless.data.preferences import Pairs, digest, groups_in, votes_of
 from refless.data.tables import Reading, holds_pairs, read_pairs
 from refless.estimators import GaussianProcess

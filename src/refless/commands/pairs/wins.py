@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from refless.evaluation.wins import Rate, Wins
-from refless.registry.nouns import counted
+from refless.registry.plural import counted
 from refless.report.charts import Line, row_chart
 from refless.report.document import Document, Figure, Section, Table, caveats
 from refless.report.export import Rows

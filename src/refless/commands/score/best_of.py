@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from refless.commands.texts import estimate_or_reason
 from refless.evaluation.best_of import BestOf, Choice
 from refless.evaluation.scoring import Scored
-from refless.registry.nouns import counted
+from refless.registry.plural import counted
 from refless.report.charts import Line, row_chart
 from refless.report.document import Figure, Section, Table
 from refless.report.wording import clipped, with_interval

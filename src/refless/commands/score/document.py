@@ -13,7 +13,7 @@ from refless.evaluation.best_of import BestOf
 from refless.evaluation.guards import alike
 from refless.evaluation.scoring import Mean, Scored
 from refless.registry.arrays import IntArray
-from refless.registry.nouns import counted, these
+from refless.registry.plural import counted, these
 from refless.report.charts import Dot, Line, Mark, histogram, row_chart, scatter
 from refless.report.document import Figure, Key, Section, Store, Stored, Table
 from refless.report.plot import axis_over

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from refless.evaluation.copies import Copies, TrainedOn
 from refless.evaluation.guards import Guards, more
 from refless.evaluation.judge_shift import JudgeShift
+from refless.evaluation.novelty import Unlike
 from refless.evaluation.scoring import Mean, Scored
-from refless.evaluation.unlike import Unlike
-from refless.registry.nouns import counted
+from refless.registry.plural import counted
 from refless.report.document import Section, Table
 from refless.report.wording import clipped, labels, number, p_value, percent, with_interval
-from refless.stats.excess import Marked
+from refless.stats.fisher import Marked
 
 SHOWN, NAMED = 10, 3  # rows of a table of texts; names in a sentence
 LONGEST = 200  # characters of an id, which is of no use in part

@@ -25,7 +25,7 @@ from refless.estimators import Estimator
 from refless.evaluation.best_of import BestOf
 from refless.evaluation.guards import Guards
 from refless.evaluation.scoring import Scored
-from refless.registry.nouns import counted
+from refless.registry.plural import counted
 from refless.report.document import Document, Section, caveats
 from refless.report.export import Rows
 from refless.report.record import Record, record

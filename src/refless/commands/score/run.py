@@ -8,7 +8,6 @@ from typing import Annotated
 
 from refless.commands.advice import advice_on
 from refless.commands.estimating import DEFAULT, chosen, estimated, fitted, saved_in, with_scores_of
-from refless.commands.notes import note
 from refless.commands.pairs.chances import ChancesResult
 from refless.commands.pairs.run import chances, check_plain, given_pairs, learner
 from refless.commands.parameters import (
@@ -37,9 +36,10 @@ from refless.commands.rows import (
 )
 from refless.commands.score.guards import warnings
 from refless.commands.score.result import ScoreResult
+from refless.commands.warnings import note
 from refless.data.records import Outputs, RatedPool, Residuals, Scale
 from refless.estimators import Estimator
-from refless.estimators.reach import FEWEST_SOURCES
+from refless.estimators.intervals import FEWEST_SOURCES
 from refless.estimators.saved import Saved
 from refless.evaluation.best_of import best_of, check, labels, signed
 from refless.evaluation.guards import Guards, alike, beats_constant, guards
@@ -48,7 +48,7 @@ from refless.evaluation.validation import GROUPS, group_labels
 from refless.metrics.index import RatedIndex, rated_in
 from refless.registry.arrays import FloatArray
 from refless.registry.errors import UsageError
-from refless.registry.nouns import counted
+from refless.registry.plural import counted
 from refless.report.result import GateRecord
 
 UNPROVEN = (

@@ -9,7 +9,7 @@ from refless.commands.score.guards import judge_said
 from refless.data.records import Scale
 from refless.evaluation.judge_shift import JudgeShift
 from refless.evaluation.scoring import Mean, Means
-from refless.registry.nouns import counted
+from refless.registry.plural import counted
 from refless.report.document import Document, Section
 from refless.report.record import Record, Signed
 from refless.report.result import GateRecord, Result

@@ -6,7 +6,6 @@ from typing import Annotated, Any
 import numpy as np
 
 from refless.commands.estimating import DEFAULT, estimated, saved_in, with_scores_of
-from refless.commands.notes import note
 from refless.commands.parameters import (
     Argument,
     Flag,
@@ -23,13 +22,14 @@ from refless.commands.score.data import estimate_rows
 from refless.commands.score.guards import judge_said
 from refless.commands.score.run import check_on, doubted, gate, note_groups, note_systems, together
 from refless.commands.stream.result import StreamResult
+from refless.commands.warnings import note
 from refless.data.records import Estimates, Outputs
 from refless.data.tables import named, read_batches
 from refless.estimators import Estimator
 from refless.evaluation.judge_shift import judge_shifts
 from refless.evaluation.scoring import Tally
 from refless.registry.errors import InputError, UsageError
-from refless.report.parts import Parts, parts_of
+from refless.report.resumable_writer import Parts, parts_of
 
 BATCH = 20_000
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from refless.evaluation.annotators import ERRORS, Annotators, annotator_interval
-from refless.evaluation.beside_annotators import BesideAnnotators
 from refless.evaluation.validation import Validation
+from refless.evaluation.versus_annotators import BesideAnnotators
 from refless.registry.arrays import FloatArray
-from refless.registry.nouns import counted
+from refless.registry.plural import counted
 from refless.report.charts import Mark, histogram
 from refless.report.document import Figure, Key, Section, Table
 from refless.report.wording import MEASURES, labels, number, percent, title

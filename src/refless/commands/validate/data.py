@@ -6,13 +6,13 @@ from typing import Literal
 from refless.commands.advised import Advice
 from refless.commands.annotators import AnnotatorsRecord
 from refless.data.records import Scale
-from refless.evaluation.beside_scores import BesideScores
+from refless.evaluation.confounders import MadeOf
 from refless.evaluation.differences import Difference
 from refless.evaluation.drift import Drift
 from refless.evaluation.held_out import Agreement
-from refless.evaluation.made_of import MadeOf
+from refless.evaluation.leaderboard import SideBySide
 from refless.evaluation.reranking import Reranking
-from refless.evaluation.side_by_side import SideBySide
+from refless.evaluation.versus_judges import BesideScores
 from refless.report.record import Count, Record, Signed
 from refless.stats.intervals import Interval
 

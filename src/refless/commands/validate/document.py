@@ -9,10 +9,10 @@ from refless.commands.validate.texts import left_out
 from refless.commands.validate.verdict import Grounds
 from refless.evaluation.annotators import FEWEST
 from refless.evaluation.held_out import Agreement
+from refless.evaluation.jackknife import MOST_REFITTED
 from refless.evaluation.reranking import BY, Reranking, several
-from refless.evaluation.trials import MOST_REFITTED
 from refless.evaluation.validation import Validation
-from refless.registry.nouns import counted
+from refless.registry.plural import counted
 from refless.report.document import Section, Table
 from refless.report.wording import (
     MEASURES,

@@ -6,6 +6,7 @@ from refless.commands.advised import Advice, advice_sections, reasons_sections
 from refless.commands.annotators import annotators_record
 from refless.commands.coverage import coverage_section
 from refless.commands.validate.annotators import annotators_section
+from refless.commands.validate.confounders import made_of_sections, shown
 from refless.commands.validate.data import (
     Beside,
     DriftRecord,
@@ -21,18 +22,17 @@ from refless.commands.validate.document import (
     undefined_sections,
 )
 from refless.commands.validate.drift import drift_sections, drifted
-from refless.commands.validate.made_of import made_of_sections, shown
+from refless.commands.validate.leaderboard import recommendation, side_by_side_section, worth_using
 from refless.commands.validate.scores import said, scores_section
-from refless.commands.validate.side_by_side import recommendation, side_by_side_section, worth_using
 from refless.commands.validate.texts import scatter_section, store_of, worst_section
 from refless.commands.validate.verdict import grounds_of, notes, verdict
 from refless.estimators import Estimator
 from refless.evaluation.annotators import annotators
 from refless.evaluation.baselines import SYSTEM
-from refless.evaluation.beside_scores import BesideScores
-from refless.evaluation.side_by_side import SideBySide
+from refless.evaluation.leaderboard import SideBySide
 from refless.evaluation.validation import Validation
-from refless.registry.nouns import counted
+from refless.evaluation.versus_judges import BesideScores
+from refless.registry.plural import counted
 from refless.registry.signature import Signature
 from refless.report.document import Document, Section, caveats
 from refless.report.export import Rows

@@ -7,7 +7,6 @@ from typing import Annotated, Any
 
 from refless.commands.advice import advice_on
 from refless.commands.estimating import by_title, chosen, named, tried_of, with_twins
-from refless.commands.notes import note, note_few, progress
 from refless.commands.pairs.judged import JudgedResult
 from refless.commands.pairs.run import check_plain, given_pairs, validated
 from refless.commands.parameters import (
@@ -26,15 +25,16 @@ from refless.commands.parameters import (
 from refless.commands.rows import ScoredRows, note_unread, rated_of
 from refless.commands.score.run import score
 from refless.commands.validate.result import HeldOut, ValidateResult
+from refless.commands.warnings import note, note_few, progress
 from refless.data.records import Estimates, RatedPool, as_outputs, picked
 from refless.estimators import ESTIMATORS, Estimator
 from refless.evaluation.baselines import baselines
-from refless.evaluation.beside_scores import beside_scores, tried_scores
+from refless.evaluation.jackknife import Deal, Trial, dealt, trial
 from refless.evaluation.judge_shift import leaks
-from refless.evaluation.sampling import drawn_rows
-from refless.evaluation.side_by_side import SideBySide, side_by_side, to_use
-from refless.evaluation.trials import Deal, Trial, dealt, trial
+from refless.evaluation.leaderboard import SideBySide, side_by_side, to_use
+from refless.evaluation.subsample import drawn_rows
 from refless.evaluation.validation import codes, group_labels, repeated, validation
+from refless.evaluation.versus_judges import beside_scores, tried_scores
 from refless.metrics.index import RatedIndex, rated_in
 from refless.registry.errors import UsageError
 from refless.registry.spec import spec_of

@@ -2,9 +2,9 @@
 
 import math
 
-from refless.evaluation.beside_scores import TOGETHER, BesideScores
 from refless.evaluation.differences import Difference
-from refless.evaluation.side_by_side import Line, SideBySide
+from refless.evaluation.leaderboard import Line, SideBySide
+from refless.evaluation.versus_judges import TOGETHER, BesideScores
 from refless.report.document import Section
 from refless.report.wording import number, with_interval
 

@@ -13,7 +13,7 @@ from refless.estimators.protocol import rows_in
 from refless.evaluation.validation import Validation, codes
 from refless.metrics.matching import hold_out
 from refless.registry.arrays import IntArray
-from refless.registry.nouns import counted
+from refless.registry.plural import counted
 from refless.report.charts import Dot, scatter
 from refless.report.document import Figure, Key, Section, Store, Stored
 from refless.report.plot import Axis, axis_over

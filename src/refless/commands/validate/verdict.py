@@ -8,9 +8,9 @@ import numpy as np
 
 from refless.evaluation.abstention import LIMIT
 from refless.evaluation.annotators import annotator_interval, over_annotators
-from refless.evaluation.trials import FEWEST
+from refless.evaluation.jackknife import FEWEST
 from refless.evaluation.validation import Validation
-from refless.registry.nouns import these
+from refless.registry.plural import these
 from refless.report.wording import abstains, estimator_name, number, with_interval
 from refless.stats.intervals import UNDEFINED, Interval
 

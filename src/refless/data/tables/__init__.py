@@ -1,18 +1,18 @@
 """Rows from anywhere -> records: files and data frames, with every check of outside data."""
 
-from refless.data.tables.both import read_both
 from refless.data.tables.columns import ALIASES, Columns
 from refless.data.tables.dimensions import SeveralDimensionsError, dimension_of, one_of
 from refless.data.tables.formats import holds_rows
-from refless.data.tables.gathering import strings_in
+from refless.data.tables.load_columns import strings_in
 from refless.data.tables.memory import Rows, named
 from refless.data.tables.outputs import OutputsRead, read_batches, read_outputs
 from refless.data.tables.pairs import PairsRead, holds_pairs, read_pairs
-from refless.data.tables.partly import PartlyRated, read_partly
+from refless.data.tables.partly_rated import PartlyRated, read_partly
 from refless.data.tables.pools import PoolRead, check_made_with, read_pool, read_pools, with_scores
 from refless.data.tables.ratings import parse_rating_map
 from refless.data.tables.reading import Reading, scale_of
 from refless.data.tables.scored import ScoredRead, read_scored
+from refless.data.tables.split_rated import read_both
 
 __all__ = [
     "ALIASES",

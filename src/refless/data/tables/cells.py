@@ -9,7 +9,7 @@ import re
 from datetime import UTC, date, datetime
 from typing import Any
 
-from refless.data.tables.foreign import Unreadable
+from refless.data.tables.scalars import Unreadable
 from refless.registry.errors import InputError
 
 _FORMULA_ERROR = re.compile(r"#(N/A|NAME\?|(REF|VALUE|DIV/0|NUM|NULL|SPILL|CALC|FIELD|ERROR)!)")

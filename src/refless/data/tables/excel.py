@@ -12,10 +12,10 @@ from itertools import islice
 from typing import Any
 
 from refless.data.tables.columns import listed
-from refless.data.tables.foreign import cell_of
+from refless.data.tables.scalars import cell_of
 from refless.data.tables.streams import Place, check_names, members_of, opened
 from refless.data.tables.table import Numbered, Table
-from refless.files.outside import check_foreign
+from refless.files.untrusted import check_foreign
 from refless.registry.errors import InputError, MissingExtraError, RefLessError
 
 _MOST_ROWS = 1 << 20  # of a sheet, as Excel has it

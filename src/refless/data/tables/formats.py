@@ -26,7 +26,7 @@ from refless.data.tables.streams import (
     text_of,
 )
 from refless.data.tables.table import Numbered, Table
-from refless.files.outside import is_file, workbook_of
+from refless.files.untrusted import is_file, workbook_of
 from refless.registry.errors import InputError, UsageError
 
 Opener = Callable[[Place], AbstractContextManager[Table]]

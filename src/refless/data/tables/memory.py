@@ -7,10 +7,10 @@ from typing import Any, Protocol, TypeAlias, cast
 
 from refless.data.records import Outputs, RatedPool
 from refless.data.tables.columns import Keep
-from refless.data.tables.foreign import cell_of, cells_of
+from refless.data.tables.scalars import cell_of, cells_of
 from refless.data.tables.streams import TEXTS_ALONE, check_names
 from refless.data.tables.table import Numbered, Table
-from refless.files.outside import matching
+from refless.files.untrusted import matching
 from refless.registry.errors import InputError, UsageError
 
 FRAME, COLUMNS, ROWS = "the data frame", "the columns", "the rows"

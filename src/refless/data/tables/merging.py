@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from refless.data.tables.gathering import Gathered
+from refless.data.tables.load_columns import Gathered
 from refless.registry.arrays import IntArray
 
 

@@ -6,7 +6,13 @@ from typing import Any
 
 from refless.data.records import Outputs, RatedPool, as_outputs
 from refless.data.tables.cells import references_of_cells, tokens_of_cells, weights_of_cell
-from refless.data.tables.checking import (
+from refless.data.tables.columns import OUTPUT_ROLES, Roles, check_columns, roles_of, wanted
+from refless.data.tables.load_columns import gather_batches
+from refless.data.tables.memory import Rows
+from refless.data.tables.merging import Merged, merged
+from refless.data.tables.pools import with_scores
+from refless.data.tables.reading import PLAIN, Reading
+from refless.data.tables.validate_rows import (
     NEEDED,
     Checked,
     Read,
@@ -18,12 +24,6 @@ from refless.data.tables.checking import (
     merged_note,
     said,
 )
-from refless.data.tables.columns import OUTPUT_ROLES, Roles, check_columns, roles_of, wanted
-from refless.data.tables.gathering import gather_batches
-from refless.data.tables.memory import Rows
-from refless.data.tables.merging import Merged, merged
-from refless.data.tables.pools import with_scores
-from refless.data.tables.reading import PLAIN, Reading
 from refless.registry.errors import InputError
 
 

@@ -8,14 +8,14 @@ from typing import Any
 from refless.data.preferences import Pairs, pairs_of
 from refless.data.records import Texts
 from refless.data.tables.cells import counted, name_of_cell, source_of_cell, text_of_cell
-from refless.data.tables.checking import Read, numbers_of, pseudonyms
 from refless.data.tables.exports.preferences import NAME, is_pairs
 from refless.data.tables.formats import format_of
-from refless.data.tables.gathering import Gathered, gather
+from refless.data.tables.load_columns import Gathered, gather
 from refless.data.tables.memory import Rows, paths_of, table_in_memory
 from refless.data.tables.reading import PLAIN, Reading
 from refless.data.tables.streams import STDIN, Place, check_encoding, raw_of
-from refless.files.outside import is_file, workbook_of
+from refless.data.tables.validate_rows import Read, numbers_of, pseudonyms
+from refless.files.untrusted import is_file, workbook_of
 from refless.registry.errors import InputError
 
 UNKNOWN = "write a or b (1 or 2 where the columns end so), tie, or the name of the system"

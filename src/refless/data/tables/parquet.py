@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from refless.data.tables.foreign import cells_of
+from refless.data.tables.scalars import cells_of
 from refless.data.tables.streams import Place, check_names, opened
 from refless.data.tables.table import Numbered, Table
-from refless.files.outside import too_large
+from refless.files.untrusted import too_large
 from refless.registry.errors import InputError, MissingExtraError
 
 ROOM = 1 << 26  # bytes of values of fixed lengths that are unpacked at a time

@@ -12,16 +12,6 @@ import numpy as np
 from refless.data.human import check_scale, human_ratings
 from refless.data.records import RatedPool, Ratings, Scale, Texts
 from refless.data.tables.cells import counted, time_of_cell
-from refless.data.tables.checking import (
-    Checked,
-    Read,
-    about,
-    agree,
-    checked,
-    checked_batches,
-    merged_note,
-    said,
-)
 from refless.data.tables.columns import POOL_ROLES, scores_among
 from refless.data.tables.memory import Rows
 from refless.data.tables.merging import Merged, merged
@@ -36,6 +26,16 @@ from refless.data.tables.ratings import (
     words_of,
 )
 from refless.data.tables.reading import PLAIN, Reading
+from refless.data.tables.validate_rows import (
+    Checked,
+    Read,
+    about,
+    agree,
+    checked,
+    checked_batches,
+    merged_note,
+    said,
+)
 from refless.registry.arrays import FloatArray
 from refless.registry.errors import InputError, UsageError
 

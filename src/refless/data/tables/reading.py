@@ -6,7 +6,7 @@ from typing import Any
 
 from refless.data.records import Aggregate, Scale
 from refless.data.tables.columns import Columns
-from refless.files.outside import MOST_BYTES
+from refless.files.untrusted import MOST_BYTES
 from refless.registry.errors import UsageError
 
 

@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from refless.data.records import Outputs, RatedPool, as_outputs
-from refless.data.tables.checking import checked, numbers_of, picked
 from refless.data.tables.columns import BOTH_ROLES
 from refless.data.tables.memory import Rows
 from refless.data.tables.merging import Merged
 from refless.data.tables.outputs import of_texts, own_columns
 from refless.data.tables.pools import PoolRead, rated_of
 from refless.data.tables.reading import PLAIN, Reading
+from refless.data.tables.validate_rows import checked, numbers_of, picked
 from refless.registry.arrays import FloatArray
 from refless.registry.errors import InputError, UsageError
 

@@ -16,7 +16,7 @@ from typing import Any, BinaryIO, cast
 
 from refless.data.tables.columns import Keep
 from refless.data.tables.reading import Reading
-from refless.files.outside import (
+from refless.files.untrusted import (
     GZIP,
     Limited,
     check_foreign,

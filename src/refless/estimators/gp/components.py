@@ -16,8 +16,8 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 
-from refless.estimators.gp.bags import BAGS, Bag
 from refless.estimators.gp.inputs import Inputs
+from refless.estimators.gp.tfidf import BAGS, Bag
 from refless.metrics.kernels.bleu import PreparedBleu
 from refless.metrics.matching import Work
 from refless.registry.arrays import FloatArray

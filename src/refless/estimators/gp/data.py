@@ -11,8 +11,6 @@ import numpy as np
 
 from refless.data.human import canonical_order, copies_of, fingerprint, members_of
 from refless.data.records import NO_SCORES, Outputs, RatedPool
-from refless.estimators.gp.acts import mostly_acts
-from refless.estimators.gp.bags import Bag
 from refless.estimators.gp.components import (
     ACTS,
     MEANING,
@@ -26,8 +24,10 @@ from refless.estimators.gp.components import (
     score_numbers,
 )
 from refless.estimators.gp.covariance import rows_of
+from refless.estimators.gp.dialogue_acts import mostly_acts
 from refless.estimators.gp.inputs import Inputs, inputs_of
 from refless.estimators.gp.scores import scores_for
+from refless.estimators.gp.tfidf import Bag
 from refless.estimators.protocol import subsampled
 from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.errors import UsageError

@@ -14,10 +14,8 @@ from refless.data.preferences import Pairs, digest, pool_in
 from refless.data.records import Estimates, Outputs, RatedPool, Residuals, as_outputs, ends_of
 from refless.data.stored import Array, Arrays, hold
 from refless.estimators.explanation import Explanation
-from refless.estimators.given import outputs_in
 from refless.estimators.gp.abstaining import reasons_of
 from refless.estimators.gp.data import FEWEST, Data, Reads, check_outputs, folds_in, read
-from refless.estimators.gp.learned import Learned
 from refless.estimators.gp.model import (
     Method,
     conditioned,
@@ -29,9 +27,12 @@ from refless.estimators.gp.model import (
     together,
     tuned,
 )
-from refless.estimators.gp.nested import Nested, nested
+from refless.estimators.gp.nested_cv import Nested, nested
 from refless.estimators.gp.preferences import Preferences, preferences
+from refless.estimators.gp.state import Learned
 from refless.estimators.gp.stored import restored, stored
+from refless.estimators.inputs import outputs_in
+from refless.estimators.intervals import half_widths, held_out_ways
 from refless.estimators.protocol import (
     FOLDS,
     SEED,
@@ -43,7 +44,6 @@ from refless.estimators.protocol import (
     one_output,
     rows_in,
 )
-from refless.estimators.reach import half_widths, held_out_ways
 from refless.estimators.scorer import Held, Together, Tried
 from refless.loops.threads import calm
 from refless.metrics.index import RatedIndex, rated_in

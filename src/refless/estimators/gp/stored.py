@@ -24,7 +24,6 @@ from refless.data.stored import (
     packed,
     strings,
 )
-from refless.estimators.gp.bags import BAGS, PAIRED, Bag, Known
 from refless.estimators.gp.components import MEANING, SOURCE_MEANING, Points
 from refless.estimators.gp.data import Data, Reads, data_of, few
 from refless.estimators.gp.exact import Exact, Left
@@ -32,6 +31,7 @@ from refless.estimators.gp.inducing import Inducing, Seen, kept_whole
 from refless.estimators.gp.inputs import Inputs, relevance_of
 from refless.estimators.gp.likelihood import Amplitudes
 from refless.estimators.gp.model import Method, Model, anchored, seen
+from refless.estimators.gp.tfidf import BAGS, PAIRED, Bag, Known
 from refless.registry.arrays import FloatArray
 from refless.text.surface import relation, surface
 

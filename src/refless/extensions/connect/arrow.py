@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from refless.estimators.saved import load, manifest_of
 from refless.files.folders import LOCK
-from refless.files.outside import json_in
+from refless.files.untrusted import json_in
 from refless.registry.errors import InputError, UsageError
 
 if TYPE_CHECKING:

@@ -9,7 +9,6 @@ from typing import Annotated
 
 import msgspec
 
-from refless.commands.notes import note
 from refless.commands.parameters import (
     COLUMNS,
     Files,
@@ -22,6 +21,7 @@ from refless.commands.parameters import (
     check_folder,
     command,
 )
+from refless.commands.warnings import note
 from refless.data.human import check_scale
 from refless.data.records import Texts
 from refless.data.tables import Columns, Reading, read_outputs, read_pool
@@ -36,7 +36,7 @@ from refless.extensions.papers.mining import (
     weighted,
 )
 from refless.extensions.papers.mining import mine as mined
-from refless.files.outside import MOST_BYTES, is_file, reading
+from refless.files.untrusted import MOST_BYTES, is_file, reading
 from refless.files.writing import check_writable, write_atomic
 from refless.registry.errors import InputError, UsageError
 from refless.registry.signature import Signature

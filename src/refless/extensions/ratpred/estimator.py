@@ -12,7 +12,7 @@ from refless.data.human import canonical_order, fingerprint, pool_of
 from refless.data.records import Estimates, Outputs, RatedPool, Reason, Residuals, ends_of
 from refless.data.stored import Array, Arrays, hold
 from refless.estimators.explanation import Explanation
-from refless.estimators.given import outputs_in
+from refless.estimators.inputs import outputs_in
 from refless.estimators.protocol import (
     FOLDS,
     SEED,
@@ -22,7 +22,7 @@ from refless.estimators.protocol import (
     Estimator,
     one_output,
 )
-from refless.estimators.refits import grouped_refits
+from refless.estimators.refit_cv import grouped_refits
 from refless.extensions.ratpred.model import MODEL, Model, load, model_in
 from refless.extensions.ratpred.reading import SLOTS, Pair, reader_of
 from refless.extensions.ratpred.settings import Settings

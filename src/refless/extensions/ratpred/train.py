@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from refless.commands.estimating import shown
-from refless.commands.notes import note
 from refless.commands.parameters import (
     Argument,
     Declared,
@@ -19,6 +18,7 @@ from refless.commands.parameters import (
     command,
 )
 from refless.commands.rows import outputs_of, rated_of
+from refless.commands.warnings import note
 from refless.extensions.ratpred.estimator import RatPred
 from refless.extensions.ratpred.model import MODEL
 from refless.extensions.ratpred.report.course import Trained, kept_aside

@@ -28,8 +28,8 @@ from refless.estimators import Estimator
 from refless.estimators.saved import FITTED, opened
 from refless.extensions.serve.access import Access, Guarded, Pace
 from refless.extensions.serve.api import Api, is_stream
+from refless.extensions.serve.dashboard import Live
 from refless.extensions.serve.database import back_up
-from refless.extensions.serve.live import Live
 from refless.extensions.serve.openapi import described
 from refless.extensions.serve.pages import Pages, told_of
 from refless.extensions.serve.result import RateResult, ServeResult, Where

@@ -17,7 +17,7 @@ from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
-from refless.files.outside import is_file
+from refless.files.untrusted import is_file
 from refless.files.writing import lock
 from refless.registry.errors import InputError, MissingExtraError, RefLessError, UsageError
 

@@ -23,8 +23,8 @@ from starlette.responses import (
 from starlette.routing import Route
 
 from refless.extensions.serve.access import MONTH, Access, Pace, caller
+from refless.extensions.serve.dashboard import BREATH, Live, until
 from refless.extensions.serve.exports import EXPORTS
-from refless.extensions.serve.live import BREATH, Live, until
 from refless.extensions.serve.store import OWNER, RATER, Event, Rater, Store
 
 TEMPLATES = Environment(

@@ -10,7 +10,6 @@ from os import PathLike, fspath
 from typing import Annotated, Any
 
 from refless.commands.estimating import DEFAULT, chosen
-from refless.commands.notes import note
 from refless.commands.parameters import (
     About,
     Argument,
@@ -30,6 +29,7 @@ from refless.commands.parameters import (
     names_in,
 )
 from refless.commands.rows import outputs_of, told_pool
+from refless.commands.warnings import note
 from refless.data.records import Outputs, RatedPool
 from refless.estimators import ESTIMATORS
 from refless.extensions.serve.result import Ask, Asked, RateResult, Where

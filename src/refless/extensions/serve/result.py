@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from refless.data.records import Outputs
 from refless.estimators import Estimator
-from refless.registry.nouns import counted
+from refless.registry.plural import counted
 from refless.report.document import Document, Section
 from refless.report.record import Count, Record, Signed
 from refless.report.result import Result

@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from refless.data.records import Outputs
-from refless.files.outside import whole_lines
+from refless.files.untrusted import whole_lines
 from refless.metrics.references.protocol import Metric, Scores, averaged
 from refless.registry.arrays import FloatArray
 from refless.registry.errors import InputError, UsageError

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from refless.files.outside import is_file, reading
+from refless.files.untrusted import is_file, reading
 from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.errors import InputError, UsageError
 from refless.text.embed import Embedded, Encoder, VectorArray, file_digest

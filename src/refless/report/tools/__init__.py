@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from os import PathLike, fspath
 from pathlib import Path
 
-from refless.files.outside import is_folder
+from refless.files.untrusted import is_folder
 from refless.registry.errors import UsageError
 
 _PREFIX = re.compile(r"([a-z][a-z-]+):(.*)", flags=re.DOTALL)

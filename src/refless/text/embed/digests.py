@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
-from refless.files.outside import is_file, reading
+from refless.files.untrusted import is_file, reading
 from refless.registry.errors import InputError
 
 

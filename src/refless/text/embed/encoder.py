@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from refless.files.outside import json_in
+from refless.files.untrusted import json_in
 from refless.registry.arrays import FloatArray
 from refless.registry.errors import InputError, UsageError
 from refless.registry.progress import Progress

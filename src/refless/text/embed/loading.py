@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from refless.files.outside import check_foreign, is_folder, json_in
+from refless.files.untrusted import check_foreign, is_folder, json_in
 from refless.registry.errors import MissingExtraError, UsageError
 from refless.text.embed.static import static_files
 

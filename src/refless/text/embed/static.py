@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from refless.files.outside import check_foreign, json_in
+from refless.files.untrusted import check_foreign, json_in
 from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.errors import MissingExtraError, UsageError
 from refless.text.embed.digests import stamp

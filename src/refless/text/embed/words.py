@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from refless.files.outside import lines_of
+from refless.files.untrusted import lines_of
 from refless.registry.arrays import FloatArray
 from refless.registry.errors import InputError
 from refless.text.embed.digests import file_digest

@@ -3,7 +3,7 @@
 from functools import lru_cache
 
 from refless.data.tables.exports import preferences, refused
-from refless.data.tables.exports.shape import Export, exported
+from refless.data.tables.exports.format import Export, exported
 from refless.registry.offered import offered
 
 CORE: dict[str, Export] = {

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from refless.data.tables.columns import ALIASES, Columns
-from refless.data.tables.exports.shape import (
+from refless.data.tables.exports.format import (
     About,
     Export,
     Found,

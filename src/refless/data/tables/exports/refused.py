@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from refless.data.tables.exports.shape import Export, at, refusing
+from refless.data.tables.exports.format import Export, at, refusing
 
 
 def is_ultrafeedback(first: Mapping[str, object]) -> bool:

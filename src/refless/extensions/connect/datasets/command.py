@@ -4,8 +4,8 @@ from os import fspath
 from pathlib import Path
 from typing import Annotated
 
-from refless.commands.notes import note, progress
 from refless.commands.parameters import Flag, Folder, Many, Names, command, names_in
+from refless.commands.warnings import note, progress
 from refless.extensions.connect.datasets import DATASETS, Dataset, dataset_of
 from refless.extensions.connect.datasets.fetching import (
     cache,

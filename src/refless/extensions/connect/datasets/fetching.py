@@ -6,7 +6,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from refless.extensions.connect.datasets import RAW, Dataset, Source
-from refless.files.outside import is_file, is_folder, reading
+from refless.files.untrusted import is_file, is_folder, reading
 from refless.files.writing import make_folder, write_atomic
 from refless.registry.errors import InputError, MissingExtraError, UsageError
 

@@ -1,6 +1,6 @@
 """Exports of tools in which ratings already live; EXPORTS has them in the order of their tests."""
 
-from refless.data.tables.exports.shape import Export
+from refless.data.tables.exports.format import Export
 from refless.extensions.connect.exports import (
     argilla,
     inspect_log,

@@ -9,7 +9,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 from refless.data.records import Scale
-from refless.data.tables.exports.shape import (
+from refless.data.tables.exports.format import (
     About,
     Export,
     Found,
@@ -22,7 +22,7 @@ from refless.data.tables.exports.shape import (
     text_in,
 )
 from refless.data.tables.table import Row
-from refless.files.outside import is_file, json_of
+from refless.files.untrusted import is_file, json_of
 from refless.registry.errors import InputError
 
 _RESPONSES, _USERS, _STATUS = ".responses", ".responses.users", ".responses.status"

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
-from refless.data.tables.exports.shape import (
+from refless.data.tables.exports.format import (
     Export,
     Found,
     at,
@@ -27,7 +27,7 @@ from refless.data.tables.exports.shape import (
 from refless.data.tables.json_values import Values
 from refless.data.tables.streams import ZIP, Place, members_of, opened, starts_with, text_of
 from refless.data.tables.table import Numbered, Row, Table
-from refless.files.outside import check_foreign
+from refless.files.untrusted import check_foreign
 from refless.registry.errors import InputError, MissingExtraError, RefLessError
 
 HEADERS = ("header.json", "_journal/start.json")  # of a run that ended, and of one that did not

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from xml.etree import ElementTree as ET
 
 from refless.data.records import Scale
-from refless.data.tables.exports.shape import (
+from refless.data.tables.exports.format import (
     About,
     Export,
     Found,
@@ -25,7 +25,7 @@ from refless.data.tables.exports.shape import (
     number_in,
 )
 from refless.data.tables.table import Row
-from refless.files.outside import is_file, reading
+from refless.files.untrusted import is_file, reading
 from refless.registry.errors import InputError, UsageError
 
 KNOWN = ("id", "rating", "annotator")

@@ -7,7 +7,7 @@ of traces has lists of scores without authors or sources: nothing tells people's
 from collections import Counter
 from collections.abc import Mapping
 
-from refless.data.tables.exports.shape import Export, Found, apart, at, each, said_in, unpacked
+from refless.data.tables.exports.format import Export, Found, apart, at, each, said_in, unpacked
 from refless.data.tables.table import Row
 
 _OF_TRACES = ("traceId", "sessionId", "userId", "bookmarked")

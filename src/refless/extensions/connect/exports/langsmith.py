@@ -5,7 +5,7 @@ Dumped from its SDK, an object a line: `feedback.model_dump_json()`, `run.json()
 
 from collections import Counter
 
-from refless.data.tables.exports.shape import (
+from refless.data.tables.exports.format import (
     Export,
     Found,
     apart,

@@ -5,7 +5,7 @@ Every document is there once for each filter; the first filter that is met is re
 
 from pathlib import PurePath
 
-from refless.data.tables.exports.shape import (
+from refless.data.tables.exports.format import (
     About,
     Export,
     Found,

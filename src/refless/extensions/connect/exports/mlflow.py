@@ -5,7 +5,7 @@ Feedback of people has the source type HUMAN; that of judges and code becomes co
 
 from collections import Counter
 
-from refless.data.tables.exports.shape import (
+from refless.data.tables.exports.format import (
     Export,
     Found,
     at,

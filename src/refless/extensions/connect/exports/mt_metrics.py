@@ -12,10 +12,10 @@ from glob import escape
 from pathlib import Path
 from typing import Any
 
-from refless.data.tables.exports.shape import About, Export, Found, Reader
+from refless.data.tables.exports.format import About, Export, Found, Reader
 from refless.data.tables.streams import Place, text_of
 from refless.data.tables.table import Numbered, Row, Table
-from refless.files.outside import is_folder, too_large
+from refless.files.untrusted import is_folder, too_large
 from refless.registry.errors import InputError
 
 NO_TRANSLATION = "[No translation supplied]"

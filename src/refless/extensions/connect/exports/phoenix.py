@@ -6,7 +6,7 @@ Both as the API has them and as data frames of its client, whose columns have do
 from collections import Counter
 from collections.abc import Mapping
 
-from refless.data.tables.exports.shape import (
+from refless.data.tables.exports.format import (
     Export,
     Found,
     apart,

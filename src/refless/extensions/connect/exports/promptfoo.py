@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TextIO
 
-from refless.data.tables.exports.shape import (
+from refless.data.tables.exports.format import (
     About,
     Export,
     Found,

@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 
 from refless.commands.estimating import DEFAULT, chosen, held_out_of
-from refless.commands.notes import note
 from refless.commands.parameters import (
     Argument,
     Chosen,
@@ -17,6 +16,7 @@ from refless.commands.parameters import (
     command,
 )
 from refless.commands.rows import tell
+from refless.commands.warnings import note
 from refless.data.human import human_ratings, unscaled
 from refless.data.tables import ScoredRead, read_scored
 from refless.data.tables.columns import HUSE_ROLES

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from refless.extensions.papers.huse.study import Huse
-from refless.registry.nouns import counted
+from refless.registry.plural import counted
 from refless.registry.signature import Signature
 from refless.report.document import Document, Section, Table
 from refless.report.export import Rows

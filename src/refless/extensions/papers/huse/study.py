@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from refless.evaluation.trials import interval_of
+from refless.evaluation.jackknife import interval_of
 from refless.registry.arrays import BoolArray, FloatArray, IntArray
 from refless.registry.errors import InputError, UsageError
 from refless.stats.intervals import CELLS, Interval

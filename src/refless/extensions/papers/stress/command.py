@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import Annotated, TypeVar
 
 from refless.commands.estimating import DEFAULT, chosen, fitted, metrics_of
-from refless.commands.notes import progress
 from refless.commands.parameters import (
     Argument,
     Chosen,
@@ -25,6 +24,7 @@ from refless.commands.parameters import (
     names_in,
 )
 from refless.commands.rows import check_standard_input, outputs_of, rated_of
+from refless.commands.warnings import progress
 from refless.data.records import Outputs, RatedPool
 from refless.estimators import Estimator
 from refless.extensions.papers.stress.judging import Estimated, Scorer

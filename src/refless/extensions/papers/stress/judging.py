@@ -14,7 +14,7 @@ from refless.estimators import Estimator
 from refless.metrics.references.protocol import Metric, Scores, averaged
 from refless.registry.arrays import FloatArray
 from refless.registry.errors import InputError, UsageError
-from refless.registry.nouns import counted
+from refless.registry.plural import counted
 from refless.registry.signature import Signature
 
 TIMEOUT = 600.0  # seconds that one run of a scorer may take

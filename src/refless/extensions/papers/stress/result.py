@@ -6,7 +6,7 @@ from typing import Literal
 
 from refless.extensions.papers.stress.material import Material
 from refless.extensions.papers.stress.rows import Probe, Row, Stressed, percent_of, relative
-from refless.registry.nouns import counted
+from refless.registry.plural import counted
 from refless.report.document import Document, Section, Table
 from refless.report.export import Cell, Rows
 from refless.report.record import Count, Record, Signed, record

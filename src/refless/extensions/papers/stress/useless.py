@@ -11,7 +11,7 @@ import numpy as np
 from refless.data.records import Outputs, RatedPool
 from refless.evaluation.copies import copies
 from refless.evaluation.guards import more
-from refless.evaluation.unlike import unlike
+from refless.evaluation.novelty import unlike
 from refless.extensions.papers.stress.judging import Estimated
 from refless.extensions.papers.stress.material import Material, shuffled_words, with_texts
 from refless.extensions.papers.stress.pairing import Drawing, rounds, rows_of

@@ -8,7 +8,7 @@ import numpy as np
 from refless.commands.texts import MOST_POINTS
 from refless.extensions.ratpred.report.course import Course, Trained
 from refless.registry.arrays import FloatArray
-from refless.registry.nouns import counted
+from refless.registry.plural import counted
 from refless.report.charts import Series, cloud, curves, whole
 from refless.report.document import Figure, Key, Section, Table
 from refless.report.plot import Axis, axis_over

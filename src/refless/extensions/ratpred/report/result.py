@@ -12,7 +12,7 @@ from refless.evaluation.differences import difference
 from refless.evaluation.held_out import Agreement
 from refless.extensions.ratpred.report.course import Course, Told, Trained, courses
 from refless.extensions.ratpred.report.figures import epochs_sections, scatter_section
-from refless.registry.nouns import counted
+from refless.registry.plural import counted
 from refless.report.document import Document, Section, Table, caveats
 from refless.report.export import Rows
 from refless.report.record import Count, Record, Signed, record

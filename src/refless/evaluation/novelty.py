@@ -21,7 +21,7 @@ from refless.metrics.matching import Work, hold_out
 from refless.registry.arrays import BoolArray, FloatArray, IntArray
 from refless.stats.clusters import independent, numbered
 from refless.stats.corrections import holm
-from refless.stats.excess import Marked, gap
+from refless.stats.fisher import Marked, gap
 from refless.text.meaning import words
 from refless.text.ngrams import Shape
 from refless.text.surface import surface

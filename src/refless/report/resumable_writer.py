@@ -14,7 +14,7 @@ from typing import IO, Any, BinaryIO
 
 import msgspec
 
-from refless.files.outside import json_of, reading
+from refless.files.untrusted import json_of, reading
 from refless.files.writing import check_writable, lock, make_folder, unwritable, write_atomic
 from refless.registry.errors import InputError, MissingExtraError, UsageError
 from refless.report.export import as_jsonl, as_parquet

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from refless.data.tables.checking import checked
 from refless.data.tables.columns import BOTH_ROLES, missing
 from refless.data.tables.memory import Rows
 from refless.data.tables.outputs import OutputsRead, outputs_of_rows
 from refless.data.tables.pools import PoolRead, rated_of
 from refless.data.tables.reading import PLAIN, Reading
+from refless.data.tables.validate_rows import checked
 from refless.registry.errors import InputError
 
 APART = "give the rated texts with --rated"

@@ -15,7 +15,7 @@ from refless.data.tables.columns import NEEDED as NEEDED_COLUMNS
 from refless.data.tables.columns import Roles, check_columns, listed, roles_here, roles_of, wanted
 from refless.data.tables.dimensions import columns_for, with_dimension
 from refless.data.tables.exports.preferences import check_rates
-from refless.data.tables.gathering import Gathered, gather, gather_batches
+from refless.data.tables.load_columns import Gathered, gather, gather_batches
 from refless.data.tables.merging import Merged, check_agreement
 from refless.data.tables.ratings import BLANKS, MOST_PLACES, places_of, spelled
 from refless.data.tables.reading import Reading

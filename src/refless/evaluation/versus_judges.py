@@ -11,8 +11,8 @@ import numpy as np
 from refless.data.records import RatedPool
 from refless.estimators.scorer import Held, Tried
 from refless.evaluation.differences import Difference
-from refless.evaluation.side_by_side import SideBySide
-from refless.evaluation.trials import Trial, difference
+from refless.evaluation.jackknife import Trial, difference
+from refless.evaluation.leaderboard import SideBySide
 from refless.loops.threads import calm
 from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.correlation import spearman

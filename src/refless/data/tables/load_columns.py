@@ -15,8 +15,8 @@ from refless.data.records import Scale
 from refless.data.tables.columns import Keep, outer, with_nested
 from refless.data.tables.delimited import long_cells
 from refless.data.tables.dimensions import of_dimension
+from refless.data.tables.exports.format import exported
 from refless.data.tables.exports.preferences import PAIRS
-from refless.data.tables.exports.shape import exported
 from refless.data.tables.formats import table_of
 from refless.data.tables.memory import paths_of, table_in_memory
 from refless.data.tables.reading import Reading

@@ -10,13 +10,13 @@ import numpy as np
 
 from refless.data.joining import joined
 from refless.data.records import COLUMNS, Outputs, RatedPool, Texts, as_outputs, columns_of
-from refless.data.tables.checking import Checked, Read, checked, numbers_of
 from refless.data.tables.columns import COMPARED_ROLES, missing
 from refless.data.tables.memory import Rows
 from refless.data.tables.outputs import outputs_of_rows
 from refless.data.tables.pools import rated_of
 from refless.data.tables.ratings import BLANKS, spelled
 from refless.data.tables.reading import PLAIN, Reading
+from refless.data.tables.validate_rows import Checked, Read, checked, numbers_of
 from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.errors import InputError, UsageError
 

@@ -38,7 +38,7 @@ from refless.registry.arrays import BoolArray, FloatArray, IntArray
 from refless.stats.intervals import UNDEFINED, Interval, student
 from refless.stats.measures import MEASURES, Measure
 from refless.stats.raters import severity
-from refless.stats.within import WITHIN
+from refless.stats.within_group import WITHIN
 
 PARTS = 20  # of the pool, each left out once
 FOLDS = 5  # and multiples of it, which estimators' own folds then hold whole

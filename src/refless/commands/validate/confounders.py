@@ -2,8 +2,8 @@
 
 import math
 
-from refless.evaluation.made_of import Correlation, Left, MadeOf, WithoutCopies
-from refless.registry.nouns import counted
+from refless.evaluation.confounders import Correlation, Left, MadeOf, WithoutCopies
+from refless.registry.plural import counted
 from refless.report.document import Section, Table
 from refless.report.wording import number, with_interval
 

@@ -1,4 +1,4 @@
-"""One look at the ratings, in a process of its own: `python -m refless.extensions.serve.looking`.
+"""A look at the ratings, as a process: `python -m refless.extensions.serve.analysis_worker`.
 
 Reads what it is told as a line of JSON from standard input, the ratings from the database, and
 writes what it found as JSON. What takes long is never computed in the process that answers people;
@@ -26,15 +26,15 @@ from refless.commands.validate.drift import drifted
 from refless.data.records import RatedPool, Scale, picked
 from refless.data.tables import Reading, read_pool
 from refless.evaluation.drift import Drift, drift
+from refless.evaluation.jackknife import dealt, measured, trial
 from refless.evaluation.rater_agreement import rater_agreement
-from refless.evaluation.sampling import drawn_rows
-from refless.evaluation.trials import dealt, measured, trial
+from refless.evaluation.subsample import drawn_rows
 from refless.evaluation.validation import codes
 from refless.extensions.serve.database import engine_of
 from refless.extensions.serve.exports import Kept, kept, ratings_of, repeats_of
 from refless.registry.errors import RefLessError
-from refless.registry.nouns import counted
-from refless.stats.anytime import always_interval
+from refless.registry.plural import counted
+from refless.stats.confidence_sequence import always_interval
 from refless.stats.prediction_powered import UNKNOWN, Answer
 
 POWER = 0.84  # standard errors more, for four times out of five

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from refless.estimators.gp.acts import features
+from refless.estimators.gp.dialogue_acts import features
 from refless.estimators.gp.inputs import Inputs
 from refless.loops import Loops
 from refless.registry.arrays import FloatArray, IntArray

@@ -12,11 +12,11 @@ import numpy as np
 
 from refless.data.records import RatedPool
 from refless.evaluation.annotators import FEWEST, Column, columns_of
-from refless.evaluation.trials import Trial, error_of
+from refless.evaluation.jackknife import Trial, error_of
 from refless.registry.arrays import BoolArray, FloatArray, IntArray
 from refless.stats.intervals import UNDEFINED, Interval, student
 from refless.stats.ties import settled
-from refless.stats.within import positions
+from refless.stats.within_group import positions
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

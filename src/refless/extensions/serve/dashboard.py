@@ -13,7 +13,7 @@ import msgspec
 
 from refless.extensions.serve.assignment import DONE, SKIPPED
 from refless.extensions.serve.store import RATER, Rater, Store
-from refless.registry.nouns import counted
+from refless.registry.plural import counted
 
 Rows = Sequence[Mapping[str, Any]]
 log = logging.getLogger("refless")
@@ -193,7 +193,7 @@ async def _run(job: bytes) -> dict[str, Any]:
         LookFailedError: it failed.
     """
     process: Any = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "refless.extensions.serve.looking",
+        sys.executable, "-m", "refless.extensions.serve.analysis_worker",
         stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
     )  # fmt: skip

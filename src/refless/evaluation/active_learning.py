@@ -11,10 +11,10 @@ import numpy as np
 from refless.data.records import Outputs, sortable
 from refless.estimators import Estimator
 from refless.estimators.scorer import Together
-from refless.evaluation.spreads import held_out_by
+from refless.evaluation.error_model import held_out_by
 from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.errors import UsageError
-from refless.stats.design import left_after, most_telling
+from refless.stats.d_optimal import left_after, most_telling
 from refless.stats.intervals import UNDEFINED, Interval
 
 Goal = Literal["learn", "mean", "compare"]

@@ -16,7 +16,7 @@ from refless.estimators.gp.data import Data
 from refless.estimators.gp.exact import Left, exact
 from refless.estimators.gp.inducing import Inducing, See, gathered
 from refless.estimators.gp.model import Model, seen
-from refless.estimators.reach import residuals_in
+from refless.estimators.intervals import residuals_in
 from refless.registry.arrays import IntArray
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from refless.evaluation.baselines import CONSTANT
 from refless.evaluation.differences import Difference
-from refless.evaluation.trials import Trial, difference, measured
+from refless.evaluation.jackknife import Trial, difference, measured
 from refless.stats.intervals import UNDEFINED, Interval
 
 SHOWN = ("spearman", "mse")

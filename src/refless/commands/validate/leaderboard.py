@@ -3,8 +3,8 @@
 import math
 from typing import Literal
 
-from refless.evaluation.side_by_side import Line, SideBySide
-from refless.evaluation.trials import FEWEST
+from refless.evaluation.jackknife import FEWEST
+from refless.evaluation.leaderboard import Line, SideBySide
 from refless.report.document import Section, Table
 from refless.report.wording import percent, sentence, with_interval
 

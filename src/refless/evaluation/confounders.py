@@ -16,11 +16,11 @@ from refless.data.records import RatedPool
 from refless.estimators.scorer import Held
 from refless.evaluation.baselines import lengths_of, tried_labels, tried_plain
 from refless.evaluation.copies import holding
-from refless.evaluation.trials import Trial, interval_of, measured, of_parts, trial
+from refless.evaluation.jackknife import Trial, interval_of, measured, of_parts, trial
 from refless.registry.arrays import BoolArray, FloatArray, IntArray
 from refless.stats.intervals import Interval
 from refless.stats.measures import MEASURES
-from refless.stats.within import WITHIN
+from refless.stats.within_group import WITHIN
 
 TRIPLE = 3  # texts of a cell that Spearman's correlation takes
 FEWEST = 20  # texts that have two others in their cells, less one a cell

@@ -8,9 +8,9 @@ import numpy as np
 
 from refless.data.records import Outputs
 from refless.estimators import Estimator
-from refless.evaluation.choosing import Choice, Goal, Step, canonical, sizes_of
+from refless.evaluation.active_learning import Choice, Goal, Step, canonical, sizes_of
 from refless.evaluation.comparing import Pair
-from refless.evaluation.spreads import errors_of
+from refless.evaluation.error_model import errors_of
 from refless.registry.arrays import BoolArray, FloatArray
 from refless.registry.errors import UsageError
 from refless.stats.intervals import student

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from refless.files.outside import check_foreign
+from refless.files.untrusted import check_foreign
 
 _PLAIN = {str, int, bool, type(None)}
 _ABSENT = ("NAType", "NaTType")  # pandas.NA and pandas.NaT
