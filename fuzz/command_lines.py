@@ -41,7 +41,7 @@ ON_ROWS: dict[str, Line] = {  # each command with IT where a file of rows goes
     "compare beside": ("compare", "IT", "--baseline", "good.jsonl", "--estimator", FAST),
     "explain": ("explain", "a text", "--rated", "IT", "--estimator", FAST),
     "index": ("index", "IT", "--out-dir", "index-of-it"),
-    "stream": ("stream", "IT", "--model", "fit-of-it", "--to", "streamed.jsonl"),
+    "streamed": ("score", "IT", "--model", "fit-of-it", "--to", "streamed.jsonl"),
     "fit": ("fit", "IT", "--out-dir", "fit-of-it", "--estimator", FAST),
     "metric": ("metric", "IT", "-m", "bleu"),
     "meta": ("meta", "IT", "-m", "bleu"),
@@ -103,7 +103,7 @@ LINES: tuple[Line, ...] = (
     ("compare", "good.jsonl", "--probability-column", "text"),
     ("score", "good.jsonl", "--rated", "good.jsonl", "--config", "good.jsonl"),
     ("score", "good.jsonl", "--config", ""), ("score", "good.jsonl", "--config", "\0"),
-    ("score", "good.jsonl", "--config", "."), ("metrics", "--config", "-"),
+    ("score", "good.jsonl", "--config", "."), ("list", "metrics", "--config", "-"),
     ("explain", "", "--rated", "good.jsonl", "--estimator", FAST),
     ("explain", "\x1b[2J\u202e", "--rated", "good.jsonl", "--estimator", FAST),
     ("explain", "\udcff", "--rated", "good.jsonl", "--estimator", FAST),
@@ -131,7 +131,7 @@ LINES: tuple[Line, ...] = (
     ("stress", "good.jsonl", "--scorer", "\x1b"), ("stress", "good.jsonl", "--timeout", "-1"),
     ("demo", "--out-dir", "good.jsonl"), ("demo", "--out-dir", ""), ("demo", "--seed", "-1"),
     ("demo", "--out-dir", "x" * 300), ("demo", "--out-dir", "/proc/x"),
-    ("estimators", "nope"), ("metrics", "--format", "json"), ("estimators", "-o", "x.exe"),
+    ("list", "nope"), ("list", "metrics", "--get", "x"), ("list", "estimators", "-o", "x.exe"),
 )  # fmt: skip
 
 

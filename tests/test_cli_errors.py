@@ -162,14 +162,11 @@ def test_a_file_that_cannot_be_written_is_told_first(name: str, tmp_path: Path) 
         "explain": ["--rated", "none.csv", "text"],
         "index": ["none.csv", "--out-dir", tmp_path / "new"],
         "fit": ["none.csv", "--out-dir", tmp_path / "new"],
-        "stream": ["none.csv", "--model", "none", "--to", tmp_path / "e.jsonl"],
         "train": ["none.csv", "--out-dir", tmp_path / "new"],
         "mine": ["none.csv", "--seeds", "none.csv", "--out-dir", tmp_path],
         "metric": ["none.csv", "-m", "bleu"],
         "demo": [],
-        "estimators": [],
-        "metrics": [],
-        "datasets": [],
+        "list": ["metrics"],
     }
     file = tmp_path / f"{'x' * 245}.json"  # longer than names can be, with what is written first
     ran = run(name, *own.get(name, ["none.csv"]), "-o", file)

@@ -1,4 +1,4 @@
-"""refless estimators, refless metrics: what there is, with every parameter."""
+"""refless list: what there is, with every parameter."""
 
 import csv
 import io
@@ -29,10 +29,10 @@ KINDS = {
 @pytest.mark.parametrize("name", KINDS)
 def test_json(name: str) -> None:
     """Each thing with a line about it; what its parameters take, their defaults and purposes."""
-    found = run(name, "--format", "json").json
+    found = run("list", name, "--format", "json").json
     Draft202012Validator.check_schema(SCHEMA)
     Draft202012Validator(SCHEMA).validate(found)
-    assert found["command"] == name
+    assert (found["command"], found["kind"]) == ("list", name)
     assert str(Signature.parse(found["signature"])) == found["signature"]
     assert [row["name"] for row in found["listed"]] == [*KINDS[name]]
     by_name = {row["name"]: row for row in found["listed"]}
@@ -46,7 +46,7 @@ def test_json(name: str) -> None:
 @pytest.mark.parametrize("name", KINDS)
 def test_defaults_can_be_typed(name: str) -> None:
     """Every parameter with the default that is listed gives the thing without parameters."""
-    for row in run(name, "--format", "json").json["listed"]:
+    for row in run("list", name, "--format", "json").json["listed"]:
         plain = row["name"].removeprefix("kernel ")
         registry = {plain: KINDS[name][row["name"]]}
         needed = f"{plain}:model=x" if row["name"] == "kernel bertscore" else plain
@@ -60,14 +60,14 @@ def test_defaults_can_be_typed(name: str) -> None:
 @pytest.mark.parametrize("name", KINDS)
 def test_text_and_rows(name: str) -> None:
     """A table each within 80 columns; a row a parameter in CSV."""
-    out = run(name).out
+    out = run("list", name).out
     assert not too_wide(out)
-    listed = run(name, "--format", "json").json["listed"]
+    listed = run("list", name, "--format", "json").json["listed"]
     for row in listed:
         assert f"\n{row['name']}\n" in f"\n{out}"
         for one in row["parameters"]:
             assert f"\n{one['name']} " in out
-    table = list(csv.DictReader(io.StringIO(run(name, "--format", "csv").out)))
+    table = list(csv.DictReader(io.StringIO(run("list", name, "--format", "csv").out)))
     assert len(table) == sum(len(row["parameters"]) for row in listed)
     assert {"name", "parameter", "takes", "default", "range", "help"} == set(table[0])
 
@@ -76,9 +76,17 @@ def test_text_and_rows(name: str) -> None:
 def test_page(name: str, tmp_path: Path) -> None:
     """What is listed is a page too."""
     page = tmp_path / "page.html"
-    assert run(name, "-o", page).code == 0
+    assert run("list", name, "-o", page).code == 0
     headings = re.findall("<h2[^>]*>(.*?)</h2>", page.read_text(encoding="utf-8"))
     assert {*KINDS.get(name, DATASETS)} <= {*headings}
+
+
+def test_what_there_is_no_list_of() -> None:
+    """Other words, and what cannot be fetched."""
+    ran = run("list", "people")
+    assert (ran.code, "there are estimators, metrics, datasets" in ran.err) == (2, True)
+    ran = run("list", "metrics", "--get", "bleu")
+    assert (ran.code, "--get goes with 'refless list datasets'" in ran.err) == (2, True)
 
 
 @pytest.mark.parametrize(

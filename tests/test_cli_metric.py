@@ -69,7 +69,7 @@ def test_json_keeps_its_schema(file) -> None:
 
 def test_list_tells_needs() -> None:
     """Every metric with what it needs and every parameter, also as JSON."""
-    found = refless("metrics", "--format", "json").json
+    found = refless("list", "metrics", "--format", "json").json
     jsonschema.validate(found, LISTED)
     rows = {row["name"]: row for row in found["listed"]}
     assert set(rows) == set(METRICS)
@@ -77,7 +77,7 @@ def test_list_tells_needs() -> None:
     for name, row in rows.items():
         declared = [one.name for one in parameters(METRICS[name])]
         assert [one["name"] for one in row["parameters"]] == declared
-    text = refless("metrics").out
+    text = refless("list", "metrics").out
     assert re.search(r"^order +4 +a whole number, from 1 to ", text, flags=re.MULTILINE)
     assert not too_wide(text)
 

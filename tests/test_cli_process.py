@@ -56,7 +56,7 @@ def test_standard_error_closed_and_an_error(folder: Path) -> None:
     assert (done.returncode, done.stdout) == (2, "")
 
 
-@pytest.mark.parametrize("words", [f"{SCORE} -o new.json", "--help", "--version", "estimators"])
+@pytest.mark.parametrize("words", [f"{SCORE} -o new.json", "--help", "--version", "list metrics"])
 def test_standard_output_closed(words: str, folder: Path) -> None:
     """One line, status 2, before any work is done."""
     done = shell(f"{REFLESS} {words} >&-", folder)
@@ -68,7 +68,7 @@ def test_standard_output_closed(words: str, folder: Path) -> None:
 
 def test_every_stream_closed(folder: Path) -> None:
     """Nothing that a library prints lands in a file that took a stream's number."""
-    assert shell(f"{REFLESS} estimators <&- >&- 2>&-", folder).returncode == 2
+    assert shell(f"{REFLESS} list metrics <&- >&- 2>&-", folder).returncode == 2
     done = shell(f"{REFLESS} score - --rated rated.jsonl <&-", folder)
     assert done.returncode == 2
     assert "standard input is empty" in done.stderr
@@ -79,7 +79,7 @@ def test_every_stream_closed(folder: Path) -> None:
 
 @pytest.mark.skipif(not FULL.exists(), reason="a device that is always full is Linux's")
 @pytest.mark.parametrize(
-    "words", ["estimators --format json", "--help", "mine --help", "--version"]
+    "words", ["list estimators --format json", "--help", "mine --help", "--version"]
 )
 def test_standard_output_full(words: str, folder: Path) -> None:
     """One line, status 2; also for a gate that would have passed."""
@@ -98,7 +98,7 @@ def test_standard_error_full(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "words", ["--help", "score --help", "--version", "estimators --format json"]
+    "words", ["--help", "score --help", "--version", "list estimators --format json"]
 )
 def test_a_closed_pipe(words: str, folder: Path) -> None:
     """Whoever stops reading is no error: quiet, status 0."""

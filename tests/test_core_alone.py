@@ -11,7 +11,7 @@ import pytest
 from command_line import jsonl, rated_rows
 
 ROOT = Path(__file__).parents[1]
-EXTENDED = ("rate", "serve", "train", "huse", "mine", "stress", "datasets")
+EXTENDED = ("rate", "serve", "train", "huse", "mine", "stress")
 
 
 @pytest.fixture(scope="module")
@@ -52,4 +52,4 @@ def test_estimates_and_comparisons(core: Path, tmp_path: Path) -> None:
         assert done.returncode == 0, done.stderr
     done = ran(core, "score", rated, "--model", core / "fitted", "--format", "json")
     assert json.loads(done.stdout)["command"] == "score"
-    assert "ratpred" not in ran(core, "estimators").stdout
+    assert "ratpred" not in ran(core, "list", "estimators").stdout

@@ -1,4 +1,4 @@
-"""refless datasets: listed, fetched from a server or a mirror, converted. No network is needed."""
+"""refless list datasets: listed, fetched, converted. No network is needed."""
 
 import hashlib
 import json
@@ -112,7 +112,7 @@ def cached(tmp_path: Path) -> list[Path]:
 
 def test_fetched_from_a_server(talk: Dataset, server: str, published: Path, tmp_path: Path) -> None:
     """Rows that validate reads, terms beside them and on standard error; then from the cache."""
-    ran = run("datasets", "get", "talk", "--mirror", server + "/")
+    ran = run("list", "datasets", "--get", "talk", "--mirror", server + "/")
     assert ran.code == 0, ran.err
     assert made() == ["talk/SOURCE.txt", "talk/judgements.tsv"]
     assert Path("talk/judgements.tsv").read_text() == ROWS
@@ -124,7 +124,9 @@ def test_fetched_from_a_server(talk: Dataset, server: str, published: Path, tmp_
     assert "  refless validate talk/judgements.tsv --scale 1 5\n" in ran.out
     assert str(tmp_path / "cache") in ran.err
     (published / PLACE).unlink()
-    assert run("datasets", "get", "talk", "--mirror", server, "--out-dir", "again").code == 0
+    assert (
+        run("list", "datasets", "--get", "talk", "--mirror", server, "--out-dir", "again").code == 0
+    )
     assert Path("again/talk/judgements.tsv").read_text() == ROWS
 
 
@@ -152,7 +154,7 @@ def test_folders_that_are_mirrors(talk: Dataset, tmp_path: Path, at: str) -> Non
     folder = tmp_path / "a #b %41 \x1b[31m"
     (folder / at).parent.mkdir(parents=True)
     (folder / at).write_bytes(CONTENT)
-    ran = run("datasets", "get", "talk", "--mirror", folder)
+    ran = run("list", "datasets", "--get", "talk", "--mirror", folder)
     assert ran.code == 0, ran.err
     assert Path("talk/judgements.tsv").read_text() == ROWS
     assert "\x1b" not in ran.out + ran.err
@@ -165,7 +167,7 @@ def test_other_bytes(
     """From a server and from a folder; nothing is kept or written."""
     (published / PLACE).write_bytes(change)
     for mirror in (server, published):
-        ran = run("datasets", "get", "talk", "--mirror", mirror)
+        ran = run("list", "datasets", "--get", "talk", "--mirror", mirror)
         assert ran.code == 2
         assert f"{mirror}/{PLACE}: these are not the bytes that were published; " in ran.err
     assert (made(), cached(tmp_path)) == ([], [])
@@ -181,7 +183,7 @@ def test_downloads_that_go_wrong(
 ) -> None:
     """One line, no file left over; the next try starts afresh."""
     for address in serving(handler):
-        ran = run("datasets", "get", "talk", "--mirror", address)
+        ran = run("list", "datasets", "--get", "talk", "--mirror", address)
     assert ran.code == 2
     assert found in ran.err
     assert ran.err.count("\n") == 1
@@ -199,36 +201,30 @@ def test_who_watches_is_told_how_far_it_is(talk: Dataset, server: str) -> None:
 
 def test_no_such_file_and_no_server(talk: Dataset, server: str, published: Path) -> None:
     (published / PLACE).unlink()
-    ran = run("datasets", "get", "talk", "--mirror", server)
+    ran = run("list", "datasets", "--get", "talk", "--mirror", server)
     assert (ran.code, "the server answered 404 File not found; check" in ran.err) == (2, True)
-    ran = run("datasets", "get", "talk", "--mirror", "http://127.0.0.1:9")
+    ran = run("list", "datasets", "--get", "talk", "--mirror", "http://127.0.0.1:9")
     assert (ran.code, "the server cannot be reached; check the network" in ran.err) == (2, True)
     assert "--mirror URL|FOLDER" in ran.err
-    ran = run("datasets", "get", "talk", "--mirror", published)
+    ran = run("list", "datasets", "--get", "talk", "--mirror", published)
     assert (ran.code, f"copy it there: {RAW}/{PLACE}" in ran.err) == (2, True)
-    ran = run("datasets", "get", "talk", "--mirror", "nowhere")
+    ran = run("list", "datasets", "--get", "talk", "--mirror", "nowhere")
     assert (ran.code, "--mirror nowhere: no such folder" in ran.err) == (2, True)
 
 
 @pytest.mark.parametrize("name", ["../../etc/passwd", "GRADE\x1b[31m", "", "a" * 300, "\udcff"])
 def test_names_that_there_are_not(talk: Dataset, name: str) -> None:
     """A name is a key of the registry, never a path."""
-    ran = run("datasets", "get", name)
+    ran = run("list", "datasets", "--get", name)
     assert (ran.code, ran.err.startswith("refless: error: no data set '")) == (2, True)
     assert "\x1b" not in ran.err
     assert made() == []
 
 
-@pytest.mark.parametrize("words", [["get"], ["grade"], ["got", "grade"]])
-def test_words_that_mean_nothing(words: list[str]) -> None:
-    ran = run("datasets", *words)
-    assert (ran.code, "say 'refless datasets get NAME'; there are grade" in ran.err) == (2, True)
-
-
 def test_a_file_of_the_user_is_not_overwritten(talk: Dataset, published: Path) -> None:
     Path("talk").mkdir()
     Path("talk/judgements.tsv").write_text("mine")
-    ran = run("datasets", "get", "talk", "--mirror", published)
+    ran = run("list", "datasets", "--get", "talk", "--mirror", published)
     assert (ran.code, "another file is there already; move it away" in ran.err) == (2, True)
     assert made() == ["talk/judgements.tsv"]
     assert Path("talk/judgements.tsv").read_text() == "mine"
@@ -237,32 +233,32 @@ def test_a_file_of_the_user_is_not_overwritten(talk: Dataset, published: Path) -
 def test_pooch_is_an_extra(talk: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
     """A folder needs nothing, and neither does the list."""
     monkeypatch.setitem(__import__("sys").modules, "pooch", None)
-    ran = run("datasets", "get", "talk")
+    ran = run("list", "datasets", "--get", "talk")
     assert (ran.code, "pip install 'refless[datasets]'" in ran.err) == (2, True)
-    assert run("datasets").code == 0
+    assert run("list", "datasets").code == 0
 
 
 def test_got_by_hand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where an account is needed: the command says where, and converts what it is given."""
     monkeypatch.chdir(tmp_path)
-    ran = run("datasets", "get", "asap-sas")
+    ran = run("list", "datasets", "--get", "asap-sas")
     assert ran.code == 2
     assert "Get train.tsv from https://www.kaggle.com/c/asap-sas/data, then: refless" in ran.err
     Path("train.tsv").write_bytes(
         b"Id\tEssaySet\tScore1\tScore2\tEssayText\r\n1\t1\t0\t1\tna\xefve\r\n"
     )
-    assert run("datasets", "get", "asap-sas", "--mirror", ".").code == 0
+    assert run("list", "datasets", "--get", "asap-sas", "--mirror", ".").code == 0
     expected = "Id\tEssaySet\tScore1\tScore2\tEssayText\n1\t1\t0\t1\tna\u00efve\n"
     assert Path("asap-sas/train.tsv").read_text(encoding="utf-8") == expected
     Path("train.tsv").write_bytes(b"id,text\n")
-    ran = run("datasets", "get", "asap-sas", "--mirror", ".", "--out-dir", "other")
+    ran = run("list", "datasets", "--get", "asap-sas", "--mirror", ".", "--out-dir", "other")
     assert (ran.code, "the columns are not Id, EssaySet, Score1" in ran.err) == (2, True)
 
 
 def test_the_list() -> None:
     """Every data set with its terms; those that are rated with a command."""
-    text = " ".join(run("datasets").out.split())
-    found = run("datasets", "--format", "json").json["datasets"]
+    text = " ".join(run("list", "datasets").out.split())
+    found = run("list", "datasets", "--format", "json").json["datasets"]
     assert [one["name"] for one in found] == list(DATASETS)
     for one in found:
         for key in ("about", "good_for", "licence", "citation", "home"):

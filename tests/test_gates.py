@@ -8,7 +8,7 @@ import pytest
 
 import refless
 from command_line import jsonl, run
-from refless.commands.score.run import ALL_ALIKE, BELOW, UNPROVEN, gate
+from refless.commands.score.gates import ALL_ALIKE, BELOW, UNPROVEN, gate
 from refless.data.records import Residuals
 from refless.data.simulate import simulate
 from refless.evaluation.baselines import constant
@@ -106,9 +106,7 @@ def test_streams_have_the_same_gate(tmp_path: Path) -> None:
     outputs = jsonl(tmp_path / "outputs.jsonl", HONEST)
     model = tmp_path / "model"
     assert run("fit", jsonl(tmp_path / "rated.jsonl", rated), "--out-dir", model).code == 0
-    ran = run(
-        *("stream", outputs, "--model", model, "--to", tmp_path / "to.jsonl", "--min-mean", 1)
-    )
+    ran = run(*("score", outputs, "--model", model, "--to", tmp_path / "to.jsonl", "--min-mean", 1))
     assert (ran.code, "not shown to err less than a constant" in ran.err) == (4, True)
 
 

@@ -107,7 +107,7 @@ def lines(at: Path) -> Iterator[tuple[str, tuple[object, ...]]]:
         yield "score", (outputs, "--rated", pool, "--estimator", spec, "--scale", 1, 5)
     yield "score", (outputs, "--rated", pool, "--scale", 1, 5, "--best-of", "source")
     yield "fit", (pool, "--out-dir", at / "fitted")
-    yield "stream", (outputs, "--model", at / "fitted", "--to", at / "e.jsonl", "--batch", 9)
+    yield "score", (outputs, "--model", at / "fitted", "--to", at / "e.jsonl")
     yield "explain", ("the ferry sings", "--source", "what of 3", "--rated", pool)
     yield "explain", ("--id", "t004", "--rated", pool)
     yield "compare", (pool, "--scale", 1, 5, *judge)
@@ -165,7 +165,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_every_command_is_asked(folder: Path) -> None:
     """All that read rows and end; a new command is a new line here."""
     asked = {command for command, _ in lines(folder)} | {"train"}
-    assert asked == {*COMMANDS} - {"estimators", "metrics", "datasets", "demo", "rate", "serve"}
+    assert asked == {*COMMANDS} - {"list", "demo", "rate", "serve"}
 
 
 def test_shuffled_rows(folder: Path) -> None:

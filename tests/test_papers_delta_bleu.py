@@ -66,4 +66,4 @@ def test_absent_data_is_exit_2(tmp_path) -> None:
     """Without the data it says so, and how to get it."""
     done = run("--data", str(tmp_path))
     assert done.returncode == 2
-    assert "refless datasets get nlg-ratings --out-dir data, then --data data" in done.stderr
+    assert "refless list datasets --get nlg-ratings --out-dir data, then --data data" in done.stderr

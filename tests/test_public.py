@@ -84,7 +84,6 @@ PUBLIC = [
     "save",
     "score",
     "scored",
-    "stream",
     "stress",
     "train",
     "validate",

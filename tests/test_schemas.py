@@ -8,6 +8,8 @@ from jsonschema import Draft202012Validator, ValidationError
 
 from command_line import NEIGHBORS, headlines, jsonl, output_rows, rated_rows, run
 from refless.commands import COMMANDS, function_of
+from refless.commands.lists.result import ListResult
+from refless.extensions.connect.datasets.result import DatasetsResult
 
 SMALL = "--embedding 8 --hidden 8 --epochs 3 --synthetic-epochs 1 --threads 1"
 
@@ -15,12 +17,16 @@ SMALL = "--embedding 8 --hidden 8 --epochs 3 --synthetic-epochs 1 --threads 1"
 def schemas(command: str) -> list[Any]:
     """The schemas of the results that a command's function returns: of ratings, of pairs."""
     found = function_of(command).__annotations__["return"]
+    if command == "list":
+        return [ListResult.schema(), DatasetsResult.schema()]
     return [one.schema() for one in get_args(found) or (found,)]
 
 
 def fits(found: Any) -> None:
     of_ratings, *of_pairs = schemas(found["command"])
-    schema = of_pairs[0] if found.get("of") == "pairs" else of_ratings
+    schema = (
+        of_pairs[0] if found.get("of") == "pairs" or found.get("kind") == "datasets" else of_ratings
+    )
     Draft202012Validator(schema).validate(found)
 
 
@@ -224,9 +230,9 @@ def test_trained_models_fit(folder: Path, words: str) -> None:
         "index rated.jsonl --out-dir index",
         "fit rated.jsonl --out-dir fitted-index",
         "demo",
-        "estimators",
-        "metrics",
-        "datasets",
+        "list estimators",
+        "list metrics",
+        "list datasets",
     ],
 )
 def test_outputs_of_the_other_commands_fit(folder: Path, words: str) -> None:

@@ -1,4 +1,4 @@
-"""Outputs of any number, batch by batch: the same as all at once, also where a run was stopped."""
+"""score --to: outputs of any number, batch by batch: the same as all at once."""
 
 import json
 from pathlib import Path
@@ -9,9 +9,7 @@ import pytest
 import refless
 from command_line import Ran, jsonl, output_rows, rated_rows, run
 from refless.data.tables import Reading, read_batches, read_outputs
-from refless.estimators import GaussianProcess
 from refless.registry.errors import InputError, UsageError
-from refless.report.resumable_writer import parts_of
 
 MEANS = ("mean", "mean_interval", "n", "n_scored", "coverage", "systems", "scale", "reasons")
 SPECS = ("gp", "gp:exact_up_to=20,inducing=10", "bleu-neighbors:min_neighbors=1,max_fraction=1")
@@ -41,7 +39,7 @@ def streamed(
     folder: Path, to: Path, *words: object, model: str = "m0", outputs: str = "outputs"
 ) -> Ran:
     files = sorted(folder.glob(f"{outputs}*.jsonl"))
-    return run("stream", *files, "--model", folder / model, "--to", to, *words)
+    return run("score", *files, "--model", folder / model, "--to", to, *words)
 
 
 def scored(folder: Path, to: Path, model: str = "m0") -> Any:
@@ -53,32 +51,26 @@ def scored(folder: Path, to: Path, model: str = "m0") -> Any:
 
 @pytest.mark.parametrize("model", ["m0", "m1", "m2"])
 @pytest.mark.parametrize("batch", [1, 4, 100])
-def test_as_all_at_once(folder: Path, tmp_path: Path, model: str, batch: int) -> None:
+def test_as_all_at_once(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model: str, batch: int
+) -> None:
     """The file to the last byte, means and intervals to the last digit; two files are as one."""
+    monkeypatch.setattr("refless.commands.score.streamed.BATCH", batch)
     wanted = scored(folder, tmp_path / "all.jsonl", model)
     for outputs in ("outputs", "half"):
-        ran = streamed(
-            folder,
-            tmp_path / "some.jsonl",
-            "--batch",
-            batch,
-            "--format",
-            "json",
-            model=model,
-            outputs=outputs,
-        )
-        found = ran.json
+        to = tmp_path / "some.jsonl"
+        found = streamed(folder, to, "--format", "json", model=model, outputs=outputs).json
         assert {name: found[name] for name in MEANS} == {name: wanted[name] for name in MEANS}
         assert found["signature"] == wanted["signature"]
         assert (tmp_path / "some.jsonl").read_bytes() == (tmp_path / "all.jsonl").read_bytes()
-    assert not [*tmp_path.glob("*.parts")]
 
 
-def test_parquet(folder: Path, tmp_path: Path) -> None:
+def test_parquet(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same numbers, one row group a batch."""
     parquet = pytest.importorskip("pyarrow.parquet")
     scored(folder, tmp_path / "all.jsonl")
-    assert streamed(folder, tmp_path / "some.parquet", "--batch", 7).code == 0
+    monkeypatch.setattr("refless.commands.score.streamed.BATCH", 7)
+    assert streamed(folder, tmp_path / "some.parquet").code == 0
     rows = [json.loads(line) for line in (tmp_path / "all.jsonl").read_text().splitlines()]
     file = parquet.ParquetFile(tmp_path / "some.parquet")
     assert file.read().to_pylist() == rows
@@ -94,83 +86,33 @@ def test_gates(folder: Path, tmp_path: Path) -> None:
     assert streamed(folder, to, "--min-coverage", 2).code == 2
 
 
-@pytest.mark.parametrize("ending", ["jsonl", "parquet"])
-def test_a_stopped_run_goes_on(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str
-) -> None:
-    """What was estimated is not estimated again, and the file ends up the same."""
-    pytest.importorskip("pyarrow")
-    to, other = tmp_path / f"e.{ending}", tmp_path / f"whole.{ending}"
-    wanted = streamed(folder, other, "--batch", 4, "--format", "json").json
-    done: list[int] = []
-    usual = GaussianProcess.estimate
-
-    def counted(self: GaussianProcess, outputs: Any) -> Any:
-        done.append(len(outputs))
-        if len(done) == 4:
-            raise KeyboardInterrupt
-        return usual(self, outputs)
-
-    monkeypatch.setattr(GaussianProcess, "estimate", counted)
-    assert streamed(folder, to, "--batch", 4).code == 130
-    assert not to.exists()
-    ran = streamed(folder, to, "--batch", 4, "--format", "json")
-    assert done == [4, 4, 4, 4, 4, 4, 3]
-    assert "3 of 6 batches were there from a run before" in ran.err
-    assert to.read_bytes() == other.read_bytes()
-    assert {**ran.json, **dict.fromkeys(("command_line", "path", "notes"))} == {
-        **wanted,
-        **dict.fromkeys(("command_line", "path", "notes")),
-    }
-
-
-def test_a_stopped_run_that_was_another(folder: Path, tmp_path: Path) -> None:
-    """Other settings, other outputs: what to do is said, and nothing is mixed."""
+def test_whole_or_not_at_all(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bad row in the last batch leaves the old file, and nothing beside it."""
+    monkeypatch.setattr("refless.commands.score.streamed.BATCH", 2)
+    bad = jsonl(tmp_path / "bad.jsonl", [*output_rows(5), {"text": 3}])
     to = tmp_path / "e.jsonl"
-    files = [str(folder / "outputs.jsonl")]
-    settings = {"outputs": files, "estimator": "x", "batch": 4, "reading": {}}
-    with parts_of(to, settings) as parts:
-        parts.put(0, [{"id": "o0", "text": "elsewhere", "estimate": None, "reason": ""}])
-    ran = streamed(folder, to, "--batch", 4)
-    assert (ran.code, "another estimator: x; give it the same" in " ".join(ran.err.split())) == (
-        2,
-        True,
-    )
-    run_file = tmp_path / "e.jsonl.parts" / "run.json"
-    found = refless.load(folder / "m0").signature()
-    run_file.write_text(json.dumps({**settings, "estimator": str(found)}))
-    ran = streamed(folder, to, "--batch", 4)
-    assert (ran.code, "read other outputs (batch 1)" in ran.err) == (2, True)
-    ran = streamed(folder, to, "--batch", 4, "--source-column", "system")
-    assert (ran.code, "made with another reading: {}" in ran.err) == (2, True)
-    assert not to.exists()
-
-
-def test_a_run_that_left_no_part_binds_nobody(folder: Path, tmp_path: Path) -> None:
-    """A file that is not there, and then the right one."""
-    to = tmp_path / "e.jsonl"
-    wrong = run("stream", folder / "output.jsonl", "--model", folder / "m0", "--to", to)
-    assert (wrong.code, "no such file" in wrong.err) == (2, True)
-    assert streamed(folder, to).code == 0
-    assert to.exists()
-
-
-def test_two_runs_at_once(tmp_path: Path) -> None:
-    """The second is refused."""
-    to = tmp_path / "e.jsonl"
-    with parts_of(to, {}), pytest.raises(InputError, match="another run writes"), parts_of(to, {}):
-        pass
+    to.write_text("old")
+    ran = run("score", bad, "--model", folder / "m0", "--to", to)
+    assert (ran.code, "line 6" in ran.err) == (2, True)
+    assert to.read_text() == "old"
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["bad.jsonl", "e.jsonl"]
 
 
 def test_what_cannot_be_streamed(folder: Path, tmp_path: Path) -> None:
-    """Other endings; abstention that depends on all outputs."""
+    """Other endings; options that need all outputs; abstention that depends on all outputs."""
     ran = streamed(folder, tmp_path / "e.csv")
-    assert (ran.code, "must end in .jsonl or .parquet" in ran.err) == (2, True)
+    assert (ran.code, "ends in .jsonl or .parquet" in ran.err) == (2, True)
+    ran = streamed(folder, tmp_path / "e.jsonl", "--best-of", "item")
+    assert (ran.code, "--best-of needs all outputs at once" in ran.err) == (2, True)
+    ran = run(
+        "score", folder / "outputs.jsonl", "--rated", folder / "rated.jsonl", "--to", "e.jsonl"
+    )
+    assert (ran.code, "--to needs --model" in ran.err) == (2, True)
     model = tmp_path / "m"
     spec = "gp:target_coverage=0.5"
     assert run("fit", folder / "rated.jsonl", "--estimator", spec, "--out-dir", model).code == 0
     with pytest.raises(UsageError, match="depends on all of them"):
-        refless.stream(str(folder / "outputs.jsonl"), model=model, to=tmp_path / "e.jsonl")
+        refless.score(str(folder / "outputs.jsonl"), model=model, to=tmp_path / "e.jsonl")
 
 
 def test_batches_of_rows(tmp_path: Path) -> None:

@@ -88,7 +88,7 @@ def test_a_metric(tmp_path: Path) -> None:
     path = jsonl(tmp_path / "outputs.jsonl", rows)
     found = json.loads(ran(source, "metric", path, "-m", "length-ratio:most=3", "--format", "json"))
     assert [item["scores"]["length-ratio:most=3"] for item in found["items"]] == [0.5, 3.0]
-    assert "largest ratio" in ran(source, "metrics")
+    assert "largest ratio" in ran(source, "list", "metrics")
 
 
 def test_an_estimator(tmp_path: Path) -> None:
@@ -99,7 +99,7 @@ def test_an_estimator(tmp_path: Path) -> None:
     found = json.loads(ran(source, "validate", path, *words))
     assert found["estimator"]["coverage"] == 1
     assert "nearest:3" in found["signature"]
-    assert "same-length" in ran(source, "estimators")
+    assert "same-length" in ran(source, "list", "estimators")
 
 
 def test_a_study(tmp_path: Path) -> None:
@@ -129,7 +129,7 @@ def test_an_estimator_from_outside(tmp_path: Path) -> None:
     path = jsonl(tmp_path / "rated.jsonl", rated_rows())
     words = ("--estimator", "same-length:nearest=3", "--format", "json")
     assert "nearest:3" in json.loads(ran(source, "validate", path, *words))["signature"]
-    assert "same-length" in ran(source, "estimators")
+    assert "same-length" in ran(source, "list", "estimators")
 
 
 def test_a_command_from_outside(tmp_path: Path) -> None:

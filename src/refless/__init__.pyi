@@ -18,8 +18,7 @@ from refless.commands.pairs.judged import JudgedResult as JudgedResult
 from refless.commands.pairs.wins import WinsResult as WinsResult
 from refless.commands.score.result import ScoreResult as ScoreResult
 from refless.commands.score.run import score as score
-from refless.commands.stream.result import StreamResult as StreamResult
-from refless.commands.stream.run import stream as stream
+from refless.commands.score.streamed import StreamResult as StreamResult
 from refless.commands.validate.result import ValidateResult as ValidateResult
 from refless.commands.validate.run import validate as validate
 from refless.data.human import pool_of as pool_of

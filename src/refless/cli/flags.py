@@ -54,8 +54,8 @@ class Command(TyperCommand):
                 raise
             said = shlex.join(["--estimator", MOVED[flag]])
             raise UsageError(
-                f"no flag {flag}: parameters go with the estimator: {said}; 'refless estimators' "
-                "lists them"
+                f"no flag {flag}: parameters go with the estimator: {said}; 'refless list "
+                "estimators' lists them"
             ) from None
 
 

@@ -18,11 +18,6 @@ COMMANDS: Registry[Command] = Registry(
             "refless.commands.score.run",
             "Estimate",
         ),
-        "stream": Command(
-            "Estimate the quality of any number of outputs in little memory.",
-            "refless.commands.stream.run",
-            "Estimate",
-        ),
         "explain": Command(
             "Show which rated texts an estimate rests on: similarity, rating, shared n-grams.",
             "refless.commands.explain.run",
@@ -59,13 +54,8 @@ COMMANDS: Registry[Command] = Registry(
             "refless.commands.meta.run",
             "Compare and judge",
         ),
-        "estimators": Command(
-            "List the estimators and kernels, with every parameter.",
-            "refless.commands.lists.run",
-            "Data",
-        ),
-        "metrics": Command(
-            "List the metrics, what each needs, and every parameter.",
+        "list": Command(
+            "List estimators, metrics or public data sets; fetch a data set by name.",
             "refless.commands.lists.run",
             "Data",
         ),

@@ -186,7 +186,7 @@ Threads = Annotated[
 Chosen = Annotated[
     Any,  # a specification, or an estimator
     Flag(
-        help="gp, bleu-neighbors or ratpred, with parameters if any: gp:max_sd=0.2. 'refless "
+        help="gp, bleu-neighbors or ratpred, with parameters if any: gp:max_sd=0.2. 'refless list "
         "estimators' lists them.",
         names=("--estimator",),
         metavar="ESTIMATOR",

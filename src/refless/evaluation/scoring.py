@@ -8,6 +8,7 @@ from array import array
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from sys import intern
 
 import numpy as np
 
@@ -332,40 +333,34 @@ class Summed:
 
 @dataclass(slots=True, eq=False)
 class Tally:
-    """What is kept of outputs that come in batches: their scores, 20 bytes more, and no text.
-
-    What errs together is known by a number, in the order in which it was first met.
-    """
+    """What is kept of outputs that come in batches: estimates, scores, digests of labels."""
 
     values: array[float] = field(default_factory=lambda: array("d"))
     labels: list[str] = field(default_factory=list)
     systems: list[str] = field(default_factory=list)
     reasons: Counter[str] = field(default_factory=Counter)
     scores: list[FloatArray] = field(default_factory=list)
-    _numbers: dict[bytes, str] = field(default_factory=dict)
-    _names: dict[str, str] = field(default_factory=dict)
 
     def add(self, outputs: Outputs, labels: Sequence[str], estimates: Estimates) -> None:
-        """Another batch; `labels` [n] as of `Means.of`, or empty."""
+        """Adds a batch; `labels` [n] as of `Means.of`, or empty."""
         self.values.extend(estimates.values.tolist())
-        self.labels += map(self._number, labels)
-        self.systems += (self._names.setdefault(name, name) for name in outputs.systems)
+        self.labels += map(_digest, labels)
+        self.systems += map(intern, outputs.systems)
         self.reasons.update(reason for reason in estimates.reasons if reason)
         self.scores.append(outputs.scores)
 
     def means(self, residuals: Residuals, *, seed: int = 0) -> Means:
-        """What they add up to, equal to that of all outputs at once."""
-        known = replace(residuals, sources=tuple(map(self._number, residuals.sources)))
+        """The means, equal to those of all outputs at once."""
+        known = replace(residuals, sources=tuple(map(_digest, residuals.sources)))
         values = np.frombuffer(self.values, dtype=np.float64)
         return Means.of(values, self.labels, self.systems, known, seed=seed)
 
-    def groups(self, residuals: Residuals) -> set[str]:
-        """What the outputs belong to, by the names in the residuals where it is one of these."""
-        names = {self._number(name): name for name in residuals.sources}
-        return {names.get(label, f"other {label}") for label in {*self.labels}}
+    def are_known(self, residuals: Residuals) -> bool:
+        """Whether all outputs are of rated sources."""
+        return {*self.labels} <= {*map(_digest, residuals.sources)}
 
-    def _number(self, label: str) -> str:
-        if not label:
-            return ""
-        digest = hashlib.blake2b(label.encode("utf-8", "surrogatepass"), digest_size=12).digest()
-        return self._numbers.setdefault(digest, str(len(self._numbers)))
+
+def _digest(label: str) -> str:
+    """A short name of a label; equal labels share one string in memory."""
+    data = label.encode("utf-8", "surrogatepass")
+    return intern(hashlib.blake2b(data, digest_size=12).hexdigest()) if label else ""

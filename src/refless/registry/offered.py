@@ -1,6 +1,7 @@
 """What packages offer by entry points: our own extensions, and those of strangers.
 
-The groups are `refless.estimators`, `refless.metrics`, `refless.formats` and `refless.commands`.
+The groups are `refless.estimators`, `refless.metrics`, `refless.formats`, `refless.lists` and
+`refless.commands`.
 """
 
 from collections.abc import Callable, Iterator, Mapping

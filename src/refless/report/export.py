@@ -67,28 +67,21 @@ def _cell(value: Cell, *, safe: bool) -> Cell:
     return "" if value is None or value != value else value
 
 
-def as_parquet(rows: Rows, kinds: Mapping[str, str] | None = None) -> bytes:
+def as_parquet(rows: Rows) -> bytes:
     """One row a text, in columns.
-
-    Args:
-        rows: the rows.
-        kinds: Arrow's names of the columns' types; None tells them by the values.
 
     Raises:
         MissingExtraError: without pyarrow.
         UsageError: a column that holds several kinds of things.
     """
     try:
-        from pyarrow import ArrowException, Table, schema, type_for_alias
+        from pyarrow import ArrowException, Table
         from pyarrow.parquet import write_table
     except ImportError as fault:
         raise MissingExtraError("Parquet", "parquet") from fault
     stream = io.BytesIO()
     try:
-        types = None
-        if kinds is not None:
-            types = schema([(name, type_for_alias(kind)) for name, kind in kinds.items()])
-        write_table(Table.from_pylist([*rows], schema=types), stream)
+        write_table(Table.from_pylist([*rows]), stream)
     except (ArrowException, OverflowError, UnicodeEncodeError) as fault:
         why = f"these rows do not fit into Parquet ({fault}); write .jsonl"
         raise UsageError(why) from fault

@@ -1,4 +1,4 @@
-"""What there is to choose from: the result of `refless estimators` and `refless metrics`."""
+"""What there is to choose from: the result of `refless list`."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -24,8 +24,9 @@ class Listed:
 class ListRecord(Record):
     """What there is to choose from, with every parameter."""
 
-    command: Literal["estimators", "metrics"]
+    command: Literal["list"] = "list"
     signature: Signed
+    kind: str
     listed: tuple[Listed, ...]
 
 
@@ -34,12 +35,14 @@ class ListResult(Result):
     """Things that a specification can name.
 
     Attributes:
+        kind: `estimators` or `metrics`.
         listed: their names, a line on each, and their parameters.
         example: a specification.
     """
 
     record = ListRecord
     signs = False
+    kind: str
     listed: tuple[Listed, ...]
     example: str
 
@@ -51,9 +54,6 @@ class ListResult(Result):
         )
         how = Section(lines=(f"Parameters go with the name: {self.example}",))
         return Document(title="What there is", sections=(*sections, how))
-
-    def _json(self) -> Record:
-        return self._record(command=self.signature.name)
 
     def _rows(self) -> Rows:
         """One mapping a parameter."""

@@ -1,28 +1,32 @@
-"""estimators, metrics: what there is, with every parameter."""
+"""list: estimators, metrics, public data sets; a data set by name."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Annotated
 
 from refless.commands.lists.result import Listed, ListResult
-from refless.commands.parameters import command
+from refless.commands.parameters import Flag, Folder, Many, Names, command
 from refless.estimators import ESTIMATORS
 from refless.metrics.kernels import KERNELS
 from refless.metrics.references import METRICS
+from refless.registry.errors import UsageError
+from refless.registry.offered import Registry
 from refless.registry.signature import Signature
 from refless.registry.spec import parameters
 from refless.registry.version import __version__
+from refless.report.result import Result
+
+Lister = Callable[[Names, Folder, Folder | None], Result]
 
 
-@command
-def estimators() -> ListResult:
-    """List the estimators and kernels, with every parameter."""
+def _estimators(get: Names, out_dir: Folder, mirror: Folder | None) -> ListResult:  # noqa: ARG001
+    """Estimators and kernels."""
     kinds: dict[str, type] = {**ESTIMATORS, **{f"kernel {k}": v for k, v in KERNELS.items()}}
     example = "gp:max_sd=0.2, bleu-neighbors:kernel=rouge-l,tau=0.1"
     return _listed("estimators", kinds, dict.fromkeys(kinds, ""), example)
 
 
-@command
-def metrics() -> ListResult:
-    """List the metrics, what each needs, and every parameter."""
+def _metrics(get: Names, out_dir: Folder, mirror: Folder | None) -> ListResult:  # noqa: ARG001
+    """Metrics, and what each needs."""
     needs = {
         name: f" Needs {', '.join(kind.needs) or 'nothing else'}. {kind.missing()}".rstrip()
         for name, kind in METRICS.items()
@@ -30,17 +34,48 @@ def metrics() -> ListResult:
     return _listed("metrics", METRICS, needs, "bleu:order=2,smooth=exp")
 
 
+LISTS: Registry[Lister] = Registry("lists", {"estimators": _estimators, "metrics": _metrics})
+
+
+@command
+def list(  # noqa: A001 - the command's name
+    kind: Annotated[str, Flag(argument=True, metavar="KIND")],
+    *,
+    get: Annotated[Names, Flag(kind=Many, metavar="NAME")] = None,
+    out_dir: Annotated[Folder, Flag(kind=str)] = ".",
+    mirror: Annotated[Folder | None, Flag(kind=str | None, metavar="URL|FOLDER")] = None,
+) -> Result:
+    """List estimators, metrics or public data sets; fetch a data set by name.
+
+    'refless list datasets --get NAME' fetches files from where their authors publish them, at one
+    commit, checks their SHA-256, and writes them as refless reads them into a folder NAME, with
+    their licence and citation in SOURCE.txt.
+
+    Args:
+        kind: What to list: estimators, metrics or datasets.
+        get: Fetch the data set of this name; repeatable.
+        out_dir: Folder in which a folder for each data set is made.
+        mirror: Copy of the published files: a URL in place of https://raw.githubusercontent.com, or
+            a folder, such as a clone of the repository.
+    """
+    if kind not in LISTS:
+        raise UsageError(f"no list of '{kind}'; there are {', '.join(LISTS)}")
+    if get and kind in {"estimators", "metrics"}:
+        raise UsageError("--get goes with 'refless list datasets'")
+    return LISTS[kind](get, out_dir, mirror)
+
+
 def _listed(
-    name: str, kinds: Mapping[str, type], more: Mapping[str, str], example: str
+    kind: str, classes: Mapping[str, type], needs: Mapping[str, str], example: str
 ) -> ListResult:
-    """The first line of what each kind says of itself, and its parameters."""
+    """The first line of each class's docstring, and its parameters."""
     listed = tuple(
         Listed(
             name=name,
-            about=(kind.__doc__ or "").splitlines()[0] + more[name],
-            parameters=parameters(kind),
+            about=(each.__doc__ or "").splitlines()[0] + needs[name],
+            parameters=parameters(each),
         )
-        for name, kind in kinds.items()
+        for name, each in classes.items()
     )
-    signed = Signature(name).plus(v=__version__)
-    return ListResult(listed=listed, example=example, signature=signed)
+    signature = Signature("list").plus(v=__version__)
+    return ListResult(kind=kind, listed=listed, example=example, signature=signature)

@@ -52,7 +52,7 @@ def metric(
     """Score outputs by one or more metrics, most of them against references.
 
     Shows each metric's corpus score with a 95 % bootstrap interval, overall and by system; the
-    scores of single outputs are in --format csv, json and jsonl. 'refless metrics' lists the
+    scores of single outputs are in --format csv, json and jsonl. 'refless list metrics' lists the
     metrics.
 
     Args:

@@ -103,7 +103,7 @@ def absent(path: Path, data: str = "data") -> InputError:
         path: the file, in a folder of the data set's name.
         data: what a script is to be told with --data.
     """
-    fetch = f"refless datasets get {path.parent.name} --out-dir data, then --data {data}"
+    fetch = f"refless list datasets --get {path.parent.name} --out-dir data, then --data {data}"
     remedy = f"name its folder, or fetch it: {fetch}"
     return InputError("no such file", path=str(path), remedy=remedy)
 

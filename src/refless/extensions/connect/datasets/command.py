@@ -1,10 +1,9 @@
-"""datasets: public data sets of human ratings, listed or fetched by name."""
+"""Public data sets of human ratings, listed or fetched by name."""
 
 from os import fspath
 from pathlib import Path
-from typing import Annotated
 
-from refless.commands.parameters import Flag, Folder, Many, Names, command, names_in
+from refless.commands.parameters import Folder, Names, names_in
 from refless.commands.warnings import note, progress
 from refless.extensions.connect.datasets import DATASETS, Dataset, dataset_of
 from refless.extensions.connect.datasets.fetching import (
@@ -15,39 +14,18 @@ from refless.extensions.connect.datasets.fetching import (
     written,
 )
 from refless.extensions.connect.datasets.result import DatasetsResult
-from refless.registry.errors import UsageError
 from refless.registry.signature import Signature
 from refless.registry.version import __version__
 
 
-@command
-def datasets(
-    get: Annotated[Names, Flag(argument=True, kind=Many, metavar="get NAME")] = None,
-    *,
-    out_dir: Annotated[Folder, Flag(kind=str)] = ".",
-    mirror: Annotated[Folder | None, Flag(kind=str | None, metavar="URL|FOLDER")] = None,
-) -> DatasetsResult:
-    """List public data sets of human ratings, or fetch some by name.
-
-    `refless datasets get NAME...` fetches files from where their authors publish them, at one
-    commit, checks their SHA-256, and writes them as refless reads them into a folder NAME, with
-    their licence and citation in SOURCE.txt.
-
-    Args:
-        get: The word get, then names of data sets. Without it: list all.
-        out_dir: Folder in which a folder for each data set is made.
-        mirror: Copy of the published files: a URL in place of https://raw.githubusercontent.com, or
-            a folder, such as a clone of the repository.
-    """
-    words = names_in(get)
-    if words and (words[0] != "get" or len(words) == 1):
-        raise UsageError(f"say 'refless datasets get NAME'; there are {', '.join(DATASETS)}")
-    chosen = tuple(map(dataset_of, words[1:]))
-    files = {one.name: fetch(one, Path(out_dir), mirror) for one in chosen}
+def datasets(get: Names, out_dir: Folder, mirror: Folder | None) -> DatasetsResult:
+    """What `refless list datasets` lists, or those that are fetched by name."""
+    chosen = tuple(map(dataset_of, names_in(get)))
+    files = {entry.name: fetch(entry, Path(out_dir), mirror) for entry in chosen}
     return DatasetsResult(
         listed=chosen or tuple(DATASETS.values()),
         files=files,
-        signature=Signature("datasets").plus(v=__version__),
+        signature=Signature("list").plus(v=__version__),
     )
 
 
@@ -55,7 +33,7 @@ def dataset(name: str, *, folder: Folder | None = None, mirror: Folder | None = 
     """The file of a public data set's ratings, fetched and converted where it is not there yet.
 
     Args:
-        name: what `refless datasets` calls it.
+        name: what `refless list datasets` calls it.
         folder: where its folder is made; the cache of downloads without it.
         mirror: a URL or a folder where the published files are copied.
 

@@ -33,7 +33,7 @@ def fetched(dataset: Dataset, mirror: str | None, told: Told) -> dict[str, bytes
     if remote and dataset.by_hand:
         raise UsageError(
             f"{dataset.name} cannot be fetched: {dataset.licence}. Get {dataset.by_hand} from "
-            f"{dataset.home}, then: refless datasets get {dataset.name} --mirror FOLDER"
+            f"{dataset.home}, then: refless list datasets --get {dataset.name} --mirror FOLDER"
         )
     found, done = {}, 0
     for source in dataset.sources:
@@ -201,7 +201,7 @@ def told_of(dataset: Dataset) -> str:
         f"Page: {dataset.home}",
         f"Licence: {dataset.licence}",
         f"Please cite: {dataset.citation}",
-        "Converted by `refless datasets get` from these files (SHA-256, bytes, place):",
+        "Converted by `refless list datasets --get` from these files (SHA-256, bytes, place):",
         *(f"{one.sha256 or '-'} {one.size} {_address(one)}" for one in dataset.sources),
     ]
     return "".join(f"{line}\n" for line in lines)

@@ -1,4 +1,4 @@
-"""Public data sets: the result of `refless datasets`."""
+"""Public data sets: the result of `refless list datasets`."""
 
 import shlex
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from refless.report.export import Rows
 from refless.report.record import Count, Record, Signed, record
 from refless.report.result import Result
 
-GET = "  refless datasets get NAME"
+GET = "  refless list datasets --get NAME"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,8 +40,9 @@ class DatasetRecord:
 class DatasetsRecord(Record):
     """Data sets that there are, or those that were fetched."""
 
-    command: Literal["datasets"] = "datasets"
+    command: Literal["list"] = "list"
     signature: Signed
+    kind: Literal["datasets"] = "datasets"
     datasets: tuple[DatasetRecord, ...]
 
 

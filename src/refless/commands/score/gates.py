@@ -1,0 +1,178 @@
+"""Gates, and what is noted of sources and systems that nobody rated."""
+
+import math
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+
+import numpy as np
+
+from refless.commands.warnings import note
+from refless.data.records import Outputs, Residuals, Scale
+from refless.estimators import Estimator
+from refless.estimators.intervals import FEWEST_SOURCES
+from refless.evaluation.guards import alike, beats_constant
+from refless.evaluation.scoring import Mean, Scored
+from refless.evaluation.validation import GROUPS
+from refless.registry.arrays import FloatArray
+from refless.registry.errors import UsageError
+from refless.registry.plural import counted
+from refless.report.result import GateRecord
+
+UNPROVEN = (
+    "held-out estimates of the rated texts are not shown to err less than a constant, the mean of "
+    "the other ratings. More ratings, or another estimator, may show it."
+)
+ALL_ALIKE = "the estimates hardly differ, so they do not tell a good output from a bad one."
+BELOW = "gate failed: the mean's interval"
+FEWEST_SYSTEMS = 5  # rated, by which the error of another can be told
+
+
+def check_on(value: float | None, scale: Scale | None, flag: str) -> None:
+    """Raises UsageError for a value outside the scale."""
+    low, high = scale or (-math.inf, math.inf)
+    if value is not None and not low <= value <= high:
+        raise UsageError(f"{flag} is in the raters' units, from {low:g} to {high:g}; got {value:g}")
+
+
+def doubted(errors: Residuals, estimates: FloatArray) -> tuple[str, ...]:
+    """Why estimates say nothing of what people would rate, a sentence each."""
+    weak = () if beats_constant(errors) else (UNPROVEN,)
+    return (*weak, ALL_ALIKE) if alike(estimates, errors) else weak
+
+
+Warnings = Sequence[tuple[str, tuple[str, ...]]]  # sentences, each with the systems that it names
+
+
+def gates(
+    scored: Scored,
+    errors: Residuals,
+    warnings: Warnings,
+    min_mean: float | None,
+    min_coverage: float | None,
+) -> dict[str | None, GateRecord]:
+    """Whether the mean of all outputs (None) and that of each system pass."""
+    values, systems = scored.estimates.values, np.array(scored.outputs.systems, dtype=object)
+    verdicts: dict[str | None, GateRecord] = {}
+    means: list[tuple[str | None, Mean]] = [(None, scored.overall), *scored.systems.items()]
+    for name, mean in means:
+        if min_mean is None and min_coverage is None:
+            verdicts[name] = GateRecord()
+            continue
+        mine = values if name is None else values[systems == name]
+        named = [line for line, who in warnings if name is None or not who or name in who]
+        doubts = [*doubted(errors, mine), *named]
+        verdicts[name] = gate(mean, min_mean, min_coverage, doubts)
+    return verdicts
+
+
+def gate(
+    mean: Mean,
+    min_mean: float | None,
+    min_coverage: float | None,
+    doubts: Sequence[str] = (),
+) -> GateRecord:
+    """Whether a mean passes.
+
+    A gate that fails fails whatever is in doubt, but for an estimator that knows no more than the
+    mean of the ratings: then the mean says nothing of these outputs.
+
+    Args:
+        mean: of the outputs.
+        min_mean: the least that it may be; None for no gate.
+        min_coverage: the least coverage; None for no gate.
+        doubts: why a mean that is high enough shows nothing, a sentence each.
+    """
+    found = _measured(mean, min_mean, min_coverage)
+    void = UNPROVEN in doubts and found.reason.startswith(BELOW)
+    if not doubts or not (found.verdict == "passed" or void):
+        return found
+    why = doubts[0].partition(". ")[0].removesuffix(".")
+    return GateRecord("undecided", f"gate undecided: {why}")
+
+
+def _measured(mean: Mean, min_mean: float | None, min_coverage: float | None) -> GateRecord:
+    """What the numbers say, as if nothing were in doubt."""
+    if min_coverage is not None and not mean.coverage >= min_coverage:
+        return GateRecord(
+            "failed", f"gate failed: coverage {mean.coverage:.3f} is below {min_coverage:g}"
+        )
+    if min_mean is None:
+        enough = f"gate passed: coverage {mean.coverage:.3f} is not below {min_coverage}"
+        return GateRecord() if min_coverage is None else GateRecord("passed", enough)
+    if mean.n_scored < mean.n and min_coverage is None:
+        return GateRecord(
+            "undecided",
+            f"gate undecided: the mean is over {mean.n_scored} of {mean.n} outputs, those that "
+            "have an estimate; --min-coverage says how many are enough",
+        )
+    low, high, least = (f"{one:.3f}" for one in (*mean.mean_interval, min_mean))
+    if math.isnan(mean.mean_interval[0]):
+        return GateRecord(
+            "undecided",
+            "gate undecided: the mean has no interval; that takes more outputs with an estimate",
+        )
+    if mean.mean_interval[1] < min_mean:
+        return GateRecord("failed", f"{BELOW} ends at {high}, below {least}")
+    if mean.mean_interval[0] < min_mean:
+        held = f"gate undecided: the mean's interval [{low}, {high}] holds {least}"
+        return GateRecord("undecided", f"{held}; more outputs or more rated texts narrow it")
+    return GateRecord(
+        "passed", f"gate passed: the mean's interval begins at {low}, not below {least}"
+    )
+
+
+def together(outputs: Outputs, groups: Sequence[str], group: str) -> Sequence[str]:
+    """[n] what each output belongs to; raises UsageError where that is not said."""
+    found = groups or (getattr(outputs, GROUPS[group]) if group in GROUPS else ())
+    found = outputs.ids if group == "id" else found
+    if len(found) != len(outputs):
+        raise UsageError(f"--group {group}: the outputs have no {group} column")
+    return found
+
+
+def note_groups(estimator: Estimator, group: str | None, *, known: bool) -> None:
+    """Notes that too few rated sources tell how far estimates for other sources lie off.
+
+    Args:
+        estimator: fitted; group: what was held out together, if not the source.
+        known: whether all outputs are of rated sources.
+    """
+    errors, name = estimator.residuals(), group or "source"
+    if group is not None and len(errors.values) and not errors.sources:
+        note(
+            f"--group {group} changes nothing here: intervals of {estimator.title} come from texts "
+            "that were kept aside one by one, and may be too narrow for other groups; "
+            f"'refless validate --group {group}' holds whole groups out"
+        )
+    rated = {*errors.sources}
+    if not rated or known:
+        return
+    if len(rated) == 1:
+        note(
+            f"all rated texts are of one {name}: no interval knows how far estimates for another "
+            f"{name} lie off; rate texts of more {name}s"
+        )
+    elif len(rated) < FEWEST_SOURCES:
+        note(
+            f"the rated texts are of {len(rated)} {name}s, too few to tell well how far estimates "
+            f"for other {name}s lie off: intervals are widened for that, and rest on the errors "
+            f"of {len(rated)} {name}s being normal"
+        )
+
+
+def note_systems(systems: AbstractSet[str], estimator: Estimator) -> None:
+    """Says so where few or no rated texts can tell how far whole systems are misjudged."""
+    rated = {*estimator.residuals().systems} - {""}
+    new = sorted(systems - rated - {""})
+    if not rated and new:
+        note(
+            "intervals of systems do not know how far a whole system is estimated too high or "
+            "too low: that takes rated texts with their systems, and another estimator than RatPred"
+        )
+    elif new and len(rated) < FEWEST_SYSTEMS:
+        note(
+            f"{counted(len(new), 'system')} without rated texts: how far such a system is "
+            f"estimated too high or too low, {counted(len(rated), 'rated system')} cannot tell "
+            "well; the intervals of their texts and means go by a rule of thumb. Rate some of "
+            "their texts"
+        )
