@@ -30,7 +30,7 @@ from matching import peak_mib
 from texts import simulated_texts
 
 from refless.metrics.matching import cores
-from refless.report.charts import Series, curves
+from refless.report.charts import Series, chart
 from refless.report.document import Document, Figure, Key, Section, Table
 from refless.report.html import as_html
 from refless.report.plot import axis_over
@@ -240,7 +240,7 @@ def figures(cells: Sequence[Cell]) -> Iterator[Figure]:
         ]
         across = axis_over([x for one in drawn for x in one.x], "rated texts, power of ten")
         up = axis_over([y for one in drawn for y in one.y], f"{name}, power of ten")
-        svg = curves(drawn, across, up, name)
+        svg = chart(across, up, name, series=drawn)
         yield Figure(svg=svg, caption=f"Texts as characters: {name}.", keys=keys)
 
 

@@ -10,8 +10,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from refless.commands.coverage import by_length, by_task, share_interval
-from refless.report.charts import Dot, Line, Mark, Series, curves, histogram, rows, scatter
-from refless.report.plot import Frame, axis_over, written
+from refless.report.charts import Dot, Line, Mark, Series, chart, histogram, row_chart
+from refless.report.plot import Frame, axis_over
+from refless.report.templates import escaped
 
 finite = st.floats(-1e6, 1e6)
 
@@ -57,23 +58,22 @@ def test_scatter_puts_points_where_they_belong() -> None:
     """Each text once; one without an estimate left of the axis's low end; and its label."""
     x, y = axis_over([0, 1], "estimate"), axis_over([0, 10], "people")
     dots = [Dot(x=0.0, y=0.0, text=0), Dot(x=1.0, y=10.0, text=1), Dot(x=math.nan, y=5.0, text=2)]
-    chart = parsed(scatter(dots, x, y, 'three "texts" & more', diagonal=True, strip="none"))
-    drawn = {c.get("data-t"): c for c in chart.iter("circle") if c.get("data-t")}
-    assert set(drawn) == {"0", "1", "2"}
-    places = {k: (float(c.get("cx", "")), float(c.get("cy", ""))) for k, c in drawn.items()}
+    drawn = chart(x, y, 'three "texts" & more', dots=dots, diagonal=True, strip="none")
+    svg = parsed(drawn)
+    circles = {c.get("data-t"): c for c in svg.iter("circle") if c.get("data-t")}
+    assert set(circles) == {"0", "1", "2"}
+    places = {k: (float(c.get("cx", "")), float(c.get("cy", ""))) for k, c in circles.items()}
     assert places["2"][0] < places["0"][0] < places["1"][0]
     assert places["0"][1] > places["2"][1] > places["1"][1]
-    assert "none" in drawn["2"].get("class", "")
-    assert chart.get("aria-label") == 'three "texts" & more'
+    assert "none" in circles["2"].get("class", "")
+    assert svg.get("aria-label") == 'three "texts" & more'
 
 
 def test_diagonal_is_where_both_axes_agree() -> None:
     """x = y is drawn between the values that both axes have, and not where there are none."""
-    apart = scatter([], axis_over([0, 1], "x"), axis_over([5, 9], "y"), "a", diagonal=True)
+    apart = chart(axis_over([0, 1], "x"), axis_over([5, 9], "y"), "a", diagonal=True)
     assert "mark c2" not in apart
-    assert "mark c2" in scatter(
-        [], axis_over([0, 1], "x"), axis_over([0, 9], "y"), "a", diagonal=True
-    )
+    assert "mark c2" in chart(axis_over([0, 1], "x"), axis_over([0, 9], "y"), "a", diagonal=True)
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=50))
@@ -92,9 +92,10 @@ def test_curves_break_at_what_is_undefined() -> None:
     y = [0.1, 0.2, math.nan, 0.4, 0.5]
     series = Series(x=range(5), y=y, style="c0", low=[v - 0.9 for v in y], high=[v + 3 for v in y])
     x_axis, y_axis = axis_over(range(5), "x"), axis_over([0, 1], "y")
-    chart = parsed(curves([series], x_axis, y_axis, "a", level=Mark(value=0.3, style="c2"), at=2.0))
-    assert len([*chart.iter("polyline")]) == 2
-    bands = [*chart.iter("polygon")]
+    marks = {"levels": [Mark(value=0.3, style="c2")], "marks": [Mark(value=2.0, style="c3")]}
+    svg = parsed(chart(x_axis, y_axis, "a", series=[series], **marks))
+    assert len([*svg.iter("polyline")]) == 2
+    bands = [*svg.iter("polygon")]
     assert len(bands) == 2
     frame = Frame(x=x_axis, y=y_axis)
     for band in bands:
@@ -110,7 +111,7 @@ def test_rows_say_what_is_undefined() -> None:
         Line(name="b", value=math.nan, interval=(math.nan, math.nan)),
     ]
     said = "".join(
-        t.text or "" for t in parsed(rows(lines, axis_over([0, 1], "x"), "a")).iter("text")
+        t.text or "" for t in parsed(row_chart(lines, axis_over([0, 1], "x"), "a")).iter("text")
     )
     assert "undefined" in said
     assert "a" * 19 + "…" in said
@@ -142,9 +143,9 @@ def test_coverage_by_length_and_task() -> None:
 
 
 @given(st.text())
-def test_written_is_harmless(text: str) -> None:
+def test_escaped_is_harmless(text: str) -> None:
     """Nothing that ends an element or an attribute, turns the direction, or is no character."""
-    safe = written(text)
+    safe = escaped(text)
     assert not re.search(
         "[<>\"'\x00-\x08\x0b-\x1f\x7f\u202a-\u202e\u2066-\u2069\ud800-\udfff]", safe
     )

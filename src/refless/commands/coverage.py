@@ -8,7 +8,7 @@ import numpy as np
 
 from refless.commands.advised import reasons_table
 from refless.data.records import Estimates
-from refless.report.charts import Line, rows
+from refless.report.charts import Line, row_chart
 from refless.report.document import Figure, Section, Table
 from refless.report.plot import Axis
 from refless.report.wording import labels, number, with_interval
@@ -78,9 +78,7 @@ def _figure(found: Sequence[Coverage], caption: str, name: str) -> Figure:
         Line(name=group, value=part / n, interval=share_interval(part, n))
         for group, n, part in found
     ]
-    low = min((part / n for _, n, part in found), default=0.0)
     names = labels([group for group, *_ in found], 40)
-    label = f"{caption}: bars from {number(low)} upwards"
     table = Table(
         header=(name, "texts", "with an estimate", "coverage [95 %]"),
         rows=tuple(
@@ -89,7 +87,7 @@ def _figure(found: Sequence[Coverage], caption: str, name: str) -> Figure:
         ),
     )
     return Figure(
-        svg=rows(lines[:MOST_TASKS], SHARE, label, bars=True),
+        svg=row_chart(lines[:MOST_TASKS], SHARE, caption, filled=True),
         caption=f"{caption}; whiskers are 95 % intervals.",
         table=table,
     )

@@ -151,7 +151,7 @@ def plain(document: Document) -> Iterable[Section]:
             yield Section(table=_with_texts(section, document.store))
         elif not section.warning and (section.lines or section.table):
             yield section
-    yield from (Section(lines=(f"signature: {one}",)) for one in document.signatures)
+    yield from (Section(lines=(f"signature: {signature}",)) for signature in document.signatures)
 
 
 def _with_texts(section: Section, store: Store) -> Table:

@@ -29,14 +29,14 @@ class Record:
     command: str
 
 
-def record(kind: type[T], *things: object, **given: object) -> T:
-    """A record of what is given and of the things' attributes that its fields are named after."""
+def record(kind: type[T], *sources: object, **values: object) -> T:
+    """A record of the values, and of the sources' attributes that its fields are named after."""
     names = [field.name for field in fields(kind) if field.default is MISSING and field.init]  # type: ignore[arg-type]
-    for name, thing in product(names, things):
-        if name not in given and hasattr(thing, name):
-            value = getattr(thing, name)
-            given[name] = str(value) if isinstance(value, Signature) else value
-    return kind(**given)
+    for name, source in product(names, sources):
+        if name not in values and hasattr(source, name):
+            value = getattr(source, name)
+            values[name] = str(value) if isinstance(value, Signature) else value
+    return kind(**values)
 
 
 def schema_of(kind: type) -> dict[str, Any]:
@@ -49,17 +49,17 @@ def _strict(part: Any) -> Any:  # noqa: ANN401 - any part of a schema
         return [_strict(entry) for entry in part]
     if not isinstance(part, dict):
         return part
-    found: dict[str, Any] = {
-        key: {name: _strict(one) for name, one in entry.items()}
+    strict: dict[str, Any] = {
+        key: {name: _strict(value) for name, value in entry.items()}
         if key in {"properties", "$defs"}
         else _strict(entry)
         for key, entry in part.items()
         if key not in {"default", "title"}
     }
-    if "description" in found:
-        found["description"] = cleandoc(found["description"])
-    if found.get("type") == "number":
-        found["type"] = ["number", "null"]
-    if "properties" in found and found.get("type") == "object":
-        found |= {"required": [*found["properties"]], "additionalProperties": False}
-    return found
+    if "description" in strict:
+        strict["description"] = cleandoc(strict["description"])
+    if strict.get("type") == "number":
+        strict["type"] = ["number", "null"]
+    if "properties" in strict and strict.get("type") == "object":
+        strict |= {"required": [*strict["properties"]], "additionalProperties": False}
+    return strict

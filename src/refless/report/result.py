@@ -91,9 +91,9 @@ class Result:
     def _json(self) -> Record:
         return self._record()
 
-    def _record(self, *things: object, **given: object) -> Record:
-        """The record with what is given, and attributes of the things and of this result."""
-        return record(self.record, *things, self, **given)
+    def _record(self, *sources: object, **values: object) -> Record:
+        """The record with the values, and attributes of the sources and of this result."""
+        return record(self.record, *sources, self, **values)
 
     @classmethod
     def schema(cls) -> dict[str, Any]:
@@ -185,8 +185,8 @@ def ending_of(path: str | PathLike[str]) -> str:
     """
     ending = Path(path).suffix.removeprefix(".")
     if ending not in ENDINGS:
-        *most, last = (f".{one}" for one in ENDINGS)
-        raise UsageError(f"{fspath(path)}: the ending must be {', '.join(most)} or {last}")
+        *endings, last = (f".{name}" for name in ENDINGS)
+        raise UsageError(f"{fspath(path)}: the ending must be {', '.join(endings)} or {last}")
     if "\0" in fspath(path):
         raise UsageError(f"{fspath(path)}: no file can have this name")
     if ending == "parquet" and find_spec("pyarrow") is None:

@@ -22,7 +22,7 @@ def as_markdown(document: Document) -> str:
         if section.title:
             parts.append(f"## {section.title}")
         quoted = "> " if section.warning else ""
-        parts += [line if _whole(line) else f"{quoted}{line}" for line in section.lines]
+        parts += [line if _copied(line) else f"{quoted}{line}" for line in section.lines]
         if section.table is not None:
             parts.append(_pipes(section.table))
     return "\n\n".join(parts) + "\n"
@@ -33,13 +33,13 @@ def _printable(document: Document) -> Iterator[Section]:
     for section in plain(document):
         table = section.table
         if table is not None:
-            rows = tuple(_shown(row) for row in table.rows)
-            table = replace(table, header=_shown(table.header), rows=rows)
-        (title,) = _shown((section.title,))
-        yield replace(section, title=title, lines=_shown(section.lines), table=table)
+            rows = tuple(_cells(row) for row in table.rows)
+            table = replace(table, header=_cells(table.header), rows=rows)
+        (title,) = _cells((section.title,))
+        yield replace(section, title=title, lines=_cells(section.lines), table=table)
 
 
-def _shown(texts: Iterable[str]) -> tuple[str, ...]:
+def _cells(texts: Iterable[str]) -> tuple[str, ...]:
     return tuple(printable(text, keep="\n") for text in texts)
 
 
@@ -76,8 +76,8 @@ def _print(section: Section, console: Any) -> None:  # noqa: ANN401 - rich is im
     if section.title:
         console.print(section.title, style="bold")
     for line in section.lines:
-        warned = section.warning and not _whole(line)
-        console.print(line, style="yellow" if warned else None, soft_wrap=_whole(line))
+        warned = section.warning and not _copied(line)
+        console.print(line, style="yellow" if warned else None, soft_wrap=_copied(line))
     if section.table is not None:
         table = RichTable(
             box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0)
@@ -90,6 +90,6 @@ def _print(section: Section, console: Any) -> None:  # noqa: ANN401 - rich is im
     console.print()
 
 
-def _whole(line: str) -> bool:
+def _copied(line: str) -> bool:
     """Command lines and signatures stay whole, so that they can be copied."""
     return line.startswith(("  refless ", "signature: "))

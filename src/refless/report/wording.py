@@ -29,8 +29,8 @@ def number(value: float | None, digits: int = 3) -> str:
         return "-"
     if abs(value) >= WIDEST:
         return f"{value:.4e}"
-    shown = f"{value:.{digits}f}"
-    return shown.removeprefix("-") if float(shown) == 0 else shown  # -0.000 is 0.000
+    text = f"{value:.{digits}f}"
+    return text.removeprefix("-") if float(text) == 0 else text  # -0.000 is 0.000
 
 
 def p_value(p: float) -> str:
@@ -63,8 +63,8 @@ def interval(ends: Sequence[float], digits: int = 3) -> str:
 
 def abstains(share: float) -> str:
     """`abstains on 4 %`; what is not nothing is never shown as nothing, nor all but all as all."""
-    shown = percent(share).replace("<", "less than ").replace(">", "more than ")
-    return f"abstains on {shown if share else 'none'}"
+    part = percent(share).replace("<", "less than ").replace(">", "more than ")
+    return f"abstains on {part if share else 'none'}"
 
 
 def estimator_name(signature: Signature) -> str:
@@ -105,7 +105,7 @@ def clipped(text: str, width: int = 40) -> str:
 
     Control characters, which could command the terminal, and lone surrogates are replaced.
     """
-    line = "".join(map(_shown, " ".join(text.split())))
+    line = "".join(map(_visible, " ".join(text.split())))
     return line if cell_len(line) <= width else set_cell_size(line, width - 3).rstrip() + "..."
 
 
@@ -117,18 +117,18 @@ def labels(names: Sequence[str], width: int, mark: str = "...") -> dict[str, str
     """
     lines = {name: clipped(name, 10**6) for name in dict.fromkeys(names)}
     alike = Counter(_cut(line, width, 0, mark) for line in lines.values())
-    found: dict[str, str] = {}
-    taken: set[str] = set()
+    result: dict[str, str] = {}
+    used: set[str] = set()
     for name, line in lines.items():
-        shown, count = _cut(line, width, 0, mark), 1
-        if alike[shown] > 1:
-            shown = _cut(line, width, (width - len(mark)) // 2, mark)
-        while shown in taken:
+        label, count = _cut(line, width, 0, mark), 1
+        if alike[label] > 1:
+            label = _cut(line, width, (width - len(mark)) // 2, mark)
+        while label in used:
             count += 1
-            shown = _cut(line, width - len(f" {count}"), 0, mark) + f" {count}"
-        taken.add(shown)
-        found[name] = shown
-    return found
+            label = _cut(line, width - len(f" {count}"), 0, mark) + f" {count}"
+        used.add(label)
+        result[name] = label
+    return result
 
 
 def _cut(line: str, width: int, end: int, mark: str) -> str:
@@ -143,7 +143,7 @@ def _cut(line: str, width: int, end: int, mark: str) -> str:
     return set_cell_size(line, width - cell_len(mark + tail)).rstrip() + mark + tail
 
 
-def _shown(character: str) -> str:
+def _visible(character: str) -> str:
     return "\ufffd" if unicodedata.category(character) in {"Cc", "Cs"} else character
 
 

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from refless.data.records import Outputs
 from refless.evaluation.active_learning import Choice, Goal, Step
 from refless.registry.plural import counted
-from refless.report.charts import Mark, Series, curves
+from refless.report.charts import Mark, Series, chart
 from refless.report.document import Document, Figure, Key, Section, Table
 from refless.report.export import Rows
 from refless.report.plot import axis_over
@@ -289,12 +289,14 @@ class NextResult(Result):
             numeric=(True,) * (1 + len(ways)),
         )
         settled = not math.isnan(found.within)
-        svg = curves(
-            [Series(x=sizes, y=steps[way], style=style) for way, style in reversed(ways.items())],
+        svg = chart(
             axis_over([0.0, *sizes], f"more {unit}"),
             axis_over([0.0, *chain(*steps.values())], sentence(what)),
             f"{sentence(what)} by number of {unit}",
-            level=Mark(value=found.within, style="c2") if settled else None,
+            series=[
+                Series(x=sizes, y=steps[way], style=style) for way, style in reversed(ways.items())
+            ],
+            levels=[Mark(value=found.within, style="c2")],
         )
         keys = [Key(name=way, style=f"line {style}") for way, style in ways.items()]
         keys += [Key(name="settles it", style="mark c2")] if settled else []

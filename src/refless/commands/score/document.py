@@ -14,7 +14,7 @@ from refless.evaluation.guards import alike
 from refless.evaluation.scoring import Mean, Scored
 from refless.registry.arrays import IntArray
 from refless.registry.plural import counted, these
-from refless.report.charts import Dot, Line, Mark, histogram, row_chart, scatter
+from refless.report.charts import Dot, Line, Mark, chart, histogram, row_chart
 from refless.report.document import Figure, Key, Section, Store, Stored, Table
 from refless.report.plot import axis_over
 from refless.report.wording import (
@@ -209,12 +209,12 @@ def _by_length(scored: Scored, shown: IntArray) -> Figure:
     dots = [
         Dot(x=values[i], y=float(lengths[i]), text=place) for place, i in enumerate(shown.tolist())
     ]
-    svg = scatter(
-        dots,
+    svg = chart(
         axis_over(values, "estimate"),
         axis_over(lengths, "length in characters"),
         f"Scatter plot of {counted(len(dots), 'output')}, estimate across and length upwards. "
         "Arrow keys go from text to text.",
+        dots=dots,
         strip="none",
     )
     caption = (

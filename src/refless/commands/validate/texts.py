@@ -14,7 +14,7 @@ from refless.evaluation.validation import Validation, codes
 from refless.metrics.matching import hold_out
 from refless.registry.arrays import IntArray
 from refless.registry.plural import counted
-from refless.report.charts import Dot, scatter
+from refless.report.charts import Dot, chart
 from refless.report.document import Figure, Key, Section, Store, Stored
 from refless.report.plot import Axis, axis_over
 from refless.report.wording import measure, number
@@ -96,7 +96,7 @@ def scatter_section(result: Validation, places: dict[int, int], seed: int) -> Se
     caption = f"Each text, estimated without {left_out(result)}.{_ends(x, y)}"
     if len(dots) < len(pool):
         caption += f" {len(dots):,} of {counted(len(pool), 'text')}, drawn at random."
-    svg = scatter(dots, x, y, said, diagonal=True, strip="none")
+    svg = chart(x, y, said, dots=dots, diagonal=True, strip="none")
     figure = Figure(svg=svg, caption=caption, keys=keys, linked=True)
     return Section(title="Estimate against human rating", figures=(figure,))
 

@@ -145,7 +145,7 @@ def _paths(rows: Rows) -> list[str]:
 
 def check_served(host: str) -> None:
     """Raises MissingExtraError without the extra; says so where others can reach the service."""
-    needed = ("starlette", "uvicorn", "sqlalchemy", "alembic", "jinja2", "itsdangerous")
+    needed = ("starlette", "uvicorn", "sqlalchemy", "alembic", "itsdangerous")
     if not all(map(find_spec, needed)):
         raise MissingExtraError("a service", "serve")
     if host not in {"127.0.0.1", "localhost", "::1"}:

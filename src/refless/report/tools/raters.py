@@ -8,17 +8,17 @@ from collections.abc import Mapping, Sequence
 from refless.registry.signature import Signature
 from refless.report.export import Cell, as_json
 
-SHOWN = ("source", "text")  # roles that raters see
+VISIBLE = ("source", "text")  # roles that raters see
 
 
 def label_studio_tasks(rows: Sequence[Mapping[str, Cell]], signature: Signature) -> str:
     """A task an output, with its priority as the score of an empty prediction."""
-    made = f"refless {signature}"
+    version = f"refless {signature}"
     return as_json(
         [
             {
                 "data": row,
-                "predictions": [{"model_version": made, "score": priority, "result": []}],
+                "predictions": [{"model_version": version, "score": priority, "result": []}],
             }
             for row, priority in _ranked(rows)
         ]
@@ -31,14 +31,14 @@ def argilla_records(rows: Sequence[Mapping[str, Cell]], names: Mapping[str, str]
     Args:
         rows: the outputs; names: of their columns, by role.
     """
-    fields = [names[role] for role in SHOWN if role in names]
+    fields = [names[role] for role in VISIBLE if role in names]
     records = []
     for row, priority in _ranked(rows):
         hidden = {name: cell for name, cell in row.items() if name not in fields}
-        own = hidden.pop(names.get("id", ""), None)
+        name = hidden.pop(names.get("id", ""), None)
         records.append(
             {
-                "id": own,
+                "id": name,
                 "fields": {name: row[name] for name in fields},
                 "metadata": {**hidden, "priority": priority},
                 "suggestions": {},
@@ -53,8 +53,8 @@ def _ranked(
     rows: Sequence[Mapping[str, Cell]],
 ) -> list[tuple[dict[str, Cell], float]]:
     """Each row without empty cells, and its priority: 1 for the first, above 0 for the last."""
-    kept: list[dict[str, Cell]] = [
+    filled: list[dict[str, Cell]] = [
         {name: cell for name, cell in row.items() if cell is not None and cell == cell}
         for row in rows
     ]
-    return [(row, (len(rows) - i) / len(rows)) for i, row in enumerate(kept)]
+    return [(row, (len(rows) - i) / len(rows)) for i, row in enumerate(filled)]

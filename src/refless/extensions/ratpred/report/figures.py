@@ -9,14 +9,15 @@ from refless.commands.texts import MOST_POINTS
 from refless.extensions.ratpred.report.course import Course, Trained
 from refless.registry.arrays import FloatArray
 from refless.registry.plural import counted
-from refless.report.charts import Series, cloud, curves, whole
+from refless.report.charts import Dot, Mark, Series, chart
 from refless.report.document import Figure, Key, Section, Table
-from refless.report.plot import Axis, axis_over
+from refless.report.plot import Axis, axis_over, whole_numbers
 from refless.report.wording import measure, number
 from refless.stats.intervals import UNDEFINED
 
 SHOWN = 12  # epochs of a curve in its table
 MOST_KNOTS = 40  # epochs of a curve whose points are drawn
+SINGLE, LARGEST = 4.0, 14.0  # radius of a point of one text, and of the most texts
 HALF = 0.5  # what the axis of correlations reaches at least: less would blow up noise
 LATE = 0.1  # share of the epochs, the last ones, in which the best one suggests that more may help
 CHOICE = (
@@ -34,7 +35,7 @@ def scatter_section(trained: Trained) -> tuple[Section, ...]:
     if len(human) == 0:
         return ()
     units = "0 to 1" if trained.model.about["scale"] else "in the raters' units"
-    table = _places(values, human)
+    table, dots = _places(values, human)
     caption = "The texts of the validation split"
     several = len(table.rows) < len(human)
     caption += "; where several fall together the point is larger." if several else "."
@@ -42,14 +43,14 @@ def scatter_section(trained: Trained) -> tuple[Section, ...]:
         caption += " Estimates are rounded to the steps of the ratings."
     if len(human) < trained.agreement.n:
         caption += f" {len(human):,} of {counted(trained.agreement.n, 'text')}, drawn at random."
-    svg = cloud(
-        values,
-        human,
+    svg = chart(
         axis_over(values.tolist(), f"estimate, {units}"),
         axis_over(human.tolist(), f"mean rating by people, {units}"),
         f"Scatter plot of {counted(len(human), 'text')} of the validation split, "
         "estimate across and mean rating upwards. Spearman "
         f"{measure(trained.agreement, 'spearman')}.",
+        dots=dots,
+        diagonal=True,
     )
     keys = (Key(name="texts", style="dot"), Key(name="estimate = rating", style="mark c2"))
     figure = Figure(svg=svg, caption=caption, table=table, keys=keys)
@@ -65,23 +66,25 @@ def _drawn(validation: FloatArray, seed: int) -> FloatArray:
     return validation[:, np.random.default_rng(seed).permutation(order)[:MOST_POINTS]]
 
 
-def _places(values: FloatArray, human: FloatArray) -> Table:
-    places, counts = np.unique(np.stack([values, human]), axis=1, return_counts=True)
-    return Table(
+def _places(values: FloatArray, human: FloatArray) -> tuple[Table, list[Dot]]:
+    """Where texts are, with how many fall together: the area of a point tells it."""
+    unique, counts = np.unique(np.stack([values, human]), axis=1, return_counts=True)
+    places = [*zip(*unique.tolist(), counts.tolist(), strict=True)]
+    radius = min(SINGLE, LARGEST / math.sqrt(counts.max()))
+    dots = [Dot(x=x, y=y, radius=radius * math.sqrt(count)) for x, y, count in places]
+    table = Table(
         header=("estimate", "people", "texts"),
-        rows=tuple(
-            (number(value), number(people), str(count))
-            for (value, people), count in zip(places.T.tolist(), counts.tolist(), strict=True)
-        ),
+        rows=tuple((number(value), number(people), str(count)) for value, people, count in places),
         numeric=(True, True, True),
     )
+    return table, dots
 
 
 def epochs_sections(trained: Trained, networks: Sequence[Course]) -> tuple[Section, ...]:
     """Each network epoch by epoch, all on the same axes."""
     most = max(len(course.epochs) for course in networks)
     axes = (
-        whole(axis_over([1.0, float(most)], "epoch")),
+        whole_numbers(axis_over([1.0, float(most)], "epoch")),
         axis_over(
             [0.0, HALF, *_all(networks, "pearson"), *_all(networks, "spearman")],
             "correlation, validation split",
@@ -149,7 +152,11 @@ def _figure(
     ]
     early = (0.5, course.synthetic + 0.5) if course.synthetic else UNDEFINED
     label = f"{y.label} by epoch. {caption}"
-    svg = curves(series, x, y, label, at=places[course.kept], shaded=early)
+    marks = [
+        Mark(value=math.nan, style="c2", interval=early),
+        Mark(value=places[course.kept], style="c3"),
+    ]
+    svg = chart(x, y, label, series=series, marks=marks)
     drawn = (Key(name=name.capitalize(), style=f"line c{i}") for i, name in enumerate(names))
     shaded = (SYNTHETIC,) if course.synthetic else ()
     return Figure(svg=svg, caption=caption, table=table, keys=(*drawn, KEPT, *shaded))
