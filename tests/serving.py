@@ -17,9 +17,9 @@ from typing import Any
 from command_line import headlines
 from refless.data.records import Outputs
 from refless.extensions.serve.access import Access
-from refless.extensions.serve.exports import EXPORTS, Row, kept, ratings_of
+from refless.extensions.serve.exports import EXPORTS, Row, ratings_of, snapshot
 from refless.extensions.serve.rate import url_of
-from refless.extensions.serve.result import Asked
+from refless.extensions.serve.result import Task
 from refless.extensions.serve.store import OWNER, Event, Rater, Store
 
 BINARIES = Path("/usr/lib/postgresql/15/bin")
@@ -41,9 +41,9 @@ def outputs(n: int = 12, systems: int = 2) -> Outputs:
     )
 
 
-def opened(url: str, asked: Asked | None = None, found: Outputs | None = None) -> Store:
+def opened(url: str, asked: Task | None = None, found: Outputs | None = None) -> Store:
     """A store of these outputs, each asked about alone, or in pairs."""
-    asked, found = asked or Asked(), found or outputs()
+    asked, found = asked or Task(), found or outputs()
     n = len(found)
     size = {"rating": 1, "pair": 2, "best": 3}[asked.ask]
     units = [tuple(range(i, i + size)) for i in range(0, n, size)]
@@ -62,7 +62,7 @@ def rate_all(store: Store, rater: Rater, values: Sequence[float] = (1, 2, 3, 4, 
     """Rates whatever the rater is shown; how many ratings that were."""
     unit, n = store.next_unit(rater.id).result()["unit"], 0
     while unit is not None:
-        for name in store.asked.dimensions:
+        for name in store.task.dimensions:
             value = float(values[n % len(values)])
             found = store.save(rater.id, event("rated", unit, dimension=name, value=value)).result()
             n += 1
@@ -78,7 +78,7 @@ def exported(store: Store, name: str) -> bytes:
 
 def rows_of(store: Store) -> list[Row]:
     """All ratings as exports have them."""
-    return ratings_of(store.database.read(kept))
+    return ratings_of(store.database.read(snapshot))
 
 
 def client(store: Store) -> Any:

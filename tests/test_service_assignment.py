@@ -17,9 +17,9 @@ from refless.extensions.serve.assignment import (
     SKIPPED,
     Assignment,
 )
-from refless.extensions.serve.result import Asked
+from refless.extensions.serve.result import Task
 
-ASKED = Asked(overlap=0.0, repeat=0.0, lease=10.0)
+TASK = Task(overlap=0.0, repeat=0.0, lease=10.0)
 
 
 def answered(one: Assignment, rater: int, now: float = 0.0, state: str = DONE) -> int | None:
@@ -40,14 +40,14 @@ def everything(one: Assignment, rater: int) -> list[int]:
 
 
 def test_each_item_once_to_one_rater() -> None:
-    one = Assignment(ASKED, [1] * 30)
+    one = Assignment(TASK, [1] * 30)
     assert sorted(everything(one, 1)) == [*range(30)]
     assert everything(one, 2) == []
 
 
 def test_orders_differ_by_rater_and_come_again() -> None:
     """A seed tells a rater's order again; another rater, and another seed, have another."""
-    asked = replace(ASKED, per_item=9)
+    asked = replace(TASK, per_item=9)
     first, again = (everything(Assignment(asked, [1] * 30), 1) for _ in range(2))
     assert first == again
     assert first != everything(Assignment(asked, [1] * 30), 2)
@@ -55,7 +55,7 @@ def test_orders_differ_by_rater_and_come_again() -> None:
 
 
 def test_lease_keeps_others_away_until_it_ends() -> None:
-    one = Assignment(ASKED, [1])
+    one = Assignment(TASK, [1])
     pick = one.pick(1, 0.0)
     assert pick is not None
     one.note(1, pick.item, 0, OPEN, 10.0)
@@ -66,7 +66,7 @@ def test_lease_keeps_others_away_until_it_ends() -> None:
 
 
 def test_undone_rating_opens_the_item_again() -> None:
-    one = Assignment(ASKED, [1] * 5)
+    one = Assignment(TASK, [1] * 5)
     items = everything(one, 1)
     one.note(1, items[0], 0, OPEN, 5.0)
     assert one.pick(2, 4.0) is None
@@ -76,7 +76,7 @@ def test_undone_rating_opens_the_item_again() -> None:
 
 
 def test_skipped_items_are_for_others() -> None:
-    one = Assignment(ASKED, [1] * 3)
+    one = Assignment(TASK, [1] * 3)
     for _ in range(3):
         answered(one, 1, state=SKIPPED)
     assert one.audited == 3
@@ -84,7 +84,7 @@ def test_skipped_items_are_for_others() -> None:
 
 
 def test_active_items_come_in_their_order() -> None:
-    one = Assignment(replace(ASKED, audit=0.0), [1] * 20, active=(7, 3, 11))
+    one = Assignment(replace(TASK, audit=0.0), [1] * 20, active=(7, 3, 11))
     assert [answered(one, 1) for _ in range(3)] == [7, 3, 11]
     pick = one.pick(1, 0.0)
     assert pick is not None
@@ -93,7 +93,7 @@ def test_active_items_come_in_their_order() -> None:
 
 def test_streams_have_their_shares() -> None:
     """800 picks with a share of .25 for the audit: 200 expected, standard deviation 12."""
-    one = Assignment(replace(ASKED, audit=0.25), [1] * 2000, active=tuple(range(2000))[::-1])
+    one = Assignment(replace(TASK, audit=0.25), [1] * 2000, active=tuple(range(2000))[::-1])
     counts: Counter[str] = Counter()
     for _ in range(800):
         pick = one.pick(1, 0.0)
@@ -105,7 +105,7 @@ def test_streams_have_their_shares() -> None:
 
 
 def test_repeats_are_of_old_items_and_no_ratings_of_others() -> None:
-    one = Assignment(replace(ASKED, repeat=0.5), [1] * 40)
+    one = Assignment(replace(TASK, repeat=0.5), [1] * 40)
     shown = []
     while (pick := one.pick(1, 0.0)) is not None:
         one.note(1, pick.item, pick.round, DONE, 0.0)
@@ -130,7 +130,7 @@ def test_audited_items_are_a_random_sample(share: float) -> None:
     runs, told, naive = 400, 0.0, 0.0
     for seed in range(runs):
         liked = random.Random(seed).sample(range(100), 50)
-        one = Assignment(replace(ASKED, seed=seed, overlap=share), [1] * 100, active=tuple(liked))
+        one = Assignment(replace(TASK, seed=seed, overlap=share), [1] * 100, active=tuple(liked))
         lot = []
         for k in range(40):
             pick = one.pick(k % 2, 0.0)
@@ -145,7 +145,7 @@ def test_audited_items_are_a_random_sample(share: float) -> None:
 
 
 def test_shared_items_are_for_everybody() -> None:
-    one = Assignment(replace(ASKED, overlap=0.2), [1] * 20)
+    one = Assignment(replace(TASK, overlap=0.2), [1] * 20)
     for rater in range(1, 6):
         assert {*range(4)} <= {*everything(one, rater)}
     assert one.left(6) == 4
@@ -162,7 +162,7 @@ def test_counts_kept_along_the_way_are_those_of_counting_anew(
     acts: list[tuple[int, int, str]], per_item: int
 ) -> None:
     """What is left, rated, answered, and how far the random sample reaches."""
-    one = Assignment(replace(ASKED, overlap=0.3, per_item=per_item), [1] * 10)
+    one = Assignment(replace(TASK, overlap=0.3, per_item=per_item), [1] * 10)
     state: dict[tuple[int, int], str] = {}
     for rater, item, what in acts:
         one.note(rater, item, 0, what, 0.0, (AUDIT, ACTIVE)[item % 2])
@@ -186,7 +186,7 @@ def test_counts_kept_along_the_way_are_those_of_counting_anew(
 
 def test_a_clock_that_was_ahead_keeps_no_item() -> None:
     """A lease of somebody who was asked a year ahead of now holds no longer than any other."""
-    one = Assignment(Asked(overlap=0.0, repeat=0.0), [1] * 3)
+    one = Assignment(Task(overlap=0.0, repeat=0.0), [1] * 3)
     year = 365 * 24 * 3600.0
     for item in range(3):
         one.note(1, item, 0, OPEN, year + 900)

@@ -21,7 +21,7 @@ from refless.extensions.serve.analysis_worker import looked
 from refless.extensions.serve.app import Latest, rating_app
 from refless.extensions.serve.dashboard import Live, LookFailedError
 from refless.extensions.serve.rate import rate
-from refless.extensions.serve.result import Asked
+from refless.extensions.serve.result import Task
 from refless.extensions.serve.store import Store
 from refless.stats.confidence_sequence import MADE_UP, always_interval
 from serving import client, event, exported, joined, opened, owner_of, rate_all
@@ -44,7 +44,7 @@ def sample(n: int = 60) -> tuple[Outputs, dict[str, float]]:
 def test_look_after_ratings(tmp_path: Path) -> None:
     """The ratings of a person become agreement, systems, a fitted estimator and the next items."""
     outputs, values = sample()
-    store = opened(f"sqlite:///{tmp_path / 'a.sqlite'}", Asked(repeat=0.1), outputs)
+    store = opened(f"sqlite:///{tmp_path / 'a.sqlite'}", Task(repeat=0.1), outputs)
     live = Live(store, "gp", (), tmp_path / "model")
     rater = store.add_rater("").id
     unit = store.next_unit(rater).result()["unit"]
@@ -52,7 +52,7 @@ def test_look_after_ratings(tmp_path: Path) -> None:
         sent = event("rated", unit, value=values[unit["texts"][0]], latency=1500)
         unit = store.save(rater, sent).result()["next"]
     asyncio.run(live._look())
-    found = live.found()
+    found = live.state()
     facts = {name: value for name, value, _ in found["facts"]}
     assert -1 <= float(facts["held-out agreement"]) <= 1
     assert {"with an estimate", "items rated", "drawn by lot", "same again"} <= {
@@ -77,13 +77,13 @@ def test_look_after_ratings(tmp_path: Path) -> None:
 
 def test_ratings_given_before_are_told(tmp_path: Path) -> None:
     """What is estimated rests on them too."""
-    store = opened(f"sqlite:///{tmp_path / 'a.sqlite'}", Asked(), sample()[0])
+    store = opened(f"sqlite:///{tmp_path / 'a.sqlite'}", Task(), sample()[0])
     live = Live(store, "gp", ({"text": "a", "rating": 1}, {"text": "b", "rating": 2}))
-    assert live.found()["state"].endswith("estimates come with 20.")
+    assert live.state()["state"].endswith("estimates come with 20.")
     live.looks.append({"n": 19, "dimensions": {"quality": {**looked(JOB), "said": []}}})
-    assert live.found()["state"].endswith("estimates come with 20.")
+    assert live.state()["state"].endswith("estimates come with 20.")
     live.looks.append({"n": 24, "dimensions": {"quality": {**looked(JOB), "said": []}}})
-    assert live.found()["state"].endswith("estimates from 24 ratings, and 2 given before.")
+    assert live.state()["state"].endswith("estimates from 24 ratings, and 2 given before.")
     store.close()
 
 
@@ -101,7 +101,7 @@ def test_owner_hears_at_once(tmp_path: Path) -> None:
         web.app.state.ended()  # so that the stream ends after what it has to say
         joined(web, store, owner_of(store))
         assert web.get("/owner/live").headers["content-type"].startswith("text/event-stream")
-    found = Live(store, "gp").found()
+    found = Live(store, "gp").state()
     assert json.loads(json.dumps(found)) == found
     assert found["raters"][0]["done"] >= 12
     store.close()
@@ -109,7 +109,7 @@ def test_owner_hears_at_once(tmp_path: Path) -> None:
 
 def test_failed_look_tells_no_text(tmp_path: Path) -> None:
     """What a process says when it fails may quote a text; only the kind of fault is told."""
-    store = opened(f"sqlite:///{tmp_path / 'a.sqlite'}", Asked(repeat=0.0), sample()[0])
+    store = opened(f"sqlite:///{tmp_path / 'a.sqlite'}", Task(repeat=0.0), sample()[0])
     rate_all(store, store.add_rater(""))
     live = Live(store, "gp", ["secret text"])  # type: ignore[list-item]
     with pytest.raises(LookFailedError) as caught:
@@ -141,14 +141,14 @@ def test_fault_of_the_system_does_not_end_the_looks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The second look comes, though the first could not start its process."""
-    store = opened(f"sqlite:///{tmp_path / 'a.sqlite'}", Asked(repeat=0.0))
+    store = opened(f"sqlite:///{tmp_path / 'a.sqlite'}", Task(repeat=0.0))
     live, looks = Live(store, "gp"), 0
     rate_all(store, store.add_rater(""))
 
     async def look() -> None:
         nonlocal looks
         looks += 1
-        live._seen = 0
+        live._count_then = 0
         if looks == 1:
             raise OSError("no process")
         live.end()
@@ -177,7 +177,7 @@ def test_owner_sees_what_the_command_on_the_page_says(tmp_path: Path, earlier: b
     people = [1 + 4 * float(value) for value in pool.human]
     jsonl(before, [{**row, "id": f"b{i}", "rating": people[i]} for i, row in enumerate(rows)])
     result = rate(str(answers), rated=str(before) if earlier else None, scale=(1, 5))
-    store = Store(result.where.database, result.outputs, result.items, result.asked)
+    store = Store(result.where.database, result.outputs, result.items, result.task)
     for _ in range(2):
         rater = store.add_rater("").id
         unit = store.next_unit(rater).result()["unit"]
@@ -200,7 +200,7 @@ def test_owner_sees_what_the_command_on_the_page_says(tmp_path: Path, earlier: b
     ran = run(*words[1:], "--format", "json")
     assert ran.code == 0, ran.err
     pairs = json.loads(ran.out)["pairs"]
-    shown = live.found()["systems"]
+    shown = live.state()["systems"]
     assert len(shown) == len(pairs) == 3
     for one, pair in zip(shown, pairs, strict=True):
         assert (one["first"], one["second"]) == (pair["first"], pair["second"])

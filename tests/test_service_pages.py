@@ -15,12 +15,12 @@ import pytest
 from refless.data.records import Outputs
 from refless.data.tables import Reading, read_pool
 from refless.extensions.serve.access import Access, Pace
-from refless.extensions.serve.exports import EXPORTS, kept
-from refless.extensions.serve.result import Asked, Where
+from refless.extensions.serve.exports import EXPORTS, snapshot
+from refless.extensions.serve.result import Task, Where
 from refless.extensions.serve.store import OWNER, RATER, Store
 from serving import HOSTILE, client, event, exported, joined, opened, outputs, owner_of, rate_all
 
-ASKED = Asked(repeat=0.0, per_item=2)
+TASK = Task(repeat=0.0, per_item=2)
 RATINGS = 2 * 12 + 1  # one item is for all three raters
 ROUTES = [
     ("GET", "/"),
@@ -36,7 +36,7 @@ ROUTES = [
 
 @pytest.fixture
 def store(database: str) -> Iterator[Store]:
-    found = opened(database, ASKED)
+    found = opened(database, TASK)
     owner_of(found)
     yield found
     found.close()
@@ -95,7 +95,7 @@ def test_many_wrong_links_are_too_many(web: Any, store: Store) -> None:
 
 def test_pace_forgets() -> None:
     """The oldest callers are forgotten first, so that strangers fill no memory."""
-    pace = Pace(1, 0.0, most=2)
+    pace = Pace(1, 0.0, limit=2)
     assert [pace.takes(name) for name in ("a", "a", "b", "c", "a")] == [
         True, False, True, True, True]  # fmt: skip
 
@@ -209,7 +209,7 @@ def test_hostile_names_are_escaped(web: Any, store: Store) -> None:
 
 
 def test_hostile_dimension(tmp_path: Path) -> None:
-    found = opened(f"sqlite:///{tmp_path / 'a.sqlite'}", Asked(dimensions=(HOSTILE, '">x')))
+    found = opened(f"sqlite:///{tmp_path / 'a.sqlite'}", Task(dimensions=(HOSTILE, '">x')))
     with client(found) as web:
         joined(web, found, found.add_rater(""))
         assert HOSTILE not in web.get("/").text
@@ -219,7 +219,7 @@ def test_hostile_dimension(tmp_path: Path) -> None:
 def test_owner_reads_which_command_reads_the_export(web: Any, store: Store) -> None:
     """With the scale that was asked for, as docs/rating.md has it."""
     joined(web, store, owner_of(store))
-    low, high = store.asked.scale
+    low, high = store.task.scale
     assert f"refless validate ratings.jsonl --scale {low:g} {high:g}<" in web.get("/").text
 
 
@@ -304,7 +304,7 @@ def test_csv_is_for_spreadsheets(tmp_path: Path) -> None:
     """No text in it is a formula; JSONL has the texts as they are."""
     texts = ("=HYPERLINK(1)", "+1", "plain", "@x")
     found = Outputs(ids=tuple("abcd"), texts=texts, sources=("-s",) * 4)
-    one = opened(f"sqlite:///{tmp_path / 'a.sqlite'}", Asked(repeat=0.0), found)
+    one = opened(f"sqlite:///{tmp_path / 'a.sqlite'}", Task(repeat=0.0), found)
     rate_all(one, one.add_rater(""))
     rows = [*csv.DictReader(io.StringIO(exported(one, "ratings.csv").decode(), newline=""))]
     assert {row["text"] for row in rows} == {"'=HYPERLINK(1)", "'+1", "plain", "'@x"}
@@ -427,7 +427,7 @@ def test_csv_has_one_row_a_rating(store: Store) -> None:
 
 def test_two_dimensions_are_two_rows(tmp_path: Path) -> None:
     """Each is read back by its name."""
-    asked = Asked(dimensions=("fluency", "sense"), repeat=0.0)
+    asked = Task(dimensions=("fluency", "sense"), repeat=0.0)
     found = opened(f"sqlite:///{tmp_path / 'a.sqlite'}", asked)
     rate_all(found, found.add_rater(""), values=(1, 4))
     path = tmp_path / "ratings.jsonl"
@@ -447,7 +447,7 @@ def test_audit_export_goes_into_compare(store: Store, tmp_path: Path) -> None:
         sent = event("rated", unit, value=1.0 + k % 5)
         unit = store.save(rater, sent).result()["next"]
     drawn = store.assignment.audited
-    assert store.database.read(kept).drawn == drawn > 0
+    assert store.database.read(snapshot).drawn == drawn > 0
     rows = [json.loads(line) for line in exported(store, "audit.jsonl").splitlines()]
     assert len(rows) == drawn
     assert {row["probability"] for row in rows} <= {drawn / 12}

@@ -44,7 +44,7 @@ class Access:
 
     def by_link(self, token: str) -> Rater | None:
         """Whose link this is; None for one that is forged or revoked."""
-        return self._rater(self._said("link", token), 2)
+        return self._rater(self._parts("link", token), 2)
 
     def cookie(self, role: str) -> str:
         """The name of a role's cookie: browsers send those of all ports of a host."""
@@ -52,9 +52,9 @@ class Access:
 
     def by_session(self, request: HTTPConnection, role: str) -> Rater | None:
         """Who is asking in that role; None without a session that holds."""
-        said = self._said("session", request.cookies.get(self.cookie(role), ""))
-        rater = self._rater(said, 3)
-        fresh = rater is not None and rater.role == role and abs(time.time() - said[2]) < MONTH
+        parts = self._parts("session", request.cookies.get(self.cookie(role), ""))
+        rater = self._rater(parts, 3)
+        fresh = rater is not None and rater.role == role and abs(time.time() - parts[2]) < MONTH
         return rater if fresh else None
 
     def csrf(self, request: HTTPConnection, role: str) -> str:
@@ -67,19 +67,19 @@ class Access:
     def _signer(self, salt: str) -> URLSafeSerializer:
         return URLSafeSerializer(self.store.secret, salt=salt)
 
-    def _said(self, salt: str, token: str) -> list[int]:
+    def _parts(self, salt: str, token: str) -> list[int]:
         try:
-            said = self._signer(salt).loads(token)
+            parts = self._signer(salt).loads(token)
         except BadData:
             return []
-        whole = isinstance(said, list) and all(isinstance(one, int) for one in said)
-        return said if whole else []
+        valid = isinstance(parts, list) and all(isinstance(part, int) for part in parts)
+        return parts if valid else []
 
-    def _rater(self, said: list[int], length: int) -> Rater | None:
-        if len(said) != length:
+    def _rater(self, parts: list[int], length: int) -> Rater | None:
+        if len(parts) != length:
             return None
-        rater = self.store.rater(said[0])
-        return rater if rater is not None and rater.link == said[1] > 0 else None
+        rater = self.store.rater(parts[0])
+        return rater if rater is not None and rater.link == parts[1] > 0 else None
 
 
 @dataclass(slots=True)
@@ -87,23 +87,23 @@ class Pace:
     """How often each caller may ask: so many at once, and so many a second after that.
 
     Attributes:
-        burst, rate: of one caller; most: callers that are remembered.
+        burst, rate: of one caller; limit: callers that are remembered.
     """
 
     burst: float
     rate: float
-    most: int = 10_000
-    _left: dict[str, tuple[float, float]] = field(default_factory=dict)
+    limit: int = 10_000
+    _budgets: dict[str, tuple[float, float]] = field(default_factory=dict)
 
     def takes(self, caller: str) -> bool:
         """Whether the caller may ask now; it then counts."""
         now = time.monotonic()
-        left, then = self._left.pop(caller, (self.burst, now))
-        left = min(self.burst, left + (now - then) * self.rate)
-        while len(self._left) >= self.most:
-            self._left.pop(next(iter(self._left)))
-        allowed = left >= 1
-        self._left[caller] = (left - 1 if allowed else left, now)
+        budget, then = self._budgets.pop(caller, (self.burst, now))
+        budget = min(self.burst, budget + (now - then) * self.rate)
+        while len(self._budgets) >= self.limit:
+            self._budgets.pop(next(iter(self._budgets)))
+        allowed = budget >= 1
+        self._budgets[caller] = (budget - 1 if allowed else budget, now)
         return allowed
 
 
@@ -122,8 +122,8 @@ class Guarded:
     `endless` tells the requests whose bodies have no such limit: whoever reads these keeps a part.
     """
 
-    def __init__(self, app: ASGIApp, most: int, endless: Callable[[Scope], bool]) -> None:
-        self.app, self.most, self.endless = app, most, endless
+    def __init__(self, app: ASGIApp, limit: int, endless: Callable[[Scope], bool]) -> None:
+        self.app, self.limit, self.endless = app, limit, endless
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """As ASGI has it."""
@@ -136,7 +136,7 @@ class Guarded:
             nonlocal read
             message = await receive()
             read += len(message.get("body", b""))
-            if read > self.most and not free:
+            if read > self.limit and not free:
                 raise TooLarge
             return message
 
@@ -148,12 +148,12 @@ class Guarded:
             await send(message)
 
         length = Headers(scope=scope).get("content-length", "0")
-        whole = free or (length.isdigit() and int(length[:20]) <= self.most)
+        allowed = free or (length.isdigit() and int(length[:20]) <= self.limit)
         try:
-            if not whole:
-                read = self.most + 1
+            if not allowed:
+                read = self.limit + 1
                 await limited()
             await self.app(scope, limited, headed)
         except TooLarge:
-            told = {"error": f"a body may hold {self.most} bytes"}
-            await JSONResponse(told, 413)(scope, receive, headed)
+            error = {"error": f"a body may hold {self.limit} bytes"}
+            await JSONResponse(error, 413)(scope, receive, headed)

@@ -31,14 +31,14 @@ from refless.evaluation.rater_agreement import rater_agreement
 from refless.evaluation.subsample import drawn_rows
 from refless.evaluation.validation import codes
 from refless.extensions.serve.database import engine_of
-from refless.extensions.serve.exports import Kept, kept, ratings_of, repeats_of
+from refless.extensions.serve.exports import Snapshot, ratings_of, repeats_of, snapshot
 from refless.registry.errors import RefLessError
 from refless.registry.plural import counted
 from refless.stats.confidence_sequence import always_interval
 from refless.stats.prediction_powered import UNKNOWN, Answer
 
 POWER = 0.84  # standard errors more, for four times out of five
-AT_MOST = 1_000  # rated texts that are held out
+LIMIT = 1_000  # rated texts that are held out
 AHEAD = 60  # items that are chosen ahead of their being rated
 LOOKS = 10  # at raters, of twice as many ratings each
 FEWEST = 20  # ratings before anything is estimated
@@ -55,49 +55,49 @@ def looked(job: Job) -> dict[str, Any]:
             by one rater; `odd`: what the look before said of odd raters; `model`: a folder for the
             fitted estimator.
     """
-    found: dict[str, Any] = {"n": len(job["ratings"]), "said": [], "systems": [], "active": []}
+    result: dict[str, Any] = {"n": len(job["ratings"]), "said": [], "systems": [], "active": []}
     parts = RATING if job["ask"] == "rating" else CHOICE
     for part in parts:
         try:
-            part(job, found)
+            part(job, result)
         except RefLessError as fault:
-            found["said"].append(str(fault))
-    return found
+            result["said"].append(str(fault))
+    return result
 
 
-def _held_out(job: Job, found: dict[str, Any]) -> None:
+def _held_out(job: Job, result: dict[str, Any]) -> None:
     """How far held-out estimates agree with people, and how far people do.
 
     What was rated before teaches, and is no part of either number.
     """
     if len(job["ratings"]) < FEWEST:
-        found["said"].append(f"Estimates are looked at from {FEWEST} ratings on.")
+        result["said"].append(f"Estimates are looked at from {FEWEST} ratings on.")
         return
     pool, labels = _pooled(job)
     deal = dealt(pool, codes(labels), job["seed"])
     estimator = chosen(job["estimator"], seed=job["seed"])
     estimates, tried = tried_of(estimator, pool, deal.groups, deal.blocks)
-    here = np.isin(pool.ids, [row["id"] for row in job["ratings"]])
-    agreement = trial(tried, deal).on(here)
-    found["spearman"], found["spearman_interval"] = measured("spearman", agreement)
-    found["coverage"] = float(estimates.defined[here].mean())
-    found["odd"] = _odd(job, drift(pool, estimates.values, deal.groups), pool.scale)
-    found["said"] += found["odd"]["said"]
+    new = np.isin(pool.ids, [row["id"] for row in job["ratings"]])
+    agreement = trial(tried, deal).on(new)
+    result["spearman"], result["spearman_interval"] = measured("spearman", agreement)
+    result["coverage"] = float(estimates.defined[new].mean())
+    result["odd"] = _odd(job, drift(pool, estimates.values, deal.groups), pool.scale)
+    result["said"] += result["odd"]["said"]
     agreed = rater_agreement(_pool(job, job["ratings"]), resamples=200)
-    found["alpha"] = agreed.alpha_ordinal
-    found["alpha_interval"] = agreed.alpha_ordinal_interval
-    found["alpha_n"] = agreed.n
+    result["alpha"] = agreed.alpha_ordinal
+    result["alpha_interval"] = agreed.alpha_ordinal_interval
+    result["alpha_n"] = agreed.n
 
 
 def _pooled(job: Job) -> tuple[RatedPool, Sequence[str]]:
     """The rated texts, those of before too, and what is held out together; of many a part."""
     before = job["rated"]
-    if len(before) > AT_MOST:
-        before = random.Random(job["seed"]).sample(before, AT_MOST)  # noqa: S311 - a sample
+    if len(before) > LIMIT:
+        before = random.Random(job["seed"]).sample(before, LIMIT)  # noqa: S311 - a sample
     pool = _pool(job, [*before, *job["ratings"]])
     by_source = len(set(pool.sources)) > FEWEST // 4 and all(pool.sources)
     labels = pool.sources if by_source else pool.ids
-    rows = drawn_rows(pool, labels, AT_MOST, job["seed"])
+    rows = drawn_rows(pool, labels, LIMIT, job["seed"])
     return pool.take(rows), picked(labels, rows)
 
 
@@ -105,7 +105,7 @@ def _pool(job: Job, rows: Rows) -> RatedPool:
     return read_pool(rows, Reading(scale=tuple(job["scale"]))).pool
 
 
-def _odd(job: Job, told: Drift, scale: Scale | None) -> dict[str, Any]:
+def _odd(job: Job, change: Drift, scale: Scale | None) -> dict[str, Any]:
     """Raters who differ from the others, and drifts: asked at each doubling of the ratings.
 
     p-values are corrected for that many looks, so that alike raters are seldom called odd at any.
@@ -113,30 +113,31 @@ def _odd(job: Job, told: Drift, scale: Scale | None) -> dict[str, Any]:
     before, n = job["odd"], len(job["ratings"])
     if before and n < 2 * before["n"]:
         return dict(before)
-    return {"n": n, "said": drifted(corrected(told), scale)}
+    return {"n": n, "said": drifted(corrected(change), scale)}
 
 
-def corrected(found: Drift) -> Drift:
+def corrected(result: Drift) -> Drift:
     """The same with p-values for LOOKS looks (Bonferroni)."""
     names = ("level_p", "follows_p", "drift_p")
     raters = tuple(
-        replace(one, **{name: LOOKS * getattr(one, name) for name in names}) for one in found.raters
+        replace(rater, **{name: LOOKS * getattr(rater, name) for name in names})
+        for rater in result.raters
     )
     trends = {
-        name: one and replace(one, p=LOOKS * one.p)
-        for name, one in (("over_time", found.over_time), ("errors", found.errors))
+        name: trend and replace(trend, p=LOOKS * trend.p)
+        for name, trend in (("over_time", result.over_time), ("errors", result.errors))
     }
-    return replace(found, raters=raters, **trends)
+    return replace(result, raters=raters, **trends)
 
 
-def _repeated(job: Job, found: dict[str, Any]) -> None:
+def _repeated(job: Job, result: dict[str, Any]) -> None:
     """How far raters agree with themselves."""
     pairs = job["repeats"]
-    found["repeats"] = len(pairs)
-    found["same"] = sum(a == b for a, b in pairs) / len(pairs) if pairs else math.nan
+    result["repeats"] = len(pairs)
+    result["same"] = sum(a == b for a, b in pairs) / len(pairs) if pairs else math.nan
 
 
-def _compared(job: Job, found: dict[str, Any]) -> None:
+def _compared(job: Job, result: dict[str, Any]) -> None:
     """The systems, by the ratings of items drawn by lot."""
     systems = {row.get("system") for row in job["outputs"]}
     if len(systems) < 2 or None in systems or not job["audit"]:
@@ -144,23 +145,24 @@ def _compared(job: Job, found: dict[str, Any]) -> None:
     rated = [*job["rated"], *job["audit"]]
     if len({"item" in row for row in rated}) > 1:  # where none has an item, it is the source
         rated = [{"item": row.get("source") or row["id"], **row} for row in rated]
-    result: Any = compare(  # as the command on the owner's page does it
-        job["outputs"], rated=rated, estimator=job["estimator"], scale=tuple(job["scale"]),
-        seed=job["seed"],
-    )  # fmt: skip
-    pairs, (low, high) = result.comparison.pairs, job["scale"]
+    scale = tuple(job["scale"])
+    compared: Any = compare(  # as the command on the owner's page does it
+        job["outputs"], rated=rated, estimator=job["estimator"], scale=scale, seed=job["seed"]
+    )
+    pairs, (low, high) = compared.comparison.pairs, scale
     reach = float(high - low)  # how far ratings can lie apart
-    for pair in pairs:
-        n, it = pair.both_rated + pair.one_rated, pair.answer
-        known = pair.method.startswith("ratings")
-        told = _told(pair.first, pair.second, it if known else UNKNOWN, n, len(pairs), reach)
-        told |= {"difference": it.value, "interval": it.interval}
-        found["systems"].append(told)
-        more = more_to_settle(it, n, pair.items, len(pairs), reach) if known else None
-        found["said"].append(_settled(told, more))
+    for question in pairs:
+        n, answer = question.both_rated + question.one_rated, question.answer
+        complete = question.method.startswith("ratings")
+        certain = answer if complete else UNKNOWN
+        pair = _pair(question.first, question.second, certain, n, len(pairs), reach)
+        pair |= {"difference": answer.value, "interval": answer.interval}
+        result["systems"].append(pair)
+        missing = more_to_settle(answer, n, question.items, len(pairs), reach) if complete else None
+        result["said"].append(_settled(pair, missing))
 
 
-def _told(
+def _pair(
     first: str, second: str, answer: Answer, n: int, questions: int, reach: float = 0.0
 ) -> dict[str, Any]:
     """A difference of two systems, by one look and by any number of them."""
@@ -174,16 +176,16 @@ def _told(
     }
 
 
-def _settled(pair: Mapping[str, Any], more: int | None) -> str:
+def _settled(pair: Mapping[str, Any], missing: int | None) -> str:
     """Whether enough is rated, or how much more it takes; true however often one looks."""
     first, second, (low, high) = pair["first"], pair["second"], pair["always"]
     if low > 0 or high < 0:
         higher, lower = (second, first) if low > 0 else (first, second)
         return f"{higher} is rated higher than {lower}: for this question, enough is rated."
-    if more is None:
+    if missing is None:
         return f"{first} and {second}: rating all items may not settle it."
-    told = counted(more, "more rated item")
-    return f"{first} and {second}: about {told} should settle it, if they differ as it looks."
+    items = counted(missing, "more rated item")
+    return f"{first} and {second}: about {items} should settle it, if they differ as it looks."
 
 
 def more_to_settle(
@@ -202,7 +204,7 @@ def more_to_settle(
     return None
 
 
-def _chosen(job: Job, found: dict[str, Any]) -> None:
+def _chosen(job: Job, result: dict[str, Any]) -> None:
     """Which items would teach the estimator most, and the fitted estimator."""
     if len(job["ratings"]) < FEWEST:
         return
@@ -210,38 +212,39 @@ def _chosen(job: Job, found: dict[str, Any]) -> None:
     rows, scale = [*job["rated"], *job["ratings"]], tuple(job["scale"])
     if job["model"]:
         fit(rows, out_dir=job["model"], estimator=job["estimator"], scale=scale, seed=job["seed"])
-    left = [row for row in job["outputs"] if row["id"] not in rated]
-    if left:
-        result = choose(
-            left, rows, goal="learn", n=AHEAD, estimator=job["estimator"], scale=scale,
+    unrated = [row for row in job["outputs"] if row["id"] not in rated]
+    if unrated:
+        advice = choose(
+            unrated, rows, goal="learn", n=AHEAD, estimator=job["estimator"], scale=scale,
             seed=job["seed"],
         )  # fmt: skip
         place = {row["id"]: i for i, row in enumerate(job["outputs"])}  # one an item
-        found["active"] = [place[result.outputs.ids[i]] for i in result.choice.rows.tolist()]
+        ids = advice.outputs.ids
+        result["active"] = [place[ids[i]] for i in advice.choice.rows.tolist()]
 
 
-def _preferred(job: Job, found: dict[str, Any]) -> None:
+def _preferred(job: Job, result: dict[str, Any]) -> None:
     """How often one system's texts were preferred to another's; a tie is half of both.
 
     Behind the intervals stand two choices that nobody made, one for each side.
     """
     wins: dict[tuple[str, str], dict[str, list[float]]] = {}
     for row in job["audit"]:
-        best, other = row["chosen_system"], row["rejected_system"]
-        first, second = sorted((best, other))
+        best = row["chosen_system"]
+        first, second = sorted((best, row["rejected_system"]))
         value, item = 0.0 if row["tie"] else 1.0 if best == second else -1.0, row.get("item")
         if first != second:
             wins.setdefault((first, second), {}).setdefault(item or row["id"], []).append(value)
     for (first, second), items in sorted(wins.items()):
-        values = [fmean(one) for one in items.values()]
-        n, more = len(values), [*values, 1.0, -1.0]  # else few that agree would seem exact
-        error = stdev(more) / math.sqrt(len(more))
-        answer = Answer(value=fmean(more), error=error, freedom=max(1, n - 1))
-        told = _told(first, second, answer, n, len(wins)) | {"difference": fmean(values)}
+        values = [fmean(votes) for votes in items.values()]
+        n, padded = len(values), [*values, 1.0, -1.0]  # else few that agree would seem exact
+        error = stdev(padded) / math.sqrt(len(padded))
+        answer = Answer(value=fmean(padded), error=error, freedom=max(1, n - 1))
+        pair = _pair(first, second, answer, n, len(wins)) | {"difference": fmean(values)}
         for name in ("interval", "always"):
-            told[name] = tuple(np.clip(told[name], -1, 1).tolist())
-        found["systems"].append(told)
-        found["said"].append(_settled(told, more_to_settle(answer, n, job["items"], len(wins))))
+            pair[name] = tuple(np.clip(pair[name], -1, 1).tolist())
+        result["systems"].append(pair)
+        result["said"].append(_settled(pair, more_to_settle(answer, n, job["items"], len(wins))))
 
 
 Part = Callable[[Job, dict[str, Any]], None]
@@ -249,25 +252,25 @@ RATING: tuple[Part, ...] = (_held_out, _repeated, _compared, _chosen)
 CHOICE: tuple[Part, ...] = (_repeated, _preferred)
 
 
-def job_of(said: Mapping[str, Any], now: Kept, dimension: str) -> Job:
+def job_of(settings: Mapping[str, Any], now: Snapshot, dimension: str) -> Job:
     """What one look needs: what it was told, and the ratings of one dimension."""
 
-    def of(rows: Sequence[dict[str, Any]]) -> Rows:
+    def rows_about(rows: Sequence[dict[str, Any]]) -> Rows:
         return [row for row in rows if row.get("dimension", dimension) == dimension]
 
     return {
         "ask": now.ask,
         "items": len(now.texts),
         "scale": now.scale,
-        "estimator": said["estimator"],
+        "estimator": settings["estimator"],
         "seed": now.seed,
-        "ratings": of(ratings_of(now)),
-        "audit": of(ratings_of(now, audit=True)),
+        "ratings": rows_about(ratings_of(now)),
+        "audit": rows_about(ratings_of(now, audit=True)),
         "repeats": repeats_of(now, dimension),
-        "odd": said["odd"].get(dimension),
-        "rated": of(said["rated"]),
+        "odd": settings["odd"].get(dimension),
+        "rated": rows_about(settings["rated"]),
         "outputs": [row for unit in now.texts for row in unit] if now.ask == "rating" else [],
-        "model": said["model"] if dimension == now.dimensions[0] else "",
+        "model": settings["model"] if dimension == now.dimensions[0] else "",
     }
 
 
@@ -282,14 +285,14 @@ def main() -> None:
     """Looks once at each dimension; people's requests go first."""
     if hasattr(os, "nice"):
         os.nice(10)
-    said = msgspec.json.decode(sys.stdin.buffer.readline())
+    settings = msgspec.json.decode(sys.stdin.buffer.readline())
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    engine = engine_of(said["url"])
-    with engine.connect() as one:
-        now = kept(one)
+    engine = engine_of(settings["url"])
+    with engine.connect() as db:
+        now = snapshot(db)
     engine.dispose()
-    found = {name: looked(job_of(said, now, name)) for name in now.dimensions}
-    sys.stdout.buffer.write(msgspec.json.encode(found))
+    resultts = {name: looked(job_of(settings, now, name)) for name in now.dimensions}
+    sys.stdout.buffer.write(msgspec.json.encode(resultts))
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from importlib.resources import files
 from typing import Any
 
 import anyio
@@ -24,7 +25,6 @@ from refless.commands.compare.run import compare
 from refless.data.tables import Columns, Reading, read_batches
 from refless.estimators import Estimator
 from refless.extensions.serve.access import Pace, caller
-from refless.extensions.serve.openapi import described
 from refless.registry.errors import RefLessError
 from refless.registry.version import __version__
 from refless.report.export import as_jsonl
@@ -33,6 +33,7 @@ MOST_TEXTS = 20_000  # of one request that is no stream
 PIECE = 500  # lines of a stream that are estimated together
 LONGEST = 1 << 20  # bytes of such a line
 STREAM = "application/x-ndjson"
+PATHS = {"/estimate", "/compare", "/metrics", "/healthz"}  # which answer programs, never people
 NO_ESTIMATOR = "there is no estimator yet: it takes 20 ratings"
 Rows = list[dict[str, Any]]
 Line = tuple[int, bytes]  # its number, from 1
@@ -87,8 +88,8 @@ class Api:
         return run
 
     def _let_in(self, request: Request) -> None:
-        said = request.headers.get("authorization", "").encode()
-        if not hmac.compare_digest(said, f"Bearer {self.token}".encode()):
+        header = request.headers.get("authorization", "").encode()
+        if not hmac.compare_digest(header, f"Bearer {self.token}".encode()):
             if not self.pace.takes(caller(request)):
                 raise HTTPException(429, "too many requests")
             raise HTTPException(401, "send the header Authorization: Bearer TOKEN")
@@ -97,21 +98,21 @@ class Api:
 
     async def estimate(self, request: Request) -> Response:
         """An estimate for each text: of a JSON object or array, or line by line."""
-        one = await run_in_threadpool(self.estimator)
-        if one is None:
+        estimator = await run_in_threadpool(self.estimator)
+        if estimator is None:
             raise HTTPException(503, NO_ESTIMATOR)
         if is_stream(request.scope):
-            return Both(self._streamed(request, one), media_type=STREAM)
+            return Both(self._streamed(request, estimator), media_type=STREAM)
         rows = rows_in(await request.body())
         if len(rows) > MOST_TEXTS:
             raise HTTPException(
                 413, f"at most {MOST_TEXTS} texts; send a stream of lines ({STREAM})"
             )
-        found = await self._ran(estimates_of, one, rows)
-        told = {**about(one), "estimates": found}
-        return Response(msgspec.json.encode(told), media_type="application/json")
+        estimates = await self._ran(estimates_of, estimator, rows)
+        answer = {**about(estimator), "estimates": estimates}
+        return Response(msgspec.json.encode(answer), media_type="application/json")
 
-    async def _streamed(self, request: Request, one: Estimator) -> AsyncIterator[str]:
+    async def _streamed(self, request: Request, estimator: Estimator) -> AsyncIterator[str]:
         """An answer for each line, in order, as they are ready: an estimate, or an error."""
         lines: list[Line] = []
         number = 0
@@ -121,30 +122,30 @@ class Api:
                 if line.strip():
                     lines.append((number, line))
                 if len(lines) == PIECE:
-                    yield as_jsonl(await self._ran(answers_of, one, lines))
+                    yield as_jsonl(await self._ran(answers_of, estimator, lines))
                     lines = []
         except HTTPException as fault:  # a line without an end, after which there are no others
-            found = await self._ran(answers_of, one, lines)
-            yield as_jsonl([*found, {"error": fault.detail, "line": number + 1}])
+            answers = await self._ran(answers_of, estimator, lines)
+            yield as_jsonl([*answers, {"error": fault.detail, "line": number + 1}])
         except ClientDisconnect:
             return
         else:
-            yield as_jsonl(await self._ran(answers_of, one, lines))
+            yield as_jsonl(await self._ran(answers_of, estimator, lines))
 
     async def compare(self, request: Request) -> Response:
         """Which system is better, as `refless compare --format json` says it."""
-        said = _decoded(await request.body())
-        if not isinstance(said, dict) or not isinstance(said.get("outputs"), list):
+        content = _decoded(await request.body())
+        if not isinstance(content, dict) or not isinstance(content.get("outputs"), list):
             raise HTTPException(400, 'send {"outputs": [...]}, a row for each output')
-        rows = [row_of(one) for one in said["outputs"]]
+        rows = [row_of(entry) for entry in content["outputs"]]
         if len(rows) > MOST_TEXTS:
             raise HTTPException(413, f"at most {MOST_TEXTS} outputs")
-        options = {name: said[name] for name in OPTIONS if name in said}
+        options = {name: content[name] for name in OPTIONS if name in content}
         if "baseline" in options and options["baseline"] not in [row.get("system") for row in rows]:
             raise HTTPException(400, "baseline names none of the systems")  # and never a file
-        one = await run_in_threadpool(self.estimator)
-        if one is not None and not any(row.get("rating") is not None for row in rows):
-            options["rated"] = one.rated
+        estimator = await run_in_threadpool(self.estimator)
+        if estimator is not None and not any(row.get("rating") is not None for row in rows):
+            options["rated"] = estimator.rated
 
         def run() -> dict[str, Any]:
             try:
@@ -194,31 +195,35 @@ class Both(StreamingResponse):
 OPTIONS = ("system", "scale", "selection", "seed", "baseline")
 
 
-def about(one: Estimator) -> dict[str, Any]:
+def about(estimator: Estimator) -> dict[str, Any]:
     """What made the estimates, and their units."""
-    return {"signature": str(one.signature()), "scale": one.rated.scale}
+    return {"signature": str(estimator.signature()), "scale": estimator.rated.scale}
 
 
-def estimates_of(one: Estimator, rows: Rows) -> list[dict[str, Any]]:
+def estimates_of(estimator: Estimator, rows: Rows) -> list[dict[str, Any]]:
     """An estimate a row, as `score` has them: in the raters' units.
 
     Each row has its own, also where ids come twice.
     """
     if not rows:
         return []
-    scores = one.rated.score_names if one.without_scores() is not None else ()
+    scores = estimator.rated.score_names if estimator.without_scores() is not None else ()
     reading = Reading(columns=Columns(score=tuple(scores)))
     (read,) = read_batches(rows, reading, len(rows))
-    found = one.estimate(read.outputs).on(one.rated.scale)
-    columns = zip(
-        found.ids, found.values.tolist(), found.low.tolist(), found.high.tolist(), found.reasons,
-        found.support.tolist(), strict=True,
-    )  # fmt: skip
+    estimates = estimator.estimate(read.outputs).on(estimator.rated.scale)
+    columns = (
+        estimates.ids,
+        estimates.values.tolist(),
+        estimates.low.tolist(),
+        estimates.high.tolist(),
+        estimates.reasons,
+        estimates.support.tolist(),
+    )
     names = ("id", "estimate", "low", "high", "reason", "support")
-    return [dict(zip(names, map(_plain, row), strict=True)) for row in columns]
+    return [dict(zip(names, map(_plain, row), strict=True)) for row in zip(*columns, strict=True)]
 
 
-def answers_of(one: Estimator, lines: Sequence[Line]) -> Rows:
+def answers_of(estimator: Estimator, lines: Sequence[Line]) -> Rows:
     """An estimate for each line of a stream; for one that cannot be read an error in its place."""
     rows: dict[int, dict[str, Any]] = {}
     bad: dict[int, dict[str, Any]] = {}
@@ -228,19 +233,19 @@ def answers_of(one: Estimator, lines: Sequence[Line]) -> Rows:
             rows[number] = row
         except HTTPException as fault:
             bad[number] = {"error": fault.detail, "line": number}
-    found = dict(zip(rows, _halved(one, [*rows.items()]), strict=True))
-    return [bad.get(number) or found[number] for number, _ in lines]
+    answers = dict(zip(rows, _halved(estimator, [*rows.items()]), strict=True))
+    return [bad.get(number) or answers[number] for number, _ in lines]
 
 
-def _halved(one: Estimator, rows: Sequence[tuple[int, dict[str, Any]]]) -> Rows:
+def _halved(estimator: Estimator, rows: Sequence[tuple[int, dict[str, Any]]]) -> Rows:
     """Estimates; where a row cannot be used, of each half, until it is alone with its error."""
     try:
-        return estimates_of(one, [row for _, row in rows])
+        return estimates_of(estimator, [row for _, row in rows])
     except RefLessError as fault:
         if len(rows) == 1:
             return [{"error": str(fault), "line": rows[0][0]}]
     half = len(rows) // 2
-    return [*_halved(one, rows[:half]), *_halved(one, rows[half:])]
+    return [*_halved(estimator, rows[:half]), *_halved(estimator, rows[half:])]
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401 - a cell
@@ -249,21 +254,21 @@ def _plain(value: Any) -> Any:  # noqa: ANN401 - a cell
 
 def rows_in(body: bytes) -> Rows:
     """The rows of a request: `{"texts": [...]}`, `{"outputs": [...]}` or an array of either."""
-    said = _decoded(body)
-    if isinstance(said, dict):
-        said = said.get("outputs", said.get("texts"))
-    if not isinstance(said, list):
+    content = _decoded(body)
+    if isinstance(content, dict):
+        content = content.get("outputs", content.get("texts"))
+    if not isinstance(content, list):
         raise HTTPException(400, 'send {"texts": [...]} or {"outputs": [{"text": ...}, ...]}')
-    return [row_of(one) for one in said]
+    return [row_of(entry) for entry in content]
 
 
-def row_of(one: object) -> dict[str, Any]:
+def row_of(entry: object) -> dict[str, Any]:
     """A text, or an object with a text, as a row."""
-    if isinstance(one, str):
-        return {"text": one}
-    if not isinstance(one, dict):
+    if isinstance(entry, str):
+        return {"text": entry}
+    if not isinstance(entry, dict):
         raise HTTPException(400, "each output is a text, or an object with a text")
-    return one
+    return entry
 
 
 def _decoded(body: bytes) -> Any:  # noqa: ANN401 - any JSON
@@ -275,14 +280,14 @@ def _decoded(body: bytes) -> Any:  # noqa: ANN401 - any JSON
 
 async def _lines(request: Request) -> AsyncIterator[bytes]:
     """The lines of a body of any size, as they come."""
-    left = b""
+    tail = b""
     async for piece in request.stream():
-        *whole, left = (left + piece).split(b"\n")
-        for line in whole:
+        *lines, tail = (tail + piece).split(b"\n")
+        for line in lines:
             yield line
-        if len(left) > LONGEST:
+        if len(tail) > LONGEST:
             raise HTTPException(413, f"a line may hold {LONGEST} bytes")
-    yield left
+    yield tail
 
 
 async def healthy(_: Request) -> Response:
@@ -291,5 +296,8 @@ async def healthy(_: Request) -> Response:
 
 
 async def openapi(_: Request) -> Response:
-    """What this API takes and gives."""
-    return JSONResponse(described())
+    """The OpenAPI description of this API."""
+    text = files("refless.extensions.serve").joinpath("static", "openapi.json").read_bytes()
+    description = json.loads(text)
+    description["info"]["version"] = __version__
+    return JSONResponse(description)

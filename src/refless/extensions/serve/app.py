@@ -27,11 +27,10 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from refless.estimators import Estimator
 from refless.estimators.saved import FITTED, opened
 from refless.extensions.serve.access import Access, Guarded, Pace
-from refless.extensions.serve.api import Api, is_stream
+from refless.extensions.serve.api import PATHS, Api, is_stream
 from refless.extensions.serve.dashboard import Live
 from refless.extensions.serve.database import back_up
-from refless.extensions.serve.openapi import described
-from refless.extensions.serve.pages import Pages, told_of
+from refless.extensions.serve.pages import Pages, error_page
 from refless.extensions.serve.result import RateResult, ServeResult, Where
 from refless.extensions.serve.store import OWNER, Store
 from refless.registry.errors import RefLessError, UsageError
@@ -108,7 +107,7 @@ class Latest:
 def _counts(store: Store) -> dict[str, float]:
     """What /metrics says of the ratings."""
     return {
-        "ratings": store.assignment.ratings * len(store.asked.dimensions),
+        "ratings": store.assignment.ratings * len(store.task.dimensions),
         "items": len(store.units),
         "items_rated": store.assignment.rated,
         "raters": len(store.raters()) - 1,
@@ -125,7 +124,7 @@ def application(
     app = Starlette(
         routes=routes,
         lifespan=lifespan,
-        middleware=[Middleware(Guarded, most=MOST_BYTES, endless=is_stream)],
+        middleware=[Middleware(Guarded, limit=MOST_BYTES, endless=is_stream)],
         exception_handlers=handlers,
     )
     app.state.ended = ended
@@ -135,8 +134,8 @@ def application(
 async def _refused(request: Request, error: HTTPException) -> Response:
     """A page for people; JSON for programs, and for the scripts of pages."""
     people = "text/html" in request.headers.get("accept", "")
-    if people and request.url.path not in described()["paths"]:
-        return HTMLResponse(told_of(error), error.status_code)
+    if people and request.url.path not in PATHS:
+        return HTMLResponse(error_page(error), error.status_code)
     return JSONResponse({"error": error.detail}, error.status_code, error.headers)
 
 
@@ -179,7 +178,7 @@ def run_rating(result: RateResult) -> None:
         back_up(result.where.database, Path(result.backup))
         say(f"wrote {result.backup}")
         return
-    store = Store(result.where.database, result.outputs, result.items, result.asked)
+    store = Store(result.where.database, result.outputs, result.items, result.task)
     token, told = api_token()
     try:
         with tempfile.TemporaryDirectory(prefix="refless-") as folder:
@@ -195,15 +194,15 @@ def run_rating(result: RateResult) -> None:
 
 def links(store: Store, result: RateResult) -> list[str]:
     """The owner's link, which is new each time, and those of raters."""
-    access, there = Access(store), store.raters()
-    owner = next((one for one in there if one.role == OWNER), None)
+    access, known = Access(store), store.raters()
+    owner = next((rater for rater in known if rater.role == OWNER), None)
     owner = store.add_rater("", OWNER) if owner is None else store.renew(owner)
-    others = [one for one in there if one.role != OWNER and one.link > 0]
-    while len(others) < result.raters:
-        others.append(store.add_rater(""))
-    shown = [("owner", owner), *((f"rater {one.name}", one) for one in others)]
+    invited = [rater for rater in known if rater.role != OWNER and rater.link > 0]
+    while len(invited) < result.raters:
+        invited.append(store.add_rater(""))
+    people = [("owner", owner), *((f"rater {rater.name}", rater) for rater in invited)]
     base = _address(result.where)
-    return [f"{name}: {base}/join/{access.link(one)}" for name, one in shown]
+    return [f"{name}: {base}/join/{access.link(rater)}" for name, rater in people]
 
 
 def _address(where: Where) -> str:
@@ -265,16 +264,16 @@ class Impatient(H11Protocol):
 def _bound(where: Where) -> socket.socket:
     """A socket that listens there; raises UsageError where it cannot."""
     family = socket.AF_INET6 if ":" in where.host else socket.AF_INET
-    found = socket.socket(family)
-    found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    bound = socket.socket(family)
+    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        found.bind((where.host, where.port))
+        bound.bind((where.host, where.port))
     except OSError as fault:
-        found.close()
+        bound.close()
         why = fault.strerror or str(fault)
         said = f"cannot listen on {where.host}, port {where.port} ({why}); name others with --host "
         raise UsageError(f"{said}and --port") from fault
-    return found
+    return bound
 
 
 def configured(app: Starlette, where: Where) -> uvicorn.Config:

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from refless.extensions.serve.result import Asked
+from refless.extensions.serve.result import Task
 
 WINDOW = 4  # open items of the audit's order of which each rater is shown one
 APART = 8  # items between the first and the second showing of one
@@ -45,7 +45,7 @@ class Assignment:
         active: places, the most telling first.
     """
 
-    asked: Asked
+    task: Task
     sizes: Sequence[int]
     active: tuple[int, ...] = ()
     _seen: dict[int, dict[tuple[int, int], str]] = field(default_factory=dict)
@@ -65,12 +65,12 @@ class Assignment:
         self._done = [0] * len(self.sizes)
         self._skipped = [0] * len(self.sizes)
         self._closed = self.shared
-        self._missing = self.asked.per_item * (len(self.sizes) - self.shared)
+        self._missing = self.task.per_item * (len(self.sizes) - self.shared)
 
     @property
     def shared(self) -> int:
         """Items that every rater is shown: the first ones, of all a random sample."""
-        return min(len(self.sizes), round(self.asked.overlap * len(self.sizes)))
+        return min(len(self.sizes), round(self.task.overlap * len(self.sizes)))
 
     @property
     def audited(self) -> int:
@@ -124,11 +124,11 @@ class Assignment:
         The rater's own seeded numbers decide, so that orders differ and can be told again.
         """
         mine = self._seen.get(rater, {})
-        rng = random.Random(f"{self.asked.seed} {rater} {len(mine)}")  # noqa: S311 - an order
+        rng = random.Random(f"{self.task.seed} {rater} {len(mine)}")  # noqa: S311 - an order
         chance, coin = rng.random(), rng.random()
-        if chance < self.asked.repeat and (old := self._repeatable(mine)):
+        if chance < self.task.repeat and (old := self._repeatable(mine)):
             return self._shown(rng.choice(old), 1, REPEAT, rng)
-        streams = (AUDIT, ACTIVE) if coin < self.asked.audit else (ACTIVE, AUDIT)
+        streams = (AUDIT, ACTIVE) if coin < self.task.audit else (ACTIVE, AUDIT)
         for stream in streams:
             places = self._audit() if stream == AUDIT else self.active
             found = [*self._free(places, mine, rater, now)]
@@ -151,14 +151,14 @@ class Assignment:
         return self.shared - self._common.get(rater, 0) + -(-self._missing // raters)
 
     def _lacks(self, item: int) -> int:
-        return max(0, self.asked.per_item - self._done[item])
+        return max(0, self.task.per_item - self._done[item])
 
     def _is_answered(self, item: int) -> bool:
         return self._done[item] > 0 or self._skipped[item] > 0
 
     def _audit(self) -> Iterator[int]:
         yield from range(self.shared)
-        while self._closed < len(self.sizes) and self._done[self._closed] >= self.asked.per_item:
+        while self._closed < len(self.sizes) and self._done[self._closed] >= self.task.per_item:
             self._closed += 1
         yield from range(self._closed, len(self.sizes))
 
@@ -181,9 +181,9 @@ class Assignment:
         if item < self.shared:
             return True
         leases = self._leases.get(item, {})
-        last = now + self.asked.lease  # of a clock that was ahead nothing holds longer
+        last = now + self.task.lease  # of a clock that was ahead nothing holds longer
         held = sum(now < until <= last for who, until in leases.items() if who != rater)
-        return self._done[item] + held < self.asked.per_item
+        return self._done[item] + held < self.task.per_item
 
     def _repeatable(self, mine: dict[tuple[int, int], str]) -> list[int]:
         """Items that the rater rated long enough ago, and once."""

@@ -40,7 +40,7 @@ class Live:
         self.ended = False
         self.looks = store.fits()
         self.change = asyncio.Event()  # the next one
-        self._seen = 0  # ratings at the last look
+        self._count_then = 0  # ratings at the last look
 
     def touch(self) -> None:
         """Something changed."""
@@ -58,9 +58,9 @@ class Live:
             await until(self.change, PATIENCE)
             try:
                 count = self._count()
-                if self.ended or count < FEWEST or count < self._seen * 1.1 + 1:
+                if self.ended or count < FEWEST or count < self._count_then * 1.1 + 1:
                     continue
-                self._seen = count
+                self._count_then = count
                 await self._look()
             except Exception as fault:  # noqa: BLE001 - a look that failed is no reason to stop
                 why = fault if isinstance(fault, LookFailedError) else type(fault).__name__
@@ -69,15 +69,15 @@ class Live:
 
     def _count(self) -> int:
         """Ratings so far, second ones too."""
-        return self.store.assignment.ratings * len(self.store.asked.dimensions)
+        return self.store.assignment.ratings * len(self.store.task.dimensions)
 
     async def _look(self) -> None:
         """One look at each dimension; what it finds is kept, and what teaches most comes next."""
-        found = await _run(self._job())
-        look = {"n": max(one["n"] for one in found.values()), "dimensions": found}
+        results = await _run(self._job())
+        look = {"n": max(part["n"] for part in results.values()), "dimensions": results}
         await asyncio.to_thread(self.store.keep_fit, look)
         self.looks.append(look)
-        active = next(iter(found.values()))["active"]
+        active = next(iter(results.values()))["active"]
         await asyncio.wrap_future(self.store.set_active(active))
 
     def _job(self) -> bytes:
@@ -88,47 +88,52 @@ class Live:
                 "url": self.store.database.url,
                 "estimator": self.estimator,
                 "rated": self.rated,
-                "odd": {name: one.get("odd") for name, one in last.items()},
+                "odd": {name: part.get("odd") for name, part in last.items()},
                 "model": str(self.model or ""),
             }
         )
 
-    def found(self) -> dict[str, Any]:
+    def state(self) -> dict[str, Any]:
         """What the page shows, out of what is known without asking the database for ratings."""
         assignment, of = self.store.assignment, len(self.store.units)
-        raters = [self._rater(one) for one in self.store.raters() if one.role == RATER]
+        raters = [self._rater(rater) for rater in self.store.raters() if rater.role == RATER]
         look: dict[str, Any] = self.looks[-1] if self.looks else {"n": 0, "dimensions": {}}
-        many = len(self.store.asked.dimensions) > 1
+        busy = sum(rater["done"] > 0 for rater in raters)
+        parts, several = look["dimensions"].items(), len(self.store.task.dimensions) > 1
         return {
             "state": f"{counted(self._count(), 'rating')} of {assignment.rated:,} of {of:,} items; "
             f"{self._estimated(look)}.",
             "facts": [
                 ["items rated", f"{assignment.rated:,}", f"of {of:,}"],
                 ["drawn by lot", f"{assignment.audited:,}", "rated or skipped"],
-                ["raters", str(sum(one["done"] > 0 for one in raters)), f"of {len(raters)} asked"],
+                [
+                    "raters",
+                    str(busy),
+                    f"of {len(raters)} asked",
+                ],
                 *(
                     fact
-                    for name, one in look["dimensions"].items()
-                    for fact in facts_of(one, f"{name}: " if many else "")
+                    for name, part in parts
+                    for fact in facts_of(part, f"{name}: " if several else "")
                 ),
             ],
             "said": [
-                f"{name}: {line}" if many else line
-                for name, one in look["dimensions"].items()
-                for line in one["said"]
+                f"{name}: {line}" if several else line
+                for name, part in parts
+                for line in part["said"]
             ],
             "systems": [
-                {**pair, "second": f"{name}: {pair['second']}" if many else pair["second"]}
-                for name, one in look["dimensions"].items()
-                for pair in one["systems"]
+                {**pair, "second": f"{name}: {pair['second']}" if several else pair["second"]}
+                for name, part in parts
+                for pair in part["systems"]
             ],
-            "curve": [point for one in self.looks for point in _point(one)],
+            "curve": [point for earlier in self.looks for point in _point(earlier)],
             "raters": raters,
         }
 
     def _estimated(self, look: Mapping[str, Any]) -> str:
         """What the estimates rest on."""
-        if self.store.asked.ask != "rating":
+        if self.store.task.ask != "rating":
             return "of choices there are no estimates"
         if look["n"] < ESTIMATED:
             soon = self._count() >= ESTIMATED
@@ -138,14 +143,14 @@ class Live:
         before = f", and {len(self.rated):,} given before" if self.rated else ""
         return f"estimates from {look['n']:,} ratings{before}"
 
-    def _rater(self, one: Rater) -> dict[str, Any]:
+    def _rater(self, rater: Rater) -> dict[str, Any]:
         """How far a rater is, and how long an item takes them (median of the latest)."""
-        states, seconds = self.store.assignment.states(one.id), self.store.seconds.get(one.id)
+        states, seconds = self.store.assignment.states(rater.id), self.store.seconds.get(rater.id)
         return {
-            "id": one.id,
-            "name": one.name,
-            "note": one.note,
-            "active": one.link > 0,
+            "id": rater.id,
+            "name": rater.name,
+            "note": rater.note,
+            "active": rater.link > 0,
             "done": states[DONE],
             "skipped": states[SKIPPED],
             "pace": round(median(seconds), 1) if seconds else None,
@@ -161,29 +166,29 @@ async def until(change: asyncio.Event, patience: float, breath: float = BREATH) 
 
 def facts_of(look: Mapping[str, Any], before: str) -> list[list[str]]:
     """The numbers of a look: name, value, and what to make of it."""
-    found = []
-    for name, title, more in (
+    facts = []
+    for name, title, about in (
         ("spearman", "held-out agreement", "Spearman of estimates"),
         ("alpha", "raters agree", "Krippendorff's alpha"),
     ):
         if (value := look.get(name)) is not None:
             low, high = look[f"{name}_interval"]
             ends = "" if low is None else f" [{low:.2f}, {high:.2f}]"
-            found.append([f"{before}{title}", f"{value:.2f}", f"{more}{ends}"])
+            facts.append([f"{before}{title}", f"{value:.2f}", f"{about}{ends}"])
     if (covered := look.get("coverage")) is not None:
-        found.append([f"{before}with an estimate", f"{covered:.0%}", "of the rated texts"])
+        facts.append([f"{before}with an estimate", f"{covered:.0%}", "of the rated texts"])
     if look.get("repeats"):
-        told = f"of {counted(look['repeats'], 'second rating')}"
-        found.append([f"{before}the same again", f"{look['same']:.0%}", told])
-    return found
+        about = f"of {counted(look['repeats'], 'second rating')}"
+        facts.append([f"{before}the same again", f"{look['same']:.0%}", about])
+    return facts
 
 
 def _point(look: Mapping[str, Any]) -> list[list[float]]:
     """The look's place on the curve; nothing where nothing was estimated."""
-    one = next(iter(look["dimensions"].values()))
-    if one.get("spearman") is None:
+    part = next(iter(look["dimensions"].values()))
+    if part.get("spearman") is None:
         return []
-    return [[look["n"], one["spearman"], *one["spearman_interval"]]]
+    return [[look["n"], part["spearman"], *part["spearman_interval"]]]
 
 
 async def _run(job: bytes) -> dict[str, Any]:
@@ -208,5 +213,5 @@ async def _run(job: bytes) -> dict[str, Any]:
     if process.returncode:
         last = (err.decode("utf-8", "replace").strip().split("\n") or [""])[-1]
         raise LookFailedError(last.partition(":")[0])  # what follows may quote a text
-    found: dict[str, Any] = msgspec.json.decode(out)
-    return found
+    results: dict[str, Any] = msgspec.json.decode(out)
+    return results

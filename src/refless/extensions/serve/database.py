@@ -1,4 +1,4 @@
-"""A rating database, SQLite or PostgreSQL: opened, migrated, locked, written by one thread."""
+"""A rating database, SQLite or PostgreSQL: opened, locked, written by one thread."""
 
 import logging
 import os
@@ -12,11 +12,8 @@ from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
 import sqlalchemy as sa
-from alembic import command
-from alembic.config import Config
-from alembic.runtime.migration import MigrationContext
-from alembic.script import ScriptDirectory
 
+from refless.extensions.serve.schema import VERSION, make_tables
 from refless.files.untrusted import is_file
 from refless.files.writing import lock
 from refless.registry.errors import InputError, MissingExtraError, RefLessError, UsageError
@@ -51,7 +48,7 @@ class Database:
         try:
             self._lock = self._sole()
             with connected(url), self.engine.begin() as connection:
-                migrate(connection, url)
+                check_schema(connection, url)
         except BaseException:
             self._unlock()
             raise
@@ -179,7 +176,7 @@ def sole_file(path: Path) -> BinaryIO:
         raise UsageError(SOLE)
     os.close(private(path, os.O_CREAT | os.O_RDWR))
     for there in (path, *(path.with_name(f"{path.name}{end}") for end in ("-wal", "-shm"))):
-        if there.exists() and there.stat().st_mode & 0o077:  # made by an older refless
+        if there.exists() and there.stat().st_mode & 0o077:  # such as a copy
             there.chmod(PRIVATE)
     return file
 
@@ -227,24 +224,17 @@ def engine_of(url: str) -> sa.Engine:
     return engine
 
 
-def migrate(connection: sa.Connection, url: str) -> None:
-    """Takes the steps to this version's schema.
+def check_schema(connection: sa.Connection, url: str) -> None:
+    """Makes the tables of a new database.
 
     Raises:
-        InputError: a database that a newer version made.
+        InputError: a database that another version made.
     """
-    config = Config()
-    config.set_main_option("script_location", "refless.extensions.serve:migrations")
-    config.set_main_option("path_separator", "os")
-    config.attributes["connection"] = connection
-    scripts = ScriptDirectory.from_config(config)
-    there = MigrationContext.configure(connection).get_current_revision()
-    known = {one.revision for one in scripts.walk_revisions()}
-    if there is not None and there not in known:
+    version = make_tables(connection)
+    if version != VERSION:
         hidden = sa.make_url(url).render_as_string(hide_password=True)
-        found = f"a newer refless made this database (schema {there})"
-        raise InputError(found, path=hidden, remedy="update refless, or name another --database")
-    command.upgrade(config, "head")
+        problem = f"another refless made this database (schema {version})"
+        raise InputError(problem, path=hidden, remedy="use that one, or name another --database")
 
 
 def back_up(url: str, target: Path) -> None:

@@ -20,7 +20,7 @@ COLUMNS = ("id", "source", "item", "system", "task", "text")  # of a text, as ex
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Kept:
+class Snapshot:
     """What a database holds at one moment; any process can read it, also while it is served.
 
     Attributes:
@@ -40,29 +40,31 @@ class Kept:
     drawn: int
 
 
-def kept(one: sa.Connection) -> Kept:
+def snapshot(db: sa.Connection) -> Snapshot:
     """What there is now."""
-    said = {row.name: row.value for row in one.execute(sa.select(settings))}
-    rows = one.execute(sa.select(items).order_by(items.c.id)).all()
+    values = {row.name: row.value for row in db.execute(sa.select(settings))}
+    rows = db.execute(sa.select(items).order_by(items.c.id)).all()
     texts = [
         [{"source": row.source, "item": row.item, "task": row.task, **text}
          for text in json.loads(row.texts)]
         for row in rows
     ]  # fmt: skip
-    there = [name for name in COLUMNS if any(one.get(name) for unit in texts for one in unit)]
-    return Kept(
-        ask=json.loads(said["ask"]),
-        scale=tuple(json.loads(said["scale"])),
-        dimensions=tuple(json.loads(said["dimensions"])),
-        seed=json.loads(said["seed"]),
+    columns = [name for name in COLUMNS if any(text.get(name) for unit in texts for text in unit)]
+    return Snapshot(
+        ask=json.loads(values["ask"]),
+        scale=tuple(json.loads(values["scale"])),
+        dimensions=tuple(json.loads(values["dimensions"])),
+        seed=json.loads(values["seed"]),
         names=tuple(row.name for row in rows),
-        texts=tuple(tuple({name: one[name] for name in there} for one in unit) for unit in texts),
-        drawn=one.execute(sql.DRAWN).scalar() or 0,
-        current=one.execute(sql.CURRENT_ROWS).all(),
+        texts=tuple(
+            tuple({name: text[name] for name in columns} for text in unit) for unit in texts
+        ),
+        drawn=db.execute(sql.DRAWN).scalar() or 0,
+        current=db.execute(sql.CURRENT_ROWS).all(),
     )
 
 
-def ratings_of(now: Kept, *, audit: bool = False) -> list[Row]:
+def ratings_of(state: Snapshot, *, audit: bool = False) -> list[Row]:
     """One row a rating: what holds now, without second ratings of one item by one rater.
 
     `probability` is the chance that the item was drawn by lot; items that were only chosen have
@@ -72,33 +74,37 @@ def ratings_of(now: Kept, *, audit: bool = False) -> list[Row]:
         now: what there is.
         audit: whether items that were only chosen are left out.
     """
-    chance = now.drawn / len(now.texts) if now.texts else None
-    found = []
-    for one in now.current:
-        lot = one.item <= now.drawn
-        if one.kind == "skipped" or one.stream == REPEAT or (audit and not lot):
+    chance = state.drawn / len(state.texts) if state.texts else None
+    rows = []
+    for rating in state.current:
+        by_lot = rating.item <= state.drawn
+        if rating.kind == "skipped" or rating.stream == REPEAT or (audit and not by_lot):
             continue
-        about = {"annotator": one.rater_name, "timestamp": _time(one.at), "stream": one.stream}
-        many = {"dimension": one.dimension} if len(now.dimensions) > 1 else {}
-        given = {**about, **many, "probability": chance if lot else None}
-        found += [{**row, **given} for row in _rated(now, one.item - 1, one.value)]
-    return found
+        details = {
+            "annotator": rating.rater_name,
+            "timestamp": _time(rating.at),
+            "stream": rating.stream,
+            **({"dimension": rating.dimension} if len(state.dimensions) > 1 else {}),
+            "probability": chance if by_lot else None,
+        }
+        rows += [{**row, **details} for row in _rated(state, rating.item - 1, rating.value)]
+    return rows
 
 
-def repeats_of(now: Kept, dimension: str) -> list[tuple[float, float]]:
+def repeats_of(now: Snapshot, dimension: str) -> list[tuple[float, float]]:
     """Both ratings of each item that a rater was shown twice."""
-    found: dict[tuple[int, int], dict[int, float]] = {}
-    for one in now.current:
-        if one.kind != "skipped" and one.dimension == dimension:
-            found.setdefault((one.rater, one.item), {})[one.round] = one.value
-    return [(both[0], both[1]) for both in found.values() if len(both) > 1]
+    pairs: dict[tuple[int, int], dict[int, float]] = {}
+    for row in now.current:
+        if row.kind != "skipped" and row.dimension == dimension:
+            pairs.setdefault((row.rater, row.item), {})[row.round] = row.value
+    return [(both[0], both[1]) for both in pairs.values() if len(both) > 1]
 
 
 def _time(at: float) -> str:
     return datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds")
 
 
-def _rated(now: Kept, place: int, value: float) -> list[Row]:
+def _rated(now: Snapshot, place: int, value: float) -> list[Row]:
     """The item with its rating; or the text that was chosen, beside each that was not."""
     texts = now.texts[place]
     if now.ask == "rating":
@@ -108,28 +114,28 @@ def _rated(now: Kept, place: int, value: float) -> list[Row]:
         about.pop(name, None)
     tie = value == TIE
     best = texts[0 if tie else int(value)]
-    others = [one for one in texts if one is not best]
+    losers = [text for text in texts if text is not best]
     return [
         {
             **about,
-            **({"id": f"{about['id']} {k}"} if len(others) > 1 else {}),
+            **({"id": f"{about['id']} {k}"} if len(losers) > 1 else {}),
             "chosen": best["text"],
-            "rejected": other["text"],
+            "rejected": loser["text"],
             "chosen_system": best.get("system", ""),
-            "rejected_system": other.get("system", ""),
+            "rejected_system": loser.get("system", ""),
             "tie": tie,
         }
-        for k, other in enumerate(others, 1)
+        for k, loser in enumerate(losers, 1)
     ]
 
 
 def _ratings(form: Callable[[list[Row]], str | bytes], *, audit: bool = False) -> Export:
-    return lambda one: form(ratings_of(kept(one), audit=audit))
+    return lambda db: form(ratings_of(snapshot(db), audit=audit))
 
 
-def _label_studio(one: sa.Connection) -> str:
+def _label_studio(db: sa.Connection) -> str:
     """Tasks with annotations, as Label Studio's own full JSON export has them."""
-    now = kept(one)
+    now = snapshot(db)
     tasks: dict[int, Row] = {}
     done: dict[tuple[int, int], Row] = {}
     for row in now.current:
@@ -151,7 +157,7 @@ def _label_studio(one: sa.Connection) -> str:
                 "result": [],
             }
             task["annotations"].append(mine)
-        kind, value = _said(now.ask, row.value, texts)
+        kind, value = _label_studio_value(now.ask, row.value, texts)
         mine["result"].append(
             {"id": row.uuid, "from_name": row.dimension, "to_name": "text", "type": kind,
              "value": value}
@@ -159,7 +165,7 @@ def _label_studio(one: sa.Connection) -> str:
     return json.dumps([tasks[item] for item in sorted(tasks)], ensure_ascii=False)
 
 
-def _said(ask: str, value: float, texts: Sequence[Row]) -> tuple[str, Row]:
+def _label_studio_value(ask: str, value: float, texts: Sequence[Row]) -> tuple[str, Row]:
     """A rating as Label Studio calls its kind, and as it writes it."""
     if ask == "rating":
         return "number", {"number": value}
@@ -168,7 +174,7 @@ def _said(ask: str, value: float, texts: Sequence[Row]) -> tuple[str, Row]:
     return "pairwise", {} if value == TIE else {"selected": ("left", "right")[int(value)]}
 
 
-def _events(one: sa.Connection) -> str:
+def _events(db: sa.Connection) -> str:
     """Every event as it came, with what was shown."""
     columns = [assigned.c[name] for name in ("round", "position", "sides", "stream",
                                              "probability")]  # fmt: skip
@@ -181,9 +187,9 @@ def _events(one: sa.Connection) -> str:
     )
 
     def rows() -> Iterator[Row]:
-        for row in one.execute(query).mappings():
-            shown = {name: json.loads(row[name]) for name in ("sides", "shown")}
-            yield {**row, **shown, "at": _time(row["at"])}
+        for row in db.execute(query).mappings():
+            details = {name: json.loads(row[name]) for name in ("sides", "shown")}
+            yield {**row, **details, "at": _time(row["at"])}
 
     return as_jsonl([*rows()])
 

@@ -6,10 +6,8 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from importlib.resources import files
-from typing import Any
 
 import msgspec
-from jinja2 import Environment, PackageLoader, select_autoescape
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -26,10 +24,9 @@ from refless.extensions.serve.access import MONTH, Access, Pace, caller
 from refless.extensions.serve.dashboard import BREATH, Live, until
 from refless.extensions.serve.exports import EXPORTS
 from refless.extensions.serve.store import OWNER, RATER, Event, Rater, Store
+from refless.report.templates import rendered
 
-TEMPLATES = Environment(
-    loader=PackageLoader("refless.extensions.serve"), autoescape=select_autoescape(default=True)
-)
+HOME = "refless.extensions.serve"
 STATIC = {"rate.js": "text/javascript", "owner.js": "text/javascript", "service.css": "text/css"}
 NO_LINK = "Open the personal link that you were given."
 BAD_LINK = "This link is not valid, or no longer. Ask for a new one."
@@ -113,22 +110,22 @@ class Pages:
         who = who or self._anybody(request)
         if who is None:
             raise HTTPException(401, NO_LINK)
-        asked = self.store.asked
-        page = TEMPLATES.get_template("owner.html" if who.role == OWNER else "rate.html")
+        task = self.store.task
         setting = {
-            "ask": asked.ask,
-            "dimensions": asked.dimensions,
-            "steps": asked.steps if asked.ask == "rating" else (),
+            "ask": task.ask,
+            "dimensions": task.dimensions,
+            "steps": task.steps if task.ask == "rating" else (),
         }
-        told = {
-            "csrf": self.access.csrf(request, who.role),
-            "setting": json.dumps(setting),
-            "who": who,
-            "asked": asked,
-            "exports": EXPORTS,
-            "compared": self.compared,
-        }
-        return HTMLResponse(page.render(**told))
+        page = rendered(
+            HOME,
+            "owner.html" if who.role == OWNER else "rate.html",
+            csrf=self.access.csrf(request, who.role),
+            setting=json.dumps(setting),
+            asked=task,
+            exports=EXPORTS,
+            compared=self.compared,
+        )
+        return HTMLResponse(page)
 
     async def next(self, request: Request, who: Rater) -> Response:  # noqa: ARG002
         """What to rate next."""
@@ -146,23 +143,23 @@ class Pages:
         except (msgspec.DecodeError, UnicodeDecodeError) as fault:
             raise HTTPException(400, str(fault)) from None
         session = self.access.csrf(request, RATER)[:12]
-        found = await asyncio.wrap_future(self.store.save(who.id, event, session))
+        result = await asyncio.wrap_future(self.store.save(who.id, event, session))
         self.live.touch()
-        return JSONResponse(found)
+        return JSONResponse(result)
 
     async def lived(self, request: Request, who: Rater) -> Response:  # noqa: ARG002
         """What is known so far, again whenever that changes, until the owner leaves."""
 
-        async def told() -> AsyncIterator[str]:
+        async def changes() -> AsyncIterator[str]:
             last = ""
             while not self.live.ended:
                 change, began = self.live.change, time.monotonic()
-                found = json.dumps(await run_in_threadpool(self.live.found))
-                yield f"data: {found}\n\n" if found != last else ": \n\n"
-                last = found
+                state = json.dumps(await run_in_threadpool(self.live.state))
+                yield f"data: {state}\n\n" if state != last else ": \n\n"
+                last = state
                 await until(change, PULSE, max(BREATH, SHARE * (time.monotonic() - began)))
 
-        return StreamingResponse(told(), media_type="text/event-stream")
+        return StreamingResponse(changes(), media_type="text/event-stream")
 
     async def invite(self, request: Request, who: Rater) -> Response:  # noqa: ARG002
         """A link for one more rater."""
@@ -204,10 +201,10 @@ async def static(request: Request) -> Response:
     name = request.path_params["name"]
     if name not in STATIC:
         raise HTTPException(404)
-    text: str = files("refless.extensions.serve").joinpath("static", name).read_text("utf-8")
+    text: str = files(HOME).joinpath("static", name).read_text("utf-8")
     return Response(text, media_type=STATIC[name], headers={"cache-control": "max-age=300"})
 
 
-def told_of(error: Any) -> str:  # noqa: ANN401 - an exception
-    """A page, or a line, that says what is wrong."""
-    return TEMPLATES.get_template("message.html").render(text=error.detail)
+def error_page(error: HTTPException) -> str:
+    """A page that says what is wrong."""
+    return rendered(HOME, "message.html", text=error.detail)

@@ -32,7 +32,7 @@ from refless.commands.rows import outputs_of, told_pool
 from refless.commands.warnings import note
 from refless.data.records import Outputs, RatedPool
 from refless.estimators import ESTIMATORS
-from refless.extensions.serve.result import Ask, Asked, RateResult, Where
+from refless.extensions.serve.result import Ask, RateResult, Task, Where
 from refless.registry.errors import InputError, MissingExtraError, UsageError
 from refless.registry.signature import Signature
 from refless.registry.spec import spec_of
@@ -93,66 +93,66 @@ def rate(
         backup: Copy the database to this file, whole, and end; also while it is being served.
         lease: Seconds for which an item is kept for the rater who was shown it.
     """
-    asked = _asked(ask, scale, dimension, per_item, overlap, repeat, audit, lease, seed)
+    task = _task(ask, scale, dimension, per_item, overlap, repeat, audit, lease, seed)
     check_served(host)
-    if rated is not None and len(asked.dimensions) > 1:
+    if rated is not None and len(task.dimensions) > 1:
         raise UsageError(
             "--rated has ratings of one thing, so it would teach every dimension the same; "
             "name one --dimension, or leave --rated out"
         )
-    found = outputs_of(outputs, rows)
-    if not any(text.strip() for text in found.texts):
+    texts = outputs_of(outputs, rows)
+    if not any(text.strip() for text in texts.texts):
         raise InputError("there is nothing to rate", remedy="give outputs with texts")
     spec = spec_of(chosen(estimator), ESTIMATORS)
-    before = () if rated is None else apart(_rated(rated, rows, asked), found)
-    alike = all(("item" in row) == bool(found.items) for row in before)
+    before = () if rated is None else apart(_rated(rated, rows, task), texts)
+    alike = all(("item" in row) == bool(texts.items) for row in before)
     readable = alike and not rows.given()  # with the columns of exports
     return RateResult(
-        outputs=found,
-        items=_items(found, ask),
+        outputs=texts,
+        items=_items(texts, ask),
         rated=before,
-        asked=asked,
+        task=task,
         where=Where(host=host, port=port, database=_database(database, outputs)),
         estimator=spec,
         raters=max(0, raters),
         backup=backup or "",
-        compared=_compared(outputs, rated, asked, spec) if readable else "",
-        signature=Signature("rate").plus(size=len(found), seed=seed, v=__version__),
+        compared=_compared(outputs, rated, task, spec) if readable else "",
+        signature=Signature("rate").plus(size=len(texts), seed=seed, v=__version__),
     )
 
 
-def _compared(outputs: Rows, rated: Rows, asked: Asked, spec: str) -> str:
+def _compared(outputs: Rows, rated: Rows, task: Task, spec: str) -> str:
     """The command that compares the systems as the owner's page does; none if not all are files."""
     files = [_paths(outputs), _paths(rated)]
-    plain = asked.ask == "rating" and len(asked.dimensions) == 1
+    plain = task.ask == "rating" and len(task.dimensions) == 1
     if not plain or not files[0] or (rated is not None and not files[1]):
         return ""
-    low, high = asked.scale
+    low, high = task.scale
     words = ["refless", "compare", *files[0]]
     words += [word for name in (*files[1], "audit.jsonl") for word in ("--rated", name)]
     words += ["--scale", f"{low:g}", f"{high:g}"]
     words += ["--estimator", spec] * (spec != DEFAULT)
-    words += ["--seed", str(asked.seed)] * (asked.seed != 0)
+    words += ["--seed", str(task.seed)] * (task.seed != 0)
     return shlex.join(words)
 
 
 def _paths(rows: Rows) -> list[str]:
     """Names of files; none if it is no file, or standard input."""
     several = rows if isinstance(rows, list | tuple) else [rows]
-    names = [fspath(one) for one in several if isinstance(one, str | PathLike)]
+    names = [fspath(name) for name in several if isinstance(name, str | PathLike)]
     return names if len(names) == len(several) and "-" not in names else []
 
 
 def check_served(host: str) -> None:
     """Raises MissingExtraError without the extra; says so where others can reach the service."""
-    needed = ("starlette", "uvicorn", "sqlalchemy", "alembic", "itsdangerous")
+    needed = ("starlette", "uvicorn", "sqlalchemy", "itsdangerous")
     if not all(map(find_spec, needed)):
         raise MissingExtraError("a service", "serve")
     if host not in {"127.0.0.1", "localhost", "::1"}:
         note(f"listening on {host}, so that others can reach it: put a proxy with TLS before it")
 
 
-def _asked(
+def _task(
     ask: Ask,
     scale: Sequence[float],
     dimension: Names,
@@ -162,11 +162,11 @@ def _asked(
     audit: float,
     lease: int,
     seed: int,
-) -> Asked:
+) -> Task:
     """How raters are asked; raises UsageError for what cannot be."""
     low, high = scale
-    whole = math.isfinite(low) and math.isfinite(high) and low == int(low) and high == int(high)
-    if not whole or not low < high < low + MOST_STEPS:
+    integral = math.isfinite(low) and math.isfinite(high) and low == int(low) and high == int(high)
+    if not integral or not low < high < low + MOST_STEPS:
         raise UsageError(
             f"--scale needs two whole numbers, the lower one first, for at most {MOST_STEPS} "
             f"buttons; got {low:g} {high:g}"
@@ -174,7 +174,7 @@ def _asked(
     names = tuple(dict.fromkeys(names_in(dimension))) or ("quality",)
     if not all(name.strip() and len(name) <= 100 for name in names):
         raise UsageError("--dimension needs a name")
-    return Asked(
+    return Task(
         ask=ask,
         scale=(low, high),
         dimensions=names,
@@ -199,7 +199,7 @@ def _items(outputs: Outputs, ask: str) -> tuple[tuple[int, ...], ...]:
     groups: dict[str, list[int]] = {}
     for i, label in enumerate(labels):
         groups.setdefault(label, []).append(i)
-    several = [one for one in groups.values() if len(one) > 1]
+    several = [group for group in groups.values() if len(group) > 1]
     if not several:
         raise UsageError(
             f"--ask {ask}: no item has several outputs; items are told by the column item, else "
@@ -207,21 +207,21 @@ def _items(outputs: Outputs, ask: str) -> tuple[tuple[int, ...], ...]:
         )
     if ask == "best":
         return tuple(map(tuple, several))
-    return tuple(pair for one in several for pair in combinations(one, 2))
+    return tuple(pair for group in several for pair in combinations(group, 2))
 
 
-def _rated(rated: Rows, rows: OutputRows, asked: Asked) -> tuple[Mapping[str, Any], ...]:
+def _rated(rated: Rows, rows: OutputRows, task: Task) -> tuple[Mapping[str, Any], ...]:
     """Rows of rated texts, a rating each."""
-    same = {one.name: getattr(rows, one.name) for one in fields(rows)}
-    return rows_of(told_pool(rated, RatedRows(**same, scale=asked.scale)).pool)
+    options = {field.name: getattr(rows, field.name) for field in fields(rows)}
+    return rows_of(told_pool(rated, RatedRows(**options, scale=task.scale)).pool)
 
 
 def apart(rated: Sequence[Mapping[str, Any]], outputs: Outputs) -> tuple[Mapping[str, Any], ...]:
     """Rows of rated texts, none with the id of an output that has another text."""
-    there = dict(zip(outputs.ids, outputs.texts, strict=True))
+    texts = dict(zip(outputs.ids, outputs.texts, strict=True))
     return tuple(
         {**row, "id": f"rated {row['id']}"}
-        if there.get(row["id"], row["text"]) != row["text"]
+        if texts.get(row["id"], row["text"]) != row["text"]
         else row
         for row in rated
     )

@@ -15,7 +15,7 @@ Ask = Literal["rating", "pair", "best"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class Task:
     """How raters are asked.
 
     Attributes:
@@ -85,7 +85,7 @@ class RateResult(Result):
     outputs: Outputs
     items: tuple[tuple[int, ...], ...]
     rated: tuple[Mapping[str, Any], ...] = ()
-    asked: Asked
+    task: Task
     where: Where
     estimator: str
     raters: int = 1
@@ -95,8 +95,8 @@ class RateResult(Result):
     def _shown(self) -> Document:
         """What the terminal shows before the links."""
         what = counted(len(self.items), "item") if len(self.items) != 1 else "1 item"
-        verdict = f"{what} to rate, from {self.asked.scale[0]:g} to {self.asked.scale[1]:g}."
-        if self.asked.ask != "rating":
+        verdict = f"{what} to rate, from {self.task.scale[0]:g} to {self.task.scale[1]:g}."
+        if self.task.ask != "rating":
             verdict = f"{what} to compare, {counted(len(self.items[0]), 'text')} each."
         return Document(title="refless rate", verdict=verdict, sections=(self._kept(),))
 
@@ -108,7 +108,7 @@ class RateResult(Result):
     def _json(self) -> Record:
         shown = self._kept().lines[0].removeprefix("Ratings are kept in ").removesuffix(".")
         return self._record(
-            self.asked, n_items=len(self.items), n_rated=len(self.rated), database=shown
+            self.task, n_items=len(self.items), n_rated=len(self.rated), database=shown
         )
 
 

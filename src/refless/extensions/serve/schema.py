@@ -2,6 +2,7 @@
 
 from sqlalchemy import (
     Column,
+    Connection,
     Float,
     ForeignKey,
     Index,
@@ -12,6 +13,7 @@ from sqlalchemy import (
     UniqueConstraint,
     bindparam,
     insert,
+    inspect,
     select,
     text,
     update,
@@ -107,4 +109,29 @@ DRAWN = text(  # the last item that was drawn by lot, where all before it were r
     "SELECT CASE WHEN first IS NULL THEN (SELECT count(*) FROM items) ELSE (SELECT max(item) "
     "FROM assigned WHERE stream = 'audit' AND item < first) END FROM unseen"
 )
+VERSION = "1"
+VIEW = """
+CREATE VIEW current_ratings AS
+WITH live AS NOT MATERIALIZED (
+  SELECT e.* FROM events e WHERE e.kind IN ('rated', 'changed', 'skipped')
+  AND NOT EXISTS (SELECT 1 FROM events u WHERE u.undoes = e.uuid)
+)
+SELECT a.rater, a.item, a.round, a.position, a.sides, a.stream, l.id, l.uuid, l.assigned,
+  l.kind, l.dimension, l.value, l.reason, l.at, l.shown
+FROM live l JOIN assigned a ON a.id = l.assigned
+WHERE NOT EXISTS (
+  SELECT 1 FROM live n WHERE n.assigned = l.assigned AND n.id > l.id
+  AND (n.dimension = l.dimension OR n.kind = 'skipped' OR l.kind = 'skipped')
+)
+"""
 TIE = -1  # as the value of a pair: neither is better
+
+
+def make_tables(connection: Connection) -> str:
+    """Makes the tables of a new database and the view of what holds now; the schema's version."""
+    if not inspect(connection).has_table("settings"):
+        metadata.create_all(connection)
+        connection.execute(text(VIEW))
+        connection.execute(insert(settings), {"name": "schema", "value": VERSION})
+    query = select(settings.c.value).where(settings.c.name == "schema")
+    return str(connection.execute(query).scalar())

@@ -33,12 +33,12 @@ def serve(
         port: Port to listen on.
     """
     check_served(host)
-    one = _made(rated, chosen(estimator, threads, seed), rows)
+    served = _fitted(rated, chosen(estimator, threads, seed), rows)
     where = Where(host=host, port=port)
-    return ServeResult(estimator=one, where=where, signature=one.signature())
+    return ServeResult(estimator=served, where=where, signature=served.signature())
 
 
-def _made(rated: Argument, estimator: Estimator, rows: ScoredRows) -> Estimator:
+def _fitted(rated: Argument, estimator: Estimator, rows: ScoredRows) -> Estimator:
     """The fitted estimator: out of a folder of `refless fit`, else fitted here."""
     folder = rated[0] if isinstance(rated, list | tuple) and len(rated) == 1 else rated
     if is_saved(folder):

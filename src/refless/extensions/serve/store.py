@@ -19,14 +19,14 @@ from refless.data.records import Outputs
 from refless.extensions.serve import schema as sql
 from refless.extensions.serve.assignment import DONE, OPEN, SKIPPED, Assignment
 from refless.extensions.serve.database import Database
-from refless.extensions.serve.result import Asked
+from refless.extensions.serve.result import Task
 from refless.extensions.serve.schema import TIE, assigned, events, fits, items, raters, settings
 from refless.registry.errors import RefLessError, UsageError
 from refless.registry.signature import digest_of
 
 OWNER, RATER = "owner", "rater"
-KEPT = ("ask", "scale", "dimensions", "seed")  # of how raters are asked: no later run changes them
-OTHER = "name another with --database, or give what it was made with"
+FIXED = ("ask", "scale", "dimensions", "seed")  # of how raters are asked: no later run changes them
+REMEDY = "name another with --database, or give what it was made with"
 PACED = 50  # latest items of a rater that tell how long one takes
 Key = Annotated[int, Meta(ge=0, lt=1 << 31)]
 Word = Annotated[str, Meta(max_length=200)]
@@ -70,14 +70,14 @@ class Store:
     """The ratings of one file of outputs."""
 
     def __init__(
-        self, url: str, outputs: Outputs, units: Sequence[tuple[int, ...]], asked: Asked
+        self, url: str, outputs: Outputs, units: Sequence[tuple[int, ...]], task: Task
     ) -> None:
-        self.asked, self.outputs = asked, outputs
+        self.task, self.outputs = task, outputs
         self.seconds: dict[int, deque[float]] = {}  # that each rater took for the latest items
         self._raters: dict[int, Rater] = {}  # what was read of them; empty to read anew
         self._reading = threading.Lock()  # so that what was read before a change is not kept
         order = [*range(len(units))]
-        random.Random(asked.seed).shuffle(order)  # noqa: S311 - a sample, no secret
+        random.Random(task.seed).shuffle(order)  # noqa: S311 - a sample, no secret
         self.units = [units[i] for i in order]  # by the audit's order
         self.names = [" / ".join(outputs.ids[i] for i in unit) for unit in self.units]
         self.database = Database(url)
@@ -98,23 +98,23 @@ class Store:
         """Everybody who was given a link."""
         columns = [getattr(raters.c, name) for name in Rater.__slots__]
         query = sa.select(*columns).order_by(raters.c.id)
-        return self.database.read(lambda one: [Rater(*row) for row in one.execute(query)])
+        return self.database.read(lambda db: [Rater(*row) for row in db.execute(query)])
 
     def rater(self, key: int) -> Rater | None:
         """The rater of a number."""
         with self._reading:
             if key not in self._raters:
-                self._raters = {one.id: one for one in self.raters()}
+                self._raters = {rater.id: rater for rater in self.raters()}
             return self._raters.get(key)
 
     def add_rater(self, note: str, role: str = RATER) -> Rater:
         """A rater with a pseudonym and a link of their own."""
 
-        def job(one: sa.Connection) -> Rater:
-            n = one.execute(sa.select(sa.func.count()).select_from(raters)).scalar_one()
-            name = "owner" if role == OWNER else f"r{n:02}"
+        def job(db: sa.Connection) -> Rater:
+            number = db.execute(sa.select(sa.func.count()).select_from(raters)).scalar_one()
+            name = "owner" if role == OWNER else f"r{number:02}"
             row = {"name": name, "note": note, "role": role, "link": 1, "joined": time.time()}
-            return Rater(_inserted(one, raters, row), name, note, role, 1)
+            return Rater(_inserted(db, raters, row), name, note, role, 1)
 
         return self.database.write(job).result()
 
@@ -128,44 +128,44 @@ class Store:
 
     def _relinked(self, rater: Rater, link: int) -> Rater:
         change = sa.update(raters).where(raters.c.id == rater.id).values(link=link)
-        self.database.write(lambda one: one.execute(change) and None).result()
+        self.database.write(lambda db: db.execute(change) and None).result()
         with self._reading:
             self._raters = {}
         return replace(rater, link=link)
 
     def next_unit(self, rater: int) -> Future[dict[str, Any]]:
         """What the rater is to rate, kept for them for a while; `unit` None where all is done."""
-        return self.database.write(lambda one: self._guarded(one, lambda: self._next(one, rater)))
+        return self.database.write(lambda db: self._guarded(db, lambda: self._next(db, rater)))
 
     def unit_at(self, rater: int, position: int) -> Future[dict[str, Any]]:
         """What the rater saw at a place of their order, with what they said of it."""
 
-        def job(one: sa.Connection) -> dict[str, Any]:
+        def job(db: sa.Connection) -> dict[str, Any]:
             where = (assigned.c.rater == rater) & (assigned.c.position == position)
-            row = one.execute(sa.select(assigned).where(where)).one_or_none()
+            row = db.execute(sa.select(assigned).where(where)).one_or_none()
             if row is None:
                 raise Refused("you were shown nothing there")
-            return self._told(one, row)
+            return self._view(db, row)
 
         return self.database.write(job)
 
     def save(self, rater: int, event: Event, session: str = "") -> Future[dict[str, Any]]:
         """Keeps an event; tells what now holds of its item, and what comes next."""
 
-        def job(one: sa.Connection) -> dict[str, Any]:
-            return self._guarded(one, lambda: self._saved(one, rater, event, session))
+        def job(db: sa.Connection) -> dict[str, Any]:
+            return self._guarded(db, lambda: self._saved(db, rater, event, session))
 
         return self.database.write(job)
 
     def keep_fit(self, found: Mapping[str, Any]) -> None:
         """Keeps what the ratings were worth at this moment."""
         row = {"at": time.time(), "found": json.dumps(found)}
-        self.database.write(lambda one: one.execute(sa.insert(fits), row) and None).result()
+        self.database.write(lambda db: db.execute(sa.insert(fits), row) and None).result()
 
     def fits(self) -> list[dict[str, Any]]:
         """What was kept of that, in order."""
         query = sa.select(fits.c.found).order_by(fits.c.id)
-        return self.database.read(lambda one: [json.loads(row[0]) for row in one.execute(query)])
+        return self.database.read(lambda db: [json.loads(row[0]) for row in db.execute(query)])
 
     def set_active(self, places: Sequence[int]) -> Future[None]:
         """Which items teach the estimator most."""
@@ -175,40 +175,39 @@ class Store:
 
         return self.database.write(job)
 
-    def _guarded(self, one: sa.Connection, run: Any) -> dict[str, Any]:  # noqa: ANN401 - a function
+    def _guarded(self, db: sa.Connection, run: Any) -> dict[str, Any]:  # noqa: ANN401 - a function
         """Runs; after what failed half-way or was not kept, items are first read anew."""
         if self._sound != self.database.lost:
-            self.assignment = self._assignment(one)
+            self.assignment = self._assignment(db)
             self._sound = self.database.lost
         try:
-            found: dict[str, Any] = run()
+            result: dict[str, Any] = run()
         except Refused:
             raise
         except BaseException:
             self._sound = -1
             raise
-        return found
+        return result
 
-    def _prepared(self, one: sa.Connection) -> str:
+    def _prepared(self, db: sa.Connection) -> str:
         """Writes the items and how they are asked about, or checks them; the secret of links."""
-        kept = {name: getattr(self.asked, name) for name in KEPT}
-        told = {name: json.dumps(value) for name, value in kept.items()}
+        settled = {name: json.dumps(getattr(self.task, name)) for name in FIXED}
         rows = [self._item(place) for place in range(len(self.units))]
-        told["items"] = digest_of([range(len(rows)), [json.dumps(row) for row in rows]])
-        there = {row.name: row.value for row in one.execute(sa.select(settings))}
-        if not there:
-            one.execute(sa.insert(items), rows)
-            there = {**told, "secret": secrets.token_hex(32)}
-            one.execute(sa.insert(settings), [{"name": k, "value": v} for k, v in there.items()])
-        if told["items"] != there["items"]:
-            raise UsageError(f"this database is about other outputs; {OTHER}")
-        for name in KEPT:
-            if told[name] != there[name]:
+        settled["items"] = digest_of([range(len(rows)), [json.dumps(row) for row in rows]])
+        stored = {row.name: row.value for row in db.execute(sa.select(settings))}
+        if "items" not in stored:
+            db.execute(sa.insert(items), rows)
+            stored = {**settled, "secret": secrets.token_hex(32)}
+            db.execute(sa.insert(settings), [{"name": k, "value": v} for k, v in stored.items()])
+        if settled["items"] != stored["items"]:
+            raise UsageError(f"this database is about other outputs; {REMEDY}")
+        for name in FIXED:
+            if settled[name] != stored[name]:
                 raise UsageError(
-                    f"this database was made with {name} {there[name]}, now it is {told[name]}; "
-                    f"{OTHER}"
+                    f"this database was made with {name} {stored[name]}, now it is "
+                    f"{settled[name]}; {REMEDY}"
                 )
-        return str(there["secret"])
+        return str(stored["secret"])
 
     def _item(self, place: int) -> dict[str, Any]:
         """The row of an item."""
@@ -217,34 +216,34 @@ class Store:
         texts = [{"id": outputs.ids[i], "system": systems[i], "text": outputs.texts[i]}
                  for i in unit]  # fmt: skip
         about = {name: getattr(outputs, f"{name}s") for name in ("source", "item", "task")}
-        told = {name: column[unit[0]] if column else None for name, column in about.items()}
-        return {"id": place + 1, "name": self.names[place], "texts": json.dumps(texts), **told}
+        shared = {name: column[unit[0]] if column else None for name, column in about.items()}
+        return {"id": place + 1, "name": self.names[place], "texts": json.dumps(texts), **shared}
 
-    def _assignment(self, one: sa.Connection) -> Assignment:
+    def _assignment(self, db: sa.Connection) -> Assignment:
         active = self.assignment.active if hasattr(self, "assignment") else ()
-        found = Assignment(self.asked, [*map(len, self.units)], active)
-        for row in one.execute(sa.select(assigned).order_by(assigned.c.id)):
-            found.note(row.rater, row.item - 1, row.round, row.state, row.until, row.stream)
-        return found
+        assignment = Assignment(self.task, [*map(len, self.units)], active)
+        for row in db.execute(sa.select(assigned).order_by(assigned.c.id)):
+            assignment.note(row.rater, row.item - 1, row.round, row.state, row.until, row.stream)
+        return assignment
 
-    def _paced(self, one: sa.Connection) -> None:
-        for row in reversed(one.execute(sql.LATEST, {"last": self.asked.dimensions[-1]}).all()):
+    def _paced(self, db: sa.Connection) -> None:
+        for row in reversed(db.execute(sql.LATEST, {"last": self.task.dimensions[-1]}).all()):
             self._took(row.rater, json.loads(row.shown)["latency"])
 
     def _took(self, rater: int, latency: float) -> None:
         self.seconds.setdefault(rater, deque(maxlen=PACED)).append(latency / 1000)
 
-    def _next(self, one: sa.Connection, rater: int) -> dict[str, Any]:
+    def _next(self, db: sa.Connection, rater: int) -> dict[str, Any]:
         now, row = time.time(), None
         if self.assignment.states(rater)[OPEN]:
             where = (assigned.c.rater == rater) & (assigned.c.state == OPEN)
             query = sa.select(assigned).where(where).order_by(assigned.c.position).limit(1)
-            row = one.execute(query).one_or_none()
+            row = db.execute(query).one_or_none()
         if row is None:
             pick = self.assignment.pick(rater, now)
             if pick is None:
                 return {"unit": None, "progress": self._progress(rater)}
-            until = now + self.asked.lease
+            until = now + self.task.lease
             new = {
                 "rater": rater,
                 "item": pick.item + 1,
@@ -256,91 +255,91 @@ class Store:
                 "until": until,
                 "state": OPEN,
             }
-            row = one.execute(sql.SHOW, new).one()
+            row = db.execute(sql.SHOW, new).one()
             self.assignment.note(rater, pick.item, pick.round, OPEN, until, pick.stream)
-        return self._told(one, row)
+        return self._view(db, row)
 
-    def _saved(self, one: sa.Connection, rater: int, event: Event, session: str) -> dict[str, Any]:
-        known = one.execute(sql.EVENT, {"uuid": event.uuid}).one_or_none()
-        if known is not None and known.rater != rater:
+    def _saved(self, db: sa.Connection, rater: int, event: Event, session: str) -> dict[str, Any]:
+        before = db.execute(sql.EVENT, {"uuid": event.uuid}).one_or_none()
+        if before is not None and before.rater != rater:
             raise Refused("this event is somebody else's")
-        row = self._about(one, rater, event, None if known is None else known.assigned)
-        if known is None:
-            values = self._checked(one, event, row)
-            shown = {"session": session, "latency": event.latency, "page": 1}
-            one.execute(
+        row = self._about(db, rater, event, None if before is None else before.assigned)
+        if before is None:
+            values = self._checked(db, event, row)
+            circumstances = {"session": session, "latency": event.latency, "page": 1}
+            db.execute(
                 sa.insert(events),
                 {"uuid": event.uuid, "assigned": row.id, "at": time.time(),
-                 "shown": json.dumps(shown), **values},
+                 "shown": json.dumps(circumstances), **values},
             )  # fmt: skip
-            row = self._settled(one, row, event)
-        found = self._told(one, row)
-        found["saved"] = event.uuid
+            row = self._settled(db, row, event)
+        answer = self._view(db, row)
+        answer["saved"] = event.uuid
         if row.state != OPEN and event.kind != "undone":
-            found["next"] = self._next(one, rater)["unit"]
-        return found
+            answer["next"] = self._next(db, rater)["unit"]
+        return answer
 
-    def _about(self, one: sa.Connection, rater: int, event: Event, known: int | None) -> Any:  # noqa: ANN401 - a row
+    def _about(self, db: sa.Connection, rater: int, event: Event, before: int | None) -> Any:  # noqa: ANN401 - a row
         """What an event is about."""
-        key = event.assigned if known is None else known
-        if event.kind == "undone" and known is None:
-            last = one.execute(_latest(rater)).one_or_none()
+        key = event.assigned if before is None else before
+        if event.kind == "undone" and before is None:
+            last = db.execute(_latest(rater)).one_or_none()
             if last is None:
                 raise Refused("there is nothing to undo")
             key = last.assigned
-        row = one.execute(sql.SHOWN, {"key": key}).one_or_none()
+        row = db.execute(sql.SHOWN, {"key": key}).one_or_none()
         if row is None or row.rater != rater:
             raise Refused("you were not asked this")
         return row
 
-    def _checked(self, one: sa.Connection, event: Event, row: Any) -> dict[str, Any]:  # noqa: ANN401
+    def _checked(self, db: sa.Connection, event: Event, row: Any) -> dict[str, Any]:  # noqa: ANN401
         """The columns of an event; raises Refused for a rating that was not offered."""
         reason = event.reason.replace("\0", "")  # which PostgreSQL cannot hold
         plain = {"kind": event.kind, "dimension": "", "value": None, "reason": reason,
                  "undoes": None}  # fmt: skip
         if event.kind == "undone":
-            return {**plain, "undoes": one.execute(_latest(row.rater)).one().uuid}
+            return {**plain, "undoes": db.execute(_latest(row.rater)).one().uuid}
         if event.kind != "rated":
             return plain
-        if event.dimension not in self.asked.dimensions:
+        if event.dimension not in self.task.dimensions:
             raise Refused("there is no such dimension")
         sides = json.loads(row.sides)
         value = event.value
-        if self.asked.ask == "rating":
-            offered: Sequence[float] = self.asked.steps
+        if self.task.ask == "rating":
+            offered: Sequence[float] = self.task.steps
         else:
-            offered = [*range(len(sides)), *([TIE] if self.asked.ask == "pair" else [])]
+            offered = [*range(len(sides)), *([TIE] if self.task.ask == "pair" else [])]
         if value not in offered:
             raise Refused(f"the rating must be one of {', '.join(map(str, offered))}")
-        if self.asked.ask != "rating" and value is not None and value != TIE:
+        if self.task.ask != "rating" and value is not None and value != TIE:
             value = sides[int(value)]
-        before = event.dimension in self._values(one, row)[0]
+        before = event.dimension in self._values(db, row)[0]
         kind = "changed" if before else "rated"
         return {**plain, "kind": kind, "dimension": event.dimension, "value": value}
 
-    def _settled(self, one: sa.Connection, row: Any, event: Event) -> Any:  # noqa: ANN401 - a row
+    def _settled(self, db: sa.Connection, row: Any, event: Event) -> Any:  # noqa: ANN401 - a row
         """What became of the item by the events there are now; its lease begins anew."""
-        values, skipped = self._values(one, row)
-        whole = len(values) == len(self.asked.dimensions)
-        state = SKIPPED if skipped else DONE if whole else OPEN
-        until = time.time() + self.asked.lease
+        values, skipped = self._values(db, row)
+        complete = len(values) == len(self.task.dimensions)
+        state = SKIPPED if skipped else DONE if complete else OPEN
+        until = time.time() + self.task.lease
         self.assignment.note(row.rater, row.item - 1, row.round, state, until, row.stream)
         if state == DONE and row.state == OPEN:
             self._took(row.rater, event.latency)
-        return one.execute(sql.SETTLE, {"key": row.id, "now": state, "then": until}).one()
+        return db.execute(sql.SETTLE, {"key": row.id, "now": state, "then": until}).one()
 
-    def _values(self, one: sa.Connection, row: Any) -> tuple[dict[str, float], bool]:  # noqa: ANN401
+    def _values(self, db: sa.Connection, row: Any) -> tuple[dict[str, float], bool]:  # noqa: ANN401
         """What now holds of an item: ratings by dimension as stored, and whether it was skipped."""
-        found = one.execute(sql.HOLDS, {"key": row.id}).all()
-        values = {r.dimension: r.value for r in found if r.kind != "skipped"}
-        return values, any(r.kind == "skipped" for r in found)
+        rows = db.execute(sql.HOLDS, {"key": row.id}).all()
+        values = {entry.dimension: entry.value for entry in rows if entry.kind != "skipped"}
+        return values, any(entry.kind == "skipped" for entry in rows)
 
-    def _told(self, one: sa.Connection, row: Any) -> dict[str, Any]:  # noqa: ANN401
+    def _view(self, db: sa.Connection, row: Any) -> dict[str, Any]:  # noqa: ANN401
         """What the page shows of an item: texts alone, nothing of who wrote or estimated them."""
-        values, skipped = self._values(one, row)
+        values, skipped = self._values(db, row)
         sides = json.loads(row.sides)
         which = self.units[row.item - 1]
-        if self.asked.ask != "rating":
+        if self.task.ask != "rating":
             values = {k: v if v == TIE else sides.index(int(v)) for k, v in values.items()}
         unit = {
             "assigned": row.id,
@@ -372,6 +371,6 @@ def _latest(rater: int) -> Any:  # noqa: ANN401 - a query
     )
 
 
-def _inserted(one: sa.Connection, table: sa.Table, row: Mapping[str, Any]) -> int:
+def _inserted(db: sa.Connection, table: sa.Table, row: Mapping[str, Any]) -> int:
     """The key of a new row."""
-    return int(one.execute(sa.insert(table).returning(table.c.id), row).scalar_one())
+    return int(db.execute(sa.insert(table).returning(table.c.id), row).scalar_one())
