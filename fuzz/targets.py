@@ -17,6 +17,7 @@ from unittest import mock
 import numpy as np
 
 from fuzz import making
+from refless.data.choices import choices_in
 from refless.data.tables import (
     Columns,
     Reading,
@@ -25,7 +26,6 @@ from refless.data.tables import (
     ratings,
     read_both,
     read_outputs,
-    read_pairs,
     read_pool,
     read_scored,
     scale_of,
@@ -288,13 +288,12 @@ def _pairs(data: bytes) -> None:
     odd = bool(data) and data[0] % 2 == 1
     columns = Columns(score=("judge",)) if odd else Columns()
     with _piped(data[1:]):
-        found = read_pairs("-", Reading(columns=columns, skip_bad=True))
-    pairs = found.pairs
-    check_texts(pairs.texts)
-    assert set(pairs.outcomes.tolist()) <= {0.0, 0.5, 1.0}
-    assert len(pairs.groups) == len(pairs) > 0
-    assert (pairs.first != pairs.second).all()
-    assert all(type(name) is str for both in pairs.systems for name in both)
+        found = read_pool("-", Reading(columns=columns, skip_bad=True))
+    choices = choices_in(found.pool)
+    check_texts(found.pool)
+    assert ((choices.share >= 0) & (choices.share <= 1)).all()
+    assert len(choices.groups) == len(choices) == len(found.pool) // 2 > 0
+    assert (choices.first != choices.second).all()
     for note in found.notes:
         note.encode("utf-8", "surrogatepass")
 

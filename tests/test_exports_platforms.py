@@ -205,7 +205,6 @@ def test_round_trip(tmp_path_factory: pytest.TempPathFactory, texts: list[dict[i
 @pytest.mark.parametrize(
     ("row", "found"),
     [
-        ({"prompt": "p", "chosen": "a", "rejected": "b"}, "preference pairs .* rate neither"),
         (
             {"run_id": 1, "key": "q", "feedback_source": {}},
             "LangSmith without .*; join them",

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refless.data.tables.pairs import read_pairs
+from refless.data.tables import read_pool
 from refless.extensions.serve.database import LOCK, Database, back_up, file_of
 from refless.extensions.serve.result import Task
 from refless.extensions.serve.schema import CURRENT_ROWS
@@ -242,7 +242,7 @@ def test_the_best_of_several_is_a_pair_with_each_of_the_others(database: str) ->
     assert len(rows) == len({row["id"] for row in rows}) == 8
     told = {(row["chosen"], row["rejected"]) for row in rows}
     assert told == {(one[1], other) for one in seen for other in (one[0], one[2])}
-    assert len(read_pairs(rows).pairs) == 8
+    assert len(read_pool(rows).pool) == 16
     found.close()
 
 

@@ -1,19 +1,30 @@
 """Win rates by hand, and how often their intervals hold."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 
-from refless.data.preferences import Pairs, digest, pairs_of
+from refless.data.records import RatedPool
+from refless.data.tables import read_pool
 from refless.evaluation.wins import rate, wins
 
 
-def arena() -> Pairs:
+def arena() -> RatedPool:
     """Of three sources: n beats m twice, ties once; sides change; one choice is between others."""
-    sides = [((f"s{i}", "x"), (f"s{i}", "y")) for i in (0, 1, 2, 2)]
-    systems = [("m", "n"), ("n", "m"), ("m", "n"), ("m", "o")]
-    return pairs_of(sides, [0, 1, 0.5, 1], annotators=["p", "p", "q", "q"], systems=systems)
+    votes = [("0", "mn", "b", "p"), ("1", "nm", "a", "p"), ("2", "mn", "tie", "q")]
+    return read_pool(
+        [
+            {
+                "prompt": source,
+                "output_a": f"{systems[0]} says",
+                "output_b": f"{systems[1]} says",
+                "winner": winner,
+                "model_a": systems[0],
+                "model_b": systems[1],
+                "rater": rater,
+            }
+            for source, systems, winner, rater in [*votes, ("2", "mo", "a", "q")]
+        ]
+    ).pool
 
 
 def test_rates_by_hand() -> None:
@@ -60,20 +71,3 @@ def test_intervals_hold(chance: float) -> None:
     assert held >= 0.92 * 400
     if chance == 0.5:
         assert shown <= 0.07 * 400
-
-
-def test_digest_is_of_all_that_changes_a_number() -> None:
-    """Systems and scores too; not which text stood first."""
-    sides = [(("s", "x"), ("s", "y"))]
-    given: dict[str, Any] = {"systems": [("A", "B")], "score_names": ("judge",)}
-
-    def told(a: float, b: float, **more: Any) -> str:
-        return digest(pairs_of(sides, [1.0], scores=[((a,), (b,))], **{**given, **more}))
-
-    turned = pairs_of(
-        [(both[1], both[0]) for both in sides], [0.0], scores=[((2.0,), (1.0,))],
-        systems=[("B", "A")], score_names=("judge",),
-    )  # fmt: skip
-    assert digest(turned) == told(1.0, 2.0)
-    assert told(1.0, 2.0) != told(1.0, 0.0)
-    assert told(1.0, 2.0) != told(1.0, 2.0, systems=[("B", "A")])

@@ -8,23 +8,32 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refless.data.preferences import Pairs
-from refless.data.tables import Columns, PairsRead, Reading, holds_pairs, read_pairs, read_pool
+from refless.data.choices import are_choices, choices_in, group_numbers
+from refless.data.records import RatedPool
+from refless.data.tables import Columns, Reading, read_outputs, read_pool
+from refless.data.tables.pools import PoolRead
 from refless.registry.errors import InputError
 from test_tables_formats import write
 
 Row = dict[str, Any]
 
 
-def read(rows: object, **columns: Any) -> PairsRead:
-    return read_pairs(rows, Reading(columns=Columns(**columns)))
+def read(rows: object, **columns: Any) -> PoolRead:
+    return read_pool(rows, Reading(columns=Columns(**columns)))  # type: ignore[arg-type]
 
 
-def told(pairs: Pairs) -> list[tuple[str, str, str, float]]:
-    """Source, texts and outcome of each choice."""
-    texts, sources = pairs.texts.texts, pairs.texts.sources or ("",) * len(pairs.texts)
-    sides = zip(pairs.first.tolist(), pairs.second.tolist(), pairs.outcomes.tolist(), strict=True)
-    return [(sources[a], texts[a], texts[b], won) for a, b, won in sides]
+def told(pool: RatedPool) -> list[tuple[str, str, str, float]]:
+    """Source, two texts and the share that the first won, of each pair."""
+    assert are_choices(pool)
+    choices, sources = choices_in(pool), pool.sources or ("",) * len(pool)
+    sides = zip(choices.first, choices.second, choices.share.tolist(), strict=True)
+    return by_text(*((sources[a], pool.texts[a], pool.texts[b], won) for a, b, won in sides))
+
+
+def by_text(*choices: tuple[str, str, str, float]) -> list[tuple[str, str, str, float]]:
+    """The same with the texts in their own order."""
+    turned = [one if one[1] < one[2] else (one[0], one[2], one[1], 1 - one[3]) for one in choices]
+    return sorted(turned)
 
 
 def chat(*turns: str) -> list[Row]:
@@ -38,7 +47,7 @@ def chat(*turns: str) -> list[Row]:
 def test_chosen_and_rejected_that_tie(tie: object, won: float) -> None:
     """As `rate` exports "neither better", in JSONL and in CSV: half a choice for each."""
     rows = [{"chosen": "a", "rejected": "b", "tie": tie}]
-    assert told(read(rows).pairs) == [("", "a", "b", won)]
+    assert told(read(rows).pool) == by_text(("", "a", "b", won))
 
 
 def test_chosen_and_rejected() -> None:
@@ -48,8 +57,8 @@ def test_chosen_and_rejected() -> None:
         {"prompt": "q", "chosen": "same", "rejected": "same"},
     ]
     found = read(rows)
-    assert told(found.pairs) == [("q", "good", "bad", 1)]
-    assert "1 choice between two equal texts left out" in found.notes
+    assert told(found.pool) == by_text(("q", "good", "bad", 1))
+    assert "the rows: left out: 1 choices between two equal texts" in found.notes
 
 
 @pytest.mark.parametrize(
@@ -63,17 +72,16 @@ def test_chosen_and_rejected() -> None:
 )
 def test_the_prompt_is_what_both_chats_begin_with(row: Row) -> None:
     """Chats as lists, or as JSON in a cell."""
-    assert told(read([row]).pairs) == [("q", "good", "bad", 1)]
+    assert told(read([row]).pool) == by_text(("q", "good", "bad", 1))
 
 
 def test_longer_chats() -> None:
     """Shared turns are the source; what differs is the text, turn by turn."""
     row = {"chosen": chat("a", "b", "c", "good"), "rejected": chat("a", "b", "c", "bad")}
     source = "user: a\nassistant: b\nuser: c"
-    assert told(read([row]).pairs) == [(source, "good", "bad", 1)]
+    assert told(read([row]).pool) == by_text((source, "good", "bad", 1))
     row = {"chosen": chat("a", "b", "c", "d"), "rejected": chat("a", "x")}
-    (found,) = told(read([row]).pairs)
-    assert found == ("a", "assistant: b\nuser: c\nassistant: d", "x", 1)
+    assert told(read([row]).pool) == by_text(("a", "assistant: b\nuser: c\nassistant: d", "x", 1))
 
 
 def test_prompts_within_strings() -> None:
@@ -81,11 +89,11 @@ def test_prompts_within_strings() -> None:
     begin = "\n\nHuman: hi\n\nAssistant: yes?\n\nHuman: q\n\nAssistant:"
     rows = [{"chosen": f"{begin} Gladly so", "rejected": f"{begin} Gladly not"}]
     source = "Human: hi\n\nAssistant: yes?\n\nHuman: q"
-    assert told(read(rows).pairs) == [(source, "Gladly so", "Gladly not", 1)]
+    assert told(read(rows).pool) == by_text((source, "Gladly so", "Gladly not", 1))
     rows = [{"chosen": "question\ngood", "rejected": "question\ngoof"}]
-    assert told(read(rows).pairs) == [("question", "good", "goof", 1)]
+    assert told(read(rows).pool) == by_text(("question", "good", "goof", 1))
     rows = [{"chosen": "I like it", "rejected": "I do not"}]
-    assert told(read(rows).pairs) == [("", "I like it", "I do not", 1)]
+    assert told(read(rows).pool) == by_text(("", "I like it", "I do not", 1))
 
 
 def test_helpsteer() -> None:
@@ -101,8 +109,10 @@ def test_helpsteer() -> None:
         {**base, "preference_strength": -2, "all_preferences_unprocessed": str(people)},
     ]
     found = read(rows)
-    outcomes = [1, 0, 0.5, 1, 0, 1, 0]
-    assert told(found.pairs) == [("q", "one", "two", outcome) for outcome in outcomes]
+    assert told(found.pool) == [
+        ("q", "one", "two", pytest.approx((1 + 0 + 0.5 + 1 + 0 + 1 + 0) / 7))
+    ]
+    assert choices_in(found.pool).votes.tolist() == [7]
     assert "the rows: left out: 3 choices of neither text" in found.notes
 
 
@@ -112,11 +122,10 @@ def test_arena() -> None:
     base |= {"conversation_a": chat("q", "one"), "conversation_b": chat("q", "two")}
     words = ("model_a", "model_b", "tie", "tie (bothbad)", "n")
     rows = [{**base, "question_id": i, "winner": word} for i, word in enumerate(words)]
-    pairs = read(rows).pairs
-    assert [won for *_, won in told(pairs)] == [1, 0, 0.5, 0.5, 0]
-    assert pairs.systems == (("m", "n"),) * 5
-    assert pairs.annotators == ("rater-438c4c7a",) * 5
-    assert pairs.ids == ("0", "1", "2", "3", "4")
+    pool = read(rows).pool
+    assert told(pool) == [("q", "one", "two", pytest.approx(2 / 5))]
+    assert dict(zip(pool.texts, pool.systems, strict=True)) == {"one": "m", "two": "n"}
+    assert pool.ratings.annotators == ("rater-438c4c7a",)
 
 
 @pytest.mark.parametrize(
@@ -127,9 +136,9 @@ def test_arena() -> None:
 def test_plain_tables(ends: tuple[str, str], words: tuple[object, ...], text: str) -> None:
     """Columns that end alike, in a data frame, in CSV and in JSONL."""
     rows = [{f"{text}{ends[0]}": "x", f"{text}{ends[1]}": "y", "winner": word} for word in words]
-    assert [won for *_, won in told(read(rows).pairs)] == [1, 0, 0.5, 1]
+    assert [won for *_, won in told(read(rows).pool)] == [2.5 / 4]
     columns = {name: [row[name] for row in rows] for name in rows[0]}
-    assert told(read(columns).pairs) == told(read(rows).pairs)
+    assert told(read(columns).pool) == told(read(rows).pool)
 
 
 def test_files(tmp_path: Path) -> None:
@@ -139,12 +148,8 @@ def test_files(tmp_path: Path) -> None:
     row = {"prompt": "p", "chosen": "x", "rejected": "z"}
     jsonl = write(tmp_path, "pairs.jsonl", json.dumps(row) + "\n")
     found = read([csv, jsonl])
-    assert told(found.pairs) == [("q", "x", "y", 1), ("q", "x", "y", 0.5), ("p", "x", "z", 1)]
-    assert found.pairs.annotators == ("p", "r", "")
-    assert len(found.pairs.texts) == 4
-    assert holds_pairs(csv)
-    assert holds_pairs([jsonl])
-    assert not holds_pairs(write(tmp_path, "texts.csv", "text,rating\na,1\n"))
+    assert told(found.pool) == [("p", "x", "z", 1), ("q", "x", "y", 0.75)]
+    assert found.pool.ratings.annotators == ("", "p", "r")
     assert any("read as preference pairs" in note for note in found.notes)
 
 
@@ -152,14 +157,14 @@ def test_scores_of_both_texts() -> None:
     """Columns that end, or begin, as those of the texts do; a blank one is missing."""
     rows = [
         {"chosen": "x", "rejected": "y", "judge_chosen": 4, "judge_rejected": "2"},
-        {"chosen": "z", "rejected": "y", "judge_chosen": None, "judge_rejected": 2},
+        {"chosen": "z", "rejected": "w", "judge_chosen": None, "judge_rejected": 2},
     ]
-    texts = read(rows, score=("judge",)).pairs.texts
+    texts = read(rows, score=("judge",)).pool
     scores = dict(zip(texts.texts, texts.scores[:, 0].tolist(), strict=True))
     assert (scores["x"], scores["y"]) == (4, 2)
     assert scores["z"] != scores["z"]
     rows = [{"chosen": "x", "rejected": "y", "chosen_judge": 1, "rejected_judge": 0}]
-    assert read(rows, score=("judge",)).pairs.texts.score_names == ("judge",)
+    assert read(rows, score=("judge",)).pool.score_names == ("judge",)
 
 
 PLAIN = {"output_a": "x", "output_b": "y", "winner": "a"}
@@ -171,10 +176,10 @@ PLAIN = {"output_a": "x", "output_b": "y", "winner": "a"}
         ([PLAIN, {**PLAIN, "winner": "c"}], "row 2, column 'winner': who won .*'c'; write a or b"),
         ([{**PLAIN, "winner": 1}], "who won is not understood: 1;"),  # the first, or true?
         ([{**PLAIN, "winner": None}], "who won is not understood: None"),
-        ([{**PLAIN, "output_b": None}], "column 'text_b': no text"),
-        ([PLAIN, {"z": 1}], "row 2, column 'text_a': no text"),
-        ([{**PLAIN, "output_b": "x"}], "there are no pairs"),
-        ([{"prompt": "q", "chosen": "x", "rejected": 5}], "column 'text_b': 5 is not a string"),
+        ([{**PLAIN, "output_b": None}], "column 'text': no text"),
+        ([PLAIN, {"z": 1}], "row 2: no pair of texts; give two texts and who won"),
+        ([{**PLAIN, "output_b": "x"}], "no rows.*left out: 1 choices between two equal texts"),
+        ([{"prompt": "q", "chosen": "x", "rejected": 5}], "column 'text': 5 is not a string"),
     ],
 )
 def test_wrong_rows(rows: list[Row], found: str) -> None:
@@ -185,23 +190,31 @@ def test_wrong_rows(rows: list[Row], found: str) -> None:
 
 def test_bad_rows_can_be_skipped() -> None:
     """And are counted."""
-    found = read_pairs([PLAIN, {**PLAIN, "winner": "c"}], Reading(skip_bad=True))
-    assert (len(found.pairs), found.n_skipped) == (1, 1)
-    assert "1 bad row skipped" in found.notes
+    found = read_pool([PLAIN, {**PLAIN, "winner": "c"}], Reading(skip_bad=True))
+    assert (len(found.pool), found.n_skipped) == (2, 1)
+    assert any(note.startswith("1 bad row skipped: 1 who won") for note in found.notes)
 
 
 def test_scores_that_are_not_there() -> None:
     """The two names that were looked for."""
-    with pytest.raises(InputError, match="call the two columns judge_a and judge_b"):
+    with pytest.raises(InputError, match="there is no column 'judge'"):
         read([PLAIN], score=("judge",))
 
 
-def test_who_wants_ratings_is_told(tmp_path: Path) -> None:
-    """Pairs are refused where texts with ratings are needed, from files and from memory."""
+def test_pairs_are_no_outputs(tmp_path: Path) -> None:
+    """From files and from memory."""
     row = {"prompt": "p", "chosen": "a", "rejected": "b"}
     for rows in ([row], write(tmp_path, "pairs.jsonl", json.dumps(row) + "\n")):
-        with pytest.raises(InputError, match="rate neither; 'refless validate', 'compare', 'meta'"):
-            read_pool(rows)
+        with pytest.raises(InputError, match="preference pairs are rated texts"):
+            read_outputs(rows)
+
+
+def test_groups_without_sources() -> None:
+    """All pairs that equal texts connect."""
+    rows = [{"chosen": a, "rejected": b} for a, b in ("xy", "yz", "vw")]
+    pool = read(rows).pool
+    groups = dict(zip(pool.texts, group_numbers(pool).tolist(), strict=True))
+    assert groups["x"] == groups["y"] == groups["z"] != groups["v"] == groups["w"]
 
 
 def test_pairs_that_a_model_made(tmp_path: Path) -> None:
@@ -210,9 +223,8 @@ def test_pairs_that_a_model_made(tmp_path: Path) -> None:
     file = write(tmp_path, "pairs.jsonl", json.dumps(row) + "\n")
     with pytest.raises(InputError, match="GPT-4's in the sets of this form"):
         read_pool(file)
-    assert not holds_pairs(file)
-    assert holds_pairs(file, Reading(format="preference-pairs"))
-    assert told(read(file).pairs) == [("p", "a", "b", 1)]
+    pool = read_pool(file, Reading(format="preference-pairs")).pool
+    assert told(pool) == by_text(("p", "a", "b", 1))
 
 
 LETTERS = st.characters(exclude_categories=("Cs", "Cc"), exclude_characters="#")  # no #REF!
@@ -222,7 +234,7 @@ CHOICES = st.tuples(TEXTS, TEXTS, TEXTS, st.sampled_from([0.0, 0.5, 1.0])).filte
 )
 
 
-@given(st.lists(CHOICES, min_size=1, max_size=6))
+@given(st.lists(CHOICES, min_size=1, max_size=6, unique_by=lambda one: frozenset(one[1:3])))
 def test_round_trip(
     tmp_path_factory: pytest.TempPathFactory, choices: list[tuple[str, str, str, float]]
 ) -> None:
@@ -241,4 +253,4 @@ def test_round_trip(
     folder = tmp_path_factory.mktemp("pairs")
     for rows in shapes:
         file = write(folder, "pairs.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
-        assert told(read(file).pairs) == choices
+        assert told(read(file).pool) == by_text(*choices)

@@ -1,5 +1,6 @@
 from refless.commands.compare.result import CompareResult as CompareResult
 from refless.commands.compare.run import compare as compare
+from refless.commands.compare.wins import WinsResult as WinsResult
 from refless.commands.dimensions.result import ScoreByDimension as ScoreByDimension
 from refless.commands.dimensions.result import ValidateByDimension as ValidateByDimension
 from refless.commands.dimensions.run import by_dimension as by_dimension
@@ -13,16 +14,13 @@ from refless.commands.metric.result import MetricResult as MetricResult
 from refless.commands.metric.run import metric as metric
 from refless.commands.next.result import NextResult as NextResult
 from refless.commands.next.run import next as next  # noqa: A004
-from refless.commands.pairs.chances import ChancesResult as ChancesResult
 from refless.commands.pairs.judged import JudgedResult as JudgedResult
-from refless.commands.pairs.wins import WinsResult as WinsResult
 from refless.commands.score.result import ScoreResult as ScoreResult
 from refless.commands.score.run import score as score
 from refless.commands.score.streamed import StreamResult as StreamResult
 from refless.commands.validate.result import ValidateResult as ValidateResult
 from refless.commands.validate.run import validate as validate
 from refless.data.human import pool_of as pool_of
-from refless.data.preferences import Pairs as Pairs
 from refless.data.records import Estimates as Estimates
 from refless.data.records import Neighbor as Neighbor
 from refless.data.records import Outputs as Outputs
@@ -34,7 +32,6 @@ from refless.data.tables import Reading as Reading
 from refless.data.tables import Rows as Rows
 from refless.data.tables import read_both as read_both
 from refless.data.tables import read_outputs as read_outputs
-from refless.data.tables import read_pairs as read_pairs
 from refless.data.tables import read_pool as read_pool
 from refless.estimators import ESTIMATORS as ESTIMATORS
 from refless.estimators import BLEUNeighbors as BLEUNeighbors

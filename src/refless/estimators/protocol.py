@@ -175,14 +175,6 @@ class Estimator(Scorer):
             UsageError: more than one output.
         """
 
-    def of_pairs(self) -> Any:  # noqa: ANN401 - a class below this one
-        """The estimator itself, where it learns from preference pairs.
-
-        Raises:
-            UsageError: it learns from ratings alone.
-        """
-        raise UsageError(f"{self.title} learns from ratings, and these are pairs; use gp")
-
     def similarity(self, rated: RatedPool) -> Comparison:
         """How it sees texts beside these rated ones; here by n-grams they share."""
         cosine = PreparedBleu.build(rated.texts, self._shape()).cosine

@@ -7,12 +7,14 @@ from itertools import combinations
 
 import numpy as np
 
-from refless.data.preferences import Pairs
-from refless.registry.arrays import FloatArray
+from refless.data.choices import choices_in
+from refless.data.records import RatedPool
+from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.corrections import holm
 from refless.stats.intervals import UNDEFINED, Interval, student
 
 LEVEL = 0.05
+Labels = np.ndarray[tuple[int], np.dtype[np.str_]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,22 +55,29 @@ class Wins:
     by_rater: Rate | None
 
 
-def wins(pairs: Pairs, systems: Sequence[str]) -> tuple[Wins, ...]:
+def wins(pool: RatedPool, systems: Sequence[str]) -> tuple[Wins, ...]:
     """Every two of the systems that people chose between.
 
     Args:
-        pairs: the choices, with systems.
+        pool: the choices, with systems.
         systems: the old one first; the second of two is the later one.
     """
-    items, who = np.array(pairs.groups), np.array(pairs.annotators)
+    choices = choices_in(pool)
+    group = np.zeros(len(pool), dtype=np.int64)
+    group[choices.first] = group[choices.second] = choices.groups
+    rival = [""] * len(pool)
+    for a, b in zip(choices.first.tolist(), choices.second.tolist(), strict=True):
+        rival[a], rival[b] = pool.systems[b], pool.systems[a]
+    sides = [*zip(rival, pool.systems, strict=True)]  # of each text: who it is up against
+    names = pool.ratings.annotators
     found = []
-    for first, second in combinations(systems, 2):
-        named = np.array([{*both} == {first, second} for both in pairs.systems])
-        rows = np.flatnonzero(named)
-        if len(rows):
-            won = _won(pairs, second)[rows]
-            found.append((first, second, won, items[rows], who[rows] if len(who) else who))
-    rates = [rate(won, of) for _, _, won, of, _ in found]
+    for pair in combinations(systems, 2):
+        votes = np.flatnonzero([sides[i] == pair for i in pool.ratings.text.tolist()])
+        if len(votes):
+            who = [names[i] if names else "" for i in pool.ratings.annotator[votes].tolist()]
+            items = group[pool.ratings.text[votes]]
+            found.append((pair, pool.ratings.values[votes], items, np.array(who)))
+    rates = [rate(won, items) for _, won, items, _ in found]
     corrected = holm(np.array([one.p for one in rates]))
     return tuple(
         _wins(*one, by_item, float(p))
@@ -76,37 +85,24 @@ def wins(pairs: Pairs, systems: Sequence[str]) -> tuple[Wins, ...]:
     )
 
 
-def _won(pairs: Pairs, system: str) -> FloatArray:
-    """[m] outcome for a system; of choices between others it means nothing."""
-    turned = np.array([both[1] == system for both in pairs.systems])
-    return np.where(turned, 1.0 - pairs.outcomes, pairs.outcomes)
-
-
 def _wins(
-    first: str,
-    second: str,
-    won: FloatArray,
-    items: np.ndarray[tuple[int], np.dtype[np.str_]],
-    who: np.ndarray[tuple[int], np.dtype[np.str_]],
-    by_item: Rate,
-    p: float,
+    pair: tuple[str, str], won: FloatArray, items: IntArray, who: Labels, by_item: Rate, p: float
 ) -> Wins:
     names = sorted({*who.tolist()} - {""})
-    raters = {name: rate(won[who == name], items[who == name]) for name in names}
-    known = who != "" if len(who) else np.zeros(len(won), dtype=np.bool_)
+    known = who != ""
     return Wins(
-        first=first,
-        second=second,
+        first=pair[0],
+        second=pair[1],
         by_item=by_item,
         ties=int((won == 0.5).sum()),
         p_holm=p,
         shown=p < LEVEL,
-        raters=raters,
+        raters={name: rate(won[who == name], items[who == name]) for name in names},
         by_rater=rate(won[known], who[known]) if len(names) > 1 else None,
     )
 
 
-def rate(won: FloatArray, clusters: np.ndarray[tuple[int], np.dtype[np.str_]]) -> Rate:
+def rate(won: FloatArray, clusters: Labels | IntArray) -> Rate:
     """Mean of outcomes with an interval by clusters.
 
     Wilson's interval with Student's t and as many choices as would be as exact were they alone

@@ -11,10 +11,8 @@ from typing import Annotated, Literal
 import numpy as np
 
 from refless.commands.compare.result import CompareResult
+from refless.commands.compare.wins import WinsResult, win_gate
 from refless.commands.estimating import DEFAULT, chosen, estimated, fitted, shown
-from refless.commands.pairs.run import check_plain, given_pairs
-from refless.commands.pairs.run import compared as compared_pairs
-from refless.commands.pairs.wins import WinsResult
 from refless.commands.parameters import (
     About,
     Argument,
@@ -42,7 +40,8 @@ from refless.commands.rows import (
     tell,
 )
 from refless.commands.warnings import note
-from refless.data.human import unscaled
+from refless.data.choices import are_choices, choices_in
+from refless.data.human import canonical_order, fingerprint, unscaled
 from refless.data.records import RatedPool, Residuals
 from refless.data.tables import PartlyRated
 from refless.data.tables.columns import NEEDED
@@ -51,11 +50,13 @@ from refless.estimators import Estimator
 from refless.estimators.crossfit import crossed, folds_for
 from refless.evaluation.comparing import Pair, compared
 from refless.evaluation.entries import Field, Raters
+from refless.evaluation.wins import wins
 from refless.metrics.index import RatedIndex, rated_in
 from refless.registry.arrays import FloatArray
 from refless.registry.errors import InputError, UsageError
 from refless.registry.plural import counted
 from refless.registry.signature import Signature, digest_of
+from refless.registry.version import __version__
 from refless.report.result import GateRecord
 from refless.stats.prediction_powered import FEWEST
 
@@ -122,16 +123,6 @@ def compare(
     """
     if margin and not fail_if_worse:
         raise UsageError("--margin goes with --fail-if-worse")
-    if given_pairs(outputs, rows):
-        plain = {"selection": selection, "group": group, "rated": rated, "looks": looks}
-        check_plain({**plain, "these_items": these_items}, {"looks": "one", "these_items": False})
-        names = names_in(system)
-        return compared_pairs(outputs, baseline, names, margin, rows, gated=fail_if_worse)
-    if given_pairs(rated, rows):
-        raise UsageError(
-            "--rated holds pairs: to compare the systems in them give them alone (refless compare "
-            "PAIRS); for estimates of outputs use 'refless score OUTPUTS --rated PAIRS'"
-        )
     one = chosen(estimator, threads, seed)
     given, base = _read(outputs, rated, baseline, rows, group)
     note_scale(given.pool)
@@ -140,6 +131,11 @@ def compare(
         raise UsageError(
             f"--fail-if-worse is about two systems; there are {len(order)}: name two with --system"
         )
+    if are_choices(given.pool) and are_choices(given.compared.texts):
+        only = {"--selection": selection, "--group": group, "--rated": rated}
+        if refused := [name for name, value in only.items() if value is not None]:
+            raise UsageError(f"{refused[0]} is about ratings, and these are choices of people")
+        return _won(given.pool, order, margin, gated=fail_if_worse)
     how = _selection(selection, given.compared)
     drawn = how != "unknown"
     errors = _errors(given, one, drawn=drawn)
@@ -169,6 +165,28 @@ def compare(
         looks=looks,
         gate=gate or GateRecord(),
         signature=signature.plus(margin=margin) if gate else signature,
+    )
+
+
+def _won(pool: RatedPool, order: Sequence[str], margin: float, *, gated: bool) -> WinsResult:
+    """How often each system is preferred to another, where people chose between their texts."""
+    rates = wins(pool, order)
+    if not rates:
+        raise UsageError(f"nobody chose between {' and '.join(order)}")
+    gate = win_gate(rates[0], margin) if gated else GateRecord()
+    if gate.reason:
+        note(gate.reason)
+    choices = choices_in(pool)
+    signed = Signature("wins").plus(ties="half", systems=tuple(order), ci="wilson-clustered")
+    signed = signed.plus(
+        drawn="source", pool=fingerprint(pool.take(canonical_order(pool))), v=__version__
+    )
+    return WinsResult(
+        wins=rates,
+        choices=int(choices.votes.sum()),
+        groups=len(np.unique(choices.groups)),
+        gate=gate,
+        signature=signed.plus(margin=margin) if gated else signed,
     )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from refless.commands.estimating import metrics_of
 from refless.commands.meta.result import MetaResult
 from refless.commands.pairs.judged import JudgedResult
-from refless.commands.pairs.run import check_plain, given_pairs, judges
+from refless.commands.pairs.run import tested
 from refless.commands.parameters import (
     Argument,
     LogprobsColumn,
@@ -26,6 +26,7 @@ from refless.commands.parameters import (
 )
 from refless.commands.rows import ScoredRows, column_of, tell
 from refless.commands.warnings import note, note_few, progress
+from refless.data.choices import are_choices
 from refless.data.human import canonical_order, fingerprint
 from refless.data.records import Predictions, RatedPool
 from refless.data.tables import ScoredRead, read_scored
@@ -91,10 +92,6 @@ def meta(
     columns, lower = names_in(rows.score_column), names_in(lower_is_better)
     if not columns and not names_in(metrics):
         raise UsageError("at least one --score-column or -m METRIC is needed")
-    if given_pairs(rated, rows):
-        plain = {"reference_column": reference_column, "weight_column": weight_column}
-        check_plain(plain | {"group": group}, {"group": "id"})
-        return judges(rated, lower, names_in(metrics), seed, resamples, rows)
     chosen = metrics_of(metrics)
     own = rows.reading(
         reference=names_in(reference_column),
@@ -113,6 +110,9 @@ def meta(
         scores = _scores(read, chosen, {*lower})
         if show is not None:
             show(0.1)
+        if are_choices(read.pool):
+            segments = {name: one.segments for name, one in scores.items()}
+            return tested(read.pool, segments, group, seed, resamples)
         found = _result(read, scores, {name: one.signature() for name, one in chosen.items()}, how)
     together = together_of(_human(read, group))
     note_few(len(set(together)), "item" if group == "id" else group)

@@ -1,4 +1,4 @@
-"""Who picks the texts that people preferred: `refless validate` and `refless meta` on pairs."""
+"""Who picks the text that people preferred: `refless validate` and `refless meta` on choices."""
 
 from dataclasses import dataclass
 from itertools import pairwise
@@ -7,12 +7,13 @@ from typing import Literal
 import numpy as np
 
 from refless.commands.meta.result import allowed
-from refless.data.preferences import Pairs, votes_of
-from refless.estimators import GaussianProcess
-from refless.evaluation.preferences import COIN, Judged, Line, OneVote, Opinion
+from refless.data.choices import Choices
+from refless.data.records import RatedPool
+from refless.estimators import Estimator
+from refless.evaluation.pairwise import COIN, Judge, Pairwise, Person, chances
+from refless.registry.arrays import FloatArray
 from refless.registry.plural import counted, these
-from refless.report.charts import Line as Drawn
-from refless.report.charts import row_chart
+from refless.report.charts import Line, row_chart
 from refless.report.document import Document, Figure, Section, Table, caveats
 from refless.report.export import Cell, Rows
 from refless.report.record import Count, Record, Signed
@@ -35,8 +36,8 @@ class JudgedRecord(Record):
         of: what was read.
         choices, pairs, texts, groups: how many; groups are what is held out, and drawn, together.
         even: pairs on which people are evenly split; no judge can be right about them.
-        lines: one a judge, the reference first.
-        one_vote: one person against the others; null where nobody judged what others did.
+        judges: one each, the reference first.
+        person: one person against the others; null if nobody judged what others did.
         use: whether the estimator is shown to be better than every baseline; null of `meta`.
         next_command: what estimates new texts; "" of `meta`.
     """
@@ -49,8 +50,8 @@ class JudgedRecord(Record):
     texts: Count
     groups: Count
     even: Count
-    lines: tuple[Line, ...]
-    one_vote: OneVote | None
+    judges: tuple[Judge, ...]
+    person: Person | None
     use: bool | None
     next_command: str
 
@@ -60,7 +61,8 @@ class JudgedResult(Result):
     """Judges of pairs side by side.
 
     Attributes:
-        pairs: the choices; judged: who is right how often; opinions: of each judge, by name.
+        pool: the texts; choices: between them; pairwise: who is right how often.
+        differences: by judge, [k] its number of the first text less that of the second.
         baselines: names of those that are no estimators.
         scores: names of those that are scores of others; all of them for `meta`.
         estimator: the first judge, not fitted; None of `meta`, which knows scores alone.
@@ -68,22 +70,23 @@ class JudgedResult(Result):
     """
 
     record = JudgedRecord
-    pairs: Pairs
-    judged: Judged
-    opinions: dict[str, Opinion]
+    pool: RatedPool
+    choices: Choices
+    pairwise: Pairwise
+    differences: dict[str, FloatArray]
     baselines: tuple[str, ...]
     scores: tuple[str, ...]
-    estimator: GaussianProcess | None
+    estimator: Estimator | None
     next_command: str = ""
 
     @property
     def use(self) -> bool | None:
         """Whether the estimator picks right more often than a coin and than every baseline."""
-        return None if self.estimator is None else worth_using(self.judged, self.baselines)
+        return None if self.estimator is None else worth_using(self.pairwise, self.baselines)
 
     def _shown(self) -> Document:
-        found = self.judged
-        verdict, chosen = nearest(found), allowed(len(found.lines), "score")
+        found = self.pairwise
+        verdict, chosen = nearest(found), allowed(len(found.judges), "score")
         if self.estimator is not None:
             verdict, chosen = recommendation(found, self.baselines, self.scores), ()
         choices = f"{counted(found.choices, 'choice')} by people between {found.texts:,} texts"
@@ -99,56 +102,52 @@ class JudgedResult(Result):
             ),
             sections=(
                 *self._beside(),
-                *([_people(found, found.one_vote)] if found.one_vote else []),
+                *([_people(found, found.person)] if found.person else []),
                 *self._calibration(),
                 caveats(),
             ),
         )
 
     def _beside(self) -> tuple[Section, ...]:
-        found = self.judged
-        names = labels([line.name.removeprefix("the ") for line in found.lines], NAME)
+        found = self.pairwise
+        names = labels([line.name.removeprefix("the ") for line in found.judges], NAME)
         rows = tuple(
             (
                 names[line.name.removeprefix("the ")],
                 with_interval(line.accuracy, line.interval),
-                "-" if line is found.lines[0] else with_interval(line.gap, line.gap_interval),
+                "-" if line is found.judges[0] else with_interval(line.gap, line.gap_interval),
                 number(line.log_loss),
             )
-            for line in found.lines
+            for line in found.judges
         )
         table = Table(header=("", "right [95 %]", "behind by [95 %]", "log loss"), rows=rows)
         drawn = [
-            Drawn(name=line.name.removeprefix("the "), value=line.accuracy, interval=line.interval)
-            for line in found.lines
+            Line(name=line.name.removeprefix("the "), value=line.accuracy, interval=line.interval)
+            for line in found.judges
             if line.name != COIN
         ]
         said = "Share of pairs in which the text that people preferred is picked"
         chart = Figure(svg=row_chart(drawn, "right", said), caption=f"{said}.", table=table)
-        first = found.lines[0].name
+        first = found.judges[0].name
         legend = (
             f"Right: share of the pairs in which it {PICKS}; no opinion counts half. Behind by: "
-            f"how much more often {first} is right, on the same pairs. Log loss: of the chances "
-            "that it gives, 0.693 for a coin, less is better. Intervals draw whole sources."
+            f"how much more often {first} is right, on the same pairs. Log loss: of the chance "
+            "that a logistic line, fitted on other sources, gives each difference; 0.693 for a "
+            "coin, less is better. Intervals draw whole sources."
         )
         if self.estimator is not None:
-            legend += (
-                " Estimators, length and TF-IDF (logistic regression on the difference of the two "
-                "texts) have learned from other sources."
-            )
+            legend += " Estimators, length and TF-IDF (a ridge) have learned from other sources."
         section = Section(title="Side by side", figures=(chart,), table=table, lines=(legend,))
         return (section,)
 
     def _calibration(self) -> tuple[Section, ...]:
         """How often the text that was given such a chance was preferred."""
-        name, opinion = next(iter(self.opinions.items()))
-        if self.estimator is None or len(opinion.chances) == 0:
+        name, difference = next(iter(self.differences.items()))
+        if self.estimator is None:
             return ()
-        votes = votes_of(self.pairs)
-        known = ~np.isnan(opinion.chances)
-        turned = opinion.chances[known] < 0.5
-        given = np.where(turned, 1.0 - opinion.chances[known], opinion.chances[known])
-        share = np.where(turned, 1.0 - votes.share[known], votes.share[known])
+        p, share = chances(self.choices, difference), self.choices.share
+        given = np.where(p < 0.5, 1.0 - p, p)
+        share = np.where(p < 0.5, 1.0 - share, share)
         rows = []
         for low, high in pairwise(BINS):
             inside = (given >= low) & ((given < high) | (high == 1.0))
@@ -161,37 +160,32 @@ class JudgedResult(Result):
 
     def _json(self) -> Record:
         command = "meta" if self.estimator is None else "validate"
-        return self._record(self.judged, command=command, pairs=self.judged.pairs, use=self.use)
+        counts = {name: getattr(self.pairwise, name) for name in ("choices", "pairs", "groups")}
+        return self._record(self.pairwise, command=command, use=self.use, **counts)
 
     def _rows(self) -> Rows:
         """One mapping a pair."""
-        votes, texts = votes_of(self.pairs), self.pairs.texts
-        sides = zip(votes.first.tolist(), votes.second.tolist(), strict=True)
-        found: list[dict[str, Cell]] = []
-        for i, (a, b) in enumerate(sides):
-            source = {"source": texts.sources[a]} if texts.sources else {}
-            said = {name: _said(one, i) for name, one in self.opinions.items()}
-            people = {"choices": int(votes.counts[i]), "for_a": float(votes.share[i])}
-            found.append(
-                {**source, **people, **said, "text_a": texts.texts[a], "text_b": texts.texts[b]}
-            )
-        return found
+        pool, choices = self.pool, self.choices
+        columns = {name: column.tolist() for name, column in self.differences.items()}
+        rows: list[dict[str, Cell]] = []
+        for i, (a, b) in enumerate(zip(choices.first, choices.second, strict=True)):
+            source = {"source": pool.sources[a]} if pool.sources else {}
+            people = {"choices": int(choices.votes[i]), "for_a": float(choices.share[i])}
+            ahead = {name: float(column[i]) for name, column in columns.items()}
+            texts = {"text_a": pool.texts[a], "text_b": pool.texts[b]}
+            rows.append({**source, **people, **ahead, **texts})
+        return rows
 
 
-def _said(opinion: Opinion, i: int) -> float:
-    """The chance of the first text, else how far it is ahead."""
-    return float(opinion.chances[i] if len(opinion.chances) else opinion.sides[i])
-
-
-def worth_using(found: Judged, baselines: tuple[str, ...]) -> bool:
+def worth_using(found: Pairwise, baselines: tuple[str, ...]) -> bool:
     """Whether the first judge is shown to be better than a coin and than every baseline."""
-    rivals = [line for line in found.lines if line.name in baselines]
+    rivals = [line for line in found.judges if line.name in baselines]
     enough = found.pairs - found.even >= FEWEST
-    first = found.lines[0].interval[0] > 0.5
+    first = found.judges[0].interval[0] > 0.5
     return enough and first and all(line.gap_interval[0] > 0 for line in rivals)
 
 
-def recommendation(found: Judged, baselines: tuple[str, ...], scores: tuple[str, ...]) -> str:
+def recommendation(found: Pairwise, baselines: tuple[str, ...], scores: tuple[str, ...]) -> str:
     """Whether to use the estimator, in a sentence or two."""
     decided = found.pairs - found.even
     if decided < FEWEST:
@@ -203,10 +197,10 @@ def recommendation(found: Judged, baselines: tuple[str, ...], scores: tuple[str,
     return said
 
 
-def _recommended(found: Judged, baselines: tuple[str, ...], scores: tuple[str, ...]) -> str:
-    line = found.lines[0]
+def _recommended(found: Pairwise, baselines: tuple[str, ...], scores: tuple[str, ...]) -> str:
+    line = found.judges[0]
     name, right = sentence(line.name), with_interval(line.accuracy, line.interval)
-    rivals = [one for one in found.lines if one.name in baselines and one.name != COIN]
+    rivals = [one for one in found.judges if one.name in baselines and one.name != COIN]
     rival = min(rivals, key=lambda one: one.gap)
     gap = with_interval(rival.gap, rival.gap_interval)
     lost = with_interval(-rival.gap, (-rival.gap_interval[1], -rival.gap_interval[0]))
@@ -235,37 +229,37 @@ def _recommended(found: Judged, baselines: tuple[str, ...], scores: tuple[str, .
     )
 
 
-def _unbeaten(rivals: list[Line]) -> str:
+def _unbeaten(rivals: list[Judge]) -> str:
     rest = sorted((one for one in rivals if not one.gap_interval[0] > 0), key=lambda one: one.gap)
     names = [f"{one.name} (by {with_interval(one.gap, one.gap_interval)})" for one in rest]
     return " and ".join(names)
 
 
-def nearest(found: Judged) -> str:
+def nearest(found: Pairwise) -> str:
     """Which score picks right most often, as far as can be told."""
-    top, pairs = found.lines[0], these(found.pairs - found.even, "pair")
-    low, high = of_best(top.accuracy, top.interval, len(found.lines), found.groups)
+    top, pairs = found.judges[0], these(found.pairs - found.even, "pair")
+    low, high = of_best(top.accuracy, top.interval, len(found.judges), found.groups)
     right = with_interval(top.accuracy, (low, min(high, 1.0)))
     if not low > 0.5:
-        several = f"The best of {len(found.lines)}, {top.name},"
-        best = several if len(found.lines) > 1 else sentence(top.name)
+        several = f"The best of {len(found.judges)}, {top.name},"
+        best = several if len(found.judges) > 1 else sentence(top.name)
         return (
             f"On {pairs} no score is shown to agree with people. {best} is right in {right}, as a "
             "coin can be."
         )
-    level = [one.name for one in found.lines[1:] if not one.gap_interval[0] > 0]
+    level = [one.name for one in found.judges[1:] if not one.gap_interval[0] > 0]
     if level:
         alike = f"it cannot be told apart from {', '.join(level)}"
         return f"On {pairs} {top.name} {PICKS} in {right}, but {alike}."
-    most = " most often" if len(found.lines) > 1 else ""
+    most = " most often" if len(found.judges) > 1 else ""
     more = ", more than every other" if most else ""
     return f"On {pairs} {top.name} {PICKS}{most}, in {right}{more}."
 
 
-def _people(found: Judged, one: OneVote) -> Section:
+def _people(found: Pairwise, one: Person) -> Section:
     rows = (
         ("one person", with_interval(one.accuracy, one.interval)),
-        (found.lines[0].name.removeprefix("the "), number(one.reference)),
+        (found.judges[0].name.removeprefix("the "), number(one.reference)),
         ("difference", with_interval(one.gap, one.gap_interval)),
     )
     line = (

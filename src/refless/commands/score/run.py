@@ -6,8 +6,6 @@ from typing import Annotated, Any, Literal
 
 from refless.commands.advice import advice_on
 from refless.commands.estimating import DEFAULT, chosen, estimated, fitted, saved_in, with_scores_of
-from refless.commands.pairs.chances import ChancesResult
-from refless.commands.pairs.run import chances, check_plain, given_pairs, learner
 from refless.commands.parameters import (
     Argument,
     Chosen,
@@ -70,12 +68,12 @@ def score(
     threads: Threads = None,
     seed: Seed = 0,
     rows: ScoredRows,
-) -> ScoreResult | ChancesResult | StreamResult:
+) -> ScoreResult | StreamResult:
     """Estimate the quality of each output from the rated texts: no reference is needed.
 
     Shows the mean with its interval, the coverage, and each output's estimate, interval, support
     (how many rated texts it rests on) or the reason why there is none, in the raters' units. From
-    preference pairs it tells the chance of each output to be preferred to an average one of them.
+    preference pairs it is the share of choices that the output would win.
 
     Args:
         outputs: Files of outputs; - is standard input. Without --rated: rows with a rating are
@@ -103,10 +101,6 @@ def score(
     whole = {"best_of": best_of, "trained_on": trained_on}
     whole |= {"looks": looks, "these_items": these_items}
     usual = {"looks": "one", "these_items": False}
-    if model is None and given_pairs(rated, rows):
-        gated = {"min_mean": min_mean, "min_coverage": min_coverage, "group": group}
-        check_plain({**whole, **gated, "fallback_below": fallback_below, "to": to}, usual)
-        return chances(outputs, rated, learner(estimator, threads, seed), rows)
     if model is None:
         if to is not None:
             raise UsageError("--to needs --model, a folder of 'refless fit'")

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from refless.commands.advice import advice_on
 from refless.commands.estimating import by_title, chosen, named, tried_of, with_twins
 from refless.commands.pairs.judged import JudgedResult
-from refless.commands.pairs.run import check_plain, given_pairs, validated
+from refless.commands.pairs.run import validated
 from refless.commands.parameters import (
     About,
     Argument,
@@ -26,6 +26,7 @@ from refless.commands.rows import ScoredRows, note_unread, rated_of
 from refless.commands.score.run import score
 from refless.commands.validate.result import HeldOut, ValidateResult
 from refless.commands.warnings import note, note_few, progress
+from refless.data.choices import are_choices
 from refless.data.records import Estimates, RatedPool, as_outputs, picked
 from refless.estimators import ESTIMATORS, Estimator
 from refless.evaluation.baselines import baselines
@@ -77,10 +78,6 @@ def validate(
         at_most: Rated texts to validate on; of more, so many are drawn.
     """
     given = [estimator] if isinstance(estimator, str) or hasattr(estimator, "fit") else estimator
-    if given_pairs(rated, rows):
-        check_plain({"group": group}, {"group": "id"})
-        told = partial(scoring, group=None)
-        return validated(rated, given or (), at_most, threads, seed, rows, told)
     asked = [chosen(one, threads, seed) for one in given or CANDIDATES]
     found, column = rated_of(rated, rows, group, alone=True)
     pool = rated_in(found)
@@ -92,6 +89,9 @@ def validate(
         pool = found
     if given:
         note_unread(asked, pool)
+    if are_choices(pool):
+        asked = asked if given else asked[:1]
+        return validated(pool, asked, scoring(asked[0], group=None), group, seed)
     _note_repeated(pool, group)
     _note_leaks(pool)
     if group != "id":

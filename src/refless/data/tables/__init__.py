@@ -6,7 +6,6 @@ from refless.data.tables.formats import holds_rows
 from refless.data.tables.load_columns import strings_in
 from refless.data.tables.memory import Rows, named
 from refless.data.tables.outputs import OutputsRead, read_batches, read_outputs
-from refless.data.tables.pairs import PairsRead, holds_pairs, read_pairs
 from refless.data.tables.partly_rated import PartlyRated, read_partly
 from refless.data.tables.pools import PoolRead, check_made_with, read_pool, read_pools, with_scores
 from refless.data.tables.ratings import parse_rating_map
@@ -18,7 +17,6 @@ __all__ = [
     "ALIASES",
     "Columns",
     "OutputsRead",
-    "PairsRead",
     "PartlyRated",
     "PoolRead",
     "Reading",
@@ -27,7 +25,6 @@ __all__ = [
     "SeveralDimensionsError",
     "check_made_with",
     "dimension_of",
-    "holds_pairs",
     "holds_rows",
     "named",
     "one_of",
@@ -35,7 +32,6 @@ __all__ = [
     "read_batches",
     "read_both",
     "read_outputs",
-    "read_pairs",
     "read_partly",
     "read_pool",
     "read_pools",

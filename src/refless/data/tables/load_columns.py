@@ -16,7 +16,7 @@ from refless.data.tables.columns import Keep, outer, with_nested
 from refless.data.tables.delimited import long_cells
 from refless.data.tables.dimensions import of_dimension
 from refless.data.tables.exports.format import exported
-from refless.data.tables.exports.preferences import PAIRS
+from refless.data.tables.exports.preferences import NAME, PAIRS, is_pairs
 from refless.data.tables.formats import table_of
 from refless.data.tables.memory import paths_of, table_in_memory
 from refless.data.tables.reading import Reading
@@ -151,7 +151,9 @@ def gather(rows: object, keep: Keep, reading: Reading, dimensions: Sequence[str]
                 found = _wanted(source, reading, dimensions, table.dimensions, name)
                 _extend(table, found, keep, memos)
             if len(table) == first and not table.dimensions:
-                raise InputError("there are no rows", path=name, remedy="at least one is needed")
+                more = [] if source.told is None else source.told.left()
+                remedy = "; ".join(["at least one is needed", *more])
+                raise InputError("there are no rows", path=name, remedy=remedy)
             _hear(table, source, name)
             if source.told is not None and keep("rating"):
                 table.dimensions.update(source.told.dimensions)
@@ -255,12 +257,20 @@ def _tables(
     """The name of each file, or of what lies in memory, and its rows."""
     paths = paths_of(rows)
     if paths is None:
-        name, table = table_in_memory(rows, (lambda _: True) if reading.pairs else with_sides(keep))
-        if reading.pairs:
+        pairs = is_pairs(_first_row(rows)) and reading.format in {None, NAME}
+        name, table = table_in_memory(rows, (lambda _: True) if pairs else with_sides(keep))
+        if pairs:
             table = exported(table, PAIRS, Place(path=name, raw=b"", reading=reading, keep=keep))
         yield name, nullcontext(table)
     for path in paths or ():
         yield path, table_of(path, reading, with_sides(keep))
+
+
+def _first_row(rows: object) -> Mapping[str, object]:
+    """The first row of what lies in memory, or its columns."""
+    _, table = table_in_memory(rows, lambda _: False)
+    first = dict.fromkeys(table.columns) if table.columns else next(table.rows, (0, {}))[1]
+    return first if isinstance(first, Mapping) else {}
 
 
 def _extend(
@@ -276,7 +286,10 @@ def _extend(
         for row, (line, content) in enumerate(chunk, first):
             table.lines.append(line)
             if isinstance(content, InputError):
-                table.add(row, content)
+                error = content
+                if error.path is None:
+                    error = table.fault(row, error.found, error.remedy, error.column)
+                table.add(row, error)
                 content = {}
             good.append(content)
         for name in dict.fromkeys(chain.from_iterable(good)):

@@ -28,7 +28,6 @@ class Reading:
         label_config: of Label Studio: an XML file that says what can be rated, and on which scale.
         elsewhere: whether other rows have the ratings, so that flags about these may name columns
             that are not here.
-        pairs: whether rows are choices between two texts.
         max_bytes: most bytes that one file may hold, unpacked.
     """
 
@@ -43,7 +42,6 @@ class Reading:
     dimension: str | None = None
     label_config: str | None = None
     elsewhere: bool = False
-    pairs: bool = False
     max_bytes: int = MOST_BYTES
 
     def __post_init__(self) -> None:

@@ -14,7 +14,6 @@ from refless.data.tables.cells import counted, name_of_cell, source_of_cell, tex
 from refless.data.tables.columns import NEEDED as NEEDED_COLUMNS
 from refless.data.tables.columns import Roles, check_columns, listed, roles_here, roles_of, wanted
 from refless.data.tables.dimensions import columns_for, with_dimension
-from refless.data.tables.exports.preferences import check_rates
 from refless.data.tables.load_columns import Gathered, gather, gather_batches
 from refless.data.tables.merging import Merged, check_agreement
 from refless.data.tables.ratings import BLANKS, MOST_PLACES, places_of, spelled
@@ -124,7 +123,6 @@ def _roles(
     try:
         taken = roles_of(columns, roles, tuple(table.seen), table.name, needed, table.known)
     except InputError as fault:
-        check_rates(dict.fromkeys(table.seen), table.name)
         left = [line for _, told in table.told for line in told.left()]
         remedy = "; ".join([fault.remedy, *left])
         raise InputError(fault.found, path=fault.path, remedy=remedy) from fault

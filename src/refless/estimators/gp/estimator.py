@@ -10,7 +10,6 @@ from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 
-from refless.data.preferences import Pairs, digest, pool_in
 from refless.data.records import Estimates, Outputs, RatedPool, Residuals, as_outputs, ends_of
 from refless.data.stored import Array, Arrays, hold
 from refless.estimators.explanation import Explanation
@@ -28,7 +27,6 @@ from refless.estimators.gp.model import (
     tuned,
 )
 from refless.estimators.gp.nested_cv import Nested, nested
-from refless.estimators.gp.preferences import Preferences, preferences
 from refless.estimators.gp.state import Learned
 from refless.estimators.gp.stored import restored, stored
 from refless.estimators.inputs import outputs_in
@@ -320,51 +318,6 @@ class GaussianProcess(Estimator):
             low=np.clip(values - reach, *ends),
             high=np.clip(values + reach, *ends),
             sd=np.where(undefined, np.nan, sd),
-        )
-
-    def of_pairs(self) -> Self:
-        """It learns from them: see `preferences`."""
-        return self
-
-    def preferences(self, pairs: Pairs) -> Preferences | None:
-        """What choices between texts teach of quality; None of fewer than five pairs.
-
-        `tune_on` and `exact_up_to` count texts, of which a pair has two.
-
-        Raises:
-            UsageError: with a `subsample`, as choices are not drawn.
-        """
-        if self.subsample != 1.0:
-            raise UsageError("subsample is about rated texts: of pairs all are read")
-        return preferences(self._read(pool_in(pairs)), pairs, self._method())
-
-    def signed(self, pairs: Pairs) -> Signature:
-        """Everything that can change what pairs teach."""
-        signed = self.signature(pool_in(pairs))
-        return signed.plus(likelihood="bradley-terry", choices=len(pairs), pairs=digest(pairs))
-
-    def preferred(self, known: Preferences | None, outputs: Outputs) -> Estimates:
-        """The chance of each output to be preferred to an average text of those compared.
-
-        The interval is the model's own, 95 %, and `sd` that of quality on the logit scale, which
-        `max_sd` is about.
-        """
-        values, low, high, sd = np.full((4, len(outputs)), np.nan)
-        if known is not None:
-            values, low, high, sd = known.chances(outputs)
-        reasons = reasons_of(outputs, values, sd, self.max_sd, self.target_coverage)
-        undefined = np.array([reason != "" for reason in reasons], dtype=np.bool_)
-        columns = (np.where(undefined, np.nan, column) for column in (values, low, high, sd))
-        values, low, high, sd = columns
-        support = np.where(undefined, 0, 0 if known is None else len(known.data.rated))
-        return Estimates(
-            ids=outputs.ids,
-            values=values,
-            reasons=reasons,
-            support=support,
-            low=low,
-            high=high,
-            sd=sd,
         )
 
     def residuals(self) -> Residuals:

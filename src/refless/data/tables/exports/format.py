@@ -28,14 +28,18 @@ class Found(NamedTuple):
 
 
 class About(NamedTuple):
-    """What a reader may ask for beside the row: the file, the settings, and where to say things."""
+    """What a reader may ask for beside the row.
+
+    The file, the settings, where to say things, and whether ratings are wanted.
+    """
 
     path: str
     reading: Reading
     told: Told
+    rated: bool = True
 
 
-Reader = Callable[[Row], Found | None]
+Reader = Callable[[Row], Found | InputError | None]
 
 
 def each(read: Callable[[Row, Counter[str]], Found | None]) -> Callable[[About], Reader]:
@@ -74,7 +78,8 @@ class Export:
         title: what the file is, for messages.
         looks_like: whether these are the names (and values, as far as they were read) of its first
             object or of its columns.
-        start: makes the function that reads a row, None for one that is no text.
+        start: makes the function that reads a row, None for one that is no text, and an error
+            without a place for a bad one.
         known: roles whose columns it knows.
         rows: opens its rows, where they are no plain JSON, JSONL, CSV or Parquet.
         within: the name of the list that holds the rows, where one object is around all of them.
@@ -96,7 +101,7 @@ class Export:
 def exported(table: Table, export: Export, place: Place) -> Table:
     """The rows of an export as rows of ours: one a rating, or one a text that has none."""
     told = Told(tool=export.title)
-    read = export.start(About(place.path, place.reading, told))
+    read = export.start(About(place.path, place.reading, told, place.keep("rating")))
     return Table(
         columns=(),
         rows=_rows(table.rows, read, told, place),

@@ -1,14 +1,15 @@
 """Pairs of texts of which people said which is better: TRL, HelpSteer 2, Arena, plain tables.
 
-A row becomes one of ours for each choice: source, text_a, text_b, winner, annotator, system_a,
-system_b, and score_a.NAME, score_b.NAME of each column of scores.
+Each choice becomes two rated rows of one item: 1 for the text that was preferred, 0 for the other,
+and 0.5 each for a tie.
 """
 
 import json
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from refless.data.tables.columns import ALIASES, Columns
+from refless.data.choices import SCALE, item_of
+from refless.data.tables.columns import ALIASES, Columns, flagged, matches
 from refless.data.tables.exports.format import (
     About,
     Export,
@@ -24,11 +25,6 @@ from refless.data.tables.table import Row
 from refless.registry.errors import InputError
 
 TITLE, NAME = "preference pairs", "preference-pairs"
-REMEDY = (
-    "'refless validate', 'compare', 'meta' and 'score OUTPUTS --rated PAIRS' read them (from a "
-    "pipe with --input-format preference-pairs); here give texts with a rating each, or "
-    "--input-format jsonl for plain rows"
-)
 TEXTS = ("output", "text", "response", "answer", "completion", "candidate", "conversation")
 ENDS = (("_a", "_b"), ("_1", "_2"))
 STRENGTH, NEITHER = "preference_strength", -100
@@ -37,6 +33,7 @@ FIRST = {"a", "1", "first", "left", "model_a", "model_1", "output_a", "output_1"
 SECOND = {"b", "2", "second", "right", "model_b", "model_2", "output_b", "output_2"}
 TIES = {"tie", "tied", "both", "same", "equal", "draw", "tie (bothbad)", "both_bad", "bothbad"}
 ASKED = "\n\nAssistant:"  # of strings that hold a whole dialogue
+AS_THEY_ARE = ("group", "task")  # roles whose columns, if a flag names them, are read as they are
 
 
 class Sides(NamedTuple):
@@ -65,57 +62,95 @@ def is_pairs(row: Mapping[str, object]) -> bool:
     return sides_in(row) is not None
 
 
-def refused(path: str) -> InputError:
-    """The error where pairs are of no use."""
-    found = "preference pairs say which of two texts is better, and rate neither"
-    return InputError(found, path=path, remedy=REMEDY)
-
-
-def check_rates(row: Mapping[str, object], path: str) -> None:
-    """Raises InputError for columns of pairs, where others are needed."""
-    if is_pairs(row):
-        raise refused(path)
-
-
 def read_pairs(about: About) -> Reader:
-    """Reads the choices between two texts.
+    """Reads each choice between two texts as two rated rows.
 
     Raises:
-        InputError: where pairs are of no use.
+        InputError: if outputs are read, which pairs are not.
     """
-    if not about.reading.pairs:
-        raise refused(about.path)
-    columns, left = about.reading.columns, about.told.left_out
+    if not about.rated:
+        found = "preference pairs are rated texts: they say which of two is better"
+        remedy = "give them with --rated, or --input-format jsonl to read plain rows as outputs"
+        raise InputError(found, path=about.path, remedy=remedy)
+    columns, left, about.told.scale = about.reading.columns, about.told.left_out, SCALE
 
-    def read(row: Row) -> Found | None:
+    def read(row: Row) -> Found | InputError | None:
         sides = sides_in(row)
         if sides is None:
-            return Found({}, [])
-        record = {**_texts(row, sides, columns), **_beside(row, sides, columns)}
-        winners = [_winner(one, sides, record) for one in _said(row, sides)]
+            remedy = "give two texts and who won, such as output_a, output_b and winner"
+            return InputError("no pair of texts", remedy=remedy)
+        own = _of_role(row, columns, "source")
+        source, first, second = _texts(row, sides, sourced=own is not None)
+        if first == second and first is not None:
+            left["choices between two equal texts"] += 1
+            return None
+        record = _record(row, columns, source if own is None else text_in(own))
+        both = [_side(row, sides, place, columns) for place in (0, 1)]
+        both[0][_name(columns, "text")], both[1][_name(columns, "text")] = first, second
+        systems = [one.get(_name(columns, "system")) for one in both]
+        winners = [_winner(word, sides, systems) for word in _votes(row, sides)]
         left["choices of neither text"] += winners.count(NEITHER)
-        known = [one for one in winners if one != NEITHER]
-        return Found(record, [{"winner": one} for one in known]) if known else None
+        known = [word for word in winners if word != NEITHER]
+        if wrong := [word for word in known if not isinstance(word, float)]:
+            remedy = "write a or b (1 or 2 where the columns end so), tie, or the system's name"
+            found = f"who won is not understood: {wrong[0]!s:.60}"
+            return InputError(found, remedy=remedy, column=sides.winner)
+        rated = [side for won in known for side in _rated(both, won, record, columns)]
+        return Found(record, rated) if rated else None
 
     return read
 
 
-def _texts(row: Row, sides: Sides, columns: Columns) -> Row:
-    """The source and the two texts; without a source it is what both texts begin with."""
-    source = text_in(_of_role(row, columns, "source"))
+def _rated(both: list[Row], won: object, record: Row, columns: Columns) -> Iterator[Row]:
+    """The two rated rows of a choice; who judges the same pair rates the same rows."""
+    names = [_name(columns, role) for role in ("source", "text", "system")]
+    keys = [repr([record.get(names[0]), *(one.get(name) for name in names[1:])]) for one in both]
+    item = item_of(keys)
+    for side, key, rating in zip(both, keys, (won, 1.0 - float(str(won))), strict=True):
+        name = f"{item}, {1 + sorted(keys).index(key)}"
+        own = {"item": item, "id": name, "rating": rating}
+        yield side | {_name(columns, role): value for role, value in own.items()}
+
+
+def _name(columns: Columns, role: str) -> str:
+    """The column in which a role is looked for."""
+    return next(iter(flagged(columns, role)), role)
+
+
+def _record(row: Row, columns: Columns, source: str | None) -> Row:
+    """What both rows share: the source, who chose, and the columns that flags name."""
+    annotator = _of_role(row, columns, "annotator", "judge")
+    values = {"source": source or None, "annotator": annotator}
+    record = {_name(columns, role): value for role, value in values.items() if value is not None}
+    named = {name for role in AS_THEY_ARE for name in flagged(columns, role)}
+    return record | {name: row[name] for name in named & row.keys()}
+
+
+def _side(row: Row, sides: Sides, place: int, columns: Columns) -> Row:
+    """The system and the scores of one of the two texts."""
+    end = sides.ends[place]
+    word = end.removeprefix("_")
+    ends, begins = f"{{}}{end}", f"{word}_{{}}"
+    side: Row = {}
+    for name in row:
+        for base in (name.removesuffix(end), name.removeprefix(f"{word}_")):
+            if base != name and any(matches(base, score) for score in columns.score):
+                side[base] = row[name]
+    roles = (columns.system,) if columns.system else ALIASES["system"]
+    system = _first(row, [form.format(role) for form in (ends, begins) for role in roles])
+    return side if system is None else side | {_name(columns, "system"): system}
+
+
+def _texts(row: Row, sides: Sides, *, sourced: bool) -> tuple[str | None, object, object]:
+    """What both texts begin with, None for nothing, and the two texts."""
     a, b = (_turns(row.get(name)) for name in sides[:2])
     if isinstance(a, list) and isinstance(b, list):
         same = _shared(a, b)
-        shared = text_in(a[:same]) if same else None
-        return _sided(source or shared, text_in(a[same:]), text_in(b[same:]))
-    if source is None and isinstance(a, str) and isinstance(b, str):
-        cut, begin = _cut(a, b)
-        return _sided(a[:cut].strip() or None, a[begin:].strip(), b[begin:].strip())
-    return _sided(source, a, b)
-
-
-def _sided(source: str | None, a: object, b: object) -> Row:
-    return {"source": source, "text_a": a, "text_b": b}
+        return text_in(a[:same]) if same else None, text_in(a[same:]), text_in(b[same:])
+    if sourced or not (isinstance(a, str) and isinstance(b, str)):
+        return None, a, b
+    cut, begin = _cut(a, b)
+    return a[:cut].strip() or None, a[begin:].strip(), b[begin:].strip()
 
 
 def _turns(cell: object) -> object:
@@ -148,8 +183,8 @@ def _cut(a: str, b: str) -> tuple[int, int]:
     return cut, cut
 
 
-def _said(row: Row, sides: Sides) -> Iterator[object]:
-    """What each person said; of HelpSteer 2 one by one where that is there."""
+def _votes(row: Row, sides: Sides) -> Iterator[object]:
+    """What each person said; of HelpSteer 2 one by one if that is there."""
     if sides.winner is None:
         yield "tie" if str(row.get("tie")).strip().casefold() == "true" else "a"
         return
@@ -159,35 +194,19 @@ def _said(row: Row, sides: Sides) -> Iterator[object]:
     yield from known or [row.get(sides.winner)]
 
 
-def _winner(said: object, sides: Sides, record: Row) -> object:
+def _winner(word: object, sides: Sides, systems: list[object]) -> object:
     """1, 0.5 or 0 of the first; `NEITHER`; what is not understood stays as it is."""
-    if sides.winner == STRENGTH and isinstance(said, int | float) and said == said:
-        return NEITHER if said == NEITHER else 0.5 if said == 0 else float(said < 0)
-    whole = int(said) if isinstance(said, float) and said.is_integer() else said
-    word = (name_in(whole) or "").strip().casefold()
-    if word in {"1", "2"} and sides.ends != ("_1", "_2"):
-        return said  # of a and b, is 1 the first, or true?
-    names = [(name_in(record.get(name)) or "").casefold() for name in ("system_a", "system_b")]
-    for value, known, name in ((1.0, FIRST, names[0]), (0.0, SECOND, names[1])):
-        if word in known or (word and word == name and names[0] != names[1]):
+    if sides.winner == STRENGTH and isinstance(word, int | float) and word == word:
+        return NEITHER if word == NEITHER else 0.5 if word == 0 else float(word < 0)
+    whole = int(word) if isinstance(word, float) and word.is_integer() else word
+    name = (name_in(whole) or "").strip().casefold()
+    if name in {"1", "2"} and sides.ends != ("_1", "_2"):
+        return repr(word)  # of a and b, is 1 the first, or true?
+    called = [(name_in(system) or "").casefold() for system in systems]
+    for value, names, system in ((1.0, FIRST, called[0]), (0.0, SECOND, called[1])):
+        if name in names or (name and name == system and called[0] != called[1]):
             return value
-    return 0.5 if word in TIES else said
-
-
-def _beside(row: Row, sides: Sides, columns: Columns) -> Row:
-    """Who chose, the pair's name, systems and scores of the two sides."""
-    names = ("id", "pair_id", "question_id", "prompt_id")
-    found = {"id": _first(row, (columns.id,) if columns.id else names)}
-    found["annotator"] = _of_role(row, columns, "annotator", "judge")
-    for side, end in zip("ab", sides.ends, strict=True):
-        word = end.removeprefix("_")
-        both = [f"{of}{end}" for of in ALIASES["system"]]
-        both += [f"{word}_{of}" for of in ALIASES["system"]]
-        found[f"system_{side}"] = _first(row, both)
-        for name in columns.score:
-            value = _first(row, (f"{name}{end}", f"{word}_{name}"))
-            found[f"score_{side}.{name}"] = value
-    return {name: value for name, value in found.items() if value is not None}
+    return 0.5 if name in TIES else repr(word)
 
 
 def _of_role(row: Row, columns: Columns, role: str, *more: str) -> object:
@@ -199,4 +218,5 @@ def _first(row: Row, names: tuple[str, ...] | list[str]) -> object:
     return next((row[name] for name in names if row.get(name) is not None), None)
 
 
-PAIRS = Export(title=TITLE, looks_like=is_pairs, start=read_pairs, known=())
+KNOWN = ("text", "rating", "source", "system", "annotator", "id", "item")
+PAIRS = Export(title=TITLE, looks_like=is_pairs, start=read_pairs, known=KNOWN)

@@ -1,4 +1,4 @@
-"""Which system people preferred: `refless compare` on pairs."""
+"""Which system people preferred: `refless compare` on choices of people."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -151,3 +151,15 @@ def _over(by: Rate) -> str:
         f"Were other raters of this kind asked, the 95 % interval is {ends} "
         f"({by.clusters} raters, drawn as a whole)."
     )
+
+
+def win_gate(rate: Wins, margin: float) -> GateRecord:
+    """Whether the second system is preferred less often than half the time, less the margin."""
+    low, high = rate.by_item.interval
+    least = 0.5 - margin
+    ends = f"the interval of its win rate, {low:.3f} to {high:.3f},"
+    if high < least:
+        return GateRecord("failed", f"gate failed: {rate.second} is worse: {ends} ends below it")
+    if not low >= least:
+        return GateRecord("undecided", f"gate undecided: {ends} does not tell if it is {least:g}")
+    return GateRecord("passed", f"gate passed: {rate.second} is not worse: {ends} says so")

@@ -1,0 +1,222 @@
+"""How often does an estimator, a score or a rule pick the text that people preferred?
+
+Every method gives each text a number, held out with its source. Of two texts it picks the one with
+the higher number, and a logistic line on the difference gives the chance that people do.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from refless.data.choices import Choices
+from refless.data.records import RatedPool
+from refless.estimators.gp.data import folds_of
+from refless.registry.arrays import BoolArray, FloatArray, IntArray
+from refless.stats.intervals import UNDEFINED, Interval, percentile_interval
+from refless.stats.resampling import RESAMPLES, weights_of
+
+COIN = "a coin"
+LEAST_CHANCE = 1e-6
+FOLDS = 5
+STEPS = 30  # of Newton's method, which needs fewer than ten
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judge:
+    """One method.
+
+    Attributes:
+        name: of it.
+        accuracy: share of the pairs that people decided in which it picks their text, a pair
+            without a difference half; interval: 95 %, whole sources drawn.
+        opinions: share of these pairs on which there is a difference.
+        gap: accuracy of the reference minus this one's; gap_interval: 95 %.
+        log_loss: mean -log of the chance given to what people chose, ties half and half. A coin has
+            0.693.
+    """
+
+    name: str
+    accuracy: float
+    interval: Interval
+    opinions: float
+    gap: float
+    gap_interval: Interval
+    log_loss: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Person:
+    """How often one person's choice is that of most others who judged the same pair.
+
+    Attributes:
+        n: choices that others judged too, and not evenly.
+        accuracy: share of agreement, a tie half; interval: 95 %, whole sources drawn.
+        reference: the same of the reference on these pairs; gap: that minus `accuracy`;
+            gap_interval: 95 %.
+    """
+
+    n: int
+    accuracy: float
+    interval: Interval
+    reference: float
+    gap: float
+    gap_interval: Interval
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pairwise:
+    """Methods side by side on pairs of texts.
+
+    Attributes:
+        choices, pairs, texts, groups: how many; groups are held out, and drawn, as a whole.
+        even: pairs on which people are evenly split, which no method can get right.
+        judges: one a method, the reference first.
+        person: a single person; None if nobody judged what another did.
+    """
+
+    choices: int
+    pairs: int
+    texts: int
+    groups: int
+    even: int
+    judges: tuple[Judge, ...]
+    person: Person | None
+
+
+def pairwise(
+    pool: RatedPool,
+    choices: Choices,
+    differences: Mapping[str, FloatArray],
+    *,
+    seed: int,
+    resamples: int = RESAMPLES,
+) -> Pairwise:
+    """Methods on the same pairs; the first of them is the reference.
+
+    Intervals are those of a bootstrap over what is held out together, the same draws for all.
+
+    Args:
+        pool: the texts; choices: between them.
+        differences: by method, [k] its number of the first text less that of the second.
+        seed: of what is drawn.
+    """
+    decided = choices.decided
+    right = {name: _right(choices.share, column) for name, column in differences.items()}
+    mean = partial(_mean, groups=choices.groups, seed=seed, resamples=resamples)
+    first = next(iter(right))
+    judges = []
+    for name, column in differences.items():
+        accuracy, interval = mean(right[name], decided)
+        gap, gap_interval = mean(right[first] - right[name], decided)
+        opinions = np.nan_to_num(column)[decided] != 0
+        judges.append(
+            Judge(
+                name=name,
+                accuracy=accuracy,
+                interval=interval,
+                opinions=float(opinions.mean()) if len(opinions) else math.nan,
+                gap=gap,
+                gap_interval=UNDEFINED if name == first else gap_interval,
+                log_loss=_log_loss(chances(choices, column), choices),
+            )
+        )
+    texts = {(pool.sources[i] if pool.sources else "", pool.texts[i]) for i in range(len(pool))}
+    return Pairwise(
+        choices=int(choices.votes.sum()),
+        pairs=len(choices),
+        texts=len(texts),
+        groups=len(np.unique(choices.groups)),
+        even=int((~decided).sum()),
+        judges=tuple(judges),
+        person=_person(pool, choices, differences[first], seed, resamples),
+    )
+
+
+def chances(choices: Choices, difference: FloatArray) -> FloatArray:
+    """[k] chance that people prefer the first text, by a logistic line from the other folds.
+
+    The line goes through one half at no difference, as the order of the two texts means nothing.
+    """
+    x = np.nan_to_num(difference)
+    size = math.sqrt(float(np.sort(np.square(x)).mean())) if len(x) else 0.0
+    found = np.full(len(x), 0.5)
+    if size == 0.0 or len(np.unique(choices.groups)) < 2:
+        return found
+    fold = folds_of(choices.groups, FOLDS)
+    for number in np.unique(fold):
+        inside = fold == number
+        slope = _slope(x[~inside] / size, choices.share[~inside], choices.votes[~inside])
+        found[inside] = 1.0 / (1.0 + np.exp(-slope * x[inside] / size))
+    return found
+
+
+def _slope(x: FloatArray, share: FloatArray, votes: IntArray) -> float:
+    """Slope of a logistic line through the origin, with penalty 1, by Newton's method."""
+    slope = 0.0
+    for _ in range(STEPS):
+        p = 1.0 / (1.0 + np.exp(-slope * x))
+        rise = float((votes * (share - p)) @ x) - slope
+        step = rise / (float((votes * p * (1.0 - p)) @ np.square(x)) + 1.0)
+        slope += step
+        if abs(step) < 1e-9:
+            break
+    return slope
+
+
+def _mean(
+    values: FloatArray, used: BoolArray, groups: IntArray, seed: int, resamples: int
+) -> tuple[float, Interval]:
+    """Mean of some rows and its 95 % interval by a bootstrap over groups; NaN without any."""
+    if not used.any():
+        return math.nan, UNDEFINED
+    value = float(np.sort(values[used]).mean())
+    if len(np.unique(groups[used])) < 2:
+        return value, UNDEFINED
+    filled, rng, means = np.where(used, values, 0.0), np.random.default_rng(seed), []
+    for weights in weights_of(len(used), resamples=resamples, rng=rng, clusters=groups):
+        total = weights @ used.astype(np.float64)
+        some = total > 0
+        means.append((weights[some] @ filled) / total[some])
+    return value, percentile_interval(np.concatenate(means))
+
+
+def _right(share: FloatArray, difference: FloatArray) -> FloatArray:
+    """[k] 1 if the text that most people preferred is picked, 0.5 without a difference."""
+    return np.asarray(0.5 + 0.5 * np.sign(np.nan_to_num(difference)) * np.sign(share - 0.5))
+
+
+def _log_loss(p: FloatArray, choices: Choices) -> float:
+    p = np.clip(p, LEAST_CHANCE, 1.0 - LEAST_CHANCE)
+    losses = -choices.votes * (choices.share * np.log(p) + (1.0 - choices.share) * np.log(1.0 - p))
+    return float(np.sort(losses).sum() / choices.votes.sum())
+
+
+def _person(
+    pool: RatedPool, choices: Choices, difference: FloatArray, seed: int, resamples: int
+) -> Person | None:
+    """Each vote against the mean of the others on the same pair."""
+    place = np.full(len(pool), -1)
+    place[choices.first] = np.arange(len(choices))
+    pair = place[pool.ratings.text]
+    own, pair = pool.ratings.values[pair >= 0], pair[pair >= 0]
+    others = choices.votes[pair] - 1
+    wins = choices.share[pair] * choices.votes[pair] - own
+    used = (others > 0) & (np.abs(2.0 * wins - others) > 1e-9)
+    if not used.any():
+        return None
+    share = np.where(used, wins / np.maximum(others, 1), 0.5)
+    one, reference = _right(share, own - 0.5), _right(share, difference[pair])
+    mean = partial(_mean, groups=choices.groups[pair], seed=seed, resamples=resamples)
+    accuracy, interval = mean(one, used)
+    gap, gap_interval = mean(reference - one, used)
+    return Person(
+        n=int(used.sum()),
+        accuracy=accuracy,
+        interval=interval,
+        reference=mean(reference, used)[0],
+        gap=gap,
+        gap_interval=gap_interval,
+    )

@@ -1,0 +1,185 @@
+"""Who picks what people preferred: shares by hand, sentences on nulls."""
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+from refless.commands.pairs.judged import recommendation, worth_using
+from refless.commands.pairs.run import held_out_differences
+from refless.data.choices import choices_in
+from refless.data.records import RatedPool
+from refless.data.tables import Columns, Reading, read_pool
+from refless.estimators.gp.data import folds_of
+from refless.evaluation.pairwise import Pairwise, chances, pairwise
+from refless.registry.arrays import FloatArray
+from refless.registry.errors import UsageError
+
+
+def pool_of(rows: list[dict[str, Any]], *scores: str) -> RatedPool:
+    return read_pool(rows, Reading(columns=Columns(score=scores))).pool
+
+
+def choice(source: int, won: object, a: str = "a", b: str = "b", **more: object) -> dict[str, Any]:
+    return {"prompt": f"s{source}", "output_a": a, "output_b": b, "winner": won, **more}
+
+
+def by_hand() -> RatedPool:
+    """Four pairs of four sources; of the third people are split, the last has three votes."""
+    votes = [(0, "a"), (1, "b"), (2, "a"), (2, "b"), (3, "a"), (3, "a"), (3, "b")]
+    return pool_of([choice(*vote) for vote in votes])
+
+
+def towards(pool: RatedPool, ahead: dict[str, float]) -> FloatArray:
+    """[k] how far the text "a" of each source is ahead, as differences of first and second."""
+    choices = choices_in(pool)
+    sides = np.array([1.0 if pool.texts[i].startswith("a") else -1.0 for i in choices.first])
+    return sides * np.array([ahead[pool.sources[i]] for i in choices.first])
+
+
+def test_shares_by_hand() -> None:
+    """Right of pairs 1, 2 and 4: yes, no opinion, yes."""
+    pool, nan = by_hand(), float("nan")
+    differences = {
+        "mine": towards(pool, {"s0": 1, "s1": 0, "s2": -1, "s3": 2}),
+        "other": towards(pool, {"s0": -1, "s1": -1, "s2": 1, "s3": nan}),
+    }
+    study = pairwise(pool, choices_in(pool), differences, seed=0, resamples=40)
+    assert (study.choices, study.pairs, study.groups, study.even) == (7, 4, 4, 1)
+    mine, other = study.judges
+    assert mine.accuracy == pytest.approx((1 + 0.5 + 1) / 3)
+    assert mine.opinions == pytest.approx(2 / 3)
+    assert other.accuracy == pytest.approx((0 + 1 + 0.5) / 3)
+    assert other.gap == pytest.approx(1 / 3)
+
+
+def test_one_person_by_hand() -> None:
+    """Votes 1, 1, 0 on one pair: the others of each are split, split, and agree against it."""
+    pool = by_hand()
+    person = pairwise(pool, choices_in(pool), {"a": np.zeros(4)}, seed=0, resamples=40).person
+    assert person is not None
+    assert person.n == 3  # of the even pair each vote has one other, which is against it
+    assert person.accuracy == 0
+    assert person.reference == 0.5
+
+
+def test_chances_are_those_of_scikit_learn() -> None:
+    """LogisticRegression(fit_intercept=False) on the differences, fold by fold."""
+    linear = pytest.importorskip("sklearn.linear_model")
+    rng = np.random.default_rng(0)
+    pool = pool_of([choice(i, "ab"[int(rng.random() < 0.4)]) for i in range(30)])
+    choices = choices_in(pool)
+    apart = (choices.share - 0.5) + rng.normal(size=30)
+    x, found = apart / np.sqrt(np.square(apart).mean()), chances(choices, apart)
+    fold = folds_of(choices.groups, 5)
+    for number in range(5):
+        inside = fold == number
+        model = linear.LogisticRegression(fit_intercept=False, tol=1e-12)
+        model.fit(x[~inside, None], choices.share[~inside])
+        np.testing.assert_allclose(
+            found[inside], model.predict_proba(x[inside, None])[:, 1], atol=1e-4
+        )
+
+
+def test_length_learns_which_way() -> None:
+    """If people prefer the shorter text, it picks that; on its own source it has not looked."""
+    rows = [choice(i, "a" if i else "b", "short", f"much longer {i}") for i in range(10)]
+    pool = pool_of(rows)
+    choices = choices_in(pool)
+    differences = held_out_differences({}, pool, choices)
+    judges = pairwise(pool, choices, differences, seed=0, resamples=40).judges
+    assert {judge.name for judge in judges} == {"length", "TF-IDF", "a coin"}
+    assert judges[0].accuracy == pytest.approx(0.9)
+    assert judges[-1].log_loss == pytest.approx(np.log(2))
+
+
+def test_scores_judge_by_the_higher_one() -> None:
+    """A missing score is no opinion."""
+    scores = [(2.0, 1.0), (1.0, 2.0), (None, 2.0)]
+    rows = [choice(i, "a", judge_a=a, judge_b=b) for i, (a, b) in enumerate(scores)]
+    pool = pool_of(rows, "judge")
+    choices = choices_in(pool)
+    judge = held_out_differences({}, pool, choices)["judge"]
+    study = pairwise(pool, choices, {"judge": judge}, seed=0, resamples=40)
+    assert study.judges[0].accuracy == pytest.approx((1 + 0 + 0.5) / 3)
+
+
+def test_one_source_cannot_be_held_out() -> None:
+    """The remedy is a column of sources."""
+    pool = pool_of([choice(0, "a"), choice(0, "a", "b", "c")])
+    with pytest.raises(UsageError, match="add a column of sources"):
+        held_out_differences({}, pool, choices_in(pool))
+
+
+def ahead_of(n: int, shares: dict[str, FloatArray], per_source: int = 1) -> Pairwise:
+    """Methods that are right where their columns are above 0, on n pairs."""
+    pool = pool_of([choice(i // per_source, "a", f"a{i}", f"b{i}") for i in range(n)])
+    choices = choices_in(pool)
+    number = np.array([int(pool.texts[i][1:]) for i in choices.first])
+    sides = np.where(choices.share > 0.5, 1.0, -1.0)
+    return pairwise(
+        pool,
+        choices,
+        {name: sides * column[number] for name, column in shares.items()},
+        seed=0,
+        resamples=200,
+    )
+
+
+def null(rng: np.random.Generator, rule: float, mine: float) -> bool:
+    """Whether use is advised of a method that is right with one chance, beside a rule's."""
+    columns = {
+        name: np.where(rng.random(60) < chance, 1.0, -1.0)
+        for name, chance in (("mine", mine), ("length", rule))
+    }
+    study = ahead_of(60, {**columns, "a coin": np.zeros(60)}, per_source=2)
+    return worth_using(study, ("length", "a coin"))
+
+
+@pytest.mark.parametrize(("rule", "mine"), [(0.5, 0.5), (0.65, 0.65)])
+def test_an_honest_null_is_not_advised(rule: float, mine: float) -> None:
+    """No better than a coin, or no better than a rule: use is advised at most 5 % of the time."""
+    rng = np.random.default_rng(7)
+    assert sum(null(rng, rule, mine) for _ in range(200)) <= 0.05 * 200
+
+
+def test_what_is_better_is_advised() -> None:
+    """Right 85 times in 100 beside 55: seen in 60 pairs nearly always."""
+    rng = np.random.default_rng(7)
+    assert sum(null(rng, 0.55, 0.85) for _ in range(40)) >= 36
+
+
+@pytest.mark.parametrize(
+    ("accuracy", "said"),
+    [
+        ((0.8, 0.5, 0.6, 0.55), "Use the Gaussian process: it picks .* best baseline, TF-IDF, by"),
+        ((0.5, 0.5, 0.5, 0.5), "Use none: on these pairs no agreement"),
+        ((0.6, 0.8, 0.6, 0.6), "Use none: length picks .* more often than the Gauss.* by 0.200"),
+        ((0.6, 0.5, 0.605, 0.55), "No reason to use the Gauss.* is shown: TF-IDF picks .* 0.005"),
+        ((0.6, 0.5, 0.55, 0.61), "No reason to use the Gauss.* is shown: judge picks .* 0.010"),
+        ((0.5, 0.5, 0.5, 0.505), "Use none: on these pairs no agreement .*, and judge picks"),
+        ((0.6, 0.5, 0.605, 0.61), r"shown: judge picks .* 0.010 .*\(so does TF-IDF\)\. The Gauss"),
+        ((0.5, 0.5, 0.5, 0.8), "Use judge: it picks .* more often than the Gaussian process"),
+        ((0.6, 0.5, 0.6, 0.9), "Use judge: it picks .* more often than the Gaussian process"),
+        ((0.6, 0.5, 0.6, 0.6), "it is not shown to do better than TF-IDF"),
+    ],
+)
+def test_what_is_said(accuracy: tuple[float, ...], said: str) -> None:
+    """One sentence for each way that it can go."""
+    names = ("the Gaussian process", "length", "TF-IDF", "judge")
+    columns = {
+        name: np.where(np.arange(200) < share * 200, 1.0, -1.0)
+        for name, share in zip(names, accuracy, strict=True)
+    }
+    sentence = recommendation(ahead_of(200, columns), ("length", "TF-IDF", "judge"), ("judge",))
+    assert re.search(said, sentence), sentence
+
+
+def test_few_pairs_say_nothing() -> None:
+    """Fewer than twenty decided pairs."""
+    pool = by_hand()
+    study = pairwise(pool, choices_in(pool), {"mine": np.zeros(4)}, seed=0, resamples=40)
+    assert recommendation(study, (), ()) == (
+        "3 decided pairs are too few to tell if an estimator is of use."
+    )
