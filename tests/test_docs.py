@@ -20,6 +20,8 @@ ROOT = Path(__file__).parents[1]
 DATA = Path(os.environ.get("REFLESS_DATA", ROOT.parent / "shared" / "data"))
 HUSE = DATA / "huse-summarization" / "judgements.tsv"
 NAMES = ("command-line", "decisions", "estimating", "estimators", "hosts", "metrics", "studies")
+WRITTEN = sorted((ROOT / "docs").rglob("*.md"))  # every page, evidence and the skill too
+MOST_WORDS = 30_000  # of all of them: whoever writes more leaves something out
 SKILL = ROOT / "docs" / "skills" / "refless" / "SKILL.md"
 FOR_AGENTS = (SKILL, ROOT / "docs" / "llms.txt")
 PAGES = [
@@ -144,7 +146,7 @@ def test_readme_shows_real_ratings(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_links_lead_somewhere() -> None:
     """Files that a page links to are there, and so are headings that it links to."""
-    for page in [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *FOR_AGENTS]:
+    for page in [*ROOT.glob("*.md"), *WRITTEN, *FOR_AGENTS]:
         for link in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
             if link.startswith(("https://", "http://")):
                 continue
@@ -153,7 +155,7 @@ def test_links_lead_somewhere() -> None:
             assert target.exists(), f"{page.name}: {link}"
             if heading:
                 text = target.read_text(encoding="utf-8").lower()
-                named = text.replace(",", "").replace(" ", "-")  # as GitHub does
+                named = re.sub("[,:]", "", text).replace(" ", "-")  # as GitHub does
                 assert f"#-{heading}\n" in named, f"{page.name}: {link}"
 
 
@@ -180,7 +182,7 @@ def test_pages_name_flags_that_there_are() -> None:
         function = function_of(name)
         flags = {flag for one in parameters_of(function) for flag in one.flags}
         own |= flags | {f"--no-{flag.removeprefix('--')}" for flag in flags}
-    for page in [ROOT / "README.md", *(ROOT / "docs").glob("*.md"), *FOR_AGENTS]:
+    for page in [ROOT / "README.md", *WRITTEN, *FOR_AGENTS]:
         for line in page.read_text(encoding="utf-8").splitlines():
             if not any(word in line for word in ELSEWHERE):
                 named = set(re.findall(r"(?<![\w-])--[a-z][a-z0-9-]+", line))
@@ -198,8 +200,15 @@ def test_seldom_needed_flags_are_documented() -> None:
             assert not one.flag.hidden or any(f"`{flag}" in text for flag in named), flag
 
 
+def test_pages_can_be_read() -> None:
+    """All pages together have fewer words than a reader gives an evening to."""
+    words = sum(len(page.read_text(encoding="utf-8").split()) for page in WRITTEN)
+    assert words <= MOST_WORDS
+    assert len((ROOT / "CHANGELOG.md").read_text(encoding="utf-8").split()) <= 2_000
+
+
 def test_kriging_is_named_once() -> None:
     """Where the Gaussian process is explained, for those who know it by that name."""
-    pages = [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
+    pages = [ROOT / "README.md", *WRITTEN]
     text = "".join(page.read_text(encoding="utf-8") for page in pages).lower()
     assert text.count("kriging") == 1
