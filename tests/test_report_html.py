@@ -6,6 +6,7 @@ import json
 import math
 import os
 import re
+from html import unescape
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
@@ -207,6 +208,19 @@ def test_chapters(report: str, worth: str) -> None:
     assert "bleu-neighbors|kernel" in report
     for title in ("Systems", "The estimates", "Where it abstains"):
         assert f">{title}</h2>" in worth
+
+
+def test_page_opens_with_all_methods(report: str, folder: Path) -> None:
+    """A point for each method, an annotator as a line with its band, what few need folded away."""
+    head, _, rest = report.partition("</header>")
+    record = json.loads((folder / "trust.json").read_text(encoding="utf-8"))
+    picture = unescape(head.split('class="chart"')[1].split("</svg>")[0])
+    methods = [line for line in record["side_by_side"]["methods"] if line["spearman"] is not None]
+    assert picture.count("<circle") == len(methods)
+    assert all(line["name"].removeprefix("the ")[:19] in picture for line in methods)
+    assert 'class="mark c1"' in picture
+    assert 'class="band c1"' in picture
+    assert "Agreement with people</h2></summary>" in rest
 
 
 def test_row_order_does_not_matter(folder: Path, report: str) -> None:

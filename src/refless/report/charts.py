@@ -18,7 +18,6 @@ from refless.report.plot import (
     START,
     STRIP,
     TOP,
-    WIDTH,
     Axis,
     Frame,
     axis_over,
@@ -105,7 +104,6 @@ def chart(
     diagonal: bool = False,
     strip: str = "",
     filled: bool = False,
-    width: int = WIDTH,
 ) -> str:
     """One drawing, its layers from the lowest to the highest.
 
@@ -120,7 +118,6 @@ def chart(
         diagonal: whether the line x = y is drawn.
         strip: name of the points without an x.
         filled: whether rows are bars.
-        width: of the drawing; its words keep their size.
     """
     stripped = any(math.isnan(dot.x) for dot in dots)
     longest = max(map(len, y.names), default=0)
@@ -129,7 +126,6 @@ def chart(
         y=y,
         start=30 + round(8.4 * longest) if y.names else START,
         strip=STRIP + GAP if stripped else 0,
-        width=width,
         height=TOP + ROW * len(y.names) + BOTTOM if y.names else HEIGHT,
     )
     low, high = max(x.low, y.low), min(x.high, y.high)
@@ -227,7 +223,6 @@ def row_chart(
     zero: bool = False,
     filled: bool = False,
     marks: Sequence[Mark] = (),
-    width: int = WIDTH,
 ) -> str:
     """A point with an interval for each of the first lines; the label names their values.
 
@@ -238,7 +233,6 @@ def row_chart(
         zero: whether the axis holds 0.
         filled: whether values are bars from 0.
         marks: values to compare with.
-        width: of the drawing.
     """
     lines = lines[:MOST_ROWS]
     if isinstance(x, str):
@@ -257,4 +251,4 @@ def row_chart(
     )
     numbers = ", ".join(f"{line.name} {number(line.value)}" for line in lines)
     label = f"{label}: {numbers}"
-    return chart(x, y, label, lines=lines, filled=filled, marks=marks, width=width)
+    return chart(x, y, label, lines=lines, filled=filled, marks=marks)

@@ -63,6 +63,8 @@ class Section:
         table: a table.
         texts: places of stored texts; `cells` go before each, and `header` names all columns.
         warning: whether it is to be said before all else.
+        opening: whether a page opens with it, beside the verdict.
+        folded: whether a page folds it away below its title.
     """
 
     title: str = ""
@@ -74,6 +76,8 @@ class Section:
     cells: tuple[tuple[str, ...], ...] = ()
     header: tuple[str, ...] = ()
     warning: bool = False
+    opening: bool = False
+    folded: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -52,7 +52,7 @@ def _chapters(sections: Iterable[Section]) -> list[list[Section]]:
     """Each section with a title, and those without one that continue it."""
     chapters: list[list[Section]] = []
     for section in sections:
-        if section.warning:
+        if section.warning or section.opening:
             continue
         if section.title or not chapters:
             chapters.append([])

@@ -74,21 +74,20 @@ class Frame:
         x, y: the axes.
         start: room for the labels of y.
         strip: room between the y axis and the low end of x.
-        width, height: of the whole drawing.
+        height: of the whole drawing.
     """
 
     x: Axis
     y: Axis
     start: int = START
     strip: int = 0
-    width: int = WIDTH
     height: int = HEIGHT
     top: int = TOP
 
     @property
     def end(self) -> int:
         """The right side of the rectangle."""
-        return self.width - END
+        return WIDTH - END
 
     @property
     def bottom(self) -> int:

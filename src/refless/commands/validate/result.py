@@ -23,6 +23,7 @@ from refless.commands.validate.document import (
 )
 from refless.commands.validate.drift import drift_sections, drifted
 from refless.commands.validate.leaderboard import recommendation, side_by_side_section, worth_using
+from refless.commands.validate.picture import with_picture
 from refless.commands.validate.scores import said, scores_section
 from refless.commands.validate.texts import scatter_section, store_of, worst_section
 from refless.commands.validate.verdict import grounds_of, notes, verdict
@@ -111,7 +112,9 @@ class ValidateResult(Result):
                 caveats(),
             )
         )
-        return replace(brief, store=store)
+        grounds = grounds_of(found)
+        page = replace(brief, store=store)
+        return with_picture(page, self.side_by_side, grounds.annotator, grounds.annotator_interval)
 
     def _document(self, more: tuple[Section, ...]) -> Document:
         """What both show first, and more sections."""

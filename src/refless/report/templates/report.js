@@ -115,11 +115,11 @@
   for (const cell of document.querySelectorAll("[data-text]")) {
     cell.textContent = textOf(cell.dataset.text);
   }
-  // a link to a text, or to all of them, opens the folded table first
+  // a link to a text, or to a folded section, opens it first
   document.addEventListener("click", (event) => {
     const hash = event.target.closest?.("a")?.getAttribute("href") ?? "";
-    const target = hash.startsWith("#t") && document.querySelector(hash);
-    const folded = target && (target.closest("details") ?? target.querySelector("details"));
+    const target = hash.startsWith("#") && document.querySelector(hash);
+    const folded = target && (target.closest("details") ?? target.querySelector(":scope > details"));
     if (folded) folded.open = true;
   });
 })();
