@@ -114,14 +114,12 @@ def warm() -> None:
             jsonl(folder / "r.jsonl", rows(0, 30)),
             jsonl(folder / "o.jsonl", rows(50, 5)),
         )
-        more, index = jsonl(folder / "m.jsonl", rows(90, 1)), folder / "index"
-        score = ("--rated", index, *NEIGHBORS, "-o", folder / "o.json")
+        score = ("--rated", rated, *NEIGHBORS, "-o", folder / "o.json")
         said = folder / "said"
         for words in (
-            ("index", rated, "--out-dir", index),
-            ("index", more, "--out-dir", index, "--append"),
+            ("fit", rated, "--to", folder / "fit.safetensors", *NEIGHBORS),
             ("score", outputs, *score),
-            ("train", rated, "--out-dir", folder / "model", *TINY),
+            ("train", rated, "--to", folder / "net.safetensors", *TINY),
         ):
             if command(words, said):
                 raise RuntimeError(f"{words}: {said.read_text(encoding='utf-8')}")

@@ -56,13 +56,7 @@ def full_at_size(size: int) -> None:
 def once(folder: Path, rng: random.Random, found: Found, shrink: Callable[[], None]) -> None:
     """One command that is short of space."""
     rated, outputs = folder / f"r{rng.randrange(2)}.jsonl", folder / "o.jsonl"
-    index, model, report = folder / "index", folder / "model", folder / "reports" / "o.json"
-    words: Words = rng.choice((
-        ("index", rated, "--out-dir", index),
-        ("index", folder / "more.jsonl", "--out-dir", folder / "grown", "--append"),
-        ("train", rated, "--out-dir", model, *TINY),
-        ("score", outputs, "--rated", index, *NEIGHBORS, "-o", report),
-    ))  # fmt: skip
+    words: Words = rng.choice(commands(folder, rated, outputs))
     reader, writer = os.pipe()  # a file would be full too
 
     def work() -> int:
@@ -81,22 +75,30 @@ def once(folder: Path, rng: random.Random, found: Found, shrink: Callable[[], No
     check(folder, found)
 
 
+def commands(folder: Path, rated: Path, outputs: Path) -> list[Words]:
+    """What is run."""
+    written = folder / "written"
+    return [
+        ("fit", rated, "--to", written / "fit.safetensors", *NEIGHBORS),
+        ("train", rated, "--to", written / "net.safetensors", *TINY),
+        ("score", outputs, "--rated", rated, *NEIGHBORS, "-o", written / "o.json"),
+    ]
+
+
 def check(folder: Path, found: Found) -> None:
-    """All states are whole, and nothing is beside them but a training that can go on."""
-    from refless.extensions.ratpred.model import load
-    from refless.metrics.index import load_index
+    """All files are whole, and nothing is beside them."""
+    from refless import load
     from refless.registry.errors import RefLessError
 
+    written = folder / "written"
     try:
-        load_index(folder / "index")
-        load_index(folder / "grown")
-        load(folder / "model")
-        json.loads((folder / "reports" / "o.json").read_text(encoding="utf-8"))
+        load(written / "fit.safetensors")
+        load(written / "net.safetensors")
+        json.loads((written / "o.json").read_text(encoding="utf-8"))
     except (RefLessError, ValueError) as fault:
         found.hold("not whole", holds=False, told=fault)
-    for name, most in (("index", 2), ("grown", 2), ("model", 3), ("reports", 1)):
-        left = sorted(path.name for path in (folder / name).iterdir())
-        found.hold(f"left in {name}", holds=len(left) <= most, told=left)
+    left = sorted(path.name for path in written.iterdir())
+    found.hold("left", holds=len(left) == 3, told=left)
 
 
 def begin(folder: Path) -> None:
@@ -104,16 +106,8 @@ def begin(folder: Path) -> None:
     for i in range(2):
         jsonl(folder / f"r{i}.jsonl", rows(100 * i, 30))
     jsonl(folder / "o.jsonl", rows(500, 5))
-    jsonl(folder / "more.jsonl", rows(600, 1))
-    (folder / "reports").mkdir()
-    rated, index = folder / "r0.jsonl", folder / "index"
-    report = folder / "reports" / "o.json"
-    for words in (
-        ("index", rated, "--out-dir", index),
-        ("index", rated, "--out-dir", folder / "grown"),
-        ("train", rated, "--out-dir", folder / "model", *TINY),
-        ("score", folder / "o.jsonl", "--rated", index, *NEIGHBORS, "-o", report),
-    ):
+    (folder / "written").mkdir()
+    for words in commands(folder, folder / "r0.jsonl", folder / "o.jsonl"):
         status = let_through(lambda words=words: command(words))  # type: ignore[misc]
         if status:
             raise RuntimeError(f"{words} exits {status}")

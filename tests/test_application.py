@@ -17,7 +17,6 @@ import refless
 from command_line import headlines, jsonl, new_rows, output_rows, rated_rows, run
 from refless.commands import COMMANDS, function_of
 from refless.commands.demo.run import demo
-from refless.commands.index.run import index
 from refless.commands.parameters import parameters_of
 from refless.registry.errors import InputError, RefLessError, UsageError
 from refless.report.result import Result
@@ -148,7 +147,7 @@ def test_training_does_the_same(folder: Path, tmp_path: Path) -> None:
     pytest.importorskip("torch", reason="torch is not installed")
     found = refless.train(
         folder / "rated.jsonl",
-        out_dir=tmp_path / "model",
+        to=tmp_path / "m.safetensors",
         references=output_rows(),
         scale=(1, 5),
         embedding=8,
@@ -165,19 +164,12 @@ def test_training_does_the_same(folder: Path, tmp_path: Path) -> None:
     outputs = str(folder / "outputs.jsonl")
     words = [outputs if word == "FILE" else word for word in shlex.split(found.command)[1:]]
     assert run(*words, "--format", "json").json == found.to_dict()
-    assert found.to_dict()["model"] == str(tmp_path / "model")
-    estimator = f"ratpred:model={tmp_path / 'model'}"
-    assert refless.score(outputs, estimator=estimator).scored.overall.coverage == 1
+    assert found.to_dict()["model"] == str(tmp_path / "m.safetensors")
+    assert refless.score(outputs, model=tmp_path / "m.safetensors").scored.overall.coverage == 1
 
 
-def test_indexes_are_made(folder: Path, tmp_path: Path) -> None:
-    """`index` and `demo` are functions too, in refless.commands."""
-    made = index(folder / "rated.jsonl", out_dir=tmp_path / "ix", kernel="bleu*:orders=1-3")
-    assert (made.index.shape.low, made.index.shape.high) == (1, 3)
-    assert shlex.split(made.command)[1:] == [
-        "index", str(folder / "rated.jsonl"), "--out-dir", str(tmp_path / "ix"),
-        "--kernel", "bleu*:orders=1-3",
-    ]  # fmt: skip
+def test_demo_is_a_function(tmp_path: Path) -> None:
+    """In refless.commands."""
     shown = demo(out_dir=tmp_path / "sample")
     assert {path.name for path in (tmp_path / "sample").iterdir()} == {
         "rated.jsonl", "outputs.jsonl",
@@ -261,19 +253,14 @@ def test_partly_rated_rows(folder: Path) -> None:
         refless.score(rated_rows())
 
 
-def test_pools_and_indexes(folder: Path, tmp_path: Path) -> None:
-    """What was read or built already serves as rows do."""
+def test_pools(folder: Path) -> None:
+    """What was read already serves as rows do."""
     path = folder / "rated.jsonl"
     pool = refless.read_pool(path, refless.Reading(scale=(1, 5))).pool
-    index = refless.RatedIndex.build(pool)
-    index.save(tmp_path / "ix")
     outputs = refless.read_outputs(folder / "outputs.jsonl").outputs
     one = {"estimator": "bleu-neighbors"}
     whole = refless.score(folder / "outputs.jsonl", path, scale=(1, 5), **one).to_dict()
-    for rated in (pool, index, tmp_path / "ix", str(tmp_path / "ix")):
-        assert refless.score(outputs, rated, **one).to_dict() == whole
-    validated = refless.validate(pool, **one).to_dict()
-    assert refless.validate(index, **one).to_dict() == validated
+    assert refless.score(outputs, pool, **one).to_dict() == whole
 
 
 def test_estimators_of_ones_own(folder: Path) -> None:

@@ -23,8 +23,8 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A fitted estimator."""
     where = tmp_path_factory.mktemp("model")
     rated = jsonl(where / "rated.jsonl", rated_rows())
-    assert run("fit", rated, "--scale", 1, 5, "--out-dir", where / "m").code == 0
-    return where / "m"
+    assert run("fit", rated, "--scale", 1, 5, "--to", where / "m.safetensors").code == 0
+    return where / "m.safetensors"
 
 
 def rows(n: int = 17) -> list[dict[str, Any]]:
@@ -130,20 +130,21 @@ def test_columns_are_checked(model: Path) -> None:
         arrow.check(arrow.Columns(), estimator, ["text"])
 
 
-def test_sent_and_unpacked(model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Once a machine; another estimator in its place is refused."""
+def test_sent_and_opened(model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Written once a machine; another estimator in its place is refused."""
     monkeypatch.setattr(arrow.tempfile, "gettempdir", lambda: str(tmp_path))
-    packed = arrow.Packed.of(model)
-    folder = arrow.unpacked(packed.content, packed.digest)
-    assert folder.parent == tmp_path
-    assert arrow.unpacked(b"not looked at again", packed.digest) == folder
-    found = arrow.opened(folder, packed.digest).signature()
+    content = arrow.content_of(model)
+    digest = arrow.digest_of(content)
+    path = arrow.local_file(content, digest)
+    assert path.parent == tmp_path
+    assert arrow.local_file(b"not looked at again", digest) == path
+    found = arrow.opened(path, digest).signature()
     assert found == refless.load(model).signature()
-    (folder / "fitted.json").write_text('{"sha256": "x"}')
+    path.write_bytes(b"{}")
     with pytest.raises(InputError, match="another estimator than the one that was sent"):
-        arrow.unpacked(packed.content, packed.digest)
-    with pytest.raises(InputError, match="no fitted estimator is there"):
-        arrow.Packed.of(tmp_path)
+        arrow.local_file(content, digest)
+    with pytest.raises(InputError, match="cannot be read"):
+        arrow.content_of(tmp_path / "none.safetensors")
 
 
 def test_user_without_a_name(model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -154,8 +155,8 @@ def test_user_without_a_name(model: Path, tmp_path: Path, monkeypatch: pytest.Mo
         raise KeyError("getpwuid(): uid not found")
 
     monkeypatch.setattr(arrow.getpass, "getuser", nobody)
-    packed = arrow.Packed.of(model)
-    assert arrow.unpacked(packed.content, packed.digest).parent == tmp_path
+    content = arrow.content_of(model)
+    assert arrow.local_file(content, arrow.digest_of(content)).parent == tmp_path
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -53,7 +53,7 @@ def test_undecided_is_neutral(tmp_path: Path, least: str, status: int, checks: b
     """Passed and failed are the step's status; undecided passes, and is told by a neutral check."""
     jsonl(tmp_path / "outputs.jsonl", new_rows())
     jsonl(tmp_path / "rated.jsonl", rated_rows())
-    model = ("--out-dir", tmp_path / "model", "--estimator", "gp:use_source=no")
+    model = ("--to", tmp_path / "model.safetensors", "--estimator", "gp:use_source=no")
     assert run("fit", tmp_path / "rated.jsonl", "--scale", 1, 5, *model).code == 0
     for name, line in {
         "refless": f'exec "{sys.executable}" -m refless "$@"',

@@ -115,13 +115,12 @@ def test_empty_files(folder: Path, tmp_path: Path) -> None:
         ("score", empty, "--rated", folder / "rated.jsonl"),
         ("score", folder / "outputs.jsonl", "--rated", empty),
         ("validate", empty),
-        ("index", empty, "--out-dir", tmp_path / "ix"),
-        ("fit", empty, "--out-dir", tmp_path / "ix"),
+        ("fit", empty, "--to", tmp_path / "m.safetensors"),
     ):
         ran = run(*words)
         assert ran.code == 2
         assert "empty" in ran.err
-    assert not (tmp_path / "ix").exists()
+    assert not (tmp_path / "m.safetensors").exists()
 
 
 def test_our_own_fault(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -160,9 +159,8 @@ def test_a_file_that_cannot_be_written_is_told_first(name: str, tmp_path: Path) 
     """Not after hours of work: the file that would be read is not even there."""
     own: dict[str, list[object]] = {
         "explain": ["--rated", "none.csv", "text"],
-        "index": ["none.csv", "--out-dir", tmp_path / "new"],
-        "fit": ["none.csv", "--out-dir", tmp_path / "new"],
-        "train": ["none.csv", "--out-dir", tmp_path / "new"],
+        "fit": ["none.csv", "--to", tmp_path / "new.safetensors"],
+        "train": ["none.csv", "--to", tmp_path / "new.safetensors"],
         "mine": ["none.csv", "--seeds", "none.csv", "--out-dir", tmp_path],
         "metric": ["none.csv", "-m", "bleu"],
         "demo": [],
@@ -211,9 +209,6 @@ def test_names_that_are_no_files(folder: Path) -> None:
     assert "would overwrite a file that is read" in ran.err
     ran = run("score", odd, f"--rated={odd}", f"--out={odd}")
     assert "would overwrite a file that is read" in ran.err
-    assert run("index", odd, "--out-dir", folder / "saved").code == 0
-    ran = run("score", odd, "--rated", folder / "saved", "-o", folder / "saved" / "index.json")
-    assert (ran.code, "is a part of what that folder holds" in ran.err) == (2, True)
     odd.unlink()
 
 

@@ -121,13 +121,6 @@ def test_sources_go_with_their_texts(folder: Path) -> None:
     assert run(*words, "--id", "t005", "--source", "s1").code == 2
 
 
-def test_an_index(folder: Path, tmp_path: Path) -> None:
-    """A saved pool gives the same evidence."""
-    run("index", folder / "rated.jsonl", "--out-dir", tmp_path / "ix")
-    words = ("explain", TEXT, *NEIGHBORS, "--format", "json", "--rated")
-    assert run(*words, tmp_path / "ix").json == run(*words, folder / "rated.jsonl").json
-
-
 def test_formats(folder: Path, tmp_path: Path) -> None:
     """Text and Markdown for people, one neighbour a row for CSV and JSONL."""
     words = ("explain", *NEIGHBORS, "--rated", folder / "rated.jsonl", TEXT, "--most", 3)

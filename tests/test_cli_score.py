@@ -286,20 +286,6 @@ def test_standard_input(folder: Path) -> None:
     assert "only once" in both.err
 
 
-def test_an_index_for_the_rated_texts(folder: Path, tmp_path: Path) -> None:
-    """A saved pool gives the numbers of its file."""
-    run("index", folder / "rated.jsonl", *SCALE, "--out-dir", tmp_path / "ix")
-    words = ("score", folder / "outputs.jsonl", *NEIGHBORS, "--format", "json", "--rated")
-    saved = run(*words, tmp_path / "ix")
-    assert saved.json == run(*words, folder / "rated.jsonl", *SCALE).json
-    assert saved.json == run(*words, tmp_path / "ix", *SCALE).json
-    other = ("--estimator", "bleu-neighbors:kernel=(bleu*:orders=1-3)")
-    for flag in (("--scale", 1, 6), ("--aggregate", "median"), other):
-        refused = run(*words, tmp_path / "ix", *flag)
-        assert refused.code == 2
-        assert "index" in refused.err
-
-
 def test_long_texts_are_told_at_once(tmp_path: Path) -> None:
     """Where nearly all pairs pass tau, that comes first, and a command that does better."""
     words = " ".join(headlines(12))

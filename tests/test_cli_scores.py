@@ -139,32 +139,6 @@ def test_one_file(files: tuple[Path, Path], tmp_path: Path) -> None:
     ]
 
 
-def test_indexes(files: tuple[Path, Path], tmp_path: Path) -> None:
-    """One that keeps scores serves as the files do; one that keeps none says so."""
-    rated, outputs = files
-    kept, bare = tmp_path / "kept", tmp_path / "bare"
-    made = run("index", rated, "--out-dir", kept, *SCALE, *JUDGES)
-    assert made.out.endswith(
-        f"  refless score OUTPUTS --rated {kept} --score-column deaf --score-column judge\n"
-    )
-    assert run("index", rated, "--out-dir", bare, *SCALE).code == 0
-
-    def estimates(pool: Path, *words: object) -> list[float]:
-        ran = run("score", outputs, "--rated", pool, *words, "--format", "json")
-        assert ran.code == 0, ran.err
-        return [one["estimate"] for one in ran.json["items"]]
-
-    assert estimates(kept, *JUDGES) == estimates(rated, *SCALE, *JUDGES)
-    assert estimates(kept, *JUDGES[:2]) == estimates(rated, *SCALE, *JUDGES[:2])
-    ran = run("score", outputs, "--rated", bare, *JUDGES)
-    assert ran.code == 2
-    assert "the texts of the index keep no scores" in ran.err
-    assert run("validate", bare, *JUDGES).code == 2
-    ran = run("score", outputs, "--rated", kept)
-    assert ran.code == 2
-    assert "have scores that the outputs lack: deaf, judge" in ran.err
-
-
 @pytest.mark.parametrize(
     ("words", "message"),
     [

@@ -1,12 +1,11 @@
 """refless train, and what it trains in refless score."""
 
-import json
 import math
 import re
 import shlex
 import subprocess
 import sys
-from dataclasses import replace
+from dataclasses import asdict, replace
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ import numpy as np
 import pytest
 
 from command_line import jsonl, output_rows, rated_rows, run
-from refless.extensions.ratpred.model import load
+from refless.estimators.saved import load
 from refless.extensions.ratpred.report.course import Trained, kept_aside
 from refless.extensions.ratpred.report.result import TrainResult
 from refless.registry.signature import Signature
@@ -40,27 +39,26 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def trained(folder: Path, name: str, *more: str) -> Any:
-    words = ("train", folder / "rated.jsonl", "--out-dir", folder / name, *SMALL, *more)
+    words = ("train", folder / "rated.jsonl", "--to", folder / f"{name}.safetensors", *SMALL, *more)
     ran = run(*words, "--format", "json")
     assert ran.code == 0, ran.err
     return ran.json
 
 
 def test_every_pass_is_told(folder: Path) -> None:
-    """JSON has them all; the folder has the model alone."""
+    """JSON has them all; the file is a fitted estimator."""
     found = trained(folder, "model", "--ensemble-size", "2", "--scale", "1", "5")
     assert len(found["networks"]) == 2
     assert len(found["curve"]) == sum(network["epochs"] for network in found["networks"])
-    kept = json.loads((folder / "model" / "model.json").read_text())["data"]
-    assert {p.name for p in (folder / "model").iterdir()} == {"model.json", kept}
+    assert len(load(folder / "model.safetensors").trained.networks) == 2
 
 
 def test_people_read_a_curve(folder: Path) -> None:
     """Text fits 80 columns and tells how to use the model."""
-    ran = run("train", folder / "rated.jsonl", "--out-dir", folder / "text", *SMALL)
+    ran = run("train", folder / "rated.jsonl", "--to", folder / "text.safetensors", *SMALL)
     assert ran.code == 0, ran.err
     assert "kept" in ran.out
-    assert "refless score OUTPUTS --estimator ratpred:model=" in ran.out
+    assert "refless score OUTPUTS --model " in ran.out
     shown = [
         line for line in ran.out.splitlines() if not line.startswith(("signature", "  refless"))
     ]
@@ -104,7 +102,7 @@ def test_the_report_shows_every_pass(folder: Path) -> None:
     areas = sum(float(dot.get("r", "")) ** 2 for dot in with_class(cloud, "knot c0"))
     assert areas == pytest.approx(16 * found["validation"]["n"], rel=0.05)
     assert "<img" not in text
-    assert escape(shlex.quote(str(folder / NASTY))) in text
+    assert escape(shlex.quote(str(folder / f"{NASTY}.safetensors"))) in text
     assert escape(found["signature"]) in text
 
 
@@ -120,11 +118,12 @@ def test_without_made_errors_no_pass_is_shaded(folder: Path) -> None:
 
 def report_of(folder: Path, signature: str = "ratpred", **changed: Any) -> Document:
     """The report of a model of which something is changed."""
-    if not (folder / "changed").exists():
+    path = folder / "changed.safetensors"
+    if not path.exists():
         trained(folder, "changed")
-    model = replace(load(folder / "changed"), **changed)
+    model = replace(load(path).trained, **changed)
     found = Trained(
-        folder="changed", model=model, agreement=kept_aside(model, 0), size=120, references=0,
+        path="changed", model=model, agreement=kept_aside(model, 0), size=120, references=0,
         signature=Signature.parse(signature), seed=0,
     )  # fmt: skip
     result = TrainResult(trained=found, signature=found.signed, command="refless train")
@@ -194,15 +193,13 @@ def test_rounding_is_told_only_where_it_was_done(folder: Path, signature: str, s
 def test_score_takes_the_model_alone(folder: Path) -> None:
     """No rated texts are needed any more, and the scale is the model's."""
     trained(folder, "alone", "--scale", "1", "5")
-    estimator = f"ratpred:model={folder / 'alone'}"
-    words = ("score", folder / "outputs.jsonl", "--estimator", estimator, "--format", "json")
+    model = folder / "alone.safetensors"
+    words = ("score", folder / "outputs.jsonl", "--model", model, "--format", "json")
     ran = run(*words)
     assert ran.code == 0, ran.err
     assert ran.json["coverage"] == 1.0
     assert 1.0 <= ran.json["mean"] <= 5.0
     assert ran.json["scale"] == [1, 5]
-    with_pool = run(*words, "--rated", folder / "rated.jsonl", "--scale", 1, 5)
-    assert with_pool.json["items"] == ran.json["items"]
 
 
 def test_score_without_either_is_refused(folder: Path) -> None:
@@ -212,10 +209,6 @@ def test_score_without_either_is_refused(folder: Path) -> None:
         ran = run(*words)
         assert ran.code == 2
         assert "--rated" in ran.err
-    model = f"ratpred:model={folder / 'no'}"
-    ran = run("score", folder / "outputs.jsonl", "--estimator", model)
-    assert ran.code == 2
-    assert "refless train" in ran.err
 
 
 def test_validate_trains_for_each_fold(folder: Path) -> None:
@@ -233,25 +226,6 @@ def test_other_estimators_have_no_network(folder: Path) -> None:
     ran = run("validate", folder / "rated.jsonl", "--estimator", "gp:synthetic_errors=no")
     assert ran.code == 2
     assert "gp has no parameter 'synthetic_errors'" in ran.err
-
-
-def test_a_stopped_run_goes_on(folder: Path) -> None:
-    """What a stopped run left is used; the result is that of a run that was not stopped."""
-    whole = trained(folder, "whole", "--epochs", "12")
-    code = (
-        "import sys; from refless.extensions.ratpred import training as t; keep = t.Store.keep\n"
-        "def stop(self, *rest):\n    keep(self, *rest); sys.exit(9)\n"
-        "t.Store.keep = stop\nfrom refless.cli import main; main()"
-    )
-    words = ["train", folder / "rated.jsonl", "--out-dir", folder / "again", *SMALL]
-    words += ["--epochs", "12", "--format", "json"]
-    done = subprocess.run([sys.executable, "-c", code, *map(str, words)], check=False)
-    assert done.returncode == 9
-    assert (folder / "again" / "unfinished" / "network1" / "state.json").exists()
-    again = trained(folder, "again", "--epochs", "12")
-    assert again["curve"] == whole["curve"]
-    assert again["validation"] == whole["validation"]
-    assert not (folder / "again" / "unfinished").exists()
 
 
 def test_references_and_slots(folder: Path) -> None:
@@ -282,7 +256,7 @@ def test_variants_are_what_the_flags_say(folder: Path) -> None:
         "--bfloat16", "--vectors", vectors, "--embedding", "5",
     )  # fmt: skip
     found = trained(folder, "variants", *words)
-    described = json.loads((folder / "variants" / "model.json").read_text())["settings"]
+    described = asdict(load(folder / "variants.safetensors").trained.settings)
     asked = {"cell": "lstm", "bidirectional": True, "target": "ordered", "ranking": 0.5,
              "bfloat16": True, "embedding": 5}  # fmt: skip
     assert {name: described[name] for name in asked} == asked
@@ -301,7 +275,7 @@ def test_variants_are_what_the_flags_say(folder: Path) -> None:
 )
 def test_wrong_variants_are_refused(folder: Path, words: tuple[str, ...], said: str) -> None:
     """Exit 2, with what may be given."""
-    ran = run("train", folder / "rated.jsonl", "--out-dir", folder / "wrong", *words)
+    ran = run("train", folder / "rated.jsonl", "--to", folder / "wrong.safetensors", *words)
     assert ran.code == 2
     assert said in ran.err
-    assert not (folder / "wrong").exists()
+    assert not (folder / "wrong.safetensors").exists()

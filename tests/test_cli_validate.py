@@ -123,15 +123,6 @@ def test_order_of_rows(rated: Path, tmp_path: Path) -> None:
         assert first.json == second.json
 
 
-def test_an_index(rated: Path, tmp_path: Path) -> None:
-    """A saved pool gives the numbers of its file."""
-    run("index", rated, "--out-dir", tmp_path / "ix")
-    saved, plain = (validated(f, "--format", "json") for f in (tmp_path / "ix", rated))
-    assert saved.json == plain.json
-    refused = validated(tmp_path / "ix", "--group", "mood")
-    assert refused.code == 2
-
-
 @pytest.mark.parametrize("group", ["source", "system", "item", "mood"])
 def test_groups(tmp_path: Path, group: str) -> None:
     """Held out together by a known role or by any column; the signature says by what."""

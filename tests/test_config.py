@@ -125,8 +125,7 @@ def test_what_is_refused(here: Path, text: str, message: str) -> None:
         ),  # nor for a command that comes later
         ("rate outputs.jsonl", "\nhost = '0.0.0.0'"),
         ("serve rated.jsonl", "[serve]\nport = 80"),
-        ("fit rated.jsonl --out-dir m", "\nout-dir = '/tmp'"),
-        ("index rated.jsonl --out-dir m", "[index]\nout_dir = '/tmp'"),
+        ("fit rated.jsonl --to m.safetensors", "\nto = '/tmp/m.safetensors'"),
         ("list datasets", "\nmirror = 'http://localhost'"),
         ("score outputs.jsonl --model m --to all.jsonl", "[score]\nto = 'all.jsonl'"),
         ("rate outputs.jsonl", "[rate]\ndatabase = 'ratings.db'"),

@@ -46,10 +46,10 @@ def test_help_lists_what_is_there(core: Path) -> None:
 def test_estimates_and_comparisons(core: Path, tmp_path: Path) -> None:
     """What most people use needs no extension."""
     rated = jsonl(tmp_path / "rated.jsonl", rated_rows())
-    fit = ("fit", rated, "--out-dir", "fitted")
+    fit = ("fit", rated, "--to", "fitted.safetensors")
     for words in (("validate", rated), ("score", rated, "--rated", rated), fit):
         done = ran(core, *words)
         assert done.returncode == 0, done.stderr
-    done = ran(core, "score", rated, "--model", core / "fitted", "--format", "json")
+    done = ran(core, "score", rated, "--model", core / "fitted.safetensors", "--format", "json")
     assert json.loads(done.stdout)["command"] == "score"
     assert "ratpred" not in ran(core, "list", "estimators").stdout

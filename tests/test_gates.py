@@ -104,8 +104,8 @@ def test_streams_have_the_same_gate(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     rated = [{**row, "rating": int(rng.integers(1, 6))} for row in RATED]
     outputs = jsonl(tmp_path / "outputs.jsonl", HONEST)
-    model = tmp_path / "model"
-    assert run("fit", jsonl(tmp_path / "rated.jsonl", rated), "--out-dir", model).code == 0
+    model = tmp_path / "model.safetensors"
+    assert run("fit", jsonl(tmp_path / "rated.jsonl", rated), "--to", model).code == 0
     ran = run(*("score", outputs, "--model", model, "--to", tmp_path / "to.jsonl", "--min-mean", 1))
     assert (ran.code, "not shown to err less than a constant" in ran.err) == (4, True)
 

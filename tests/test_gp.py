@@ -11,7 +11,6 @@ from refless.data.simulate import simulate
 from refless.estimators import BLEUNeighbors, GaussianProcess, held_out
 from refless.estimators.gp.data import folds_of, rating_noise
 from refless.estimators.gp.model import conditioned, estimated
-from refless.metrics.index import RatedIndex
 from refless.registry.errors import UsageError
 from refless.stats.correlation import spearman
 
@@ -267,15 +266,6 @@ def test_folds_keep_groups_whole() -> None:
     fold = folds_of(groups, 5)
     assert all(len(set(fold[groups == g].tolist())) == 1 for g in range(40))
     assert np.bincount(fold).tolist() == [24] * 5
-
-
-def test_an_index_serves_as_a_pool() -> None:
-    """A saved pool's records are read as they are."""
-    outputs = as_outputs(FRESH)
-    index = RatedIndex.build(RATED)
-    np.testing.assert_array_equal(
-        fitted().estimate(outputs).values, GaussianProcess().fit(index).estimate(outputs).values
-    )
 
 
 def test_parameters() -> None:

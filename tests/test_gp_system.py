@@ -137,8 +137,8 @@ def test_everything_that_reads_texts_reads_their_systems(tmp_path: Path) -> None
     bare = [{k: v for k, v in row.items() if k != "system"} for row in outputs]
     with pytest.raises(UsageError, match="the outputs have none"):
         refless.next(bare, rated=rated, estimator=spec, goal="learn", n=3)
-    refless.fit(rated, out_dir=tmp_path / "model", estimator=spec)
-    assert judged(tmp_path / "model", "Simple food.", "food").low < 1
+    refless.fit(rated, to=tmp_path / "m.safetensors", estimator=spec)
+    assert judged(tmp_path / "m.safetensors", "Simple food.", "food").low < 1
 
 
 def test_held_out_systems_are_new_ones(tmp_path: object) -> None:

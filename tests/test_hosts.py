@@ -26,58 +26,60 @@ TEXT, SOURCE = "You could try the Blue Swan.", "Where can I eat?"
 
 @pytest.fixture(scope="module")
 def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Folders of two estimators: one reads sources, the other does not."""
+    """Files of two estimators: one reads sources, the other does not."""
     where = tmp_path_factory.mktemp("hosts")
     pool = simulate(60, seed=2).pool
-    refless.save(refless.GaussianProcess().fit(pool), where / "sourced")
-    refless.save(refless.GaussianProcess(use_source=False).fit(pool), where / "plain")
+    refless.save(refless.GaussianProcess().fit(pool), where / "sourced.safetensors")
+    refless.save(refless.GaussianProcess(use_source=False).fit(pool), where / "plain.safetensors")
     return where
 
 
 def wanted(models: Path, text: str = TEXT, source: str | None = SOURCE) -> float:
     """What `refless.load` says."""
     given = {"text": [text]} | ({} if source is None else {"source": [source]})
-    found = refless.load(models / ("plain" if source is None else "sourced")).estimate(given)
+    found = refless.load(
+        models / f"{'plain' if source is None else 'sourced'}.safetensors"
+    ).estimate(given)
     return float(found.values[0])
 
 
 def test_one_output_is_judged_as_by_the_estimator(models: Path) -> None:
-    """Opened once, and again when the folder has changed."""
-    found = judged(models / "sourced", TEXT, SOURCE)
+    """Opened once, and again when the file has changed."""
+    found = judged(models / "sourced.safetensors", TEXT, SOURCE)
     assert found.value == wanted(models)
     assert found.low < found.value < found.high
     assert found.known
     assert found.signature.startswith("gp|")
-    nothing = judged(str(models / "sourced"), " ", SOURCE)
+    nothing = judged(str(models / "sourced.safetensors"), " ", SOURCE)
     assert (nothing.reason, nothing.known) == ("empty", False)
     assert nothing.value != nothing.value
     assert json.dumps(nothing.details(), allow_nan=False)
     assert nothing.said == "refless has no estimate: empty"
-    copy = models / "copy"
-    shutil.copytree(models / "plain", copy)
+    copy = models / "copy.safetensors"
+    shutil.copy(models / "plain.safetensors", copy)
     assert judged(copy, TEXT).value == wanted(models, source=None)
     refless.save(refless.BLEUNeighbors().fit(simulate(60, seed=2).pool), copy)
-    os.utime(copy / "fitted.json", (2e9, 2e9))
+    os.utime(copy, (2e9, 2e9))
     assert judged(copy, TEXT).signature.startswith("bleu-neighbors|")
 
 
 def test_what_a_host_cannot_give_is_told(models: Path, tmp_path: Path) -> None:
-    """No folder, no source, scores of others."""
-    with pytest.raises(InputError, match="no fitted estimator is there"):
+    """No file, no source, scores of others."""
+    with pytest.raises(InputError, match="name a file made by"):
         judged(tmp_path, TEXT)
     with pytest.raises(UsageError, match="outputs have none"):
-        judged(models / "sourced", TEXT)
+        judged(models / "sourced.safetensors", TEXT)
     rows = [{"text": f"{TEXT} {i}", "rating": i % 5, "judge": i % 3} for i in range(30)]
-    refless.fit(rows, out_dir=tmp_path / "m", score_column="judge")
+    refless.fit(rows, to=tmp_path / "m.safetensors", score_column="judge")
     with pytest.raises(UsageError, match=r"reads scores of others \(judge\)"):
-        judged(tmp_path / "m", TEXT)
+        judged(tmp_path / "m.safetensors", TEXT)
 
 
 def test_promptfoo_assertion(models: Path) -> None:
     """Pass, fail, abstain, and configurations that are wrong."""
     value = wanted(models)
     context: dict[str, Any] = {"vars": {"q": SOURCE, "other": 3}}
-    config = {"model": str(models / "sourced"), "source": "q"}
+    config = {"model": str(models / "sourced.safetensors"), "source": "q"}
 
     def told(output: str, **more: object) -> dict[str, Any]:
         return get_assert(output, {**context, "config": {**config, **more}})
@@ -97,7 +99,7 @@ def test_promptfoo_assertion(models: Path) -> None:
 
 def test_lm_eval_metric(models: Path) -> None:
     """A number, or NaN."""
-    model = str(models / "plain")
+    model = str(models / "plain.safetensors")
     assert lm_eval_metric([TEXT], ["any"], model=model) == wanted(models, source=None)
     assert math.isnan(lm_eval_metric([""], model=model, hf_evaluate=False))
 
@@ -116,7 +118,7 @@ def test_host_inspect(models: Path, tmp_path: Path) -> None:
     for output in outputs:  # else Inspect counts tokens, with a file from the network
         output.usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)
     samples = [Sample(id=f"q{i}", input=SOURCE, target="") for i in range(3)]
-    task = ai.Task(dataset=samples, scorer=scorer(str(models / "sourced")))
+    task = ai.Task(dataset=samples, scorer=scorer(str(models / "sourced.safetensors")))
     given: dict[str, Any] = {"log_dir": str(tmp_path), "display": "none", "max_connections": 1}
     model = get_model("mockllm/model", custom_outputs=outputs)
     (log,) = ai.eval(task, model=model, **given)
@@ -135,7 +137,7 @@ def test_host_inspect(models: Path, tmp_path: Path) -> None:
     by_name = ["--scorer", "refless/refless", "-S", f"model={models / 'sourced'}"]
     subprocess.run([*line, *by_name], check=True, env={**os.environ, "COLUMNS": "80"})
     written = tmp_path / "scores.jsonl"
-    result = refless.score(log.location, model=models / "sourced")
+    result = refless.score(log.location, model=models / "sourced.safetensors")
     result.save(f"inspect:{written}")
     ready = ["--scorer", "precomputed_scores", "-S", f"scores={written}"]
     subprocess.run([*line, *ready], check=True)
@@ -158,14 +160,14 @@ def test_host_deepeval(models: Path) -> None:
 
     value = wanted(models)
     for threshold, success in ((0.0, True), (1.01, False), (None, None)):
-        metric = ReflessMetric(models / "sourced", threshold)
+        metric = ReflessMetric(models / "sourced.safetensors", threshold)
         assert metric.measure(LLMTestCase(input=SOURCE, actual_output=TEXT)) == value
         assert metric.is_successful() is success
     cases = [LLMTestCase(input=SOURCE, actual_output=text) for text in (TEXT, " ")]
     for run_async in (True, False):
         found = deepeval.evaluate(
             cases,
-            [ReflessMetric(models / "sourced", 0.0)],
+            [ReflessMetric(models / "sourced.safetensors", 0.0)],
             async_config=AsyncConfig(run_async=run_async),
             display_config=DisplayConfig(print_results=False, show_indicator=False),
         )
@@ -186,7 +188,9 @@ def test_host_mlflow(models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.chdir(tmp_path)
     mlflow.set_tracking_uri(f"sqlite:///{tmp_path / 'mlflow.db'}")
     data = [{"inputs": {"question": SOURCE}, "outputs": text} for text in (TEXT, "No idea.", " ")]
-    found = mlflow.genai.evaluate(data=data, scorers=[refless_scorer(models / "sourced")])
+    found = mlflow.genai.evaluate(
+        data=data, scorers=[refless_scorer(models / "sourced.safetensors")]
+    )
     known = [wanted(models), wanted(models, "No idea.")]
     assert found.metrics["refless/mean"] == pytest.approx(sum(known) / 2)
     traces = mlflow.search_traces(return_type="list")
@@ -240,7 +244,7 @@ def test_host_promptfoo(models: Path, tmp_path: Path) -> None:
     check = {
         "type": "python",
         "value": "file://refless_assert.py:get_assert",
-        "config": {"model": str(models / "sourced"), "min": 0.0, "source": "question"},
+        "config": {"model": str(models / "sourced.safetensors"), "min": 0.0, "source": "question"},
     }
     config = {
         "prompts": ["{{answer}}"],
@@ -275,7 +279,7 @@ def test_host_every_eval_ever(
         for name in ("org/first", "second: a", "third")
         for text in (TEXT, "No idea.", "")
     ]
-    refless.score(rows, model=models / "sourced").save("every-eval-ever:.")
+    refless.score(rows, model=models / "sourced.safetensors").save("every-eval-ever:.")
     files = [str(path.relative_to(tmp_path)) for path in tmp_path.rglob("data/**/*.json*")]
     assert len(files) == 6
     words = [sys.executable, "-m", "every_eval_ever", "validate", *files]

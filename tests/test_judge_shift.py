@@ -150,7 +150,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     jsonl(where / "leaking.jsonl", [{**row, "judge": row["rating"]} for row in rated])
     jsonl(where / "honest.jsonl", outputs)
     jsonl(where / "scaled.jsonl", [{**row, "judge": f"{row['judge']}0"} for row in outputs])
-    words = ("--scale", 1, 5, "--score-column", "judge", "--out-dir", where / "model")
+    words = ("--scale", 1, 5, "--score-column", "judge", "--to", where / "model.safetensors")
     assert run("fit", where / "rated.jsonl", *words).code == 0
     return where
 
@@ -177,7 +177,7 @@ def test_score(folder: Path) -> None:
 
 def test_stream(folder: Path, tmp_path: Path) -> None:
     """The same of outputs that come in batches, and with a fitted model."""
-    words = ("--model", folder / "model", "--format", "json")
+    words = ("--model", folder / "model.safetensors", "--format", "json")
     scored = run("score", folder / "scaled.jsonl", *words).json["guards"]
     more = ("--to", tmp_path / "e.jsonl")
     ran = run("score", folder / "scaled.jsonl", *words, *more)

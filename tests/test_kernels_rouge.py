@@ -8,10 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refless.data.human import pool_of
 from refless.data.tables import Reading, read_pool
 from refless.estimators import BLEUNeighbors
-from refless.metrics.index import RatedIndex
 from refless.metrics.kernels.dense import Dense
 from refless.metrics.kernels.rouge import RougeL
 from refless.metrics.matching import Work, hold_out
@@ -171,11 +169,3 @@ def test_a_parameter_that_a_kernel_ignores_is_refused(kernel: str) -> None:
     """Nothing is accepted and ignored."""
     with pytest.raises(UsageError, match=r"kernel|has no parameter"):
         BLEUNeighbors(kernel=kernel)
-
-
-def test_an_index_is_for_plain_bleu_only() -> None:
-    """Another kernel, or weighed n-grams, need the rated file."""
-    index = RatedIndex.build(pool_of(["a fox", "a dog"], [1.0, 2.0]))
-    for model in (BLEUNeighbors(kernel="rouge-l"), BLEUNeighbors(kernel="bleu*:rarity=yes")):
-        with pytest.raises(UsageError, match="serves plain bleu"):
-            model.fit(index)

@@ -260,7 +260,7 @@ for tokenize in ("char", "words"):
     values = np.arange(40)
     sums = prepared.neighbor_sums(texts, values, np.array([0.05, 0.08]))
     weighted = prepared.weighted_sums(texts, values / 3, 0.02, 2.0)
-    known, p = prepared.segments[0].vocabulary, prepared.segments[0].postings
+    known, p = prepared.vocabulary, prepared.postings
     cosines = prepared.cosine(texts)
     for array in (cosines, sums.counts, sums.sums, weighted.weights, weighted.sums, p.members,
                   p.bits, p.features, *known.keys, *known.firsts):
@@ -299,7 +299,7 @@ def test_a_failure_in_a_thread_is_raised() -> None:
 
 def test_rated_texts_lie_by_length_and_row() -> None:
     """The order in which floating-point sums run must not be left to chance."""
-    built = PreparedBleu.build(["bb", "a", "", "aa", "b"], Shape()).segments[0].postings
+    built = PreparedBleu.build(["bb", "a", "", "aa", "b"], Shape()).postings
     assert built.order.tolist() == [2, 1, 4, 0, 3]
     assert built.lengths.tolist() == [0, 1, 1, 2, 2]
 

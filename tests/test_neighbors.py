@@ -16,7 +16,6 @@ from refless.data.human import pool_of
 from refless.data.records import Estimates, Outputs, RatedPool, as_outputs
 from refless.data.simulate import simulate
 from refless.estimators import ESTIMATORS, BLEUNeighbors
-from refless.metrics.index import RatedIndex
 from refless.metrics.kernels import kernel_of
 from refless.metrics.kernels.bleu import bleu_star
 from refless.registry.errors import UsageError
@@ -401,7 +400,6 @@ def test_parameters_out_of_range(parameters: dict[str, Any], message: str) -> No
         (lambda m, p: m.fit(["abcd"]), "list of texts and a list of ratings"),
         (lambda m, p: m.fit(["abcd"], [1, 2]), "1 texts but 2 ratings"),
         (lambda m, p: m.fit(p, [1.0] * len(p)), "has its own ratings"),
-        (lambda m, p: m.fit(RatedIndex.build(p), [1.0]), "has its own ratings"),
         (lambda m, p: m.fit(p).estimate("abcd"), "wrap it in a list"),
     ],
 )

@@ -106,8 +106,8 @@ def lines(at: Path) -> Iterator[tuple[str, tuple[object, ...]]]:
         yield "validate", (pool, "--estimator", spec, "--group", "system")
         yield "score", (outputs, "--rated", pool, "--estimator", spec, "--scale", 1, 5)
     yield "score", (outputs, "--rated", pool, "--scale", 1, 5, "--best-of", "source")
-    yield "fit", (pool, "--out-dir", at / "fitted")
-    yield "score", (outputs, "--model", at / "fitted", "--to", at / "e.jsonl")
+    yield "fit", (pool, "--to", at / "fitted.safetensors")
+    yield "score", (outputs, "--model", at / "fitted.safetensors", "--to", at / "e.jsonl")
     yield "explain", ("the ferry sings", "--source", "what of 3", "--rated", pool)
     yield "explain", ("--id", "t004", "--rated", pool)
     yield "compare", (pool, "--scale", 1, 5, *judge)
@@ -116,7 +116,6 @@ def lines(at: Path) -> Iterator[tuple[str, tuple[object, ...]]]:
     for goal in ("learn", "mean", "compare"):
         pair = ("--system", "m0", "--system", "m1") if goal == "compare" else ()
         yield "next", (outputs, "--rated", pool, "--goal", goal, "-n", 9, *pair)
-    yield "index", (pool, "--out-dir", at / "index")
     for name in ("bleu", "sbleu", "rouge-l", "cider-d", "cider", "delta-bleu"):
         yield "metric", (outputs, "-m", name, "--weight-column", "weights", *few)
     yield "meta", (pool, "-m", "bleu", "-m", "cider-d", "--score-column", "good", *few)
@@ -128,7 +127,7 @@ def lines(at: Path) -> Iterator[tuple[str, tuple[object, ...]]]:
         yield "stress", (pairs, "--rated", pool, "--estimator", spec, *fast)
     if TORCH:
         yield "validate", (pool, "--estimator", SPEC, "--threads", 1)
-        yield "train", (pool, "--out-dir", at / "model", *TINY)
+        yield "train", (pool, "--to", at / "model.safetensors", *TINY)
 
 
 def by_id(found: Any) -> Any:

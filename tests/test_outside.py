@@ -258,7 +258,6 @@ def test_names_that_no_file_can_have(tmp_path: Path, name: str) -> None:
         ["validate", name],
         ["score", rated, "--rated", name],
         ["validate", rated, "-o", f"{name}.json"],
-        ["index", rated, "--out-dir", f"{tmp_path}/{name}"],
         ["validate", rated, "--estimator", spec.format(name)],
         ["validate", rated, "--estimator", f"gp:encoder=({name})"],
         ["mine", "--ratings", rated, "--out-dir", name, "--scale", 1, 5],

@@ -1,9 +1,7 @@
 """RatPred as an estimator: fitted, held out, saved, signed."""
 
-import json
 import sys
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,9 +12,8 @@ from refless.data.human import pool_of
 from refless.data.records import Outputs, RatedPool, as_outputs, numbered
 from refless.estimators import ESTIMATORS, estimator_of
 from refless.extensions.ratpred.estimator import RatPred
-from refless.extensions.ratpred.model import Range, load
+from refless.extensions.ratpred.model import Range
 from refless.registry.errors import InputError, MissingExtraError, UsageError
-from refless.registry.signature import Signature
 from refless.registry.spec import spec_of
 
 SMALL = {
@@ -235,63 +232,6 @@ def test_progress_is_told(rated: RatedPool) -> None:
     assert shares == sorted(shares)
     assert shares[-1] == 1.0
     assert len(shares) == 2 * (SMALL["epochs"] + SMALL["synthetic_epochs"])
-
-
-def test_saved_and_loaded(rated: RatedPool, tmp_path: Path) -> None:
-    """A folder of safetensors and JSON: the same estimates, the same signature, no pickle."""
-    made = RatPred(**SMALL, ensemble_size=2, seed=4).fit(rated)
-    made.save(tmp_path / "m")
-    kept = json.loads((tmp_path / "m" / "model.json").read_text())["data"]
-    assert {p.name for p in (tmp_path / "m").iterdir()} == {"model.json", kept}
-    assert [p.name for p in (tmp_path / "m" / kept).iterdir()] == ["model.safetensors"]
-    loaded = RatPred(model=str(tmp_path / "m")).fit(rated)
-    asked = as_outputs(rated)
-    np.testing.assert_array_equal(loaded.estimate(asked).values, made.estimate(asked).values)
-    np.testing.assert_array_equal(loaded.estimate(asked).low, made.estimate(asked).low)
-    assert loaded.signature() == made.signature()
-    assert Signature.parse(str(made.signature())) == made.signature()
-    with pytest.raises(UsageError, match="has seen its texts"):
-        loaded.held_out(rated)
-
-
-def test_damaged_models_are_refused(fitted: RatPred, tmp_path: Path) -> None:
-    """Missing, cut off, of another format: an error that names the folder."""
-    with pytest.raises(InputError, match=r"no trained model is there: model\.json is missing"):
-        load(tmp_path)
-    fitted.save(tmp_path)
-    whole = (tmp_path / "model.json").read_text()
-    described = json.loads(whole)
-    for text in (whole[:100], json.dumps({**described, "format": 1}), "{}", "[]"):
-        (tmp_path / "model.json").write_text(text)
-        with pytest.raises(InputError, match="refless train"):
-            load(tmp_path)
-    (tmp_path / "model.json").write_text(whole)
-    (weights,) = tmp_path.glob("data-*/model.safetensors")
-    content = weights.read_bytes()
-    for part, said in ((content[:200], "truncated"), (content[:-1] + b"x", "altered")):
-        weights.write_bytes(part)
-        with pytest.raises(InputError, match=rf"model\.safetensors: .* {said}"):
-            load(tmp_path)
-    weights.unlink()
-    with pytest.raises(InputError, match=r"model\.safetensors: .* missing"):
-        load(tmp_path)
-
-
-def test_scales_must_agree(tmp_path: Path) -> None:
-    """A model of ratings in [0, 1] gives no estimates on another scale."""
-    scaled = pool(scale=(1, 5))
-    made = RatPred(**SMALL).fit(scaled)
-    values = made.estimate(as_outputs(scaled)).values
-    assert values.min() >= 0.0
-    assert values.max() <= 1.0
-    made.save(tmp_path)
-    again = RatPred(model=str(tmp_path))
-    assert again.fit(again.from_model()).rated.scale == (1, 5)
-    assert made.from_model() is None
-    with pytest.raises(UsageError, match="--scale 1 5"):
-        RatPred(model=str(tmp_path)).fit(pool())
-    with pytest.raises(UsageError, match="is trained; leave out epochs"):
-        RatPred(model=str(tmp_path), epochs=7).fit(pool())
 
 
 def test_reasons() -> None:

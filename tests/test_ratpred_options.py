@@ -8,9 +8,10 @@ import pytest
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
 from refless.data.records import as_outputs
+from refless.estimators.saved import load, save
 from refless.extensions.ratpred import targets
 from refless.extensions.ratpred.estimator import RatPred
-from refless.extensions.ratpred.model import Range, load
+from refless.extensions.ratpred.model import Range
 from refless.registry.errors import InputError, UsageError
 from refless.text.embed import WordVectors
 from test_ratpred_estimator import SMALL, pool
@@ -68,10 +69,10 @@ def test_each_option_learns_and_is_saved(changes: dict, tmp_path: Path) -> None:
     values = made.estimate(as_outputs(rated)).values
     assert np.corrcoef(values, rated.human)[0, 1] > 0.7
     assert not np.isnan(values).any()
-    made.save(tmp_path)
-    again = RatPred(model=str(tmp_path), clipped=False).fit(rated)
+    save(made, tmp_path / "m.safetensors")
+    again = load(tmp_path / "m.safetensors")
     np.testing.assert_array_equal(again.estimate(as_outputs(rated)).values, values)
-    assert load(tmp_path).settings == made.settings
+    assert again.settings == made.settings
     assert str(made.signature()) != str(RatPred(**SMALL).fit(rated).signature())
 
 

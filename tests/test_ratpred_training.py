@@ -1,7 +1,6 @@
 """Training, selection, early stopping, and going on after a stop."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,7 +8,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
 from refless.extensions.ratpred.batches import Encoded, epoch_batches, padded
-from refless.extensions.ratpred.progress import Epoch, TrainingData
+from refless.extensions.ratpred.progress import TrainingData
 from refless.extensions.ratpred.settings import Settings
 from refless.extensions.ratpred.training import predictions, train
 
@@ -88,71 +87,6 @@ def test_it_learns() -> None:
     _, state = train(one, replace(SMALL, epochs=20, embedding=16, hidden=16))
     assert max(told.pearson for told in state.history) > 0.9
     assert state.history[-1].loss < state.history[0].loss
-
-
-def test_a_stopped_run_goes_on_to_the_same_result(tmp_path: Path) -> None:
-    """Stopped in either phase, between two checkpoints: the same numbers to the last digit."""
-    settings = replace(SMALL, epochs=10, synthetic_epochs=7)
-    whole, expected = train(lesson(0), settings)
-
-    class StoppedError(Exception):
-        pass
-
-    for stop in (6, 13):
-
-        def tell(told: Epoch, stop: int = stop) -> None:
-            if told.number == stop:
-                raise StoppedError
-
-        folder = tmp_path / str(stop)
-        with pytest.raises(StoppedError):
-            train(lesson(0), settings, tell=tell, checkpoint=folder)
-        resumed: list[int] = []
-        again, state = train(
-            lesson(0),
-            settings,
-            tell=lambda told, seen=resumed: seen.append(told.number),
-            checkpoint=folder,
-        )
-        assert min(resumed) == stop - (stop - 1) % 5
-        assert state == expected
-        for one, other in zip(whole.parameters(), again.parameters(), strict=True):
-            assert torch.equal(one, other)
-
-
-def test_a_run_that_is_done_is_not_made_again(tmp_path: Path) -> None:
-    """Of several networks those that were done before a stop."""
-    whole, expected = train(lesson(0), SMALL, checkpoint=tmp_path)
-    seen: list[int] = []
-    again, state = train(
-        lesson(0), SMALL, checkpoint=tmp_path, tell=lambda told: seen.append(told.number)
-    )
-    assert seen == []
-    assert state == expected
-    for one, other in zip(whole.parameters(), again.parameters(), strict=True):
-        assert torch.equal(one, other)
-
-
-def test_other_data_do_not_go_on(tmp_path: Path) -> None:
-    """A checkpoint of other data or settings is left alone."""
-    train(lesson(0), SMALL, checkpoint=tmp_path)
-    seen: list[int] = []
-    train(lesson(1), SMALL, checkpoint=tmp_path, tell=lambda told: seen.append(told.number))
-    assert min(seen) == 1
-
-
-def test_other_levels_or_vectors_do_not_go_on(tmp_path: Path) -> None:
-    """They belong to what a run depends on."""
-    settings, levels = replace(SMALL, target="ordered"), (-1.0, 0.0, 1.0)
-    table = {"text": np.full((9, 6), 0.5)}
-    begun = replace(lesson(0), vectors=table)
-    for one, some in ((lesson(0), levels), (begun, levels), (begun, (-1.0, 0.5, 1.0))):
-        seen: list[int] = []
-        train(
-            one, settings, checkpoint=tmp_path, levels=some,
-            tell=lambda told, seen=seen: seen.append(told.number),
-        )  # fmt: skip
-        assert min(seen) == 1
 
 
 def test_the_best_pass_is_kept_and_patience_ends() -> None:

@@ -44,7 +44,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     goal = ("--goal", "compare", "-n", 3, "--within", 0.5, "-o", where / "next.html")
     assert run("next", outputs, "--rated", rated, *scale, *goal).code == 0
     if "trained" in REPORTS:
-        model = ("--out-dir", where / "<img src=x onerror=alert(1)>", "--ensemble-size", 2)
+        model = ("--to", where / "<img src=x onerror=alert(1)>.safetensors", "--ensemble-size", 2)
         small = ("--hidden", 8, "--embedding", 8, "--epochs", 3, "--synthetic-epochs", 2)
         out = ("-o", where / "trained.html")
         assert run("train", rated, *scale, *model, *small, "--threads", 1, *out).code == 0

@@ -1,8 +1,11 @@
-"""Fitted estimators in folders: to the last digit what was fitted, and nothing that is damaged."""
+"""Fitted estimators in files: to the last digit what was fitted, replaced in one step, checked."""
 
 import json
+import os
+import subprocess
+import sys
+import time
 from collections.abc import Callable
-from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -12,11 +15,11 @@ import pytest
 
 import refless
 from command_line import Ran, jsonl, output_rows, rated_rows, run
-from manifests import put, resealed
 from refless import GaussianProcess
 from refless.data.records import as_outputs
 from refless.data.simulate import simulate
 from refless.estimators import Estimator, estimator_of
+from refless.files.arrays import read_arrays, write_arrays
 from refless.registry.errors import InputError, UsageError
 from tiny_encoder import tiny_encoder
 
@@ -66,8 +69,8 @@ def test_a_saved_estimator_is_the_fitted_one(tmp_path: Path, spec: str) -> None:
     """From Python, whatever the estimator."""
     pool, outputs = simulate(60, seed=2).pool, as_outputs(simulate(20, seed=3).pool)
     fitted = estimator_of(spec).fit(pool)
-    refless.save(fitted, tmp_path / "model")
-    same(refless.load(tmp_path / "model"), fitted, outputs)
+    refless.save(fitted, tmp_path / "m.safetensors")
+    same(refless.load(tmp_path / "m.safetensors"), fitted, outputs)
 
 
 @pytest.mark.parametrize("spec", SPECS)
@@ -78,8 +81,12 @@ def test_score_by_a_model_is_score_by_its_texts(
     """Every digit of JSON and CSV, the signature and the evidence included."""
     one, other = tmp_path / "one.json", tmp_path / "other.json"
     given = ("--scale", 1, 5, "--estimator", spec)
-    rated, outputs, model = folder / "rated.jsonl", folder / "outputs.jsonl", tmp_path / "model"
-    assert run("fit", rated, "--out-dir", model, *given, *flags).code == 0
+    rated, outputs, model = (
+        folder / "rated.jsonl",
+        folder / "outputs.jsonl",
+        tmp_path / "m.safetensors",
+    )
+    assert run("fit", rated, "--to", model, *given, *flags).code == 0
     by_model = run("score", outputs, "--model", model, "--format", "csv", "-o", one)
     given = ("--rated", rated, *given, *flags)
     by_texts = run("score", outputs, *given, "--format", "csv", "-o", other)
@@ -91,9 +98,13 @@ def test_score_by_a_model_is_score_by_its_texts(
 
 def test_scores_of_others_are_asked_for_once(folder: Path, tmp_path: Path) -> None:
     """A model knows which columns it has learned from; others are refused."""
-    rated, outputs, model = folder / "rated.jsonl", folder / "outputs.jsonl", tmp_path / "model"
+    rated, outputs, model = (
+        folder / "rated.jsonl",
+        folder / "outputs.jsonl",
+        tmp_path / "m.safetensors",
+    )
     judge = ("--score-column", "judge")
-    assert run("fit", rated, "--out-dir", model, *judge).code == 0
+    assert run("fit", rated, "--to", model, *judge).code == 0
     found = run("score", outputs, "--model", model, "--format", "csv")
     assert found.out == run("score", outputs, "--rated", rated, *judge, "--format", "csv").out
     assert run("score", outputs, "--model", model, *judge, "--format", "csv").out == found.out
@@ -104,8 +115,12 @@ def test_scores_of_others_are_asked_for_once(folder: Path, tmp_path: Path) -> No
 
 def test_explain_by_a_model(folder: Path, tmp_path: Path) -> None:
     """An output, and a rated text held out."""
-    rated, outputs, model = folder / "rated.jsonl", folder / "outputs.jsonl", tmp_path / "model"
-    run("fit", rated, "--out-dir", model, "--scale", 1, 5)
+    rated, outputs, model = (
+        folder / "rated.jsonl",
+        folder / "outputs.jsonl",
+        tmp_path / "m.safetensors",
+    )
+    run("fit", rated, "--to", model, "--scale", 1, 5)
     for words in (("--id", "o01", "--outputs", outputs), ("--id", "t003")):
         found = run("explain", *words, "--model", model)
         wanted = run("explain", *words, "--rated", rated, "--scale", 1, 5)
@@ -114,15 +129,18 @@ def test_explain_by_a_model(folder: Path, tmp_path: Path) -> None:
 
 
 @NEURAL
-def test_a_folder_of_train_is_a_model(folder: Path, tmp_path: Path) -> None:
-    """As `ratpred:model=FOLDER`, by the flag that all estimators have."""
+def test_train_saves_as_fit_does(folder: Path, tmp_path: Path) -> None:
+    """The same file, but for what training tells."""
     words = ("--embedding", 4, "--hidden", 4, "--epochs", 3, "--no-synthetic-errors")
-    model, outputs = tmp_path / "net", folder / "outputs.jsonl"
-    assert (
-        run("train", folder / "rated.jsonl", "--out-dir", model, "--scale", 1, 5, *words).code == 0
+    model, other, outputs = tmp_path / "a.safetensors", tmp_path / "b.safetensors", "outputs.jsonl"
+    rated = folder / "rated.jsonl"
+    assert run("train", rated, "--to", model, "--scale", 1, 5, *words).code == 0
+    spec = "ratpred:embedding=4,hidden=4,epochs=3,synthetic_errors=no"
+    assert run("fit", rated, "--to", other, "--scale", 1, 5, "--estimator", spec).code == 0
+    found, wanted = (
+        run("score", folder / outputs, "--model", path, "--format", "csv")
+        for path in (model, other)
     )
-    found = run("score", outputs, "--model", model, "--format", "csv")
-    wanted = run("score", outputs, "--estimator", f"ratpred:model={model}", "--format", "csv")
     assert found.code == 0, found.err
     assert found.out == wanted.out
 
@@ -134,13 +152,13 @@ def test_vectors_are_kept_and_their_encoder_is_known(tmp_path: Path) -> None:
     outputs = as_outputs(simulate(10, seed=3).pool)
     tiny_encoder(tmp_path / "encoder")
     fitted = GaussianProcess(encoder=str(tmp_path / "encoder")).fit(pool)
-    refless.save(fitted, tmp_path / "model")
-    same(refless.load(tmp_path / "model"), fitted, outputs)
+    refless.save(fitted, tmp_path / "m.safetensors")
+    same(refless.load(tmp_path / "m.safetensors"), fitted, outputs)
     weights = next((tmp_path / "encoder").glob("*.safetensors"))
     raw = weights.read_bytes()
     weights.write_bytes(raw[:-1] + bytes([raw[-1] ^ 1]))
     with pytest.raises(InputError, match="would now be"):
-        refless.load(tmp_path / "model")
+        refless.load(tmp_path / "m.safetensors")
 
 
 @pytest.mark.parametrize("size", [0, 1, 4, 5])
@@ -149,8 +167,12 @@ def test_few_rated_texts(tmp_path: Path, size: int) -> None:
     pool = simulate(20, seed=2).pool.take(np.arange(size))
     for spec in ("gp:use_source=no", "bleu-neighbors"):
         fitted = estimator_of(spec).fit(pool)
-        refless.save(fitted, tmp_path / spec[:2])
-        same(refless.load(tmp_path / spec[:2]), fitted, as_outputs(simulate(5, seed=3).pool))
+        refless.save(fitted, tmp_path / f"{spec[:2]}.safetensors")
+        same(
+            refless.load(tmp_path / f"{spec[:2]}.safetensors"),
+            fitted,
+            as_outputs(simulate(5, seed=3).pool),
+        )
 
 
 def refused(*words: object) -> str:
@@ -161,50 +183,63 @@ def refused(*words: object) -> str:
 
 def test_what_a_model_has_is_not_given_again(folder: Path, tmp_path: Path) -> None:
     """Rated texts, an estimator, another scale, another group."""
-    rated, model = folder / "rated.jsonl", tmp_path / "model"
-    run("fit", rated, "--out-dir", model, "--scale", 1, 5, "--estimator", "bleu-neighbors")
+    rated, model = folder / "rated.jsonl", tmp_path / "m.safetensors"
+    run("fit", rated, "--to", model, "--scale", 1, 5, "--estimator", "bleu-neighbors")
     by = ("score", folder / "outputs.jsonl", "--model", model)
     assert "has its own --rated; leave one of them out" in refused(*by, "--rated", rated)
     assert "has its own --estimator" in refused(*by, "--estimator", "ratpred")
     assert "was made with --scale 1 5" in refused(*by, "--scale", 1, 4)
     assert "was made without --group" in refused(*by, "--group", "day")
-    assert "fitted.json is a part of what that folder holds" in refused(
-        *by, "-o", model / "fitted.json"
-    )
+    assert "must end in .safetensors" in refused("fit", rated, "--to", tmp_path / "model")
     with pytest.raises(UsageError, match="fit a rated pool first"):
-        refless.save(GaussianProcess(), tmp_path / "none")
+        refless.save(GaussianProcess(), tmp_path / "none.safetensors")
 
 
 DAMAGED: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
     "another version": (
-        put("signature", value="gp|v:0.0.9"),
+        lambda facts: facts.update(signature="gp|v:0.0.9"),
         "refless 0.0.9 made it, and this is",
     ),
-    "another signature": (put("signature", value="gp|v:0.1.0"), "it was made as gp"),
-    "no estimator": (put("estimator", value="magic"), "no estimator 'magic'"),
-    "another one": (put("estimator", value="bleu-neighbors"), "more than there is to learn"),
-    "no nugget": (put("learned", "nugget", value=-1.0), "an amplitude is below 0"),
-    "nothing learned": (put("learned", value={}), "missing required field"),
-    "more learned": (put("learned", "more", value=1), "unknown field"),
-    "another pool": (put("fingerprint", value="0" * 12), "the rated texts are others"),
-    "another size": (put("size", value=3), "has another length"),
-    "groups": (put("grouped", value=True), "a file of the rated texts is not there"),
+    "another signature": (lambda facts: facts.update(signature="gp|v:0.1.0"), "it was made as gp"),
+    "no estimator": (lambda facts: facts.update(estimator="magic"), "no estimator 'magic'"),
+    "another one": (
+        lambda facts: facts.update(estimator="bleu-neighbors"),
+        "more than there is to learn",
+    ),
+    "no nugget": (lambda facts: facts["learned"].update(nugget=-1.0), "an amplitude is below 0"),
+    "nothing learned": (lambda facts: facts.update(learned={}), "missing required field"),
+    "more learned": (lambda facts: facts["learned"].update(more=1), "unknown field"),
+    "another pool": (
+        lambda facts: facts.update(fingerprint="0" * 12),
+        "the rated texts are others",
+    ),
+    "another size": (lambda facts: facts["pool"].update(size=3), "has another length"),
 }
 
 
+def changed(path: Path, change: Callable[[dict[str, Any], dict[str, np.ndarray]], object]) -> None:
+    """Writes other facts and arrays into a file."""
+    facts, arrays = read_arrays(path, "fitted estimator", "")
+    arrays = {name: array.copy() for name, array in arrays.items()}
+    change(facts, arrays)
+    write_arrays(path, "fitted estimator", facts, arrays)
+
+
 @pytest.mark.parametrize("how", DAMAGED)
-def test_damaged_folders_are_refused(tmp_path: Path, how: str) -> None:
-    """By a seal that holds and a manifest that lies."""
-    change, told = DAMAGED[how]
-    refless.save(GaussianProcess().fit(simulate(20, seed=2).pool), tmp_path)
-    resealed(tmp_path / "fitted.json", change)
-    with pytest.raises(InputError, match=told) as error:
-        refless.load(tmp_path)
+def test_facts_that_lie_are_refused(tmp_path: Path, how: str) -> None:
+    """With the file's name and what to do."""
+    change, message = DAMAGED[how]
+    path = tmp_path / "m.safetensors"
+    refless.save(GaussianProcess().fit(simulate(20, seed=2).pool), path)
+    changed(path, lambda facts, _: change(facts))
+    with pytest.raises(InputError, match=message) as error:
+        refless.load(path)
+    assert str(error.value).startswith(str(path))
     assert "make it again" in str(error.value)
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "told"),
+    ("name", "value", "message"),
     [
         ("posterior.d", 0.0, "posterior.d is of no covariance"),
         ("posterior.root", 0.0, "posterior.root is of no covariance"),
@@ -215,26 +250,148 @@ def test_damaged_folders_are_refused(tmp_path: Path, how: str) -> None:
         ("words.columns", -1, "words.columns has a number outside"),
         ("words.rows", 7, "words.rows do not rise"),
         ("values.variances", 1e300, "values.variances has no such number"),
+        ("pool.text", 20, "pool.text has a number outside"),
+        ("pool.annotator", -1, "pool.annotator has a number outside"),
+        ("pool.ratings", np.nan, "a rating is not finite"),
     ],
 )
-def test_damaged_numbers_are_refused(tmp_path: Path, name: str, value: float, told: str) -> None:
-    """Whatever the digests say: one that stands first."""
+def test_numbers_that_lie_are_refused(
+    tmp_path: Path, name: str, value: float, message: str
+) -> None:
+    """One that stands first."""
+    path = tmp_path / "m.safetensors"
     model = GaussianProcess(exact_up_to=10, inducing=10)
-    refless.save(model.fit(simulate(20, seed=2).pool), tmp_path)
-    (path,) = tmp_path.glob(f"data-*/{name}.npy")
-    array = np.load(path)
-    array[0] = value
-    np.save(path, array)
-    facts = {"bytes": path.stat().st_size, "sha256": sha256(path.read_bytes()).hexdigest()}
-    resealed(tmp_path / "fitted.json", put("files", name, value=facts))
-    with pytest.raises(InputError, match=told):
+    refless.save(model.fit(simulate(20, seed=2).pool), path)
+    changed(path, lambda _, arrays: arrays[name].reshape(-1).__setitem__(0, value))
+    with pytest.raises(InputError, match=message):
+        refless.load(path)
+
+
+@NEURAL
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda facts, _: facts["settings"].update(hidden="4"), "int"),
+        (lambda facts, _: facts["settings"].update(hidden=10**12), "sizes"),
+        (lambda facts, _: facts["settings"].update(layers=10**9), "layers"),
+        (lambda facts, _: facts["settings"].update(cell="rnn"), "cell"),
+        (lambda facts, _: facts["settings"].update(target="levels"), "target"),
+        (lambda facts, _: facts["range"].update(unit=0.0), "range"),
+        (lambda facts, _: facts["validation"][0].clear(), "one estimate each"),
+        (lambda facts, _: facts["about"].update(scale=[5, 1]), "lower first"),
+        (lambda facts, _: facts["about"].pop("aggregate"), "aggregate"),
+        (lambda _, arrays: arrays.pop("0.output.bias"), "weights"),
+        (lambda _, arrays: arrays.update({"0.output.bias": np.zeros((7, 7), "f4")}), "shape"),
+        (lambda _, arrays: arrays.update({"0.output.bias": np.zeros(1)}), "type"),
+    ],
+)
+def test_networks_that_lie_are_refused(tmp_path: Path, change: Any, message: str) -> None:
+    """Wrong types, missing keys, sizes beyond all memory."""
+    path = tmp_path / "m.safetensors"
+    pool = simulate(30, seed=2).pool
+    refless.save(estimator_of(SMALL).fit(pool), path)
+    changed(path, lambda facts, arrays: change(facts["learned"], arrays))
+    with pytest.raises(InputError, match=message) as error:
+        refless.load(path)
+    assert "make it again" in str(error.value)
+
+
+def test_whatever_is_no_saved_file_is_refused(tmp_path: Path) -> None:
+    """Nothing there, a folder, cut off anywhere, other bytes, a file of somebody else."""
+    from safetensors.numpy import save
+
+    path, whole = tmp_path / "m.safetensors", tmp_path / "whole.safetensors"
+    refless.save(estimator_of("bleu-neighbors").fit(simulate(20, seed=2).pool), whole)
+    content = whole.read_bytes()
+    with pytest.raises(InputError, match="there is no such file"):
+        refless.load(path)
+    with pytest.raises(InputError, match="this is a folder"):
         refless.load(tmp_path)
+    header = len(content) - int.from_bytes(content[:8], "little")
+    cut = [content[:size] for size in (0, 7, 8, 100, header, len(content) - 1)]
+    made = [b"\xff" * 40, (9).to_bytes(8, "little") + b"[" * 9, save({"a": np.zeros(3)})]
+    for other in (*cut, *made, content[:8] + content[8:].replace(b'"I64"', b'"F99"')):
+        path.write_bytes(other)
+        with pytest.raises(InputError, match="name a file made by 'refless fit'"):
+            refless.load(path)
 
 
-def test_another_folder_is_no_model(tmp_path: Path) -> None:
-    """Told as such; an index says which flag takes it."""
-    refless.RatedIndex.build(simulate(20, seed=2).pool).save(tmp_path / "index")
-    with pytest.raises(InputError, match="name a folder made by 'refless fit'"):
-        refless.load(tmp_path / "index")
-    with pytest.raises(InputError, match="the folder holds"):
-        refless.save(GaussianProcess().fit(simulate(20, seed=2).pool), tmp_path / "index")
+def test_arrays_are_mapped(tmp_path: Path) -> None:
+    """Numbers stay in the file until they are read, and are whole numbers of their type."""
+    path = tmp_path / "m.safetensors"
+    refless.save(GaussianProcess().fit(simulate(20, seed=2).pool), path)
+    _, arrays = read_arrays(path, "fitted estimator", "")
+    for name, array in arrays.items():
+        base: Any = array
+        while base.base is not None and not isinstance(base, np.memmap):
+            base = base.base
+        assert isinstance(base, np.memmap), name
+        assert array.flags.aligned
+        assert array.flags.c_contiguous
+
+
+@pytest.mark.parametrize("flushes", [0, 1])
+def test_a_full_disk_leaves_the_old_file(
+    tmp_path: Path, flushes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing that was begun remains; after the step that replaces it, it is the new one."""
+    path = tmp_path / "m.safetensors"
+    old, new = (estimator_of("bleu-neighbors").fit(simulate(n, seed=2).pool) for n in (20, 25))
+    refless.save(old, path)
+    remaining = [flushes]
+
+    def full(_: int) -> None:
+        remaining[0] -= 1
+        if remaining[0] < 0:
+            raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "fsync", full)
+        with pytest.raises(InputError, match=r"cannot be written \(No space left on device\)"):
+            refless.save(new, path)
+    assert refless.load(path).signature() == (old, new)[flushes].signature()
+    assert [*tmp_path.iterdir()] == [path]
+
+
+WRITER = """
+import sys, refless
+from refless.data.simulate import simulate
+from refless.estimators import estimator_of
+models = [estimator_of("bleu-neighbors").fit(simulate(n, seed=2).pool) for n in (20, 25)]
+print("ready", flush=True)
+while True:
+    for model in models:
+        refless.save(model, sys.argv[1])
+"""
+
+
+def _write(path: Path, count: int) -> None:
+    models = [estimator_of("bleu-neighbors").fit(simulate(n, seed=2).pool) for n in (20, 25)]
+    for _ in range(count):
+        for model in models:
+            refless.save(model, path)
+
+
+def test_a_kill_and_two_writers_leave_a_whole_file(tmp_path: Path) -> None:
+    """While two write, each reader sees one of their files; so it is after both are killed."""
+    path = tmp_path / "m.safetensors"
+    _write(path, 1)
+    writers = [
+        subprocess.Popen([sys.executable, "-c", WRITER, str(path)], stdout=subprocess.PIPE)
+        for _ in range(2)
+    ]
+    try:
+        for writer in writers:
+            assert writer.stdout is not None
+            writer.stdout.readline()
+        sizes = {len(refless.load(path).rated) for _ in range(60)}
+    finally:
+        for writer in writers:
+            writer.kill()
+            writer.communicate()
+    assert sizes <= {20, 25}
+    assert len(refless.load(path).rated) in {20, 25}
+    for unfinished in tmp_path.glob(".*"):
+        os.utime(unfinished, (time.time() - 4000,) * 2)
+    _write(path, 1)
+    assert [*tmp_path.iterdir()] == [path]

@@ -44,7 +44,7 @@ def test_nothing_is_said_of_a_scale_that_is_known() -> None:
     assert said([1.0, 5.0] * 10, scale=(1, 5)) == ""
 
 
-@pytest.mark.parametrize("command", ["validate", "score", "explain", "compare", "index"])
+@pytest.mark.parametrize("command", ["validate", "score", "explain", "compare"])
 def test_commands_say_it(tmp_path: Path, command: str) -> None:
     """A line on standard error, and with --scale none; a gate is decided beside it."""
     rated = jsonl(tmp_path / "rated.jsonl", rated_rows())
@@ -55,7 +55,6 @@ def test_commands_say_it(tmp_path: Path, command: str) -> None:
         "score": [outputs, "--rated", rated, *NEIGHBORS, *gate],
         "explain": [headlines(2)[1], "--rated", rated, *NEIGHBORS],
         "compare": [rated, *NEIGHBORS],
-        "index": [rated, "--out-dir", tmp_path / "ix"],
     }
     assert run(command, *words[command]).err.count("--scale 1 5 says so") == 1
     assert "no scale is known" not in run(command, *words[command], "--scale", 1, 5).err

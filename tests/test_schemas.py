@@ -182,7 +182,7 @@ def test_outputs_of_the_default_fit(folder: Path, words: str) -> None:
 
 def check(folder: Path, words: str) -> None:
     """The JSON of a command line, in which files are those of the folder, fits its schema."""
-    files = (".jsonl", "mined", "index")
+    files = (".jsonl", "mined", ".safetensors")
     first, *asked = words.split()
     asked = [str(folder / word) if word.endswith(files) else word for word in asked]
     ran = run(first, *asked, "--format", "json")
@@ -204,7 +204,9 @@ def test_trained_models_fit(folder: Path, words: str) -> None:
     """So do models, also where no correlation is defined."""
     pytest.importorskip("torch", reason="torch is not installed")
     asked = [folder / word if word.endswith(".jsonl") else word for word in words.split()]
-    ran = run("train", *asked, "--out-dir", folder / "model", *SMALL.split(), "--format", "json")
+    ran = run(
+        "train", *asked, "--to", folder / "model.safetensors", *SMALL.split(), "--format", "json"
+    )
     assert ran.code == 0, ran.err
     fits(ran.json)
     assert "NaN" not in ran.out
@@ -227,8 +229,7 @@ def test_trained_models_fit(folder: Path, words: str) -> None:
         "huse systems.jsonl --human-label a --estimated",
         "stress systems.jsonl -m bleu --probe frequent --probe rare --resamples 40",
         "mine corpus.jsonl --seeds seeds.jsonl --out-dir mined",
-        "index rated.jsonl --out-dir index",
-        "fit rated.jsonl --out-dir fitted-index",
+        "fit rated.jsonl --to fitted.safetensors",
         "demo",
         "list estimators",
         "list metrics",

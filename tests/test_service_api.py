@@ -59,8 +59,8 @@ def test_estimates_are_those_of_score(web: Any, rated: Path) -> None:
 def test_saved_estimator_serves_the_same(web: Any, rated: Path, tmp_path: Path) -> None:
     from starlette.testclient import TestClient
 
-    fit(str(rated), out_dir=tmp_path / "model", scale=(1, 5))
-    result = serve(str(tmp_path / "model"))
+    fit(str(rated), to=tmp_path / "m.safetensors", scale=(1, 5))
+    result = serve(str(tmp_path / "m.safetensors"))
     rows = output_rows(20)
     with TestClient(serving_app(result.estimator, TOKEN)) as other:
         answers = [

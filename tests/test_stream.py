@@ -28,7 +28,15 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         rated = where / "rated.jsonl"
         assert (
             run(
-                "fit", rated, "--scale", 1, 5, "--estimator", spec, "--out-dir", where / f"m{i}"
+                "fit",
+                rated,
+                "--scale",
+                1,
+                5,
+                "--estimator",
+                spec,
+                "--to",
+                where / f"m{i}.safetensors",
             ).code
             == 0
         )
@@ -39,12 +47,19 @@ def streamed(
     folder: Path, to: Path, *words: object, model: str = "m0", outputs: str = "outputs"
 ) -> Ran:
     files = sorted(folder.glob(f"{outputs}*.jsonl"))
-    return run("score", *files, "--model", folder / model, "--to", to, *words)
+    return run("score", *files, "--model", folder / f"{model}.safetensors", "--to", to, *words)
 
 
 def scored(folder: Path, to: Path, model: str = "m0") -> Any:
     ran = run(
-        "score", folder / "outputs.jsonl", "--model", folder / model, "-o", to, "--format", "json"
+        "score",
+        folder / "outputs.jsonl",
+        "--model",
+        folder / f"{model}.safetensors",
+        "-o",
+        to,
+        "--format",
+        "json",
     )
     return ran.json
 
@@ -92,7 +107,7 @@ def test_whole_or_not_at_all(folder: Path, tmp_path: Path, monkeypatch: pytest.M
     bad = jsonl(tmp_path / "bad.jsonl", [*output_rows(5), {"text": 3}])
     to = tmp_path / "e.jsonl"
     to.write_text("old")
-    ran = run("score", bad, "--model", folder / "m0", "--to", to)
+    ran = run("score", bad, "--model", folder / "m0.safetensors", "--to", to)
     assert (ran.code, "line 6" in ran.err) == (2, True)
     assert to.read_text() == "old"
     assert sorted(file.name for file in tmp_path.iterdir()) == ["bad.jsonl", "e.jsonl"]
@@ -108,9 +123,9 @@ def test_what_cannot_be_streamed(folder: Path, tmp_path: Path) -> None:
         "score", folder / "outputs.jsonl", "--rated", folder / "rated.jsonl", "--to", "e.jsonl"
     )
     assert (ran.code, "--to needs --model" in ran.err) == (2, True)
-    model = tmp_path / "m"
+    model = tmp_path / "m.safetensors"
     spec = "gp:target_coverage=0.5"
-    assert run("fit", folder / "rated.jsonl", "--estimator", spec, "--out-dir", model).code == 0
+    assert run("fit", folder / "rated.jsonl", "--estimator", spec, "--to", model).code == 0
     with pytest.raises(UsageError, match="depends on all of them"):
         refless.score(str(folder / "outputs.jsonl"), model=model, to=tmp_path / "e.jsonl")
 

@@ -55,8 +55,6 @@ from refless.extensions.papers.stress.result import StressResult as StressResult
 from refless.extensions.ratpred.estimator import RatPred as RatPred
 from refless.extensions.ratpred.report.result import TrainResult as TrainResult
 from refless.extensions.ratpred.train import train as train
-from refless.metrics.index import RatedIndex as RatedIndex
-from refless.metrics.index import load_index as load_index
 from refless.metrics.kernels import KERNELS as KERNELS
 from refless.metrics.kernels import BertScore as BertScore
 from refless.metrics.kernels import BleuStar as BleuStar
@@ -66,7 +64,6 @@ from refless.metrics.kernels import kernel_of as kernel_of
 from refless.metrics.kernels.bleu import bleu_star as bleu_star
 from refless.metrics.references import METRICS as METRICS
 from refless.metrics.references import metric_of as metric_of
-from refless.registry.errors import IndexFolderError as IndexFolderError
 from refless.registry.errors import InputError as InputError
 from refless.registry.errors import MissingExtraError as MissingExtraError
 from refless.registry.errors import RefLessError as RefLessError

@@ -27,7 +27,6 @@ MOVED = {  # what were flags once, and how an estimator takes each now
     "--max-fraction": "bleu-neighbors:max_fraction=0.5",
     "--max-sd": "gp:max_sd=0.2",
     "--min-neighbors": "bleu-neighbors:min_neighbors=2",
-    "--model": "ratpred:model=FOLDER",
     "--orders": "bleu-neighbors:kernel=(bleu*:orders=1-4)",
     "--power": "bleu-neighbors:weights=kernel,power=2",
     "--rarity": "bleu-neighbors:kernel=(bleu*:rarity=yes)",

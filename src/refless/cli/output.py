@@ -18,8 +18,6 @@ from refless.registry.errors import UsageError
 from refless.report.result import Result, ending_of
 from refless.report.tools import TOOLS, check_tool, tool_in
 
-SAVED = ("index.json", "fitted.json", "model.json")  # of 'refless index', 'fit' and 'train'
-
 
 class Format(StrEnum):
     """Formats of standard output."""
@@ -72,8 +70,6 @@ def check(saved: Sequence[str], command: str) -> None:
         name = path
         if _among(named, Path(name)):
             raise UsageError(f"-o {name} would overwrite a file that is read; name another")
-        if Path(name).name in SAVED and _among(named, Path(name).parent):
-            raise UsageError(f"-o {name} is a part of what that folder holds; name another")
         check_writable(name)
 
 

@@ -33,14 +33,8 @@ COMMANDS: Registry[Command] = Registry(
             "refless.commands.next.run",
             "Collect",
         ),
-        "index": Command(
-            "Save rated texts, ready to be matched; the folder serves wherever rated texts are "
-            "asked for.",
-            "refless.commands.index.run",
-            "Estimate",
-        ),
         "fit": Command(
-            "Fit an estimator once and save it for 'refless score --model DIR'.",
+            "Fit an estimator once and save it for 'refless score --model FILE'.",
             "refless.commands.fit.run",
             "Estimate",
         ),

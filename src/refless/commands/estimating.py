@@ -14,7 +14,8 @@ from refless.data.tables import check_made_with
 from refless.estimators import ESTIMATORS, Estimator, estimator_of, held_out
 from refless.estimators.saved import Saved, opened
 from refless.estimators.scorer import Tried
-from refless.metrics.index import RatedIndex
+from refless.files.arrays import check_ending
+from refless.files.writing import check_writable
 from refless.metrics.references import Metric, metric_of
 from refless.registry.arrays import IntArray
 from refless.registry.errors import UsageError
@@ -44,7 +45,7 @@ def chosen(estimator: Any, threads: int | None = None, seed: int | None = None) 
 def saved_in(
     model: Folder, *, rated: Rows, estimator: Any, rows: RatedRows, threads: int | None
 ) -> Saved:
-    """The fitted estimator in a folder.
+    """The fitted estimator in a file.
 
     Raises:
         UsageError: what it has already is given as well, or other settings than it was made with.
@@ -56,6 +57,12 @@ def saved_in(
     saved = opened(model, threads)
     check_made_with(saved.estimator.rated, rows.reading(), "model")
     return saved
+
+
+def check_saving(path: Folder) -> None:
+    """Raises UsageError or InputError for a file that a fitted estimator cannot be saved in."""
+    check_ending(path)
+    check_writable(fspath(path))
 
 
 def with_scores_of(estimator: Estimator, rows: ScoredRows) -> ScoredRows:
@@ -101,9 +108,7 @@ def shown(estimator: Estimator, what: str) -> Iterator[None]:
     estimator.progress = None
 
 
-def fitted(
-    estimator: Estimator, pool: RatedPool | RatedIndex, groups: Sequence[str] = ()
-) -> Estimator:
+def fitted(estimator: Estimator, pool: RatedPool, groups: Sequence[str] = ()) -> Estimator:
     """The estimator, fitted; errors are measured with whole groups held out."""
     with shown(estimator, "learning from the rated texts"):
         return estimator.fit(pool, groups=groups)
@@ -115,16 +120,14 @@ def estimated(estimator: Estimator, outputs: Outputs) -> Estimates:
         return estimator.estimate(outputs)
 
 
-def held_out_of(
-    estimator: Estimator, pool: RatedPool | RatedIndex, groups: IntArray | None = None
-) -> Estimates:
+def held_out_of(estimator: Estimator, pool: RatedPool, groups: IntArray | None = None) -> Estimates:
     """Each rated text estimated from the others outside its group."""
     with shown(estimator, f"holding out each text: {estimator.title}"):
         return held_out(estimator, pool, groups)
 
 
 def tried_of(
-    estimator: Estimator, pool: RatedPool | RatedIndex, groups: IntArray, blocks: IntArray
+    estimator: Estimator, pool: RatedPool, groups: IntArray, blocks: IntArray
 ) -> tuple[Estimates, Tried]:
     """The same, and what they would be of a part of the pool; blocks are folds of whole groups."""
     with shown(estimator, f"holding out each text: {estimator.title}"):

@@ -196,10 +196,19 @@ Chosen = Annotated[
 Model = Annotated[
     Folder | None,
     Flag(
-        help="Folder of 'refless fit' or 'refless train': an estimator with its rated texts, which "
+        help="File of 'refless fit' or 'refless train': an estimator with its rated texts, which "
         "need not be read again.",
-        metavar="DIR",
+        metavar="FILE",
         kind=str | None,
+    ),
+]
+SavedAs = Annotated[
+    Folder,
+    Flag(
+        help="File of the fitted estimator, which ends in .safetensors; one that is there already "
+        "is replaced in one step.",
+        metavar="FILE",
+        kind=str,
     ),
 ]
 Metrics = Annotated[

@@ -3,8 +3,6 @@
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from os import PathLike, fspath
-from pathlib import Path
 from typing import Any, Protocol
 
 from refless.commands.parameters import OutputRows, RatedRows, Rows, SeveralColumns
@@ -14,17 +12,13 @@ from refless.data.tables import (
     OutputsRead,
     PoolRead,
     Reading,
-    check_made_with,
-    holds_rows,
     read_both,
     read_outputs,
     read_pool,
     strings_in,
-    with_scores,
 )
 from refless.estimators import Estimator
-from refless.metrics.index import INDEX, RatedIndex, is_index, load_index
-from refless.registry.errors import IndexFolderError, InputError, UsageError
+from refless.registry.errors import InputError, UsageError
 
 LIKELY_SCALES = {  # lowest and highest rating
     *((0.0, float(high)) for high in (1, 2, 3, 4, 5, 6, 10, 20, 100)),
@@ -68,33 +62,21 @@ def tell(*reads: Read) -> None:
 
 
 def rated_of(
-    rows: Rows, options: RatedRows, group: str = "id", *, alone: bool = False
-) -> tuple[RatedPool | RatedIndex, tuple[str, ...]]:
-    """Rated texts, or one saved index, and the values of the group's column.
+    rows: Rows, options: RatedRows, group: str = "id"
+) -> tuple[RatedPool, tuple[str, ...]]:
+    """Rated texts, and the values of the group's column.
 
     Args:
-        rows: files, a data frame, ..., a folder of `refless index`, a pool, an index.
+        rows: files, a data frame, ..., a pool.
         options: how to read.
         group: what is held out together; a name of the user's own is a column.
-        alone: whether nothing else is read: options that an index does not heed are then refused.
     """
-    folder = index_folder(rows)
-    if folder is not None and not (Path(folder) / INDEX.manifest).exists():
-        remedy = "name a file of rated texts, or a folder made by 'refless index'"
-        raise IndexFolderError("a folder without index.json", path=fspath(folder), remedy=remedy)
-    index = rows if folder is None else load_index(folder)
-    if isinstance(index, RatedIndex):
-        check_made_with(index.pool, options.reading(), "index")
-        if alone:
-            _check_unused(options)
-        pool = with_scores(index.pool, options.reading().columns.score, "texts of the index")
-        return (index if pool.score_names == index.pool.score_names else pool), ()
     read = told_pool(rows, options, group)
     return read.pool, read.group
 
 
 def told_pool(rows: Rows, options: RatedRows, group: str = "id") -> PoolRead:
-    """Rated texts that are no index, with what was noticed while reading told."""
+    """Rated texts, with what was noticed while reading told."""
     read = read_pool(rows, options.reading(group=column_of(group)))
     tell(read)
     note_pool(read.pool)
@@ -185,21 +167,6 @@ def trained_rows(rows: Rows, options: OutputRows) -> Iterator[str]:
 def column_of(group: str) -> str | None:
     """The column of a group that is not one of the known ones."""
     return None if group in NAMED_GROUPS else group
-
-
-def index_folder(rows: Rows) -> str | PathLike[str] | None:
-    """The folder, where rows are one path and that is a folder in which no tool has rows."""
-    one = rows[0] if isinstance(rows, list | tuple) and len(rows) == 1 else rows
-    saved = isinstance(one, str | PathLike) and is_index(one) and not holds_rows(fspath(one))
-    return one if saved else None
-
-
-def _check_unused(options: RatedRows) -> None:
-    """Raises UsageError for an option about reading where there is only an index."""
-    for name, value in options.given().items():
-        if value is not None and name not in {"scale", "aggregate", "score_column"}:
-            flag = name.replace("_", "-")
-            raise UsageError(f"--{flag} is about reading rows, and an index is read already")
 
 
 def check_standard_input(*rows: Rows) -> None:

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from refless.data.records import Aggregate, RatedPool, Ratings, Scale, numbered, scored, sortable
-from refless.files.packed import Packed
 from refless.registry.arrays import BoolArray, FloatArray, IntArray
 from refless.registry.errors import InputError, UsageError
 
@@ -339,8 +338,9 @@ def fingerprint(pool: RatedPool) -> str:
     digest = hashlib.sha256(repr((scale, pool.aggregate)).encode())
     for column in (pool.texts, pool.sources, pool.systems, pool.items, pool.tasks):
         digest.update(f"{len(column)}:".encode())
-        for piece in Packed.of(column).framed():
-            digest.update(piece)
+        for entry in column:
+            raw = entry.encode("utf-8", "surrogatepass")
+            digest.update(b"%d:%b" % (len(raw), raw))
     if pool.score_names:
         digest.update(repr(pool.score_names).encode("utf-8", "surrogatepass"))
         filled = np.where(np.isnan(pool.scores), np.inf, pool.scores) + 0.0  # -0 is 0

@@ -11,7 +11,6 @@ from typing import Any, Literal, Self, TypeVar
 
 import numpy as np
 
-from refless.files.packed import Packed
 from refless.registry.arrays import BoolArray, FloatArray, IntArray
 from refless.registry.errors import UsageError
 
@@ -88,7 +87,7 @@ class Ratings:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True, repr=False)
 class Texts(Columns):
-    """Texts, and where they come from; any sequence becomes a tuple, or stays packed.
+    """Texts, and where they come from; any sequence becomes a tuple.
 
     Attributes:
         ids: [n] unique names.
@@ -119,7 +118,7 @@ class Texts(Columns):
             raise UsageError(f"scores must be an array of {shape}, got {np.shape(self.scores)}")
         for name in COLUMNS:
             column = getattr(self, name)
-            if not isinstance(column, tuple | Packed):
+            if not isinstance(column, tuple):
                 column = tuple(column)
                 object.__setattr__(self, name, column)
             if len(column) != len(self.texts) and (column or name == "ids"):

@@ -9,7 +9,6 @@ from refless.estimators.neighbors import BLEUNeighbors
 from refless.estimators.protocol import Estimator
 from refless.estimators.regressor import Regressor
 from refless.estimators.scorer import Comparison, Scorer, Sweep
-from refless.metrics.index import RatedIndex
 from refless.registry.arrays import IntArray
 from refless.registry.offered import Registry
 from refless.registry.spec import made
@@ -37,9 +36,7 @@ def estimator_of(estimator: Any) -> Estimator:  # noqa: ANN401 - what fits and p
     return Regressor(model=estimator)
 
 
-def held_out(
-    estimator: str | Scorer, pool: RatedPool | RatedIndex, groups: IntArray | None = None
-) -> Estimates:
+def held_out(estimator: str | Scorer, pool: RatedPool, groups: IntArray | None = None) -> Estimates:
     """Each text of a pool judged by the others outside its group; the estimator stays as it is.
 
     Args:

@@ -1,11 +1,10 @@
-"""What estimators are given: pools, indexes, outputs, texts, or anything with a column `text`."""
+"""What estimators are given: pools, outputs, texts, or anything with a column `text`."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from refless.data.human import pool_of
 from refless.data.records import Outputs, RatedPool, as_outputs, numbered
-from refless.metrics.index import RatedIndex
 from refless.registry.arrays import FloatArray
 from refless.registry.errors import UsageError
 
@@ -13,19 +12,15 @@ Given = Any  # texts as a list or an array, or what has columns (pandas, polars,
 
 
 def rated_given(
-    given: RatedPool | RatedIndex | Given,
+    given: RatedPool | Given,
     ratings: Sequence[float] | Sequence[Sequence[float]] | FloatArray | None,
     sources: Sequence[str] = (),
-) -> RatedPool | RatedIndex:
+) -> RatedPool:
     """The rated texts to learn from.
 
     Raises:
         UsageError: ratings missing or given twice, or lengths that differ.
     """
-    if isinstance(given, RatedIndex):
-        if ratings is not None:
-            raise UsageError("a saved index has its own ratings; do not pass others beside it")
-        return given
     if isinstance(given, RatedPool):
         return pool_of(given, ratings)
     texts, found, systems = columns_in(given)

@@ -35,7 +35,6 @@ from refless.estimators.protocol import (
     whole,
 )
 from refless.estimators.scorer import Comparison, Held, Sweep, Tried, Within
-from refless.metrics.index import RatedIndex, rated_in
 from refless.metrics.kernels import KERNELS, Kernel, kernel_of
 from refless.metrics.kernels.bleu import BleuStar
 from refless.metrics.matching import hold_out
@@ -125,34 +124,12 @@ class BLEUNeighbors(Estimator):
     def _learned_with(self) -> object:
         return (self._kernel(), *((self.subsample, self.seed) if self.subsample < 1.0 else ()))
 
-    def _learn(self, given: RatedPool | RatedIndex, groups: IntArray | None = None) -> Neighborhood:
-        """Rated texts, read by the kernel.
-
-        Raises:
-            UsageError: an index that was made with other n-grams than these parameters ask for.
-        """
-        if isinstance(given, RatedIndex):
-            self._check_index(given)
-            if self.subsample == 1.0:
-                return Neighborhood.of(given.pool, given.pool, given.prepared, given.fingerprint)
-        pool = rated_in(given)
+    def _learn(self, pool: RatedPool, groups: IntArray | None = None) -> Neighborhood:
+        """Rated texts, read by the kernel."""
         ordered = pool.take(canonical_order(pool, groups if self.subsample < 1.0 else None))
         rated = subsampled(ordered, self.subsample, self.seed)
         prepared = self._kernel().prepare(rated.texts)
         return Neighborhood.of(pool, rated, prepared, fingerprint(ordered))
-
-    def _check_index(self, index: RatedIndex) -> None:
-        kernel = self._kernel()
-        if not isinstance(kernel, BleuStar) or kernel.weighing:
-            raise UsageError(
-                "an index serves plain bleu* only; name the rated file instead, or leave out "
-                "another kernel, stop_words and rarity"
-            )
-        if index.shape != kernel.shape:
-            raise UsageError(
-                f"the index holds {index.shape}, but {kernel.shape} is asked for; make another "
-                "index with these settings, or name the rated file instead"
-            )
 
     def estimate(self, X: Any) -> Estimates:  # noqa: ANN401, N803 - outputs or texts, see `given`
         """The mean rating of each output's neighbours, with an interval for its own human rating.
@@ -169,14 +146,14 @@ class BLEUNeighbors(Estimator):
         """[n] the estimates as numbers, NaN where undefined; no interval is computed."""
         return self._found(self._state(), outputs_in(X), None)[0]
 
-    def held_out(self, pool: RatedPool | RatedIndex, groups: IntArray | None = None) -> Estimates:
+    def held_out(self, pool: RatedPool, groups: IntArray | None = None) -> Estimates:
         """Each text judged by the others outside its group: exact, without refitting.
 
         Args:
             pool: the rated texts; this estimator is not fitted to them.
             groups: [n] group numbers from 0; by default each text is a group of its own.
         """
-        numbers = group_numbers(rated_in(pool), groups)
+        numbers = group_numbers(pool, groups)
         state = self._learn(pool, numbers)
         outputs = as_outputs(state.pool)
         rated_groups = numbers[rows_in(state.pool, state.rated)]
@@ -282,15 +259,13 @@ class BLEUNeighbors(Estimator):
             settings={"tau": "grid", "a": "grid", "b": "grid"},
         )
 
-    def tried(
-        self, pool: RatedPool | RatedIndex, groups: IntArray, blocks: IntArray
-    ) -> tuple[Estimates, Tried]:
+    def tried(self, pool: RatedPool, groups: IntArray, blocks: IntArray) -> tuple[Estimates, Tried]:
         """As of every scorer, out of one table of similarities."""
-        found, rated = self.held_out(pool, groups), rated_in(pool)
-        if self.subsample < 1.0 or len(rated) > DENSE_TEXTS:
+        found = self.held_out(pool, groups)
+        if self.subsample < 1.0 or len(pool) > DENSE_TEXTS:
             return found, Tried(Held(found.values, self.held_out(pool, blocks).values))
-        order = canonical_order(rated, groups)
-        return found, Tried.out_of(self.within(rated.take(order)), groups, blocks, order)
+        order = canonical_order(pool, groups)
+        return found, Tried.out_of(self.within(pool.take(order)), groups, blocks, order)
 
     def within(self, pool: RatedPool) -> Within:
         """Held-out estimates of some rows among themselves; all similarities computed once."""
@@ -299,7 +274,7 @@ class BLEUNeighbors(Estimator):
         state = Neighborhood.of(pool, pool, self._kernel().prepare(pool.texts), "")
         return state.among_themselves(self._rule())
 
-    def signature(self, pool: RatedPool | RatedIndex | None = None) -> Signature:
+    def signature(self, pool: RatedPool | None = None) -> Signature:
         """Parameters and, fitted or with a pool, the rated texts: all that can change estimates."""
         kernel = self._kernel()
         signed = Signature("bleu-neighbors").plus(
@@ -312,7 +287,7 @@ class BLEUNeighbors(Estimator):
             **({"power": self.power} if self.weights == "kernel" else {}),
         )
         if pool is not None:
-            signed = self._with_pool(signed, rated_in(pool))
+            signed = self._with_pool(signed, pool)
         elif self._fitted is not None:
             known: Neighborhood = self._fitted.learned
             signed = self._with_pool(signed, known.pool, known.fingerprint)

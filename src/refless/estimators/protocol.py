@@ -3,7 +3,6 @@
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
@@ -11,11 +10,10 @@ import numpy as np
 
 from refless.data.human import canonical_order, copies_in_order, fingerprint
 from refless.data.records import Outputs, RatedPool, Residuals
-from refless.data.stored import Array, Arrays, hold
 from refless.estimators.explanation import Explanation
 from refless.estimators.inputs import Given, outputs_in, rated_given
 from refless.estimators.scorer import Comparison, Scorer
-from refless.metrics.index import RatedIndex, rated_in
+from refless.files.arrays import Array, Arrays, require
 from refless.metrics.kernels.bleu import PreparedBleu
 from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.errors import UsageError
@@ -48,7 +46,6 @@ class Estimator(Scorer):
     and stores them. What `fit` learns is one frozen object.
     """
 
-    manifest: ClassVar[str] = ""  # of folders that hold what it learned elsewhere; see `opened`
     _later: ClassVar[frozenset[str]] = frozenset()  # parameters that are heeded after fit
     _fitted: _Fitted | None = None
     _together: Mapping[str, str] = MappingProxyType({})  # label of each rated text by its id
@@ -57,7 +54,7 @@ class Estimator(Scorer):
 
     def fit(
         self,
-        X: RatedPool | RatedIndex | Given,  # noqa: N803 - scikit-learn's name
+        X: RatedPool | Given,  # noqa: N803 - scikit-learn's name
         y: Sequence[float] | Sequence[Sequence[float]] | FloatArray | None = None,
         *,
         sources: Sequence[str] = (),
@@ -66,8 +63,8 @@ class Estimator(Scorer):
         """Learns from rated texts.
 
         Args:
-            X: a pool, a saved index, texts, or anything with a column `text` (and `source`).
-            y: [n] ratings, or lists of ratings; None for a pool or an index, which have their own.
+            X: a pool, texts, or anything with a column `text` (and `source`).
+            y: [n] ratings, or lists of ratings; None for a pool, which has its own.
             sources: [n] what the texts answer, where X is texts.
             groups: [n] what is held out together where errors are measured, which intervals are
                 made of; by default the sources. No estimate depends on it.
@@ -76,17 +73,17 @@ class Estimator(Scorer):
             UsageError: ratings missing or given twice, or lengths that differ.
         """
         given = rated_given(X, y, sources)
-        ids = rated_in(given).ids
+        ids = given.ids
         if len(groups) not in {0, len(ids)}:
             raise UsageError(f"{len(ids)} texts but {len(groups)} groups")
         self._together = dict(zip(ids, groups, strict=False))
-        self._fitted = _Fitted(self._learn(given), self._learned_with(), rated_in(given))
+        self._fitted = _Fitted(self._learn(given), self._learned_with(), given)
         return self
 
     def learned(self) -> tuple[dict[str, object], Arrays]:
-        """What a saved folder holds beside the rated texts: facts for JSON, arrays.
+        """What a saved file contains beside the rated texts: facts for JSON, arrays.
 
-        Nothing where it is quickly learned anew, as here.
+        Nothing if it is quickly learned anew, as here.
 
         Raises:
             UsageError: before `fit`.
@@ -122,7 +119,7 @@ class Estimator(Scorer):
         arrays: Mapping[str, Array],
     ) -> object:
         """What `_learn` gives."""
-        hold(not facts and not arrays, "it holds more than there is to learn")
+        require(not facts and not arrays, "it contains more than there is to learn")
         return self._learn(pool)
 
     @property
@@ -143,7 +140,7 @@ class Estimator(Scorer):
         return tuple(together[name] for name in rated.ids) if together else rated.sources
 
     @abstractmethod
-    def _learn(self, given: RatedPool | RatedIndex) -> object:
+    def _learn(self, given: RatedPool) -> object:
         """What is learned from rated texts, with the texts in use as `rated`."""
 
     @property
@@ -183,11 +180,6 @@ class Estimator(Scorer):
     def _shape(self) -> Shape:
         """These n-grams."""
         return Shape()
-
-    @classmethod
-    def opened(cls, folder: Path, threads: int | None = None) -> Self:
-        """What is fitted out of a folder that holds `manifest`; of a class that names one."""
-        raise NotImplementedError
 
     def fitted_to(self, pool: RatedPool) -> Self:
         """A copy of this estimator, fitted to the pool."""

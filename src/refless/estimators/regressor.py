@@ -14,7 +14,6 @@ from refless.estimators.gp.data import folds_in
 from refless.estimators.inputs import Given, outputs_in
 from refless.estimators.intervals import half_widths, held_out_ways, residuals_in
 from refless.estimators.protocol import SEED, SUBSAMPLE, Estimator, group_numbers, one_output
-from refless.metrics.index import RatedIndex, rated_in
 from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.errors import UsageError
 from refless.registry.signature import Signature
@@ -65,8 +64,8 @@ class Regressor(Estimator):
         """What people call it."""
         return self.called
 
-    def _learn(self, given: RatedPool | RatedIndex) -> Learned:
-        rated = self.drawn(rated_in(given))
+    def _learn(self, given: RatedPool) -> Learned:
+        rated = self.drawn(given)
         return Learned(rated, self._fitted_model(rated, np.arange(len(rated))))
 
     def _fitted_model(self, rated: RatedPool, rows: IntArray) -> Any:  # noqa: ANN401 - a copy
@@ -91,11 +90,10 @@ class Regressor(Estimator):
         reach = half_widths(outputs, self.residuals())
         return _estimates(outputs.ids, values, reach, learned.rated.scale)
 
-    def held_out(self, pool: RatedPool | RatedIndex, groups: IntArray | None = None) -> Estimates:
+    def held_out(self, pool: RatedPool, groups: IntArray | None = None) -> Estimates:
         """Each text by a copy that was fitted without its fold."""
-        rated = rated_in(pool)
-        values = self._crossed(rated, group_numbers(rated, groups))
-        return _estimates(rated.ids, values, np.full(len(rated), np.nan), rated.scale)
+        values = self._crossed(pool, group_numbers(pool, groups))
+        return _estimates(pool.ids, values, np.full(len(pool), np.nan), pool.scale)
 
     def residuals(self) -> Residuals:
         """Human rating minus held-out estimate of the rated texts; sources are held out whole."""
@@ -118,12 +116,12 @@ class Regressor(Estimator):
         found = (self if hide is None else self._without(hide)).estimate(one_output(output))
         return Explanation.of(found, len(self.rated))
 
-    def signature(self, pool: RatedPool | RatedIndex | None = None) -> Signature:
+    def signature(self, pool: RatedPool | None = None) -> Signature:
         """The model as it prints itself, and the rated texts."""
         model = sha256(repr(self.model).encode()).hexdigest()[:12]
         signed = Signature(re.sub("[|:]", " ", self.called)).plus(model=model)
         if pool is not None or self._fitted is not None:
-            signed = self._with_pool(signed, self.rated if pool is None else rated_in(pool))
+            signed = self._with_pool(signed, self.rated if pool is None else pool)
         return signed.plus(v=__version__)
 
 

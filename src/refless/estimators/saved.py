@@ -1,76 +1,54 @@
-"""Fitted estimators in folders: the rated texts, the specification and what was learned.
-
-A folder of `refless train`, which holds a network and no texts, is opened as well.
-"""
+"""Fitted estimators in files: the specification, the rated texts and what was learned."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import msgspec
-import numpy as np
 
 from refless.data.human import canonical_order, fingerprint
-from refless.data.stored import (
-    Array,
-    PoolFacts,
-    arrays_of,
-    check_pool,
-    facts_of,
-    file_of,
-    hold,
-    hold_size,
-    hold_starts,
-    mapped,
-    names_of,
-    packed,
-    pool_in,
-    strings,
-)
+from refless.data.stored import PREFIX, PoolFacts, arrays_of, facts_of, pool_in
 from refless.estimators import ESTIMATORS, estimator_of
 from refless.estimators.protocol import Estimator
-from refless.files.folders import Claim, Files, Kind, claimed, read
+from refless.files.arrays import (
+    Arrays,
+    check_ending,
+    damaged,
+    json_array,
+    json_of,
+    read_arrays,
+    require,
+    write_arrays,
+)
 from refless.registry.errors import UsageError
 from refless.registry.signature import Signature
 from refless.registry.spec import spec_of
 from refless.registry.version import __version__
 
-FITTED = Kind(
-    name="fitted estimator",
-    manifest="fitted.json",
-    format=1,
-    suffix=".npy",
-    alone=True,
-    missing="no fitted estimator is there: neither fitted.json nor model.json",
-    remedy="name a folder made by 'refless fit', or make it again",
-)
-HERE = ("threads", "checkpoint")  # parameters that are this machine's
-GROUPS = {"groups.bytes", "groups.starts"}
-DTYPES = {  # of files by name, and by the last part of the name; others hold float64
-    "ratings.text": "<i8", "ratings.annotator": "<i8", "bytes": "|u1", "starts": "<i8",
-    "rows": "<i8", "columns": "<i4", "vectors": "<f4",
-}  # fmt: skip
+KIND = "fitted estimator"
+REMEDY = "name a file made by 'refless fit', or make it again"
+GROUPS = f"{PREFIX}groups"
 
 
-class Facts(PoolFacts, frozen=True, kw_only=True):
-    """What fitted.json says beside what it says of the rated texts."""
+class Facts(msgspec.Struct, frozen=True, kw_only=True):
+    """What a file says of its estimator, in JSON."""
 
     estimator: str
     signature: str
     group: str | None
-    grouped: bool
+    pool: PoolFacts
+    fingerprint: str
     learned: dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Saved:
-    """A fitted estimator out of a folder.
+    """A fitted estimator out of a file.
 
     Attributes:
         estimator: as after `fit`.
-        group: what was held out together where errors were measured; None for the sources.
+        group: what was held out together when errors were measured; None for the sources.
     """
 
     estimator: Estimator
@@ -78,110 +56,79 @@ class Saved:
 
     @property
     def signature(self) -> Signature:
-        """The estimator's, with what was held out together where that are not the sources."""
-        own = self.estimator.signature()
-        return own if self.group is None else own.plus(heldout=self.group)
+        """The estimator's, with what was held out together if these are not the sources."""
+        signature = self.estimator.signature()
+        return signature if self.group is None else signature.plus(heldout=self.group)
 
 
-def save(estimator: Estimator, folder: str | os.PathLike[str], *, group: str | None = None) -> None:
-    """Writes a fitted estimator; one that is there already is replaced in one step.
+def save(estimator: Estimator, path: str | os.PathLike[str], *, group: str | None = None) -> None:
+    """Writes a fitted estimator to a file; one that is there already is replaced in one step.
 
     Args:
         estimator: fitted.
-        folder: made where missing.
+        path: ends in `.safetensors`.
         group: what its groups are called.
 
     Raises:
-        UsageError: an estimator that is not fitted, or whose parameters no specification can say.
-        InputError: a folder that holds something else, or that cannot be written.
+        UsageError: an estimator that is not fitted, or whose parameters no specification can say;
+            another ending.
+        InputError: a file that cannot be written.
     """
-    with claimed(folder, FITTED) as claim:
-        put(claim, estimator, group)
-
-
-def put(claim: Claim, estimator: Estimator, group: str | None = None) -> None:
-    """The same for a folder that is claimed already."""
+    check_ending(path)
     if type(estimator) not in {*ESTIMATORS.values()}:
         name = type(estimator).__name__
         raise UsageError(f"{name} cannot be saved: no entry point of refless.estimators names it")
     pool, labels = estimator.given
     learned, arrays = estimator.learned()
     facts = {
-        "refless": __version__,
-        **facts_of(pool, digest := fingerprint(pool)),
-        "estimator": spec_of(estimator.clone().set_known(**dict.fromkeys(HERE)), ESTIMATORS),
+        "estimator": spec_of(estimator.clone().set_known(threads=None), ESTIMATORS),
         "signature": str(estimator.signature()),
         "group": group,
-        "grouped": bool(labels),
+        "pool": facts_of(pool),
+        "fingerprint": fingerprint(pool),
         "learned": learned,
     }
-    every = {**arrays_of(pool), **(packed("groups", labels) if labels else {}), **arrays}
-    contents = ((name, file_of(array, _dtype(name))) for name, array in every.items())
-    claim.put(facts, contents, digest)
+    groups = {GROUPS: json_array(labels)} if labels else {}
+    write_arrays(path, KIND, facts, {**arrays_of(pool), **groups, **arrays})
 
 
-def load(folder: str | os.PathLike[str], *, threads: int | None = None) -> Estimator:
-    """The fitted estimator in a folder of `refless fit`, `refless train` or `save`.
+def load(path: str | os.PathLike[str], *, threads: int | None = None) -> Estimator:
+    """The fitted estimator in a file of `refless fit`, `refless train` or `save`.
 
     Raises:
-        InputError: none there, a damaged one, or one that another version of refless made.
+        InputError: no such file, a damaged one, or one that another version of refless made.
     """
-    return opened(folder, threads).estimator
+    return opened(path, threads).estimator
 
 
-def opened(folder: str | os.PathLike[str], threads: int | None = None) -> Saved:
+def opened(path: str | os.PathLike[str], threads: int | None = None) -> Saved:
     """The same with what its groups are called; threads: for its work."""
-    path = Path(folder)
-    for kind in ESTIMATORS.values():
-        if kind.manifest and (path / kind.manifest).exists():
-            return Saved(kind.opened(path, threads))
-    return read(path, FITTED, lambda manifest, files: _made(manifest, files, threads))
+    facts, arrays = read_arrays(path, KIND, REMEDY)
+    with damaged(path, KIND, REMEDY):
+        return _restored(msgspec.convert(facts, Facts), arrays, threads)
 
 
-def is_saved(folder: object) -> bool:
-    """Whether this names a folder of a fitted estimator, or of a trained network."""
-    return isinstance(folder, str | os.PathLike) and manifest_of(folder) is not None
-
-
-def manifest_of(folder: str | os.PathLike[str]) -> Path | None:
-    """The manifest of the fitted estimator, or of the trained network, in a folder."""
-    own = filter(None, (kind.manifest for kind in ESTIMATORS.values()))
-    paths = (Path(folder) / name for name in (*own, FITTED.manifest))
-    return next((path for path in paths if path.exists()), None)
-
-
-def _made(manifest: dict[str, Any], files: Files, threads: int | None) -> Saved:
-    facts = msgspec.convert(manifest, Facts)
-    arrays = {name: mapped(name, file, _dtype(name)) for name, file in files.items()}
-    wanted = names_of(facts) | (GROUPS if facts.grouped else set())
-    hold(wanted <= set(arrays), "a file of the rated texts is not there")
-    check_pool(arrays, facts)
-    pool = pool_in(arrays, facts)
-    hold(fingerprint(pool) == facts.fingerprint, "the rated texts are others")
-    hold(canonical_order(pool).tolist() == [*range(len(pool))], "the rated texts are in disorder")
-    labels = _labels(arrays, len(pool)) if facts.grouped else ()
-    estimator = estimator_of(facts.estimator).set_known(threads=threads)
-    own = {name: array for name, array in arrays.items() if name not in wanted}
-    estimator.relearn(pool, labels, facts.learned, own)
+def _restored(facts: Facts, arrays: Arrays, threads: int | None) -> Saved:
+    """The estimator; raises ValueError for facts and arrays that `save` cannot have written."""
+    pool = pool_in(facts.pool, arrays)
+    require(fingerprint(pool) == facts.fingerprint, "the rated texts are others")
+    sorted_rows = canonical_order(pool).tolist() == [*range(len(pool))]
+    require(sorted_rows, "the rated texts are in disorder")
+    labels: Sequence[str] = ()
+    if GROUPS in arrays:
+        labels = json_of(arrays, GROUPS, tuple[str, ...])
+        require(len(labels) == len(pool), f"{GROUPS} has another length")
+    estimator = estimator_of(facts.estimator)
+    require(isinstance(estimator, Estimator), f"{facts.estimator} is no estimator to be fitted")
+    estimator.set_known(threads=threads)
+    learned = {name: array for name, array in arrays.items() if not name.startswith(PREFIX)}
+    estimator.relearn(pool, labels, facts.learned, learned)
     _check_signature(facts.signature, str(estimator.signature()))
     return Saved(estimator, facts.group)
 
 
-def _labels(arrays: Mapping[str, Array], n: int) -> tuple[str, ...]:
-    hold_starts("groups.starts", arrays, len(arrays["groups.bytes"]))
-    hold_size("groups.starts", arrays, n + 1)
-    return strings("groups", arrays)
-
-
 def _check_signature(made: str, now: str) -> None:
-    """Raises ValueError where the same parameters mean something else by now."""
-    if made == now:
-        return
+    """Raises ValueError if the same parameters mean something else by now."""
     version = Signature.parse(made).get("v")
-    hold(version == __version__, f"refless {version} made it, and this is {__version__}")
-    hold(holds=False, found=f"it was made as {made}, and would now be {now}")
-
-
-def _dtype(name: str) -> np.dtype[Any]:
-    """The type of a file's numbers."""
-    return np.dtype(DTYPES.get(name) or DTYPES.get(name.rpartition(".")[2], "<f8"))
+    require(version == __version__, f"refless {version} made it, and this is {__version__}")
+    require(made == now, f"it was made as {made}, and would now be {now}")

@@ -11,7 +11,6 @@ import numpy as np
 
 from refless.data.records import Estimates, Outputs, RatedPool
 from refless.estimators.inputs import Given
-from refless.metrics.index import RatedIndex
 from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.progress import Progress
 from refless.registry.signature import Signature
@@ -129,11 +128,11 @@ class Scorer(ABC):
         """An estimate, or a reason why there is none, for each output."""
 
     @abstractmethod
-    def held_out(self, pool: RatedPool | RatedIndex, groups: IntArray | None = None) -> Estimates:
+    def held_out(self, pool: RatedPool, groups: IntArray | None = None) -> Estimates:
         """Each text of the pool judged by the others outside its group; nothing is fitted."""
 
     @abstractmethod
-    def signature(self, pool: RatedPool | RatedIndex | None = None) -> Signature:
+    def signature(self, pool: RatedPool | None = None) -> Signature:
         """Everything that can change the estimates.
 
         Args:
@@ -171,10 +170,6 @@ class Scorer(ABC):
         """
         return None
 
-    def from_model(self) -> RatedPool | None:
-        """What stands for the rated texts where a trained model needs none, or None."""
-        return None
-
     def sweep(
         self,
         pool: RatedPool,
@@ -208,7 +203,7 @@ class Scorer(ABC):
 
     def tried(
         self,
-        pool: RatedPool | RatedIndex,
+        pool: RatedPool,
         groups: IntArray,  # noqa: ARG002 - whose blocks hold them whole
         blocks: IntArray,
     ) -> tuple[Estimates, Tried]:

@@ -53,9 +53,9 @@ class HeldOut:
 
 
 def held_out_by(estimator: Estimator) -> HeldOut | None:
-    """What is estimated of its rated texts without their sources; None of a trained model."""
+    """What is estimated of its rated texts without their sources; None for few texts."""
     pool = estimator.rated
-    if estimator.from_model() is not None or len(pool) < FEWEST:
+    if len(pool) < FEWEST:
         return None
     pool = pool.take(whole(copies_of(pool), HELD_OUT, np.random.default_rng(0)))
     several = len({*pool.sources}) > 1

@@ -11,7 +11,6 @@ import numpy as np
 from refless.data.records import Estimates, RatedPool, as_outputs
 from refless.estimators import Scorer
 from refless.estimators.inputs import outputs_in
-from refless.metrics.index import RatedIndex, rated_in
 from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.errors import UsageError
 from refless.registry.signature import Signature
@@ -58,13 +57,13 @@ class GivenScores(Scorer):
 
     def held_out(  # groups change nothing
         self,
-        pool: RatedPool | RatedIndex,
+        pool: RatedPool,
         groups: IntArray | None = None,  # noqa: ARG002
     ) -> Estimates:
         """The same scores: they owe nothing to the ratings that would be held out."""
-        return self.estimate(as_outputs(rated_in(pool)))
+        return self.estimate(as_outputs(pool))
 
-    def signature(self, pool: RatedPool | RatedIndex | None = None) -> Signature:  # noqa: ARG002
+    def signature(self, pool: RatedPool | None = None) -> Signature:  # noqa: ARG002
         """The name and, for a metric, its settings."""
         return Signature(self.name, self.settings)
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -83,13 +83,6 @@ class Work:
                     done += 1
                     if self.progress is not None:
                         self.progress(done / jobs)
-
-    def part(self, i: int, n: int) -> Work:
-        """The i-th of n equal parts of the work."""
-        show = self.progress
-        if show is None or n == 1:
-            return self
-        return replace(self, progress=lambda share: show((i + share) / n))
 
 
 PLAIN = Work()
@@ -209,17 +202,15 @@ def similarities(
     work: Work = PLAIN,
     *,
     cosine: bool = False,
-    out: FloatArray | None = None,
 ) -> FloatArray:
     """[outputs, rated texts] similarity of every pair, -1 where an output must not see the text.
 
     Args:
         postings, outputs, work: as of `neighbor_sums`.
         cosine: instead, the mean over orders of the cosine of clipped n-gram counts.
-        out: filled, and returned, where these are some rows of a pool.
     """
     columns = _columns(outputs)
-    out = np.zeros((len(outputs.lengths), len(postings))) if out is None else out
+    out = np.zeros((len(outputs.lengths), len(postings)))
 
     def task(block: _Block, begin: int, end: int) -> None:
         rows = postings.order[block.begin : block.end]
@@ -261,8 +252,7 @@ def _run(postings: Postings, n: int, task: Callable[[_Block, int, int], None], w
 
 def _hidden(postings: Postings, held: Held) -> tuple[IntArray, IntArray, IntArray]:
     """Group, starts and places of what is held, as places in the order by length, ascending."""
-    last = max(postings.order.max(initial=-1), held.places.max(initial=-1))
-    rank = np.full(last + 1, -1)  # rows of other segments, of which no loop takes notice
+    rank = np.empty(len(postings), dtype=np.int64)
     rank[postings.order] = np.arange(len(postings))
     place = rank[held.places]
     group = np.repeat(np.arange(len(held.starts) - 1), np.diff(held.starts))

@@ -32,8 +32,7 @@ class Postings:
     Attributes:
         orders: number of n-gram orders.
         low: the lowest order.
-        order: [n] pool row of each rated text, sorted by length, ties by row; the pool may have
-            more rows than these.
+        order: [n] pool row of each rated text, sorted by length, ties by row.
         lengths: [n] tokens of each rated text, in that order.
         order_starts: [orders + 1] the features of order k are order_starts[k]..order_starts[k+1].
         block_starts: [blocks + 1] where each block's entries begin in `features`.

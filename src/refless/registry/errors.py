@@ -3,7 +3,6 @@
 RefLessError
 |-- UsageError          a parameter or a flag that cannot be honoured
 |-- InputError          outside data that cannot be used: place, column, found, remedy
-|   `-- IndexFolderError  a saved index that is truncated, altered, foreign or of another version
 `-- MissingExtraError   an optional dependency that is not installed
 """
 
@@ -53,10 +52,6 @@ class InputError(RefLessError, ValueError):
         place = ", ".join(part for part in (self.path, line, row, column) if part)
         text = f"{place}: {self.found}" if place else self.found
         return f"{text}; {self.remedy}." if self.remedy else f"{text}."
-
-
-class IndexFolderError(InputError):
-    """A saved index that is truncated, altered, foreign or of another version."""
 
 
 class MissingExtraError(RefLessError, ImportError):

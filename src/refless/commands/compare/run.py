@@ -33,10 +33,8 @@ from refless.commands.parameters import (
 from refless.commands.rows import (
     ScoredRows,
     check_standard_input,
-    index_folder,
     note_missing,
     note_scale,
-    rated_of,
     tell,
 )
 from refless.commands.warnings import note
@@ -51,7 +49,6 @@ from refless.estimators.crossfit import crossed, folds_for
 from refless.evaluation.comparing import Pair, compared
 from refless.evaluation.entries import Field, Raters
 from refless.evaluation.wins import wins
-from refless.metrics.index import RatedIndex, rated_in
 from refless.registry.arrays import FloatArray
 from refless.registry.errors import InputError, UsageError
 from refless.registry.plural import counted
@@ -106,8 +103,8 @@ def compare(
     Args:
         outputs: Files of outputs with a column of systems, or one file for each system; rows with a
             rating are rated.
-        rated: Files of further rated texts, for the estimates, or a folder made by 'refless index';
-            those that are outputs compared here count as their ratings.
+        rated: Files of further rated texts, for the estimates; those that are outputs compared here
+            count as their ratings.
         baseline: Files of the last release's outputs, or the name of a system among the outputs:
             what the others are compared with.
         system: A system to compare, the old one first; repeatable. Without it: all. Ratings of the
@@ -268,9 +265,7 @@ def _note_same(found: PartlyRated, pool: RatedPool, same: int) -> None:
 
 
 def _rated(rated: Rows, rows: ComparedRows) -> PartlyRated:
-    """Further rated texts: rows, or an index."""
-    if index_folder(rated) is not None or isinstance(rated, RatedIndex):
-        return read_partly(rated_in(rated_of(rated, rows)[0]), system=None)
+    """Further rated texts."""
     read = read_partly(rated, rows.reading(), system=None, needed=NEEDED)
     tell(read)
     return read

@@ -23,7 +23,6 @@ from refless.commands.rows import outputs_of as read_outputs_of
 from refless.commands.warnings import note
 from refless.data.records import Outputs, as_outputs, outputs_of, scored
 from refless.estimators import Estimator
-from refless.metrics.index import rated_in
 from refless.registry.errors import UsageError
 
 
@@ -46,7 +45,7 @@ def explain(
 
     Args:
         text: The output itself, of no system that is known; - reads it from standard input.
-        rated: Files of rated texts, or a folder made by 'refless index'.
+        rated: Files of rated texts.
         id: Explain the output of this id in --outputs; without --outputs the rated text of this id,
             held out.
         outputs: Files of outputs, for --id.
@@ -66,11 +65,10 @@ def explain(
         rows = with_scores_of(one, rows)
     else:
         one = chosen(estimator, threads, seed)
-        own = one.from_model() if rated is None else None
-        if rated is None and own is None:
+        if rated is None:
             raise UsageError("--rated or --model is needed: estimates come from rated texts")
-        pool = rated_of(rated, rows, alone=outputs is None)[0] if own is None else own
-        note_unread([one], rated_in(pool))
+        pool = rated_of(rated, rows)[0]
+        note_unread([one], pool)
         fitted(one, pool)
     output, hide = _output(one, text, id, outputs, rows)
     if source is not None:

@@ -14,26 +14,26 @@ from refless.report.wording import sentence
 
 @dataclass(frozen=True, kw_only=True)
 class FitRecord(Record):
-    """The folder of a fitted estimator, and how many rated texts it has learned from."""
+    """The file of a fitted estimator, and how many rated texts it has learned from."""
 
     command: Literal["fit"] = "fit"
     signature: Signed
-    folder: str
+    path: str
     n: Count
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class FitResult(Result):
-    """A fitted estimator and its folder."""
+    """A fitted estimator and its file."""
 
     record = FitRecord
     estimator: Estimator
-    folder: str
+    path: str
 
     def _shown(self) -> Document:
         size = counted(len(self.estimator.rated), "rated text")
         score, explain = (
-            shlex.join(["refless", *words, "--model", self.folder])
+            shlex.join(["refless", *words, "--model", self.path])
             for words in (("score", "OUTPUTS"), ("explain", "TEXT"))
         )
         return Document(

@@ -29,9 +29,7 @@ from refless.commands.parameters import (
 from refless.commands.rows import (
     ScoredRows,
     check_standard_input,
-    index_folder,
     note_missing,
-    rated_of,
     tell,
     told_pool,
 )
@@ -52,7 +50,6 @@ from refless.evaluation.sampling_design import (
     with_pair,
 )
 from refless.evaluation.scoring import scored
-from refless.metrics.index import RatedIndex, rated_in
 from refless.registry.errors import InputError, UsageError
 from refless.registry.plural import counted
 from refless.registry.signature import Signature
@@ -87,7 +84,7 @@ def next(  # noqa: A001 - the command's name
     Args:
         outputs: Files of outputs; - is standard input. Without --rated: rows with a rating are
             rated texts, rows without one can be chosen.
-        rated: Files of rated texts, or a folder made by 'refless index'.
+        rated: Files of rated texts.
         goal: What the ratings are for. learn: better estimates of all these outputs; mean: the mean
             rating of these outputs; compare: how far two systems differ.
         n: Outputs to have rated; with --goal compare items, both answers of each.
@@ -100,7 +97,7 @@ def next(  # noqa: A001 - the command's name
     if these_items and goal == "learn":
         raise UsageError("--these-items goes with --goal mean or compare")
     one = chosen(estimator, threads, seed)
-    read = _read(outputs, rated, one, rows, goal)
+    read = _read(outputs, rated, rows, goal)
     pool, found, done = read.pool, read.outputs, read.done
     known = None if pool is None else fitted(one, pool)
     scale = None if known is None else known.rated.scale
@@ -158,16 +155,14 @@ class _Read:
         given: the same as `compare` has it; None for other goals, or where nothing is rated.
     """
 
-    pool: RatedPool | RatedIndex | None
+    pool: RatedPool | None
     outputs: Outputs
     done: Outputs
     called: Mapping[str, tuple[str, ...]]
     given: Given | None
 
 
-def _read(
-    outputs: Rows, rated: Rows, estimator: Estimator, rows: ScoredRows, goal: str | None
-) -> _Read:
+def _read(outputs: Rows, rated: Rows, rows: ScoredRows, goal: str | None) -> _Read:
     """The rated texts, the outputs that nobody has rated, and those that were."""
     check_standard_input(outputs, rated)
     reading = replace(rows.reading(), elsewhere=rated is not None)
@@ -177,13 +172,11 @@ def _read(
     pool, called = (read.pool, read.columns) if rated is None else _rated(rated, rows)
     given = None
     if goal == "compare" and pool is not None:
-        given = _compared(read, None if rated is None else rated_in(pool))
-    pool = estimator.from_model() if pool is None else pool
+        given = _compared(read, None if rated is None else pool)
     done = np.zeros(len(read.texts), dtype=np.bool_)
     done[read.place if given is None else given.compared.place] = True
     if rated is not None and pool is not None and read.named:
-        known = rated_in(pool)
-        same = {*zip(known.ids, known.texts, strict=True)}
+        same = {*zip(pool.ids, pool.texts, strict=True)}
         pairs = zip(read.texts.ids, read.texts.texts, strict=True)
         done |= np.array([pair in same for pair in pairs], dtype=np.bool_)
     if done.all():
@@ -226,12 +219,8 @@ def _outputs(estimator: Estimator | None, outputs: Outputs, seed: int, *, these:
     return units if math.isnan(low) else replace(units, most=(high - low) / 2)
 
 
-def _rated(
-    rated: Rows, rows: ScoredRows
-) -> tuple[RatedPool | RatedIndex, Mapping[str, tuple[str, ...]]]:
+def _rated(rated: Rows, rows: ScoredRows) -> tuple[RatedPool, Mapping[str, tuple[str, ...]]]:
     """The rated texts, and what their files call the columns."""
-    if isinstance(rated, RatedIndex) or index_folder(rated) is not None:
-        return rated_of(rated, rows)[0], {}
     read = told_pool(rated, rows)
     return read.pool, read.columns
 
@@ -288,8 +277,7 @@ def _columns(
 def _then(outputs: Rows, rated: Rows, found: Outputs, goal: str | None, *, partly: bool) -> str:
     """The command line that reads the ratings."""
     compared = goal == "compare" or (goal == "mean" and len({*found.systems}) > 1)
-    folder = index_folder(rated) is not None  # which no files can stand beside
-    call, more = this_call(), [TO_RATE] if rated is None or folder else [*words_of(rated), TO_RATE]
+    call, more = this_call(), [TO_RATE] if rated is None else [*words_of(rated), TO_RATE]
     dropped = dict.fromkeys(("goal", "system", "within"), None)
     changes = {"n": 50, "blind": False, "rated": more, **dropped}
     if partly and not compared:  # rows of one id are one text

@@ -37,14 +37,12 @@ from refless.commands.score.result import ScoreResult
 from refless.commands.score.streamed import StreamResult, streamed
 from refless.commands.warnings import note
 from refless.data.records import Outputs, RatedPool
-from refless.estimators import Estimator
 from refless.estimators.saved import Saved
 from refless.evaluation.best_of import BestOf, labels, signed
 from refless.evaluation.best_of import best_of as best_outputs
 from refless.evaluation.guards import Guards, guards
 from refless.evaluation.scoring import Scored, scored
 from refless.evaluation.validation import group_labels
-from refless.metrics.index import RatedIndex, rated_in
 from refless.registry.errors import UsageError
 from refless.registry.signature import Signature
 
@@ -78,8 +76,7 @@ def score(
     Args:
         outputs: Files of outputs; - is standard input. Without --rated: rows with a rating are
             rated texts, rows without one are outputs.
-        rated: Files of rated texts, or a folder made by 'refless index', or files of preference
-            pairs.
+        rated: Files of rated texts, or of preference pairs.
         best_of: Keep the output with the highest estimate of each item or source; of equal ones the
             earliest row.
         fallback_below: With --best-of: mark items whose best estimate lies below, or that have
@@ -103,9 +100,9 @@ def score(
     usual = {"looks": "one", "these_items": False}
     if model is None:
         if to is not None:
-            raise UsageError("--to needs --model, a folder of 'refless fit'")
+            raise UsageError("--to needs --model, a file of 'refless fit'")
         fit = chosen(estimator, threads, seed)
-        texts = _read(outputs, rated, fit, rows, group)
+        texts = _read(outputs, rated, rows, group)
     else:
         saved = saved_in(model, rated=rated, estimator=estimator, rows=rows, threads=threads)
         _check_group(saved, group)
@@ -115,12 +112,12 @@ def score(
             return streamed(outputs, saved, rows, to, min_mean, min_coverage, seed)
         fit, group = saved.estimator, saved.group
         texts = _read_for(saved, outputs, rows)
-    scale = rated_in(texts.rated).scale
+    scale = texts.rated.scale
     check_on(min_mean, scale, "--min-mean")
     check_on(fallback_below, scale, "--fallback-below")
     if best_of is not None:
         labels(texts.outputs, best_of)
-    note_unread([fit], rated_in(texts.rated))
+    note_unread([fit], texts.rated)
     fit = fit if model else fitted(fit, texts.rated, texts.labels)
     errors = fit.residuals().on(scale)
     estimates = scored(
@@ -209,24 +206,16 @@ def _check_stream(options: Mapping[str, object], usual: Mapping[str, object]) ->
 class _Texts:
     """The rated texts and the outputs, with the groups of each if these are not the sources."""
 
-    rated: RatedPool | RatedIndex
+    rated: RatedPool
     outputs: Outputs
     labels: Sequence[str] = ()
     groups: Sequence[str] = ()
 
 
-def _read(
-    outputs: Rows, rated: Rows, estimator: Estimator, rows: ScoredRows, group: str | None
-) -> _Texts:
+def _read(outputs: Rows, rated: Rows, rows: ScoredRows, group: str | None) -> _Texts:
     """The rated texts and the outputs, from two places or from one."""
     check_standard_input(outputs, rated)
     by = group or "id"
-    model = estimator.from_model() if rated is None else None
-    if model is not None:
-        if group is not None:
-            raise UsageError("--group is about rated texts, and a trained model needs none")
-        return _Texts(model, grouped_outputs_of(outputs, rows)[0])
-    pool: RatedPool | RatedIndex
     if rated is not None:
         pool, labels = rated_of(rated, rows, by)
         texts, groups = grouped_outputs_of(outputs, rows, group=column_of(by))
@@ -237,7 +226,7 @@ def _read(
         pool, labels, texts, groups = both.pool, both.group, new.outputs, new.group
     if group is None:
         return _Texts(pool, texts)
-    labels = group_labels(rated_in(pool), group, labels)
+    labels = group_labels(pool, group, labels)
     return _Texts(pool, texts, labels, together(texts, groups, group))
 
 

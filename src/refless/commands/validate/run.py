@@ -36,7 +36,6 @@ from refless.evaluation.leaderboard import SideBySide, side_by_side, to_use
 from refless.evaluation.subsample import drawn_rows
 from refless.evaluation.validation import codes, group_labels, repeated, validation
 from refless.evaluation.versus_judges import beside_scores, tried_scores
-from refless.metrics.index import RatedIndex, rated_in
 from refless.registry.errors import UsageError
 from refless.registry.spec import spec_of
 
@@ -79,14 +78,10 @@ def validate(
     """
     given = [estimator] if isinstance(estimator, str) or hasattr(estimator, "fit") else estimator
     asked = [chosen(one, threads, seed) for one in given or CANDIDATES]
-    found, column = rated_of(rated, rows, group, alone=True)
-    pool = rated_in(found)
-    if estimator is None:
-        found = pool  # the n-grams of an index may be others than those of a candidate
+    pool, column = rated_of(rated, rows, group)
     how = HeldOut(group, group_labels(pool, group, column), seed)
     if len(pool) > at_most:
-        found, how = _drawn(pool, how, at_most)
-        pool = found
+        pool, how = _drawn(pool, how, at_most)
     if given:
         note_unread(asked, pool)
     if are_choices(pool):
@@ -96,7 +91,7 @@ def validate(
     _note_leaks(pool)
     if group != "id":
         note_few(len(set(how.labels)), group)
-    return _result(with_twins(asked) if pool.score_names else asked, found, how)
+    return _result(with_twins(asked) if pool.score_names else asked, pool, how)
 
 
 def _drawn(pool: RatedPool, how: HeldOut, at_most: int) -> tuple[RatedPool, HeldOut]:
@@ -111,11 +106,9 @@ def _drawn(pool: RatedPool, how: HeldOut, at_most: int) -> tuple[RatedPool, Held
     return pool.take(kept), replace(how, labels=labels, drawn_from=len(pool))
 
 
-def _result(
-    tried: Sequence[Estimator], rated: RatedPool | RatedIndex, how: HeldOut
-) -> ValidateResult:
+def _result(tried: Sequence[Estimator], pool: RatedPool, how: HeldOut) -> ValidateResult:
     """All that were tried side by side, and the validation of the one to use."""
-    pool, groups = rated_in(rated), codes(how.labels)
+    groups = codes(how.labels)
     _check_once(tried)
     names = by_title(tried, scores=bool(pool.score_names))
     deal = dealt(pool, groups, how.seed)
@@ -123,7 +116,7 @@ def _result(
     estimates: dict[str, Estimates] = {}
     trials: dict[str, Trial] = {}
     for name, one in names.items():
-        estimates[name], found = tried_of(one, rated, groups, deal.blocks)
+        estimates[name], found = tried_of(one, pool, groups, deal.blocks)
         trials[name] = trial(found, deal)
     with progress("comparing"):
         plain = {

@@ -11,7 +11,6 @@ from typing import Annotated, Any, ClassVar, Self
 import numpy as np
 
 from refless.data.records import Estimates, Outputs, RatedPool, Residuals, as_outputs, ends_of
-from refless.data.stored import Array, Arrays, hold
 from refless.estimators.explanation import Explanation
 from refless.estimators.gp.abstaining import reasons_of
 from refless.estimators.gp.data import FEWEST, Data, Reads, check_outputs, folds_in, read
@@ -43,8 +42,8 @@ from refless.estimators.protocol import (
     rows_in,
 )
 from refless.estimators.scorer import Held, Together, Tried
+from refless.files.arrays import Array, Arrays, require
 from refless.loops.threads import calm
-from refless.metrics.index import RatedIndex, rated_in
 from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.errors import UsageError
 from refless.registry.signature import Signature
@@ -142,9 +141,9 @@ class GaussianProcess(Estimator):
         """The same of texts alone; None where that is what it is."""
         return self.clone().set_params(use_scores=False) if self.use_scores else None
 
-    def _learn(self, given: RatedPool | RatedIndex) -> Learned:
+    def _learn(self, given: RatedPool) -> Learned:
         """Reads the rated texts, chooses the amplitudes, conditions on the ratings."""
-        data = self._read(rated_in(given))
+        data = self._read(given)
         labels = self._labels(data.rated)
         if len(data.y) < FEWEST:
             return Learned.of(data, None, {}, labels)
@@ -189,7 +188,7 @@ class GaussianProcess(Estimator):
         rated = self.drawn(pool)
         labels = self._labels(rated)
         if len(rated) < FEWEST:
-            hold(not facts and not arrays, "it holds more than there is to learn")
+            require(not facts and not arrays, "it contains more than there is to learn")
             return self._learn(pool)
         ways, method = tuple(held_out_ways(rated, labels)), self._method()
         found = restored(pool, rated, self._reads(), method, ways, facts, arrays)
@@ -240,34 +239,30 @@ class GaussianProcess(Estimator):
         reach = half_widths(outputs, state.errors, state.standardized, sd)
         return self._answer(data, outputs, values, sd, reach, support, share)
 
-    def held_out(self, pool: RatedPool | RatedIndex, groups: IntArray | None = None) -> Estimates:
+    def held_out(self, pool: RatedPool, groups: IntArray | None = None) -> Estimates:
         """Each text judged by the others outside its group, in closed form.
 
         Amplitudes are chosen without it too: in `folds` folds of whole groups, each fold's texts
         are judged with the amplitudes that the other folds ask for. Texts that a sub-sample
         leaves out are judged by its texts in the other folds.
         """
-        given = rated_in(pool)
-        numbers = group_numbers(given, groups)
-        return self._held_out(given, (numbers,), folds_in(given, numbers, self.folds))[0]
+        numbers = group_numbers(pool, groups)
+        return self._held_out(pool, (numbers,), folds_in(pool, numbers, self.folds))[0]
 
-    def tried(
-        self, pool: RatedPool | RatedIndex, groups: IntArray, blocks: IntArray
-    ) -> tuple[Estimates, Tried]:
+    def tried(self, pool: RatedPool, groups: IntArray, blocks: IntArray) -> tuple[Estimates, Tried]:
         """As of every scorer, in closed form; amplitudes are chosen in folds of whole blocks."""
-        given = rated_in(pool)
-        found, models, apart = self._held_out(given, (groups, blocks), blocks % self.folds)
-        ends, known = ends_of(given.scale), ~np.isnan(found.values)
+        found, models, apart = self._held_out(pool, (groups, blocks), blocks % self.folds)
+        ends, known = ends_of(pool.scale), ~np.isnan(found.values)
 
         def said(values: FloatArray, rows: IntArray) -> FloatArray:
             return np.where(known[rows], np.clip(values, *ends), np.nan)  # abstains as it does
 
         def among(rows: IntArray) -> Callable[[IntArray], FloatArray]:
             with calm():
-                some = models if len(rows) == len(given) else models.among(rows)
+                some = models if len(rows) == len(pool) else models.among(rows)
             return lambda labels: said(some.held_out(labels)[0], rows)
 
-        everything = np.arange(len(given))
+        everything = np.arange(len(pool))
         if not models.exact:
             return found, Tried(Held(found.values, said(apart, everything)))
         both = (map(partial(said, rows=everything), models.tuned(one)) for one in (groups, blocks))
@@ -357,7 +352,7 @@ class GaussianProcess(Estimator):
             mean, added = parts(data, model, inputs)
         return replace(told, mean=mean, parts=added)
 
-    def signature(self, pool: RatedPool | RatedIndex | None = None) -> Signature:
+    def signature(self, pool: RatedPool | None = None) -> Signature:
         """Parameters and, fitted or with a pool, the rated texts and kernels.
 
         They settle the amplitudes.
@@ -381,9 +376,8 @@ class GaussianProcess(Estimator):
         if encoder is not None:
             signed = signed.plus(**encoder.sentence_settings())
         if pool is not None:
-            given = rated_in(pool)
-            names = self._reads().kernels_of(self.drawn(given))
-            signed = self._with_pool(signed.plus(k=names), given)
+            names = self._reads().kernels_of(self.drawn(pool))
+            signed = self._with_pool(signed.plus(k=names), pool)
         elif self._fitted is not None:
             data: Data = self._fitted.learned.data
             signed = self._with_pool(

@@ -14,16 +14,6 @@ import numpy as np
 
 from refless.data.human import fingerprint
 from refless.data.records import RatedPool
-from refless.data.stored import (
-    Array,
-    Arrays,
-    hold,
-    hold_sorted,
-    hold_starts,
-    hold_within,
-    packed,
-    strings,
-)
 from refless.estimators.gp.components import MEANING, SOURCE_MEANING, Points
 from refless.estimators.gp.data import Data, Reads, data_of, few
 from refless.estimators.gp.exact import Exact, Left
@@ -32,7 +22,17 @@ from refless.estimators.gp.inputs import Inputs, relevance_of
 from refless.estimators.gp.likelihood import Amplitudes
 from refless.estimators.gp.model import Method, Model, anchored, seen
 from refless.estimators.gp.tfidf import BAGS, PAIRED, Bag, Known
-from refless.registry.arrays import FloatArray
+from refless.files.arrays import (
+    Array,
+    Arrays,
+    array_of,
+    check_offsets,
+    check_sorted,
+    check_within,
+    json_array,
+    json_of,
+    require,
+)
 from refless.text.surface import relation, surface
 
 VECTORS = {"meaning.vectors": MEANING[0], "asked.vectors": SOURCE_MEANING[0]}
@@ -62,18 +62,19 @@ def stored(
     }
     for name in _bags(data.components):
         bag, points = cast("Bag", data.components[name]), (data.points or {}).get(name)
-        arrays |= packed(name, tuple(bag.known))
+        arrays[f"{name}.words"] = json_array(tuple(bag.known))
         if points is None:
             arrays[f"{name}.idf"] = np.append(bag.idf, bag.unknown)
             continue
-        arrays |= {f"{name}.rows": points.indptr, f"{name}.columns": points.indices}
+        arrays[f"{name}.rows"] = points.indptr.astype("<i8")
+        arrays[f"{name}.columns"] = points.indices.astype("<i4")
         arrays[f"{name}.values"] = points.data
     arrays |= {f"posterior.{name}": part for name, part in _parts(posterior).items()}
     for way, both in left.items():
         arrays |= {f"{way}.means": both[0], f"{way}.variances": both[1]}
     mean = posterior.mean if isinstance(posterior, Exact) else None
     facts: dict[str, object] = {"mean": mean, "nugget": model.amplitudes.nugget}
-    return facts, {name: array.ravel() for name, array in arrays.items()}
+    return facts, arrays
 
 
 def _parts(posterior: Exact | Inducing) -> Arrays:
@@ -111,7 +112,7 @@ def restored(
     _check_names(names, n, method, ways, arrays)
     for name, array in arrays.items():
         undefined = name.endswith((".means", ".variances"))  # where nothing is left to judge by
-        hold(array.dtype.kind != "f" or _within(array, undefined), f"{name} has no such number")
+        require(array.dtype.kind != "f" or _within(array, undefined), f"{name} has no such number")
     inputs = _inputs(rated, reads, names, arrays)
     bags = {name: _bag(name, n, arrays) for name in _bags(names)}
     known = {name: bag for name, (bag, _) in bags.items()}
@@ -130,7 +131,7 @@ def restored(
     )
     model = _model(data, facts, method, arrays)
     left = {
-        way: (_table(f"{way}.means", arrays, n), _table(f"{way}.variances", arrays, n))
+        way: (array_of(arrays, f"{way}.means", (n,)), array_of(arrays, f"{way}.variances", (n,)))
         for way in ways
     }
     return data, model, left
@@ -155,18 +156,13 @@ def _files(n: int, method: Method) -> tuple[str, ...]:
 def _check_names(
     names: Sequence[str], n: int, method: Method, ways: Sequence[str], arrays: Mapping[str, Array]
 ) -> None:
-    parts = ("bytes", "starts", *(("rows", "columns", "values") if few(n) else ("idf",)))
+    parts = ("words", *(("rows", "columns", "values") if few(n) else ("idf",)))
     wanted = {"weights", "numbers.surface", "numbers.relation"}
     wanted |= {file for file, name in VECTORS.items() if name in names}
     wanted |= {f"{name}.{part}" for name in _bags(names) for part in parts}
     wanted |= {f"posterior.{name}" for name in _files(n, method)}
     wanted |= {f"{way}.{part}" for way in ways for part in ("means", "variances")}
-    hold(wanted == set(arrays), "the files are not those of its kernels")
-
-
-def _table(name: str, arrays: Mapping[str, Array], *shape: int) -> FloatArray:
-    hold(len(arrays[name]) == int(np.prod(shape)), f"{name} has another length")
-    return arrays[name].reshape(shape)
+    require(wanted == set(arrays), "the arrays are not those of its kernels")
 
 
 def _inputs(
@@ -178,16 +174,16 @@ def _inputs(
     vectors: list[Array] = [np.zeros((0, 0), dtype=np.float32)] * 2
     for i, (file, name) in enumerate(VECTORS.items()):
         if name in names:
-            width = len(arrays[file]) // n
-            hold(width > 0, f"{file} is empty")
-            vectors[i] = _table(file, arrays, n, width)
+            require(file in arrays and arrays[file].ndim == 2, f"{file} is no table")
+            vectors[i] = array_of(arrays, file, (n, arrays[file].shape[1]), "<f4")
+            require(vectors[i].size > 0, f"{file} is empty")
     meaning, asked = vectors
-    hold(not len(asked) or asked.shape == meaning.shape, "asked.vectors has another length")
+    require(not len(asked) or asked.shape == meaning.shape, "asked.vectors has another length")
     return Inputs(
         texts=rated.texts,
         **beside,
-        surface=_table("numbers.surface", arrays, n, columns[0]),
-        relation=_table("numbers.relation", arrays, n if beside["sources"] else 0, columns[1]),
+        surface=array_of(arrays, "numbers.surface", (n, columns[0])),
+        relation=array_of(arrays, "numbers.relation", (n if beside["sources"] else 0, columns[1])),
         meaning=meaning,
         asked=asked,
         relevance=relevance_of(meaning, asked),
@@ -196,14 +192,13 @@ def _inputs(
 
 def _bag(name: str, n: int, arrays: Mapping[str, Array]) -> tuple[Bag, Points]:
     """What vectors count, and those of the rated texts, where they are kept."""
-    hold_starts(f"{name}.starts", arrays, len(arrays[f"{name}.bytes"]))
-    words = strings(name, arrays)
-    hold_sorted(name, words)
+    words = json_of(arrays, f"{name}.words", tuple[str, ...])
+    check_sorted(name, words)
     known = Known.of(words, paired=name in PAIRED)
     if few(n):
         return _kept_bag(name, n, known, arrays)
-    idf = _table(f"{name}.idf", arrays, len(words) + 1)
-    hold(bool((idf > 0).all()), f"{name}.idf is of no word")
+    idf = array_of(arrays, f"{name}.idf", (len(words) + 1,))
+    require(bool((idf > 0).all()), f"{name}.idf is of no word")
     return Bag(BAGS[name], known, idf[:-1], float(idf[-1])), None
 
 
@@ -211,40 +206,42 @@ def _kept_bag(name: str, n: int, known: Known, arrays: Mapping[str, Array]) -> t
     """The same with the vectors: compiled loops rely on their places."""
     from scipy.sparse import csr_array
 
-    rows, columns, values = (arrays[f"{name}.{part}"] for part in ("rows", "columns", "values"))
-    hold(len(rows) == n + 1 and len(values) == len(columns), f"{name} has another length")
-    hold_starts(f"{name}.rows", arrays, len(columns))
-    hold_within(f"{name}.columns", columns, len(known))
+    rows = array_of(arrays, f"{name}.rows", (n + 1,), "<i8")
+    size = (int(rows[-1]),)
+    columns = array_of(arrays, f"{name}.columns", size, "<i4")
+    values = array_of(arrays, f"{name}.values", size)
+    check_offsets(f"{name}.rows", rows, len(columns))
+    check_within(f"{name}.columns", columns, len(known))
     frequency = np.bincount(columns, minlength=len(known)).astype(np.float64)
-    hold(bool((frequency > 0).all()), f"{name} holds what no text does")
+    require(bool((frequency > 0).all()), f"{name} holds what no text does")
     points = csr_array((values, columns, rows), shape=(n, len(known)))
     return Bag.counted(BAGS[name], known, frequency, n), points
 
 
 def _model(data: Data, facts: Facts, method: Method, arrays: Mapping[str, Array]) -> Model:
-    n, weights = len(data.y), _table("weights", arrays, len(data.components))
-    hold(bool((weights >= 0).all()) and facts.nugget >= SMALLEST, "an amplitude is below 0")
-    hold(_within(np.array([facts.nugget, facts.mean or 0.0])), "a fact is no number")
-    hold((facts.mean is None) == method.many(n), "the mean is not that of its process")
+    n, weights = len(data.y), array_of(arrays, "weights", (len(data.components),))
+    require(bool((weights >= 0).all()) and facts.nugget >= SMALLEST, "an amplitude is below 0")
+    require(_within(np.array([facts.nugget, facts.mean or 0.0])), "a fact is no number")
+    require((facts.mean is None) == method.many(n), "the mean is not that of its process")
     amplitudes = Amplitudes(weights, facts.nugget)
     rows, covariance = anchored(data, amplitudes, method)
     m = len(rows)
     shapes = {"factor": (n, n), "root": (m, m), "told": (m + 2, m + 2), "phi": (n, m)}
     parts = {
-        name: _table(f"posterior.{name}", arrays, *shapes.get(name, (n,)))
+        name: array_of(arrays, f"posterior.{name}", shapes.get(name, (n,)))
         for name in _files(n, method)
     }
     for name in parts.keys() & {"factor", "root", "d"}:
         positive = parts[name] if name == "d" else np.diag(parts[name])
-        hold(bool((positive >= SMALLEST).all()), f"posterior.{name} is of no covariance")
+        require(bool((positive >= SMALLEST).all()), f"posterior.{name} is of no covariance")
     posterior: Exact | Inducing
     if facts.mean is not None:
-        hold(parts["ones"].sum() > 0, "posterior.ones sum to nothing")
+        require(parts["ones"].sum() > 0, "posterior.ones sum to nothing")
         factor = parts["factor"].T, True
         posterior = Exact(factor, data.y, parts["ones"], facts.mean, parts["alpha"])
     else:
         find = partial(seen, data, facts.nugget, covariance, parts["root"].T)
         kept = Seen(parts["phi"], parts["d"], data.y) if "phi" in parts else None
         posterior = Inducing(parts["root"].T, parts["told"], n, find, kept, data.reads.threads)
-        hold(posterior.sound(), "posterior.told is of no ratings")
+        require(posterior.sound(), "posterior.told is of no ratings")
     return Model(amplitudes, covariance, posterior)

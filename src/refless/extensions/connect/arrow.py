@@ -1,25 +1,24 @@
 """Record batches of Arrow with an estimate beside each row, as every machine of a cluster does it.
 
-A fitted estimator travels as one file of bytes, is unpacked once a machine and opened once a
-process, which maps it into memory.
+A fitted estimator travels as the bytes of its file and is opened once a process, which maps it into
+memory.
 """
 
 from __future__ import annotations
 
 import getpass
-import io
+import hashlib
 import os
-import shutil
 import tempfile
-import zipfile
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from refless.estimators.saved import load, manifest_of
-from refless.files.folders import LOCK
-from refless.files.untrusted import json_in
+from refless.estimators.saved import load
+from refless.files.arrays import ENDING
+from refless.files.untrusted import reading
+from refless.files.writing import write_atomic
 from refless.registry.errors import InputError, UsageError
 
 if TYPE_CHECKING:
@@ -55,58 +54,30 @@ class Columns:
         return {role: name for role, name in roles.items() if name is not None}
 
 
-@dataclass(frozen=True, slots=True)
-class Packed:
-    """A fitted estimator as bytes, and the digest by which each machine knows it again."""
-
-    digest: str
-    content: bytes
-
-    @classmethod
-    def of(cls, model: Folder) -> Packed:
-        """The folder of `refless fit`.
-
-        Raises:
-            InputError: no fitted estimator there.
-        """
-        digest, folder, out = digest_of(model), Path(model), io.BytesIO()
-        with zipfile.ZipFile(out, "w") as packed:
-            for path in sorted(folder.rglob("*")):
-                if path.is_file() and path.name != LOCK:
-                    name = zipfile.ZipInfo(str(path.relative_to(folder)))
-                    packed.writestr(name, path.read_bytes())
-        return cls(digest, out.getvalue())
+def content_of(model: Folder) -> bytes:
+    """The bytes of the file of a fitted estimator; raises InputError for one that is not there."""
+    with reading(model):
+        return Path(model).read_bytes()
 
 
-def digest_of(model: Folder) -> str:
-    """The digest of a fitted estimator, which its folder's manifest says."""
-    manifest = manifest_of(model)
-    if manifest is None:
-        remedy = "name a folder made by 'refless fit'"
-        raise InputError("no fitted estimator is there", path=str(model), remedy=remedy)
-    return str(json_in(manifest, dict).get("sha256", ""))
+def digest_of(content: bytes) -> str:
+    """By which each machine knows a fitted estimator again."""
+    return hashlib.sha256(content).hexdigest()
 
 
-def unpacked(content: bytes | Path, digest: str) -> Path:
-    """The folder of a packed estimator on this machine, made where it is not there yet.
+def local_file(content: bytes, digest: str) -> Path:
+    """The file of an estimator on this machine, written if it is not there yet.
 
     Raises:
-        InputError: other bytes than those that were packed.
+        InputError: other bytes than those that were sent.
     """
-    folder = Path(tempfile.gettempdir()) / f"refless-{_user()}-{digest[:16]}"
-    if not folder.exists():
-        fresh = Path(tempfile.mkdtemp(prefix=".refless-"))
-        source = io.BytesIO(content) if isinstance(content, bytes) else content
-        with zipfile.ZipFile(source) as packed:
-            packed.extractall(fresh)  # names that lead elsewhere are made to stay within
-        try:
-            fresh.rename(folder)
-        except OSError:  # another process of this machine was first
-            shutil.rmtree(fresh)
-    if digest_of(folder) != digest:
-        found, remedy = "another estimator than the one that was sent", "remove that folder"
-        raise InputError(found, path=str(folder), remedy=remedy)
-    return folder
+    path = Path(tempfile.gettempdir()) / f"refless-{_user()}-{digest[:16]}{ENDING}"
+    if not path.exists():
+        write_atomic(str(path), content)
+    if digest_of(path.read_bytes()) != digest:
+        found, remedy = "another estimator than the one that was sent", "remove that file"
+        raise InputError(found, path=str(path), remedy=remedy)
+    return path
 
 
 def _user() -> str:
@@ -118,9 +89,9 @@ def _user() -> str:
 
 
 @lru_cache(maxsize=2)
-def opened(folder: Path, digest: str) -> Estimator:  # noqa: ARG001 - another one is opened anew
+def opened(path: Path, digest: str) -> Estimator:  # noqa: ARG001 - another one is opened anew
     """The estimator, once a process; one thread, as clusters run a process for each core."""
-    return load(folder, threads=1)
+    return load(path, threads=1)
 
 
 def estimated(estimator: Estimator, batch: Any, columns: Columns) -> Any:  # noqa: ANN401 - Arrow
@@ -150,17 +121,6 @@ def estimated(estimator: Estimator, batch: Any, columns: Columns) -> Any:  # noq
         arrays.append(pa.array(added[name], type=kinds[kind], from_pandas=True))
         schema = schema.append(pa.field(name, kinds[kind]))
     return type(batch).from_arrays(arrays, schema=schema)
-
-
-def packed_for(model: Folder, columns: Columns, there: list[str]) -> Packed:
-    """The estimator to be sent, once it is sure that it can read columns of these names.
-
-    Raises:
-        InputError: no fitted estimator there.
-        UsageError: as of `check`.
-    """
-    check(columns, load(model), there)
-    return Packed.of(model)
 
 
 def check(columns: Columns, estimator: Estimator, there: list[str]) -> None:

@@ -2,13 +2,16 @@
 
 from typing import Any
 
+from refless.estimators.saved import load
 from refless.extensions.connect.arrow import (
     Columns,
     Folder,
+    check,
+    content_of,
+    digest_of,
     estimated,
+    local_file,
     opened,
-    packed_for,
-    unpacked,
 )
 from refless.registry.errors import MissingExtraError
 
@@ -38,10 +41,11 @@ def score(
     except ImportError as missing:
         raise MissingExtraError("Ray", "ray") from missing
     columns = Columns(text=text_column, source=source_column, system=system_column)
-    packed = packed_for(model, columns, [*data.schema().names])
+    check(columns, load(model), [*data.schema().names])
+    content = content_of(model)
     return data.map_batches(
         Actor,
-        fn_constructor_args=(ray.put(packed.content), packed.digest, columns),
+        fn_constructor_args=(ray.put(content), digest_of(content), columns),
         batch_size=BATCH,
         batch_format="pyarrow",
         compute=ray.data.ActorPoolStrategy(size=actors),
@@ -53,11 +57,11 @@ class Actor:
     """Opens an estimator once, and estimates batches."""
 
     def __init__(self, content: Any, digest: str, columns: Columns) -> None:  # noqa: ANN401
-        """The packed estimator, by itself or as a reference to it."""
+        """The bytes of an estimator's file, or a reference to them."""
         import ray
 
         whole: bytes = content if isinstance(content, bytes) else ray.get(content)
-        self.estimator = opened(unpacked(whole, digest), digest)
+        self.estimator = opened(local_file(whole, digest), digest)
         self.columns = columns
 
     def __call__(self, batch: Any) -> Any:  # noqa: ANN401 - a table of Arrow

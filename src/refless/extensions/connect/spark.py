@@ -14,12 +14,13 @@ from refless.extensions.connect.arrow import (
     ADDED,
     Columns,
     Folder,
-    Packed,
+    check,
+    content_of,
+    digest_of,
     estimated,
     opened,
-    packed_for,
-    unpacked,
 )
+from refless.files.arrays import ENDING
 from refless.registry.errors import MissingExtraError
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def score(
 
     Args:
         frame: of PySpark 3.5 or later.
-        model: folder of `refless fit`, on this machine.
+        model: file of `refless fit`, on this machine.
         text_column, source_column, system_column: what the columns are called.
 
     Returns:
@@ -58,12 +59,14 @@ def score(
     except ImportError as missing:
         raise MissingExtraError("Spark", "spark") from missing
     columns = Columns(text=text_column, source=source_column, system=system_column)
-    packed = packed_for(model, columns, frame.columns)
-    name = _sent(frame.sparkSession, packed)
+    check(columns, load(model), frame.columns)
+    content = content_of(model)
+    digest = digest_of(content)
+    name = _sent(frame.sparkSession, content, digest)
     schema = StructType.fromJson(frame.schema.jsonValue())
     for added, kind in ADDED.items():
         schema = schema.add(added, kind)
-    return frame.mapInArrow(partial(_estimated, name, packed.digest, columns), schema)
+    return frame.mapInArrow(partial(_estimated, name, digest, columns), schema)
 
 
 def means(
@@ -80,7 +83,7 @@ def means(
 
     Args:
         scored: with the columns of `score`.
-        model: folder of `refless fit`, the same.
+        model: file of `refless fit`, the same.
         group_column: what outputs of one name err together by: the column of sources, or that of
             `refless fit --group`. Strings. Without it every output errs by itself.
         system_column: the column of systems.
@@ -150,11 +153,11 @@ def _record(row: Any) -> Summed:  # noqa: ANN401
     return Summed(n=row["rows"] or 0, sums=sums, known=not row["unknown"])
 
 
-def _sent(spark: Any, packed: Packed) -> str:  # noqa: ANN401
+def _sent(spark: Any, content: bytes, digest: str) -> str:  # noqa: ANN401
     """The name by which every executor has the estimator's file."""
-    name = f"refless-{packed.digest}.zip"
+    name = f"refless-{digest}{ENDING}"
     path = Path(tempfile.mkdtemp(prefix="refless-")) / name
-    path.write_bytes(packed.content)
+    path.write_bytes(content)
     if "connect" in type(spark).__module__:
         spark.addArtifacts(str(path), file=True)
     else:
@@ -167,6 +170,6 @@ def _estimated(name: str, digest: str, columns: Columns, batches: Iterable[Any])
     from pyspark import SparkFiles
 
     os.environ.setdefault("NUMBA_NUM_THREADS", "1")
-    estimator = opened(unpacked(Path(SparkFiles.get(name)), digest), digest)
+    estimator = opened(Path(SparkFiles.get(name)), digest)
     for batch in batches:
         yield estimated(estimator, batch, columns)

@@ -3,7 +3,7 @@
 from refless.registry.offered import Command
 
 TRAIN = Command(
-    "Train RatPred on rated texts and save it for 'refless score --estimator ratpred:model=DIR'.",
+    "Train RatPred on rated texts and save it for 'refless score --model FILE'.",
     "refless.extensions.ratpred.train",
     "Estimate",
 )

@@ -2,15 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
-from io import BytesIO
-from pathlib import Path
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
 from refless.data.human import canonical_order, fingerprint, pool_of
 from refless.data.records import Estimates, Outputs, RatedPool, Reason, Residuals, ends_of
-from refless.data.stored import Array, Arrays, hold
 from refless.estimators.explanation import Explanation
 from refless.estimators.inputs import outputs_in
 from refless.estimators.protocol import (
@@ -23,11 +20,10 @@ from refless.estimators.protocol import (
     one_output,
 )
 from refless.estimators.refit_cv import grouped_refits
-from refless.extensions.ratpred.model import MODEL, Model, load, model_in
+from refless.extensions.ratpred.model import Model, model_in
 from refless.extensions.ratpred.reading import SLOTS, Pair, reader_of
 from refless.extensions.ratpred.settings import Settings
-from refless.files.folders import claimed
-from refless.metrics.index import RatedIndex, rated_in
+from refless.files.arrays import Array, Arrays
 from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.errors import MissingExtraError, UsageError
 from refless.registry.signature import Signature
@@ -59,7 +55,6 @@ class RatPred(Estimator, Settings):
     Published are clipped and rounded estimates that are not calibrated.
 
     Attributes:
-        model: a folder made by `save` or `refless train`; `fit` then trains nothing.
         slots: slots whose values become placeholders; () reads all words as they are.
         synthetic_errors: learn from rated texts with errors too, in the first epochs (setup 2).
         references: pairs (source, text) of people, taken for perfect, in these epochs.
@@ -69,9 +64,6 @@ class RatPred(Estimator, Settings):
         threads: torch's own number by default; last digits depend on it.
     """
 
-    manifest: ClassVar[str] = MODEL.manifest
-
-    model: Annotated[str | None, About("a folder made by refless train")] = None
     use_source: Annotated[bool, USE_SOURCE] = True
     slots: Annotated[tuple[str, ...], About("slots whose values become placeholders")] = tuple(
         sorted(SLOTS)
@@ -93,13 +85,8 @@ class RatPred(Estimator, Settings):
     seed: Annotated[int, SEED] = 0
     threads: Annotated[int | None, THREADS] = None
     device: Annotated[str | None, DEVICE] = None
-    checkpoint: Annotated[
-        str | None, About("folder in which training is kept, so that a stopped one goes on")
-    ] = None
 
-    _later: ClassVar = frozenset(
-        {"calibrated", "clipped", "rounded", "folds", "threads", "checkpoint"}
-    )
+    _later: ClassVar = frozenset({"calibrated", "clipped", "rounded", "folds", "threads"})
 
     @property
     def title(self) -> str:
@@ -123,61 +110,27 @@ class RatPred(Estimator, Settings):
             raise UsageError(f"RatPred needs {FEWEST} rated texts with words or more")
         return state.model
 
-    def _learn(self, given: RatedPool | RatedIndex) -> _Learned:
-        """Trains on rated texts, or loads `model`, which has been trained already.
+    def _learn(self, pool: RatedPool) -> _Learned:
+        """Trains on rated texts.
 
         Raises:
             MissingExtraError: torch is not installed.
             InputError: a source that begins as dialogue acts do and is none, with its position.
         """
         _check_torch(self.threads)
-        pool = rated_in(given)
-        if self.model is not None:
-            model = self._loaded(pool)
-            return _Learned(self.drawn(pool), model, model.about)
         about = self._about(pool)
         return _Learned(self.drawn(pool), self._trained(self.drawn(pool), about), about)
 
     def learned(self) -> tuple[dict[str, object], Arrays]:
-        """The model, all but its weights as facts; those as safetensors."""
-        model = self.trained
-        return model.described(), {"weights.bytes": np.frombuffer(model.weights(), np.uint8)}
+        """The model: its weights as arrays, everything else as facts."""
+        return self.trained.described(), self.trained.weights()
 
     def _relearn(
         self, pool: RatedPool, facts: Mapping[str, Any], arrays: Mapping[str, Array]
     ) -> _Learned:
         _check_torch(self.threads)
-        hold(set(arrays) == {"weights.bytes"}, "it names no weights")
-        model = model_in(facts, BytesIO(arrays["weights.bytes"].tobytes()))
+        model = model_in(facts, arrays)
         return _Learned(self.drawn(pool), model, model.about)
-
-    @classmethod
-    def opened(cls, folder: Path, threads: int | None = None) -> Self:
-        """The network in a folder of `refless train`, fitted."""
-        network = cls(model=str(folder), threads=threads)
-        return network.fit(network.from_model())
-
-    def from_model(self) -> RatedPool | None:
-        """No rated texts, on the scale of `model`: with it `fit` needs no others."""
-        if self.model is None:
-            return None
-        about = load(self.model).about
-        scale = about["scale"] and (about["scale"][0], about["scale"][1])
-        return pool_of([], [], scale=scale, aggregate=about["aggregate"])
-
-    def _loaded(self, given: RatedPool) -> Model:
-        own = [f.name for f in fields(Settings) if getattr(self, f.name) != f.default]
-        if own:
-            raise UsageError(f"the model in {self.model} is trained; leave out {', '.join(own)}")
-        model = load(self.model or "")
-        made: tuple[float, float] | None = model.about["scale"] and tuple(model.about["scale"])
-        if given.scale != made:
-            raise UsageError(
-                f"the model in {self.model} was trained with "
-                + (f"--scale {made[0]:g} {made[1]:g}" if made else "ratings without --scale")
-                + "; give the same scale"
-            )
-        return model
 
     def _about(self, pool: RatedPool) -> dict[str, Any]:
         """What a model trained on a pool says of itself."""
@@ -223,8 +176,7 @@ class RatPred(Estimator, Settings):
             clipped=self.clipped,
             rounded=self.rounded,
         )
-        kept = Path(self.checkpoint) if self.checkpoint is not None else None
-        return modelled(material, reader, plan, about, progress=self.progress, checkpoint=kept)
+        return modelled(material, reader, plan, about, progress=self.progress)
 
     def estimate(self, X: Any) -> Estimates:  # noqa: ANN401, N803 - outputs or texts, see `given`
         """Each output's rating, with an interval from the errors on the validation texts.
@@ -252,15 +204,9 @@ class RatPred(Estimator, Settings):
         sources = outputs.sources if model.about["sources"] else ()
         return model.reader.pairs(sources, outputs.texts)
 
-    def held_out(self, pool: RatedPool | RatedIndex, groups: IntArray | None = None) -> Estimates:
-        """Each text estimated by networks trained on the folds without its group.
-
-        Raises:
-            UsageError: a trained model, which has seen the texts.
-        """
-        if self.model is not None:
-            raise UsageError("a trained model has seen its texts; leave model= out to validate")
-        return grouped_refits(self, rated_in(pool), groups, self.folds)
+    def held_out(self, pool: RatedPool, groups: IntArray | None = None) -> Estimates:
+        """Each text estimated by networks trained on the folds without its group."""
+        return grouped_refits(self, pool, groups, self.folds)
 
     def residuals(self) -> Residuals:
         """Human rating minus estimate of the validation texts.
@@ -304,30 +250,18 @@ class RatPred(Estimator, Settings):
             most: without effect here.
         """
         outputs, rated = one_output(output), self.rated
-        if hide is not None and hide in rated.ids and self.model is None:
+        if hide is not None and hide in rated.ids:
             return self._without(hide).explain(outputs)
         found = self.estimate(outputs)
         return Explanation.of(found, len(rated))
 
-    def save(self, folder: str | Path) -> None:
-        """Writes the trained model to a folder: safetensors and JSON.
-
-        Raises:
-            InputError: a folder that cannot be written; a model that is there is then kept.
-        """
-        model = self.trained
-        with claimed(folder, MODEL) as claim:
-            model.put(claim)
-
-    def signature(self, pool: RatedPool | RatedIndex | None = None) -> Signature:
-        """Parameters and, fitted or with a pool, the rated texts; of a model, what made it."""
+    def signature(self, pool: RatedPool | None = None) -> Signature:
+        """Parameters and, fitted or with a pool, the rated texts."""
         about = None
-        if self._fitted is not None and (pool is None or self.model is not None):
+        if pool is None and self._fitted is not None:
             about = self._fitted.learned.about
-        elif self.model is not None:
-            about = load(self.model).about
         elif pool is not None:
-            about = self._about(rated_in(pool))
+            about = self._about(pool)
         signed = self._signed() if about is None else Signature.parse(about["signature"])
         signed = signed.plus(
             calibrated=self.calibrated,
@@ -369,7 +303,6 @@ def _reason(outputs: Outputs, i: int, value: float) -> Reason:
 
 def _check_torch(threads: int | None) -> None:
     try:
-        import safetensors  # noqa: F401
         import torch
     except ImportError as error:
         raise MissingExtraError("RatPred", "neural") from error

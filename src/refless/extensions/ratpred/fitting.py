@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -81,7 +80,6 @@ def modelled(
     about: dict[str, Any],
     *,
     progress: Progress | None = None,
-    checkpoint: Path | None = None,
 ) -> Model:
     """Trains the networks of a model.
 
@@ -91,7 +89,6 @@ def modelled(
         plan: everything else that counts.
         about: kept with the model.
         progress: told the share of the epochs that are done.
-        checkpoint: folder from which a stopped run goes on.
     """
     apart = validation_rows(material.names, plan.validation_split)
     inside = np.setdiff1d(np.arange(len(material.pairs)), apart)
@@ -101,7 +98,7 @@ def modelled(
     names = Dictionary.of([*(material.pairs[i] for i in inside), *synthetic])
     lessons = _lessons(material, inside, apart, made, names, span, plan)
     levels = span.levels(plan.settings.target)
-    networks, history = _ensemble(lessons, plan, levels, progress, checkpoint)
+    networks, history = _ensemble(lessons, plan, levels, progress)
     model = Model(
         networks=networks,
         settings=plan.settings,
@@ -157,7 +154,6 @@ def _ensemble(
     plan: Plan,
     levels: Sequence[float],
     progress: Progress | None,
-    checkpoint: Path | None,
 ) -> tuple[tuple[Network, ...], tuple[dict[str, Any], ...]]:
     """The networks, trained one after the other, and a line for each epoch of each."""
     from refless.extensions.ratpred.training import train
@@ -169,7 +165,6 @@ def _ensemble(
             plan.settings,
             device=plan.device,
             tell=_teller(progress, data, plan, i),
-            checkpoint=checkpoint and checkpoint / f"network{i + 1}",
             levels=levels,
         )
         networks.append(network.cpu())

@@ -1,12 +1,11 @@
-"""A trained model: everything that an estimate needs, in a folder of safetensors and JSON."""
+"""A trained model: everything that an estimate needs, as arrays and JSON."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass, field, replace
-from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 import numpy as np
@@ -15,29 +14,16 @@ from refless.data.human import check_scale
 from refless.data.records import Aggregate, Scale
 from refless.extensions.ratpred.reading import Dictionary, Pair, Reader
 from refless.extensions.ratpred.settings import Settings
-from refless.files.folders import Claim, Files, Kind, read
+from refless.files.arrays import Array, Arrays, array_of, require
 from refless.registry.arrays import FloatArray
 from refless.registry.errors import UsageError
 from refless.registry.signature import Signature
-from refless.registry.version import __version__
 from refless.stats.correlation import is_constant
 
 if TYPE_CHECKING:
     from refless.extensions.ratpred.network import Network
 
 MOST_LEVELS = 101
-WEIGHTS = "model"
-MODEL = Kind(
-    name="model",
-    manifest="model.json",
-    format=3,
-    suffix=".safetensors",
-    alone=False,
-    missing="no trained model is there: model.json is missing",
-    remedy="name a folder made by 'refless train', or train it again",
-    older={2: {WEIGHTS: "model.safetensors"}},
-    unfinished=("model.json.new",),
-)
 Natural = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 
 
@@ -155,26 +141,13 @@ class Model:
         mean = np.mean([predictions(network, encoded) for network in self.networks], axis=0)
         return np.asarray(mean[[known[pair] for pair in pairs]])
 
-    def put(self, claim: Claim) -> None:
-        """Writes the folder; a model that is there is replaced in one step.
-
-        Raises:
-            InputError: no space, or a folder that cannot be written; the old model is kept.
-        """
-        described = {"version": __version__, **self.described()}
-        claim.put(described, [(WEIGHTS, self.weights())], self.about["pool"])
-
-    def weights(self) -> bytes:
-        """The networks as safetensors."""
-        from safetensors.torch import save
-
-        return save(
-            {
-                f"{i}.{name}": value.contiguous()
-                for i, network in enumerate(self.networks)
-                for name, value in network.state_dict().items()
-            }
-        )
+    def weights(self) -> Arrays:
+        """The networks' tables by number and name."""
+        return {
+            f"{i}.{name}": value.numpy()
+            for i, network in enumerate(self.networks)
+            for name, value in network.state_dict().items()
+        }
 
     def described(self) -> dict[str, object]:
         """All besides, for JSON."""
@@ -213,7 +186,7 @@ class Line(msgspec.Struct, frozen=True):
 
 
 class Described(msgspec.Struct, frozen=True):
-    """What model.json says; what else it holds does not count."""
+    """What a file says of a model."""
 
     settings: Settings
     reader: Reader
@@ -224,72 +197,58 @@ class Described(msgspec.Struct, frozen=True):
     history: list[Line]
 
 
-def load(folder: str | Path) -> Model:
-    """The model of a folder.
+def model_in(described: Mapping[str, Any], weights: Mapping[str, Array]) -> Model:
+    """The model that `described` and `weights` gave.
 
     Raises:
-        InputError: no model there, one of another format, or one that is damaged.
+        ValueError: anything that they cannot have given.
     """
-    return read(folder, MODEL, _made)
-
-
-def _made(manifest: dict[str, Any], files: Files) -> Model:
-    if WEIGHTS not in files:
-        raise ValueError("it names no weights")
-    return model_in(manifest, files[WEIGHTS])
-
-
-def model_in(described: Mapping[str, Any], weights: IO[bytes]) -> Model:
-    """The model of what `described` and `weights` say.
-
-    Raises:
-        ValueError: anything that they cannot have said.
-    """
-    found = msgspec.convert(described, Described)
-    _check(found)
-    names, span, settings = found.dictionary, found.range, found.settings
+    description = msgspec.convert(described, Described)
+    _check(description)
+    names, span, settings = description.dictionary, description.range, description.settings
     return Model(
         networks=_networks(weights, names, settings, span.levels(settings.target)),
         settings=settings,
-        reader=found.reader,
+        reader=description.reader,
         dictionary=names,
         range=span,
-        validation=np.array(found.validation).reshape(2, -1),
-        about=msgspec.to_builtins(found.about),
-        history=tuple(map(msgspec.to_builtins, found.history)),
+        validation=np.array(description.validation).reshape(2, -1),
+        about=msgspec.to_builtins(description.about),
+        history=tuple(map(msgspec.to_builtins, description.history)),
     )
 
 
-def _check(found: Described) -> None:
+def _check(description: Described) -> None:
     """Raises ValueError for numbers that cannot be."""
-    span = [one for one in astuple(found.range) if one is not None]
-    if not all(map(math.isfinite, span)) or found.range.unit <= 0 or found.range.precision == 0:
-        raise ValueError("its range is none")
-    if not np.isfinite(np.concatenate(found.validation)).all():
-        raise ValueError("a validation text has no number")
-    if len(found.validation[0]) != len(found.validation[1]):
-        raise ValueError("the validation texts have not one estimate each")
-    check_scale(found.about.scale)
-    Signature.parse(found.about.signature)
+    span = [number for number in astuple(description.range) if number is not None]
+    finite = all(map(math.isfinite, span))
+    positive = description.range.unit > 0 and description.range.precision != 0
+    require(finite and positive, "its range is none")
+    human, estimates = description.validation
+    require(bool(np.isfinite([*human, *estimates]).all()), "a validation text has no number")
+    require(len(human) == len(estimates), "the validation texts have not one estimate each")
+    check_scale(description.about.scale)
+    Signature.parse(description.about.signature)
 
 
 def _networks(
-    file: IO[bytes], names: Dictionary, settings: Settings, levels: Sequence[float]
+    weights: Mapping[str, Array], names: Dictionary, settings: Settings, levels: Sequence[float]
 ) -> tuple[Network, ...]:
-    """The networks in a file; ValueError for one that is damaged or of other sizes."""
-    from refless.extensions.ratpred.network import Network, tables_in
+    """The networks of these tables; ValueError for tables of other sizes."""
+    import torch
 
-    tables = tables_in(file)
-    wanted = Network.shapes(names.sizes, settings, levels, most=len(tables))
-    count, rest = divmod(len(tables), len(wanted))
-    if rest or count == 0:
-        raise ValueError("the weights are not those of whole networks")
-    found = []
+    from refless.extensions.ratpred.network import Network
+
+    shapes = Network.shapes(names.sizes, settings, levels, most=len(weights))
+    count, rest = divmod(len(weights), len(shapes))
+    require(rest == 0 and count > 0, "the weights are not those of whole networks")
+    networks = []
     for i in range(count):
-        own = {name: tables.get(f"{i}.{name}") for name in wanted}
-        if any(table is None or table.shape != wanted[name] for name, table in own.items()):
-            raise ValueError("the weights have other sizes than the network")
+        tables = {
+            name: torch.from_numpy(array_of(weights, f"{i}.{name}", tuple(shape), "<f4").copy())
+            for name, shape in shapes.items()
+        }
         network = Network.empty(names.sizes, settings, levels)
-        network.load_state_dict(own)
-        found.append(network)
-    return tuple(found)
+        network.load_state_dict(tables)
+        networks.append(network)
+    return tuple(networks)

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import IO, Self
+from typing import Self
 
 import numpy as np
 import torch
@@ -163,24 +163,6 @@ class Network(torch.nn.Module):
             values = self(batch, _unchanged)
             found = targets.estimates(values, self.settings.target, self.levels)
         return np.asarray(found.cpu().numpy(), dtype=np.float64)
-
-
-def tables_in(file: IO[bytes]) -> dict[str, Tensor]:
-    """The tables of a safetensors file, in memory of their own.
-
-    Raises:
-        ValueError: no such file, or a table of other numbers than float32.
-    """
-    from safetensors import SafetensorError
-    from safetensors.torch import load
-
-    try:
-        found = {name: table.clone() for name, table in load(file.read()).items()}
-    except (SafetensorError, RuntimeError, KeyError, TypeError, AttributeError) as fault:
-        raise ValueError(f"no safetensors: {fault}") from fault
-    if any(table.dtype != torch.float32 for table in found.values()):
-        raise ValueError("weights are not float32")
-    return found
 
 
 def _unchanged(vectors: Tensor) -> Tensor:

@@ -7,7 +7,6 @@ run that was stopped goes on to the same result (on the same machine).
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Self
 
 import numpy as np
@@ -15,7 +14,6 @@ import torch
 from torch import Tensor
 
 from refless.extensions.ratpred.batches import Encoded, epoch_batches
-from refless.extensions.ratpred.checkpoints import Store
 from refless.extensions.ratpred.network import Batch, Network, dropping, initialise
 from refless.extensions.ratpred.progress import Epoch, State, TrainingData
 from refless.extensions.ratpred.settings import Settings
@@ -23,7 +21,6 @@ from refless.registry.arrays import FloatArray
 from refless.stats.correlation import pearson, spearman
 
 ROWS = 64  # rows that are predicted at a time: more would not fit into fast memory
-STORED = 5  # epochs between two checkpoints
 
 
 def train(
@@ -32,7 +29,6 @@ def train(
     *,
     device: str = "cpu",
     tell: Callable[[Epoch], None] | None = None,
-    checkpoint: Path | None = None,
     levels: Sequence[float] = (),
 ) -> tuple[Network, State]:
     """The network as it was after its best epoch, and how training went.
@@ -42,22 +38,16 @@ def train(
         settings: of network and schedule.
         device: `cpu` or `cuda`.
         tell: called after each epoch.
-        checkpoint: a folder in which the state is kept and from which a stopped run goes on.
         levels: the ratings that there can be, ascending and standardised, for targets that
             classify.
     """
     run = Run.begin(data, settings, levels, device)
-    store = Store(checkpoint, data, settings, levels) if checkpoint is not None else None
-    if store is not None:
-        run.state = store.restored(run.network, run.best, run.adam) or run.state
     while not run.done:
         if run.state.number == run.synthetic_epochs > 0:
             run.restart()
         run.select(run.epoch())
         if tell is not None:
             tell(run.state.history[-1])
-        if store is not None and (run.state.number % STORED == 0 or run.done):
-            store.keep(run.network, run.best, run.adam, run.state)
     run.network.load_state_dict(run.best)
     return run.network, run.state
 

@@ -52,7 +52,7 @@ def looked(job: Job) -> dict[str, Any]:
     Args:
         job: `ask`; `items`: how many there are; `scale`, `estimator`, `seed`; `ratings`, `audit`,
             `rated`, `outputs`: rows as exports have them; `repeats`: pairs of ratings of one item
-            by one rater; `odd`: what the look before said of odd raters; `model`: a folder for the
+            by one rater; `odd`: what the look before said of odd raters; `model`: a file for the
             fitted estimator.
     """
     result: dict[str, Any] = {"n": len(job["ratings"]), "said": [], "systems": [], "active": []}
@@ -211,7 +211,7 @@ def _chosen(job: Job, result: dict[str, Any]) -> None:
     rated = {row["id"] for row in job["ratings"]}
     rows, scale = [*job["rated"], *job["ratings"]], tuple(job["scale"])
     if job["model"]:
-        fit(rows, out_dir=job["model"], estimator=job["estimator"], scale=scale, seed=job["seed"])
+        fit(rows, to=job["model"], estimator=job["estimator"], scale=scale, seed=job["seed"])
     unrated = [row for row in job["outputs"] if row["id"] not in rated]
     if unrated:
         advice = choose(

@@ -25,7 +25,7 @@ from starlette.routing import Route
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from refless.estimators import Estimator
-from refless.estimators.saved import FITTED, opened
+from refless.estimators.saved import load
 from refless.extensions.serve.access import Access, Guarded, Pace
 from refless.extensions.serve.api import PATHS, Api, is_stream
 from refless.extensions.serve.dashboard import Live
@@ -33,6 +33,7 @@ from refless.extensions.serve.database import back_up
 from refless.extensions.serve.pages import Pages, error_page
 from refless.extensions.serve.result import RateResult, ServeResult, Where
 from refless.extensions.serve.store import OWNER, Store
+from refless.files.arrays import ENDING
 from refless.registry.errors import RefLessError, UsageError
 from refless.report.result import Result
 
@@ -58,7 +59,7 @@ def rating_app(
         store: the ratings.
         estimator: its specification; rated: rows of texts that were rated before.
         token: of the API; without one nobody gets in there.
-        model: a folder for the fitted estimator; without one there is no watching, and no estimate.
+        model: a file for the fitted estimator; without one there is no watching, and no estimate.
         compared: the command that compares the systems as the owner's page does.
     """
     live = Live(store, estimator, rated, model)
@@ -87,20 +88,19 @@ def serving_app(estimator: Estimator, token: str) -> Starlette:
 
 @dataclass(slots=True)
 class Latest:
-    """The fitted estimator in a folder that is replaced now and then."""
+    """The fitted estimator in a file that is replaced now and then."""
 
-    folder: Path | None
+    path: Path | None
     _made: float = 0.0
     _estimator: Estimator | None = None
 
     def estimator(self) -> Estimator | None:
         """The one that is there now; None before the first."""
-        manifest = None if self.folder is None else self.folder / FITTED.manifest
-        if manifest is None or not manifest.exists():
+        if self.path is None or not self.path.exists():
             return None
-        made = manifest.stat().st_mtime
+        made = self.path.stat().st_mtime
         if made != self._made:
-            self._estimator, self._made = opened(manifest.parent).estimator, made
+            self._estimator, self._made = load(self.path), made
         return self._estimator
 
 
@@ -182,7 +182,7 @@ def run_rating(result: RateResult) -> None:
     token, told = api_token()
     try:
         with tempfile.TemporaryDirectory(prefix="refless-") as folder:
-            model = Path(folder) / "model"
+            model = Path(folder) / f"model{ENDING}"
             app = rating_app(
                 store, estimator=result.estimator, rated=result.rated, token=token, model=model,
                 compared=result.compared,

@@ -30,7 +30,7 @@ class Live:
     """Tells the owner's pages when something changed, and what there is.
 
     Attributes:
-        model: a folder in which the latest fitted estimator lies, if there is one.
+        model: the file of the latest fitted estimator, if there is one.
     """
 
     def __init__(

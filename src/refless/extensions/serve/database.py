@@ -4,6 +4,7 @@ import logging
 import os
 import queue
 import sqlite3
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
@@ -15,7 +16,6 @@ import sqlalchemy as sa
 
 from refless.extensions.serve.schema import VERSION, make_tables
 from refless.files.untrusted import is_file
-from refless.files.writing import lock
 from refless.registry.errors import InputError, MissingExtraError, RefLessError, UsageError
 
 T = TypeVar("T")
@@ -24,6 +24,7 @@ Job = Callable[[sa.Connection], T]
 MOST_AT_ONCE = 200  # jobs of one transaction
 LOCK = 7_350_533  # of PostgreSQL: one server a database
 PRAGMAS = ("journal_mode=WAL", "synchronous=FULL", "busy_timeout=5000", "foreign_keys=ON")
+_FAR = 1 << 30  # where Windows locks a byte, beyond all that is read
 TRY_LOCK = sa.text("SELECT pg_try_advisory_lock(:key)")
 PRIVATE = 0o600  # the key of all links is in a database; SQLite gives its log the same mode
 SOLE = "another refless rate serves this database; end it first, or name another with --database"
@@ -179,6 +180,28 @@ def sole_file(path: Path) -> BinaryIO:
         if there.exists() and there.stat().st_mode & 0o077:  # such as a copy
             there.chmod(PRIVATE)
     return file
+
+
+def lock(handle: int) -> bool:
+    """Takes the lock of an open file unless somebody else has it; closing gives it back."""
+    if sys.platform == "win32":
+        import msvcrt
+
+        os.lseek(handle, _FAR, os.SEEK_SET)
+        try:
+            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
+        finally:
+            os.lseek(handle, 0, os.SEEK_SET)
+        return True
+    import fcntl
+
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def private(path: str | Path, flags: int) -> int:

@@ -4,10 +4,9 @@ from refless.commands.estimating import DEFAULT, chosen, fitted, saved_in
 from refless.commands.parameters import Argument, Chosen, Seed, Threads, command
 from refless.commands.rows import ScoredRows, note_unread, rated_of
 from refless.estimators import Estimator
-from refless.estimators.saved import is_saved
 from refless.extensions.serve.rate import Host, Port, check_served
 from refless.extensions.serve.result import ServeResult, Where
-from refless.metrics.index import rated_in
+from refless.files.arrays import is_saved
 
 
 @command
@@ -28,7 +27,7 @@ def serve(
     that is printed. /openapi.json describes the API; /healthz and /metrics are for machines.
 
     Args:
-        rated: Files of rated texts, a folder made by 'refless index', or one made by 'refless fit'.
+        rated: Files of rated texts, or the file of 'refless fit'.
         host: Address to listen on; 0.0.0.0 for all, behind a proxy with TLS.
         port: Port to listen on.
     """
@@ -39,11 +38,11 @@ def serve(
 
 
 def _fitted(rated: Argument, estimator: Estimator, rows: ScoredRows) -> Estimator:
-    """The fitted estimator: out of a folder of `refless fit`, else fitted here."""
-    folder = rated[0] if isinstance(rated, list | tuple) and len(rated) == 1 else rated
-    if is_saved(folder):
+    """The fitted estimator: out of a file of `refless fit`, else fitted here."""
+    path = rated[0] if isinstance(rated, list | tuple) and len(rated) == 1 else rated
+    if is_saved(path):
         threads = estimator.get_params().get("threads")
-        return saved_in(folder, rated=None, estimator=DEFAULT, rows=rows, threads=threads).estimator
+        return saved_in(path, rated=None, estimator=DEFAULT, rows=rows, threads=threads).estimator
     pool, _ = rated_of(rated, rows)
-    note_unread([estimator], rated_in(pool))
+    note_unread([estimator], pool)
     return fitted(estimator, pool)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields, replace
-from typing import Annotated, ClassVar, TypeVar
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
 
 import numpy as np
 
@@ -20,9 +20,6 @@ from refless.registry.errors import UsageError
 from refless.registry.spec import About, check
 from refless.text.ngrams import Features, Shape, Vocabulary, learn, look_up
 from refless.text.tokenize import TOKENS, token_counts, tokenizer
-
-SEGMENT = 1 << 17  # texts, whose postings are built at once
-T = TypeVar("T", Sums, WeightedSums)
 
 
 def bleu_star(output: str, rated: str, shape: Shape | None = None) -> float:
@@ -117,46 +114,24 @@ class BleuStar:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Segment:
-    """Some of the rated texts as postings of their own n-grams; `order` holds rows of the pool."""
+class PreparedBleu:
+    """BLEU* against a fixed list of rated texts, through postings of their n-grams."""
 
+    shape: Shape
     vocabulary: Vocabulary
     postings: Postings
 
     @classmethod
-    def build(cls, texts: Sequence[str], shape: Shape, rows: IntArray) -> Segment:
-        """Postings of these texts, which are these rows of the pool; ties in length keep order."""
+    def build(cls, texts: Sequence[str], shape: Shape) -> PreparedBleu:
+        """Postings of the texts."""
         vocabulary, features = learn(texts, shape, runs=True)
         ends = [int(first[0]) for first in vocabulary.firsts] + [vocabulary.features]
         starts = np.array(ends, dtype=np.int64)
         postings = postings_of(features, starts, shape.low, clip=shape.clip)
-        return cls(vocabulary, postings).moved(rows)
-
-    def moved(self, rows: IntArray) -> Segment:
-        """The same texts, which are other rows of the pool by now."""
-        return replace(self, postings=replace(self.postings, order=rows[self.postings.order]))
-
-    def features(self, texts: Sequence[str]) -> Features:
-        """The texts as features of these rated texts."""
-        return look_up(texts, self.vocabulary)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class PreparedBleu:
-    """BLEU* against a fixed list of rated texts, through postings of one segment after another."""
-
-    shape: Shape
-    segments: tuple[Segment, ...]
-
-    @classmethod
-    def build(cls, texts: Sequence[str], shape: Shape) -> PreparedBleu:
-        """Segments of the texts, in their order; one of an empty pool."""
-        rows = np.arange(len(texts))
-        parts = [slice(at, at + SEGMENT) for at in range(0, max(len(texts), 1), SEGMENT)]
-        return cls(shape, tuple(Segment.build(texts[one], shape, rows[one]) for one in parts))
+        return cls(shape, vocabulary, postings)
 
     def __len__(self) -> int:
-        return sum(len(one.postings) for one in self.segments)
+        return len(self.postings)
 
     def lengths(self, texts: Sequence[str]) -> IntArray:
         """[texts] number of tokens."""
@@ -170,25 +145,18 @@ class PreparedBleu:
         self, texts: Sequence[str], values: IntArray, taus: FloatArray, work: Work = PLAIN
     ) -> Sums:
         """See `matching.neighbor_sums`; a text of too few tokens has no neighbours at any tau."""
-        found = [
-            matching.neighbor_sums(one.postings, one.features(texts), values, taus, part)
-            for one, part in self._parts(work)
-        ]
-        return _total(found)
+        return matching.neighbor_sums(self.postings, self._features(texts), values, taus, work)
 
     def weighted_sums(
         self, texts: Sequence[str], values: FloatArray, tau: float, power: float, work: Work = PLAIN
     ) -> WeightedSums:
-        """See `matching.weighted_sums`; the last digit depends on the segments."""
-        found = [
-            matching.weighted_sums(one.postings, one.features(texts), values, tau, power, part)
-            for one, part in self._parts(work)
-        ]
-        return _total(found)
+        """See `matching.weighted_sums`."""
+        features = self._features(texts)
+        return matching.weighted_sums(self.postings, features, values, tau, power, work)
 
     def similarities(self, texts: Sequence[str], work: Work = PLAIN) -> FloatArray:
         """[texts, rated texts] BLEU* of every pair."""
-        return self._similarities(texts, work, cosine=False)
+        return matching.similarities(self.postings, self._features(texts), work)
 
     def cosine(self, texts: Sequence[str], work: Work = PLAIN) -> FloatArray:
         """[texts, rated texts] `gram_cosine` of every pair.
@@ -198,25 +166,12 @@ class PreparedBleu:
         """
         if not self.shape.clip:
             raise UsageError("the cosine of n-gram counts needs clipping")
-        return self._similarities(texts, work, cosine=True)
-
-    def _similarities(self, texts: Sequence[str], work: Work, *, cosine: bool) -> FloatArray:
-        out = np.zeros((len(texts), len(self)))
-        for one, part in self._parts(work):
-            matching.similarities(one.postings, one.features(texts), part, cosine=cosine, out=out)
-        return out
-
-    def _parts(self, work: Work) -> Iterator[tuple[Segment, Work]]:
-        """Each segment, with its share of the work."""
-        n = len(self.segments)
-        return ((one, work.part(i, n)) for i, one in enumerate(self.segments))
+        return matching.similarities(self.postings, self._features(texts), work, cosine=True)
 
     def shared(self, text: str, rated: str) -> tuple[str, ...]:
         """Stretches of tokens of at least the lowest order that both hold, longest first."""
         return stretches(text, rated, self.shape.tokenize, self.shape.low)
 
-
-def _total(found: Sequence[T]) -> T:
-    """What the segments' sums add up to."""
-    columns = ([getattr(one, field.name) for one in found] for field in fields(found[0]))
-    return type(found[0])(*(np.sum(column, axis=0) for column in columns))
+    def _features(self, texts: Sequence[str]) -> Features:
+        """The texts as features of these rated texts."""
+        return look_up(texts, self.vocabulary)

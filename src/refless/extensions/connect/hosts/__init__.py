@@ -63,10 +63,10 @@ class Judged:
 
 
 def judged(model: Folder, text: str, source: str | None = None) -> Judged:
-    """What the estimator in a folder of `refless fit` says of one output.
+    """What the estimator in a file of `refless fit` says of one output.
 
     Args:
-        model: the folder; it is opened once, and again when it has changed.
+        model: the file; it is opened once, and again when it has changed.
         text: the output; source: what it answers, where the tool says that.
 
     Raises:
@@ -116,11 +116,9 @@ def _opened(model: str, changed: float) -> Estimator:  # noqa: ARG001 - opened a
 
 
 def _changed(model: Folder) -> float:
-    """When the folder was last written; 0 where there is none."""
-    from refless.estimators.saved import manifest_of
-
-    manifest = manifest_of(model)
-    return 0.0 if manifest is None else manifest.stat().st_mtime
+    """When the file was last written; 0 if there is none."""
+    path = Path(model)
+    return path.stat().st_mtime if path.exists() else 0.0
 
 
 def _check_scores(estimator: Estimator) -> None:

@@ -35,7 +35,6 @@ from refless.extensions.papers.stress.result import StressResult
 from refless.extensions.papers.stress.rows import Stressed
 from refless.extensions.papers.stress.run import PROBES, Plan
 from refless.extensions.papers.stress.run import stress as stressed
-from refless.metrics.index import rated_in
 from refless.metrics.references import Metric
 from refless.metrics.references.protocol import check_references
 from refless.registry.errors import UsageError
@@ -156,7 +155,7 @@ def _tested(metrics: Names, scorers: Sequence[str], timeout: float) -> dict[str,
 def _estimated(rated: Rows, rows: RatedRows, estimator: Estimator) -> tuple[Metric, RatedPool]:
     """The estimator as a metric, and its rated texts."""
     pool, _ = rated_of(rated, rows)
-    return Estimated(estimator=fitted(estimator, pool)), rated_in(pool)
+    return Estimated(estimator=fitted(estimator, pool)), pool
 
 
 def _result(

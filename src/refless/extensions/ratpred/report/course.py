@@ -22,14 +22,14 @@ class Trained:
     """A trained model and where it lies.
 
     Attributes:
-        folder: with the model; model: what is in it.
+        path: file of the model; model: what is in it.
         agreement: with people, on the validation split.
         size: rated texts; references: people's texts added to them.
         signature: everything that can change its estimates.
         seed: of what is drawn besides.
     """
 
-    folder: str
+    path: str
     model: Model
     agreement: Agreement
     size: int

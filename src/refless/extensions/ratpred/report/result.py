@@ -94,7 +94,7 @@ class TrainResult(Result):
     def _json(self) -> Record:
         trained = self.trained
         return self._record(
-            model=trained.folder,
+            model=trained.path,
             n=trained.size,
             n_references=trained.references,
             validation=trained.agreement,
@@ -201,6 +201,6 @@ def _agreement(trained: Trained) -> Section:
 
 def _use(trained: Trained) -> Section:
     """Where the model is, and the command that uses it."""
-    command = f"refless score OUTPUTS --estimator {shlex.quote(f'ratpred:model={trained.folder}')}"
-    lines = (f"The model is in {trained.folder}. To use it:", f"  {command}")
+    command = f"refless score OUTPUTS --model {shlex.quote(trained.path)}"
+    lines = (f"The model is in {trained.path}. To use it:", f"  {command}")
     return Section(title="To use the model", lines=lines)
