@@ -90,7 +90,7 @@ def test_nothing_is_silent(here: Path) -> None:
         ('\nestimatr = "gp"', r"line 2: 'estimatr' is no flag \(did you mean 'estimator'\?\)"),
         ("[scroe]\nseed = 1", r"line 1: 'scroe' is no flag.*; there are .*estimator, group, "),
         ("seed = 1\n[score]\ntau = 0.1", "line 3: 'tau' is no flag of score; there are aggregate,"),
-        ("\n[score]\nseed = 1\n[index]\n'seed' = 2", "line 5: 'seed' is no flag of index"),
+        ("\n[score]\nseed = 1\n[list]\n'seed' = 2", "line 5: 'seed' is no flag of list"),
         ("[score]\noutputs = ['x']", "line 2: 'outputs' is no flag of score"),
         ("config = 'x.toml'", "line 1: 'config' is no flag"),
         ('seed = "1"', 'line 1: seed must be a whole number, got "1"'),

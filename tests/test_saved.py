@@ -275,7 +275,7 @@ def test_numbers_that_lie_are_refused(
         (lambda facts, _: facts["settings"].update(hidden=10**12), "sizes"),
         (lambda facts, _: facts["settings"].update(layers=10**9), "layers"),
         (lambda facts, _: facts["settings"].update(cell="rnn"), "cell"),
-        (lambda facts, _: facts["settings"].update(target="levels"), "target"),
+        (lambda facts, _: facts["settings"].update(target="levels"), "shape"),
         (lambda facts, _: facts["range"].update(unit=0.0), "range"),
         (lambda facts, _: facts["validation"][0].clear(), "one estimate each"),
         (lambda facts, _: facts["about"].update(scale=[5, 1]), "lower first"),
