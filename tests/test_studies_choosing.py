@@ -162,9 +162,6 @@ def test_a_system_that_is_misjudged_as_a_whole_widens_no_difference() -> None:
 
         rated = POOL.take(np.arange(4))
 
-        def from_model(self) -> None:
-            return None
-
         def residuals(self) -> Residuals:
             return Residuals(values=np.array([1.0, 3, -1, -3]), systems=("a", "a", "b", "b"))
 
