@@ -99,15 +99,14 @@ def test_rows_in_any_order() -> None:
 
 def test_own_ratings_are_held_out() -> None:
     """An estimate knows no rating of its item: what moves them all moves no estimate of it."""
-    from refless.commands.compare.run import ComparedRows, _field, _read
+    from refless.commands.compare.run import _field, _read
+    from refless.commands.rows import ScoredRows
     from refless.estimators import estimator_of
 
     def estimates(rows: Rows) -> Any:
-        given, _ = _read(rows, None, None, ComparedRows(), None)
+        given, _ = _read(rows, None, None, ScoredRows(), None)
         texts = given.compared.texts
-        found = _field(
-            given, estimator_of("gp"), 0, drawn=True, stratify=False, group=None
-        ).estimates
+        found = _field(given, estimator_of("gp"), 0, "random", None).estimates
         return dict(zip(texts.ids, found, strict=True))
 
     rows = partly(outputs(), 20)
@@ -260,7 +259,9 @@ def test_selection() -> None:
         mine = np.array([(y, w) for y, w, name in rated if name == system])
         means.append(np.average(mine[:, 0], weights=mine[:, 1]))
     assert active.comparison.pairs[0].powered.alone.value == pytest.approx(means[1] - means[0])
-    assert refless.compare(chances, selection="random").selection == "random"
+    equal = refless.compare(chances, selection="random")
+    alone = refless.compare(rows).comparison.pairs[0].powered.alone
+    assert equal.comparison.pairs[0].powered.alone == alone
 
 
 def test_several_systems() -> None:
@@ -287,27 +288,10 @@ def test_several_systems() -> None:
     assert len(found.to_frame() if False else found.rows()) == 3
 
 
-def test_strata_and_groups() -> None:
-    """Tasks weigh by their outputs; groups of items are drawn whole."""
-    rows = [
-        {**row, "task": "ab"[row["item"] < "i015"], "book": row["item"][:3]} for row in outputs()
-    ]
-    known = {f"i{i:03}" for i in [*range(12), *range(15, 27)]}
-    rows = [{**row, "rating": row["rating"] if row["item"] in known else None} for row in rows]
-    plain, strata = refless.compare(rows), refless.compare(rows, stratify=True)
-    assert plain.comparison.pairs[0].powered.alone != strata.comparison.pairs[0].powered.alone
-    grouped = refless.compare(rows, group="book").comparison.pairs[0].powered
-    assert grouped.rated == 3
-    one_task = [
-        {**row, "rating": None} if (row["task"], row["system"]) == ("a", "old") else row
-        for row in rows
-    ]
-    found = refless.compare(one_task, stratify=True)
-    assert any("no output of 'old' in task 'a' is rated" in line for line in found.notes)
-    both = refless.compare([row for row in rows if row["task"] == "b"]).comparison.pairs[0]
-    assert found.comparison.pairs[0].powered.alone == both.powered.alone
-    with pytest.raises(UsageError, match="no task column"):
-        refless.compare(outputs(), stratify=True)
+def test_groups() -> None:
+    """Groups of items are drawn whole."""
+    rows = [{**row, "book": row["item"][:3]} for row in partly(outputs(), 24)]
+    assert refless.compare(rows, group="book").comparison.pairs[0].powered.rated == 3
 
 
 def test_other_items() -> None:
@@ -327,8 +311,7 @@ def test_other_items() -> None:
         ([row for row in outputs() if row["system"] == "old"], {}, "there is one system, 'old'"),
         (without(outputs(), "rating"), {}, "no column for the rating: .* 'judge' may be a judge's"),
         (partly(outputs(), 0), {}, "no text has a rating"),
-        (outputs(), {"selection": "best"}, "--selection must be random, active or unknown"),
-        (outputs(), {"selection": "active"}, "needs the chance of every rated output"),
+        (outputs(), {"selection": "best"}, "--selection must be random or unknown"),
         (outputs(), {"margin": 0.1}, "--margin goes with --fail-if-worse"),
         (outputs(), {"margin": -1, "fail_if_worse": True}, "--margin must be 0 or more"),
         (outputs(), {"group": "nothing"}, "there is no column 'nothing'"),

@@ -25,7 +25,6 @@ def cells(
     estimates: FloatArray,
     *,
     cluster: FloatArray | None = None,
-    stratum: FloatArray | None = None,
     probability: FloatArray | None = None,
 ) -> Cells:
     """Two arms over the same items, or one arm."""
@@ -43,7 +42,6 @@ def cells(
         beside=estimates,
         estimate=estimates,
         cluster=of(cluster, every).astype(np.int64),
-        stratum=of(stratum, np.zeros(arms * n)).astype(np.int64),
         probability=of(probability, np.full(arms * n, np.nan)),
     )
 
@@ -149,27 +147,6 @@ def test_probabilities_weigh() -> None:
     assert found.value == pytest.approx((2 * 1 + 4 * 2 + 4 * 4) / 10)  # 2.6
     residuals = np.array([0.2 * -1.6, 0.4 * -0.6, 0.4 * 1.4])
     assert found.error**2 == pytest.approx(3 / 2 * np.square(residuals).sum())
-
-
-def test_strata_weigh_by_their_items() -> None:
-    """sum w_h mean_h and sum w_h² s_h² / n_h (Cochran 1977, section 5.4)."""
-    y = np.array([1.0, 3.0, 2.0, 6.0, 7.0, 5.0, *[np.nan] * 14])
-    stratum = np.array([0, 0, 0, 1, 1, 1, *[0] * 12, *[1] * 2])
-    found = powered(cells(y, None, np.zeros(20), stratum=stratum)).alone
-    assert found.value == pytest.approx(15 / 20 * 2 + 5 / 20 * 6)
-    assert found.error**2 == pytest.approx((0.75**2 * 1 + 0.25**2 * 1) / 3)
-
-
-def test_arms_are_compared_on_strata_that_both_have_ratings_of() -> None:
-    """By hand: stratum 1 has no rating of the second arm, so 9 does not count for the first."""
-    first, second = np.array([1.0, 3.0, 9.0, 9.0]), np.array([2.0, 2.5, math.nan, math.nan])
-    found = powered(cells(first, second, np.zeros(8), stratum=np.array([0, 0, 1, 1])))
-    assert found.alone.value == pytest.approx(0.25)
-    assert math.isnan(
-        powered(
-            cells(second, second[::-1], np.zeros(8), stratum=np.array([0, 0, 1, 1]))
-        ).alone.value
-    )
 
 
 def test_clusters_are_drawn_whole() -> None:

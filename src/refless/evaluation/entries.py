@@ -68,7 +68,6 @@ class Field:
         estimates: [n] estimates that know no rating of the output's item; NaN where there is none.
         probability: [n] chance of having been drawn to be rated, NaN where it is not known.
         together: [n] what is drawn as a whole, or empty: the items.
-        strata: [n] parts of the outputs that ratings were drawn from apart, or empty.
         drawn: whether rated outputs were drawn at random, so that ratings stand for all outputs.
         raters: who rated them, where that is known.
         these: whether the question is about these items, and not about items like them.
@@ -80,7 +79,6 @@ class Field:
     estimates: FloatArray
     probability: FloatArray
     together: Sequence[str] = ()
-    strata: Sequence[str] = ()
     drawn: bool = True
     raters: Raters | None = None
     these: bool = False
@@ -92,7 +90,7 @@ class Table:
     """One entry for each item that a system answered.
 
     Attributes:
-        system: [m] name; item, cluster, stratum: [m] numbers.
+        system: [m] name; item, cluster: [m] numbers.
         human, beside, estimate, probability: [m] as `Cells` have them.
         entry, rater, share: [k] the share of each rater in the human rating of an entry.
     """
@@ -100,7 +98,6 @@ class Table:
     system: np.ndarray[tuple[int], np.dtype[np.object_]]
     item: IntArray
     cluster: IntArray
-    stratum: IntArray
     human: FloatArray
     beside: FloatArray
     estimate: FloatArray
@@ -117,7 +114,6 @@ class Table:
         known = field.estimates[~np.isnan(field.estimates)]
         middle = float(np.sort(known).mean()) if len(known) else 0.0
         estimates = np.where(np.isnan(field.estimates), middle, field.estimates)
-        strata = field.strata or ("",) * len(outputs)
         together = field.together or items
         names = sorted({*zip(outputs.systems, items, strict=True)})
         place = {name: i for i, name in enumerate(names)}
@@ -131,7 +127,6 @@ class Table:
             system=np.array([name for name, _ in names], dtype=object),
             item=codes([item for _, item in names]),
             cluster=codes(together)[first],
-            stratum=codes(strata)[first],
             human=_averaged(field.human, at, rated, len(names)),
             beside=_averaged(estimates, at, rated, len(names)),
             estimate=_averaged(estimates, at, np.arange(len(outputs)), len(names)),
@@ -150,7 +145,6 @@ class Table:
             beside=np.nan_to_num(self.beside[rows]),
             estimate=self.estimate[rows],
             cluster=self.cluster[rows],
-            stratum=self.stratum[rows],
             probability=self.probability[rows],
             shares=self._shares_of(rows),
         )

@@ -9,7 +9,7 @@ them.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -34,9 +34,8 @@ class Cells:
         beside: [n] mean estimate of these same outputs; any number where none was rated.
         estimate: [n] mean estimate of all outputs of the item.
         cluster: [n] what is drawn as a whole: items, or groups of them.
-        stratum: [n] number from 0 of the part of the items that ratings were drawn from apart.
-        probability: [n] chance with which the item was drawn to be rated; NaN where all items of
-            an arm and stratum have the same.
+        probability: [n] chance with which the item was drawn to be rated; NaN if all items of an
+            arm have the same.
         shares: [n, r] of each rater in the human rating; no columns where raters are not known.
     """
 
@@ -45,7 +44,6 @@ class Cells:
     beside: FloatArray
     estimate: FloatArray
     cluster: IntArray
-    stratum: IntArray
     probability: FloatArray
     shares: FloatArray = field(default_factory=lambda: np.zeros((0, 0)))
 
@@ -140,7 +138,7 @@ def powered(cells: Cells, severity: Severity | None = None, *, these: bool = Fal
     theta = Y_L - lambda (f_L - f_all). Its variance is (1 - s) var(Y - lambda f) + s var(Y) over
     clusters with a rating, s their share of all. lambda is the regression of Y on f over clusters,
     drawn to 0 where t² of the slope is small (positive-part James and Stein), so that estimates
-    which know nothing do next to no harm. Strata without a rating in some arm are left out.
+    which know nothing do next to no harm.
 
     A rater's severity is in an arm by this rater's share of it. Differences of shares add the sum
     of their squares times the variance of severities, less what changes from cluster to cluster,
@@ -151,7 +149,6 @@ def powered(cells: Cells, severity: Severity | None = None, *, these: bool = Fal
         severity: of raters; None if the question is what these raters say.
         these: whether the question is about these items, and not about items like them.
     """
-    cells = _in_all_arms(cells)
     known = np.flatnonzero(~np.isnan(cells.human))
     if not len(known) or {*cells.arm[known].tolist()} != {*cells.arm.tolist()}:
         return Powered(alone=UNKNOWN, both=UNKNOWN, share=0.0, correlation=math.nan, rated=0)
@@ -161,20 +158,20 @@ def powered(cells: Cells, severity: Severity | None = None, *, these: bool = Fal
     signed = sign * weight
     value, too_much = float(np.sum(signed * human)), float(np.sum(signed * beside)) - _whole(cells)
     cluster, rated = _numbered(cells.cluster[known])
-    parts = _numbered_pairs(cells.arm[known], cells.stratum[known])
-    scale = signed * _corrected(parts, cluster)
+    arms = _numbered(cells.arm[known])[0]
+    scale = signed * _corrected(arms, cluster)
     everything = np.ones(len(known))
     again = np.zeros(len(known)) if these else drawn  # all items are a sample themselves
 
     def influence(column: FloatArray, part: FloatArray) -> FloatArray:
-        centred = scale * np.sqrt(part) * (column - _means(column, weight, parts)[parts])
+        centred = scale * np.sqrt(part) * (column - _means(column, weight, arms)[arms])
         return np.asarray(np.bincount(cluster, centred, minlength=rated), dtype=np.float64)
 
     def squares(column: FloatArray, part: FloatArray) -> float:
         return float(np.square(influence(column, part)).sum())
 
     y, f, rest = influence(human, 1 - drawn), influence(beside, 1 - drawn), squares(human, again)
-    freedom = _freedom(influence(human, everything), cluster, parts, weight)
+    freedom = _freedom(influence(human, everything), cluster, arms, weight)
     nothing = math.sqrt(squares(human, everything)) <= NO_SPREAD * float(np.abs(human).max())
     if freedom < 1 or nothing:
         alone = Answer(value=value, error=math.nan, freedom=math.nan)
@@ -215,16 +212,6 @@ def with_raters(answer: Answer, strange: float, severity: Severity | None) -> An
     return replace(answer, error=math.sqrt(variance), freedom=freedom)
 
 
-def _in_all_arms(cells: Cells) -> Cells:
-    """The cells of strata with a rating in every arm, so that arms are compared on the same."""
-    rated = ~np.isnan(cells.human)
-    kept = np.ones(len(rated), dtype=np.bool_)
-    for arm in {*cells.arm.tolist()}:
-        kept &= np.isin(cells.stratum, cells.stratum[rated & (cells.arm == arm)])
-    columns = {one.name: getattr(cells, one.name)[kept] for one in fields(cells)}
-    return Cells(**columns)
-
-
 def _share(y: FloatArray, f: FloatArray, freedom: float, rated: int) -> tuple[float, float, float]:
     """The slope of y on f, by what it is multiplied, and their correlation."""
     squares, of_y = float(f @ f), float(y @ y)
@@ -239,19 +226,13 @@ def _share(y: FloatArray, f: FloatArray, freedom: float, rated: int) -> tuple[fl
 
 def _weights(cells: Cells, known: IntArray) -> tuple[FloatArray, FloatArray]:
     """[known] weights that sum to 1 in each arm, and the chance of each to have been drawn."""
-    parts = _numbered_pairs(cells.arm, cells.stratum)
-    sizes = np.bincount(parts).astype(np.float64)
-    mine = parts[known]
-    labelled = np.bincount(mine, minlength=len(sizes))
-    equal: FloatArray = labelled[mine] / sizes[mine]
-    given = cells.probability[known]
-    chance = np.where(np.isnan(given), equal, given)
-    weight: FloatArray = 1.0 / chance
-    arms = np.where(cells.arm[known] > 0, 0, 1)
-    total = np.bincount(mine, weight, minlength=len(sizes))
-    reached = [np.unique(mine[arms == k]) for k in (0, 1)]
-    whole = np.array([sizes[rows].sum() for rows in reached])
-    weight = weight / total[mine] * sizes[mine] / whole[arms]
+    arms, count = _numbered(cells.arm)
+    mine = arms[known]
+    equal = np.bincount(mine, minlength=count) / np.bincount(arms)
+    chance = cells.probability[known]
+    chance = np.where(np.isnan(chance), equal[mine], chance)
+    weight = 1.0 / chance
+    weight = weight / np.bincount(mine, weight, minlength=count)[mine]
     return weight, np.asarray(np.minimum(chance, 1.0), dtype=np.float64)
 
 
@@ -261,53 +242,44 @@ def _whole(cells: Cells) -> float:
     return math.fsum(arm * float(np.mean(cells.estimate[cells.arm == arm])) for arm in arms)
 
 
-def _corrected(parts: IntArray, cluster: IntArray) -> FloatArray:
-    """[m] root of g / (g - 1) for the g clusters of each entry's arm and stratum."""
-    pairs = np.unique(np.stack([parts, cluster], axis=1), axis=0)
-    counts = np.bincount(pairs[:, 0], minlength=int(parts.max()) + 1).astype(np.float64)
-    with np.errstate(divide="ignore"):
-        return np.sqrt(np.where(counts > 1, counts / np.maximum(counts - 1, 1), 1.0))[parts]
+def _corrected(arms: IntArray, cluster: IntArray) -> FloatArray:
+    """[n] root of g / (g - 1) for the g clusters of each entry's arm."""
+    pairs = np.unique(np.stack([arms, cluster], axis=1), axis=0)
+    counts = np.bincount(pairs[:, 0]).astype(np.float64)
+    return np.sqrt(np.where(counts > 1, counts / np.maximum(counts - 1, 1), 1.0))[arms]
 
 
-def _freedom(
-    influence: FloatArray, cluster: IntArray, parts: IntArray, weight: FloatArray
-) -> float:
-    """Degrees of freedom after Satterthwaite: clusters in the same arms and strata vary alike.
+def _freedom(influence: FloatArray, cluster: IntArray, arms: IntArray, weight: FloatArray) -> float:
+    """Degrees of freedom after Satterthwaite: clusters in the same arms vary alike.
 
     Clusters of unequal weights tell no more than (sum of weights)² / sum of squares of equal ones.
     """
-    kinds: dict[int, set[int]] = {}
-    for one, part in zip(cluster.tolist(), parts.tolist(), strict=True):
-        kinds.setdefault(one, set()).add(part)
-    groups: dict[tuple[int, ...], list[int]] = {}
-    for one, found in kinds.items():
-        groups.setdefault(tuple(sorted(found)), []).append(one)
-    variances = [float(np.square(influence[rows]).sum()) for rows in groups.values()]
+    kind = np.bitwise_or.reduceat((1 << arms)[np.argsort(cluster, kind="stable")], _starts(cluster))
+    groups = [np.flatnonzero(kind == one) for one in np.unique(kind)]
+    variances = [float(np.square(influence[rows]).sum()) for rows in groups]
     total = math.fsum(variances)
     if not total > 0:
-        return float(len(kinds) - len(groups))
+        return float(len(kind) - len(groups))
     weights = np.bincount(cluster, weight)
     alike = [
         round(float(weights[rows].sum() ** 2 / np.square(weights[rows]).sum()), 9)
-        for rows in groups.values()
+        for rows in groups
     ]
     below = math.fsum(v**2 / max(n - 1, 0.5) for v, n in zip(variances, alike, strict=True))
     return total**2 / below
 
 
-def _means(column: FloatArray, weight: FloatArray, parts: IntArray) -> FloatArray:
-    """[parts] weighted means."""
-    total = np.bincount(parts, weight)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(np.bincount(parts, weight * column) / total)
+def _starts(cluster: IntArray) -> IntArray:
+    """Where each cluster begins among sorted ones."""
+    return np.asarray(np.unique(np.sort(cluster), return_index=True)[1], dtype=np.int64)
+
+
+def _means(column: FloatArray, weight: FloatArray, arms: IntArray) -> FloatArray:
+    """[arms] weighted means."""
+    return np.asarray(np.bincount(arms, weight * column) / np.bincount(arms, weight))
 
 
 def _numbered(labels: IntArray) -> tuple[IntArray, int]:
     """Labels as numbers from 0, and how many there are."""
-    known, found = np.unique(labels, return_inverse=True)
-    return found.astype(np.int64), len(known)
-
-
-def _numbered_pairs(first: IntArray, second: IntArray) -> IntArray:
-    """Pairs of labels as numbers from 0."""
-    return np.unique(np.stack([first, second], axis=1), axis=0, return_inverse=True)[1].ravel()
+    names, numbers = np.unique(labels, return_inverse=True)
+    return numbers.astype(np.int64), len(names)

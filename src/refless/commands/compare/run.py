@@ -17,7 +17,6 @@ from refless.commands.parameters import (
     About,
     Argument,
     Chosen,
-    Column,
     Files,
     Flag,
     Looks,
@@ -61,18 +60,6 @@ PLACES = (None, "item", "source", "task")
 NEW, BASELINE = "new", "baseline"  # systems that nothing names
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ComparedRows(ScoredRows):
-    """The same with the chance that each text had of being rated.
-
-    Attributes:
-        probability_column: Column of the chance with which a rated text was drawn.
-            Without it: probability, inclusion_probability.
-    """
-
-    probability_column: Column = None
-
-
 @command
 def compare(
     outputs: Argument,
@@ -81,8 +68,7 @@ def compare(
     baseline: Files = None,
     system: Annotated[Names, Flag(metavar="NAME", kind=Many)] = None,
     estimator: Chosen = DEFAULT,
-    selection: Literal["random", "active", "unknown"] | None = None,
-    stratify: bool = False,
+    selection: Literal["random", "unknown"] | None = None,
     fail_if_worse: bool = False,
     margin: Annotated[float, About("", at_least=0)] = 0.0,
     group: str | None = None,
@@ -90,7 +76,7 @@ def compare(
     looks: Looks = "one",
     threads: Threads = None,
     seed: Seed = 0,
-    rows: ComparedRows,
+    rows: ScoredRows,
 ) -> CompareResult | WinsResult:
     """Which system is better, how sure that is, and how many ratings would settle it.
 
@@ -109,10 +95,10 @@ def compare(
             what the others are compared with.
         system: A system to compare, the old one first; repeatable. Without it: all. Ratings of the
             others then only teach the estimates.
-        selection: How the outputs that are rated were chosen. random: by lot, as is assumed without
-            it; active: with the chances in the probability column; unknown: ratings teach the
-            estimates, and do not stand for the outputs that are not rated.
-        stratify: Ratings were drawn from each task apart: tasks weigh by their outputs.
+        selection: How rated outputs were selected. random: a simple random sample; unknown: ratings
+            teach the estimates, and do not stand for the outputs that are not rated. Without it: by
+            the chances in a column probability (or inclusion_probability) if there is one, else
+            random.
         fail_if_worse: Gate: exit 3 if the second system (or the one beside the baseline) is worse,
             4 if that cannot be told.
         margin: By how much it may be worse, in the raters' units.
@@ -136,7 +122,7 @@ def compare(
     how = _selection(selection, given.compared)
     drawn = how != "unknown"
     errors = _errors(given, one, drawn=drawn)
-    field = _field(given, one, seed, drawn=drawn, stratify=stratify, group=group)
+    field = _field(given, one, seed, how, group)
     reach = _reach(given.pool) if looks == "any" else 0.0
     found = compared(replace(field, these=these_items, reach=reach), errors, order)
     gate = _gate(found.pairs[0], margin) if fail_if_worse else None
@@ -144,7 +130,6 @@ def compare(
         note(gate.reason)
     signature = _signature(given, one).plus(
         rated=how,
-        stratify=stratify,
         group=group or "item",
         crossed=folds_for(given.pool),
         seed=seed,
@@ -204,7 +189,7 @@ class Given:
 
 
 def _read(
-    outputs: Rows, rated: Rows, baseline: Rows, rows: ComparedRows, group: str | None
+    outputs: Rows, rated: Rows, baseline: Rows, rows: ScoredRows, group: str | None
 ) -> tuple[Given, str | None]:
     """All outputs as one, all rated texts as one pool, and the baseline's name."""
     check_standard_input(outputs, rated, baseline)
@@ -247,7 +232,7 @@ def pair_of(
 ) -> Pair:
     """Two systems as 'refless compare' has them, if rated outputs were drawn at random."""
     errors = _errors(given, estimator, drawn=True)
-    field = _field(given, estimator, seed, drawn=True, stratify=False, group=None)
+    field = _field(given, estimator, seed, "random", None)
     return compared(replace(field, these=these), errors, systems).pairs[0]
 
 
@@ -264,7 +249,7 @@ def _note_same(found: PartlyRated, pool: RatedPool, same: int) -> None:
         )
 
 
-def _rated(rated: Rows, rows: ComparedRows) -> PartlyRated:
+def _rated(rated: Rows, rows: ScoredRows) -> PartlyRated:
     """Further rated texts."""
     read = read_partly(rated, rows.reading(), system=None, needed=NEEDED)
     tell(read)
@@ -328,11 +313,6 @@ def _order(
 def _selection(selection: str | None, found: PartlyRated) -> str:
     """How the rated outputs were chosen, as far as is known."""
     known = ~np.isnan(found.probability[found.place])
-    if selection == "active" and not known.all():
-        raise UsageError(
-            "--selection active needs the chance of every rated output: name its column with "
-            "--probability-column"
-        )
     if selection is None:
         if known.any() and not known.all():
             raise UsageError(
@@ -345,38 +325,20 @@ def _selection(selection: str | None, found: PartlyRated) -> str:
 
 
 def _field(
-    given: Given,
-    estimator: Estimator,
-    seed: int,
-    *,
-    drawn: bool,
-    stratify: bool,
-    group: str | None,
+    given: Given, estimator: Estimator, seed: int, selection: str, group: str | None
 ) -> Field:
     """The outputs with ratings and estimates, in the raters' units."""
     texts, found, scale = given.compared.texts, given.compared, given.pool.scale
-    own = found.pool
-    if stratify and not texts.tasks:
-        raise UsageError("--stratify: the outputs have no task column; name it with --task-column")
-    if stratify:
-        _note_unrated(given.compared)
+    own, drawn = found.pool, selection != "unknown"
     return Field(
         outputs=texts,
         human=unscaled(found.human, scale),
         estimates=unscaled(_estimates(given, estimator, seed, drawn=drawn), scale),
-        probability=found.probability if drawn else np.full(len(texts), np.nan),
+        probability=found.probability if selection == "active" else np.full(len(texts), np.nan),
         together=given.labels if group is not None else (),
-        strata=texts.tasks if stratify else (),
         drawn=drawn,
         raters=None if own is None else Raters.of(own, found.place, given.pool),
     )
-
-
-def _note_unrated(found: PartlyRated) -> None:
-    """Says which tasks have no ratings of some system: its comparisons leave them out."""
-    pairs = [*zip(found.texts.systems, found.texts.tasks, strict=True)]
-    for system, task in sorted({*pairs} - {pairs[i] for i in found.place.tolist()}):
-        note(f"no output of '{system}' in task '{task}' is rated: this task is left out for it")
 
 
 def _estimates(given: Given, estimator: Estimator, seed: int, *, drawn: bool) -> FloatArray:
