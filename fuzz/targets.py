@@ -212,7 +212,6 @@ def _cells(data: bytes) -> None:
 
 
 def _rated(spelled: float | str | None) -> None:
-    ratings.without_blanks([spelled], [spelled], None)
     words, _ = ratings.words_of([spelled], None)
     if spelled is not None:
         ratings.rating_of(spelled, words, (0, 5))

@@ -158,18 +158,6 @@ def test_empty_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
         read_outputs(["-"])
 
 
-def test_strings_are_shared_while_columns_repeat(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Equal strings are one object in memory; columns of unique strings are not remembered."""
-    rows = [{"text": f"t{i}", "system": "s", "rating": 1} for i in range(20_000)]
-    path = write(tmp_path, "p.jsonl", jsonl(rows))
-    monkeypatch.setattr("refless.data.tables.load_columns._MEMO", 10)
-    pool = read_pool([path]).pool
-    assert len({id(system) for system in pool.systems}) == 1
-    assert pool.texts == tuple(row["text"] for row in rows)
-
-
 def test_no_files_is_wrong_usage() -> None:
     """An empty list, or something that holds no rows, is wrong usage."""
     with pytest.raises(UsageError, match="list of files or rows is empty"):

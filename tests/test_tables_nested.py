@@ -1,6 +1,5 @@
 """What every file may have: objects, lists of ratings, arrays, patterns of names, sheets."""
 
-import io
 import json
 import zipfile
 from contextlib import suppress
@@ -12,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refless.data.tables import Columns, Reading, read_outputs, read_pool
-from refless.data.tables.json_values import Values, values_in
+from refless.data.tables.streams import values_in
 from refless.registry.errors import InputError, MissingExtraError
 from test_tables_formats import write
 
@@ -129,21 +128,13 @@ JSON = st.recursive(
 )
 
 
-class Drip(io.StringIO):
-    """A stream that gives a few characters at a time, whatever is asked."""
-
-    def read(self, size: int | None = -1, /) -> str:
-        return super().read(3)
-
-
 @given(st.lists(JSON, max_size=5), st.sampled_from([None, 1]))
-def test_arrays_are_read_in_pieces(items: list[object], indent: int | None) -> None:
-    """However a stream is cut, the items are those of json.loads; so are names and values."""
+def test_arrays_and_values_one_after_the_other(items: list[object], indent: int | None) -> None:
+    """The items are those of json.loads, and values need no array around them."""
     text = json.dumps(items, indent=indent)
-    assert [one for _, one in values_in(Drip(text), "x")] == json.loads(text)
-    objects = {str(i): one for i, one in enumerate(items)}
-    values = Values(Drip(json.dumps(objects, indent=indent)), "x")
-    assert {name: values.value() for name in values.names()} == objects
+    assert values_in(text, "x") == json.loads(text)
+    objects = [{"value": item} for item in items]
+    assert values_in("\n".join(json.dumps(one, indent=indent) for one in objects), "x") == objects
 
 
 @pytest.mark.parametrize(

@@ -5,13 +5,21 @@ from refless.data.tables.dimensions import SeveralDimensionsError, dimension_of,
 from refless.data.tables.formats import holds_rows
 from refless.data.tables.load_columns import strings_in
 from refless.data.tables.memory import Rows, named
-from refless.data.tables.outputs import OutputsRead, read_batches, read_outputs
 from refless.data.tables.partly_rated import PartlyRated, read_partly
-from refless.data.tables.pools import PoolRead, check_made_with, read_pool, read_pools, with_scores
+from refless.data.tables.rated import PoolRead
 from refless.data.tables.ratings import parse_rating_map
 from refless.data.tables.reading import Reading, scale_of
-from refless.data.tables.scored import ScoredRead, read_scored
-from refless.data.tables.split_rated import read_both
+from refless.data.tables.views import (
+    OutputsRead,
+    ScoredRead,
+    check_made_with,
+    read_batches,
+    read_both,
+    read_outputs,
+    read_pool,
+    read_scored,
+    with_scores,
+)
 
 __all__ = [
     "ALIASES",
@@ -34,7 +42,6 @@ __all__ = [
     "read_outputs",
     "read_partly",
     "read_pool",
-    "read_pools",
     "read_scored",
     "scale_of",
     "strings_in",

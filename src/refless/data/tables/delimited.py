@@ -6,8 +6,9 @@ import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 
+from refless.data.tables.columns import Keep
+from refless.data.tables.source import Numbered, Source
 from refless.data.tables.streams import Place, check_names, head_of, text_of
-from refless.data.tables.table import Numbered, Table
 from refless.registry.errors import InputError
 
 DELIMITERS = (",", ";", "\t")
@@ -28,11 +29,11 @@ def long_cells() -> Iterator[None]:
             csv.field_size_limit(before)
 
 
-def comma_separated(place: Place) -> AbstractContextManager[Table]:
+def comma_separated(place: Place, _: Keep) -> AbstractContextManager[Source]:
     return _cells(place, delimiter_of(head_of(place)), quoted=place.reading.quoting is not False)
 
 
-def tab_separated(place: Place) -> AbstractContextManager[Table]:
+def tab_separated(place: Place, _: Keep) -> AbstractContextManager[Source]:
     return _cells(place, "\t", quoted=bool(place.reading.quoting))
 
 
@@ -47,12 +48,12 @@ def delimiter_of(head: str) -> str:
     if said := _SEPARATOR.match(header):
         return said[1]
     bare, row = (_QUOTED.sub("", line) for line in (header, rows.partition("\n")[0]))
-    alike = [one for one in DELIMITERS if bare.count(one) == row.count(one) > 0]
+    alike = [mark for mark in DELIMITERS if bare.count(mark) == row.count(mark) > 0]
     return max(alike or DELIMITERS, key=bare.count)
 
 
 @contextmanager
-def _cells(place: Place, delimiter: str, *, quoted: bool) -> Iterator[Table]:
+def _cells(place: Place, delimiter: str, *, quoted: bool) -> Iterator[Source]:
     """Cells as in RFC 4180, or without quotes cut at every delimiter."""
     with text_of(place, newline="" if quoted else None) as lines:
         if quoted:
@@ -83,26 +84,21 @@ def _csv_rows(
                 yield start, cells
 
 
-def _headed(rows: Iterator[tuple[int, list[str] | InputError]], path: str) -> Table:
+def _headed(rows: Iterator[tuple[int, list[str] | InputError]], path: str) -> Source:
     """A table from rows of cells whose first holds the names."""
     for line, cells in rows:
         if isinstance(cells, InputError):
             raise cells
         if any(cells) and not _says_separator(cells):
-            names = _names(cells, path, line)
-            return Table(columns=names, rows=_named_cells(rows, names, path))
+            names = tuple(cell.removeprefix("\ufeff").strip() for cell in cells)
+            check_names(names, path, line)
+            return Source(columns=names, rows=_named_cells(rows, names, path))
     raise InputError("there is no header", path=path, remedy="give a first line of column names")
 
 
 def _says_separator(cells: Sequence[str]) -> bool:
     """Whether this is Excel's `sep=;`, which its own delimiter cuts in two."""
     return len(cells) == 2 and cells[0].removeprefix("\ufeff").lower() == "sep=" and not cells[1]
-
-
-def _names(cells: Sequence[str], path: str, line: int) -> tuple[str, ...]:
-    names = tuple(cell.removeprefix("\ufeff").strip() for cell in cells)
-    check_names(names, path, line)
-    return names
 
 
 def _named_cells(

@@ -10,7 +10,7 @@ from refless.data.human import check_scale
 from refless.data.records import Scale
 from refless.data.tables.columns import ALIASES, Columns, check_seen, is_pattern, listed, matches
 from refless.data.tables.reading import Reading
-from refless.data.tables.table import Numbered, Row
+from refless.data.tables.source import Numbered, Row
 from refless.registry.errors import InputError, UsageError
 
 _WITH_SCALE = re.compile(r"(.+)=([^=]+)\.\.([^=]+)")
@@ -93,7 +93,7 @@ def _is_rated(row: Row, columns: Columns) -> bool:
 
 
 def with_dimension(
-    reading: Reading, met: Counter[str], seen: Sequence[str], path: str, *, told: bool
+    reading: Reading, met: Counter[str], seen: Sequence[str], path: str, *, is_export: bool
 ) -> Columns:
     """The columns, with that of the ratings where the dimension is a column.
 
@@ -102,20 +102,20 @@ def with_dimension(
         met: ratings by dimension, as rows or tools name them.
         seen: all columns.
         path: for messages.
-        told: whether the rows are those of a tool.
+        is_export: whether the rows are those of a tool.
 
     Raises:
         SeveralDimensionsError: more than one, or a pattern.
         InputError: a dimension that nobody rated, a dimension column that is not there.
     """
     columns, wanted = reading.columns, reading.dimension
-    if columns.dimension is not None and not told:
+    if columns.dimension is not None and not is_export:
         check_seen((columns.dimension,), "dimension", seen, path)
     if wanted is None:
         if len(met) > 1:
             raise _several(met, path)
         return columns
-    wide = not met and not told and not columns.rating
+    wide = not met and not is_export and not columns.rating
     names = [one for one in (seen if wide else met) if is_wanted(one, wanted)]
     names = _outermost(names) if wide and is_pattern(wanted) else names
     if not names:

@@ -11,10 +11,10 @@ from contextlib import contextmanager, redirect_stdout
 from itertools import islice
 from typing import Any
 
-from refless.data.tables.columns import listed
+from refless.data.tables.columns import Keep, listed
 from refless.data.tables.scalars import cell_of
+from refless.data.tables.source import Numbered, Source
 from refless.data.tables.streams import Place, check_names, members_of, opened
-from refless.data.tables.table import Numbered, Table
 from refless.files.untrusted import check_foreign
 from refless.registry.errors import InputError, MissingExtraError, RefLessError
 
@@ -22,7 +22,7 @@ _MOST_ROWS = 1 << 20  # of a sheet, as Excel has it
 
 
 @contextmanager
-def excel(place: Place) -> Iterator[Table]:
+def excel(place: Place, _: Keep) -> Iterator[Source]:
     """The first sheet, or the one named behind `#`."""
     try:
         from openpyxl import load_workbook
@@ -40,7 +40,7 @@ def excel(place: Place) -> Iterator[Table]:
             raise InputError("the sheet is empty", path=place.path, remedy=_sheets(book))
         names = tuple("" if cell is None else str(cell).strip() for cell in header)
         check_names(names, place.path, number)
-        yield Table(columns=names, rows=_named(rows, names, place.path), lines=False)
+        yield Source(columns=names, rows=_named(rows, names, place.path), lines=False)
 
 
 def _sheet(book: Any, place: Place) -> Any:  # noqa: ANN401 - openpyxl has no types

@@ -1,15 +1,14 @@
 """What may be read: files, and rows that lie in memory already."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import count
 from os import PathLike, fspath
 from typing import Any, Protocol, TypeAlias, cast
 
 from refless.data.records import Outputs, RatedPool
 from refless.data.tables.columns import Keep
 from refless.data.tables.scalars import cell_of, cells_of
+from refless.data.tables.source import Numbered, Source
 from refless.data.tables.streams import TEXTS_ALONE, check_names
-from refless.data.tables.table import Numbered, Table
 from refless.files.untrusted import matching
 from refless.registry.errors import InputError, UsageError
 
@@ -42,15 +41,14 @@ def paths_of(rows: object) -> list[str] | None:
     Raises:
         UsageError: an empty list, standard input twice.
     """
-    given = [rows] if isinstance(rows, str | PathLike) else rows
-    if not isinstance(given, list | tuple):
+    files = [rows] if isinstance(rows, str | PathLike) else rows
+    if not isinstance(files, list | tuple):
         return None
-    if not given:
+    if not files:
         raise UsageError("there is nothing to read: the list of files or rows is empty")
-    paths = [fspath(path) for path in given if isinstance(path, str | PathLike)]
-    if len(paths) != len(given):
+    if not all(isinstance(path, str | PathLike) for path in files):
         return None
-    paths = [file for path in paths for file in matching(path)]
+    paths = [file for path in files for file in matching(fspath(path))]
     if paths.count("-") > 1:
         raise UsageError("standard input can be read only once")
     return paths
@@ -61,7 +59,7 @@ def named(rows: object) -> list[str]:
     return paths_of(rows) or [type(rows).__name__]
 
 
-def table_in_memory(rows: object, keep: Keep) -> tuple[str, Table]:
+def source_in_memory(rows: object, keep: Keep) -> tuple[str, Source]:
     """What rows in memory are called in messages, and the rows.
 
     Args:
@@ -74,38 +72,47 @@ def table_in_memory(rows: object, keep: Keep) -> tuple[str, Table]:
     """
     names = getattr(rows, "column_names", getattr(rows, "columns", None))
     if isinstance(rows, Mapping):
-        return COLUMNS, _table_of_columns(rows, list(rows), keep, COLUMNS)
+        return COLUMNS, _source_of_columns(rows, list(rows), keep, COLUMNS)
     if names is not None and not callable(names):
-        return FRAME, _table_of_columns(cast("Frame", rows), list(names), keep, FRAME)
+        return FRAME, _source_of_columns(cast("Frame", rows), list(names), keep, FRAME)
     if isinstance(rows, list | tuple):
-        return ROWS, Table(columns=(), rows=_objects(rows), lines=False)
+        return ROWS, Source(rows=_objects(rows), lines=False)
     raise UsageError(
         "rows are files, a data frame, a mapping of columns or a list of dicts, "
         f"not {type(rows).__name__}; {TEXTS_ALONE}"
     )
 
 
-def _table_of_columns(rows: Frame, names: list[object], keep: Keep, what: str) -> Table:
+def first_row(rows: object) -> Mapping[str, object]:
+    """The first row of what lies in memory, or its columns."""
+    _, source = source_in_memory(rows, lambda _: False)
+    if source.columns:
+        return dict.fromkeys(source.columns)
+    _, row = next(source.rows, (0, {}))
+    return row if isinstance(row, Mapping) else {}
+
+
+def _source_of_columns(rows: Frame, names: list[object], keep: Keep, path: str) -> Source:
     texts = [str(name) for name in names]
-    check_names(texts, what)
+    check_names(texts, path)
     needed = {*filter(keep, texts)} or {*texts[:1]}  # without any, rows could not be counted
     columns = {t: rows[name] for t, name in zip(texts, names, strict=True) if t in needed}
     for name, column in columns.items():
         if isinstance(column, str) or not hasattr(column, "__iter__"):
             found = f"{type(column).__name__} where a column is needed"
-            raise InputError(found, path=what, column=name, remedy="give a list of values")
+            raise InputError(found, path=path, column=name, remedy="give a list of values")
         columns[name] = cells_of(column)
     lengths = {len(column): name for name, column in columns.items()}
     if len(lengths) > 1:
-        told = ", ".join(f"'{name}' has {n}" for n, name in sorted(lengths.items()))
-        raise InputError(f"columns of different lengths: {told}", path=what)
-    cells = zip(*columns.values(), strict=True)
-    numbered = ((n, dict(zip(columns, row, strict=True))) for n, row in enumerate(cells, 1))
-    return Table(columns=tuple(texts), rows=numbered, lines=False)
+        listed = ", ".join(f"'{name}' has {n}" for n, name in sorted(lengths.items()))
+        raise InputError(f"columns of different lengths: {listed}", path=path)
+    cells = enumerate(zip(*columns.values(), strict=True), 1)
+    numbered = ((n, dict(zip(columns, row, strict=True))) for n, row in cells)
+    return Source(columns=tuple(texts), rows=numbered, lines=False)
 
 
 def _objects(rows: Sequence[object]) -> Iterator[Numbered]:
-    for number, row in zip(count(1), rows, strict=False):
+    for number, row in enumerate(rows, 1):
         if isinstance(row, Mapping):
             yield number, {str(name): cell_of(value) for name, value in row.items()}
         else:

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from refless.data.tables.columns import Keep
 from refless.data.tables.scalars import cells_of
+from refless.data.tables.source import Numbered, Source
 from refless.data.tables.streams import Place, check_names, opened
-from refless.data.tables.table import Numbered, Table
 from refless.files.untrusted import too_large
 from refless.registry.errors import InputError, MissingExtraError
 
@@ -16,7 +17,7 @@ ROOM = 1 << 26  # bytes of values of fixed lengths that are unpacked at a time
 
 
 @contextmanager
-def parquet(place: Place) -> Iterator[Table]:
+def parquet(place: Place, keep: Keep) -> Iterator[Source]:
     try:
         from pyarrow import ArrowException
         from pyarrow.parquet import ParquetFile
@@ -31,8 +32,8 @@ def parquet(place: Place) -> Iterator[Table]:
             names = tuple(map(str, file.schema_arrow.names))
             check_names(names, place.path)
             _check_size(file, place)
-            rows = _parquet_rows(file, [*filter(place.keep, names)], place)
-            yield Table(columns=names, rows=rows, lines=False)
+            rows = _parquet_rows(file, [*filter(keep, names)], place)
+            yield Source(columns=names, rows=rows, lines=False)
     except (ArrowException, OverflowError, TypeError, UnicodeDecodeError) as fault:
         reason = re.sub(r"\s+", " ", str(fault))
         raise InputError(f"not Parquet: {reason}", path=place.path) from fault

@@ -12,11 +12,10 @@ from refless.data.joining import joined
 from refless.data.records import COLUMNS, Outputs, RatedPool, Texts, as_outputs, columns_of
 from refless.data.tables.columns import COMPARED_ROLES, missing
 from refless.data.tables.memory import Rows
-from refless.data.tables.outputs import outputs_of_rows
-from refless.data.tables.pools import rated_of
-from refless.data.tables.ratings import BLANKS, spelled
+from refless.data.tables.rated import has_ratings, rated_of
 from refless.data.tables.reading import PLAIN, Reading
-from refless.data.tables.validate_rows import Checked, Read, checked, numbers_of
+from refless.data.tables.table import Read, Table, numbers_of, read_table
+from refless.data.tables.views import outputs_of_rows
 from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.errors import InputError, UsageError
 
@@ -29,9 +28,9 @@ class PartlyRated(Read):
 
     Attributes:
         texts: all outputs.
-        pool: the rated ones; None where nothing is rated.
+        pool: the rated ones; None if nothing is rated.
         place: [m] which of the outputs each of these is.
-        probability: [n] chance with which each was drawn to be rated, NaN where it is not given.
+        probability: [n] chance with which each was drawn to be rated, NaN if it is not given.
         named: whether the ids came from the user.
     """
 
@@ -43,11 +42,11 @@ class PartlyRated(Read):
 
     @property
     def human(self) -> FloatArray:
-        """[n] human rating, NaN where there is none."""
-        found = np.full(len(self.texts), np.nan)
+        """[n] human rating, NaN if there is none."""
+        human = np.full(len(self.texts), np.nan)
         if self.pool is not None:
-            found[self.place] = self.pool.human
-        return found
+            human[self.place] = self.pool.human
+        return human
 
 
 def read_partly(
@@ -56,7 +55,7 @@ def read_partly(
     system: str | None = "",
     needed: Sequence[str] = ("text",),
 ) -> PartlyRated:
-    """The outputs in rows from anywhere, with their ratings where they have any.
+    """The outputs in rows from anywhere, with their ratings if they have any.
 
     Without a column of systems each file is one system, called after it. An id that several
     systems share names what they answered, not a text.
@@ -64,8 +63,8 @@ def read_partly(
     Args:
         rows: as for `read_pool`.
         reading: as for `read_pool`.
-        system: what the system is called where neither a column nor files say it; None where it
-            need not be known.
+        system: what the system is called if neither a column nor files say it; None if it need
+            not be known.
         needed: roles that must have a column.
 
     Raises:
@@ -74,56 +73,52 @@ def read_partly(
     """
     if isinstance(rows, Texts):
         return _of_texts(rows, system)
-    table = checked(rows, reading, COMPARED_ROLES, needed)
-    table = table if system is None else _named(table, system)
-    chances, every = _probabilities(table), range(len(table.table))
-    rated = rated_of(table, reading, both=True) if _has_rating(table) else None
-    others = [
-        row for row in (every if rated is None else rated.others) if row not in table.table.bad
-    ]
-    read = outputs_of_rows(table, others, table.roles.notes if rated is None else ())
-    reads = [read] if rated is None else [rated.read, read]
-    said: dict[str, Any] = {
-        "columns": table.roles.columns,
-        "named": "id" in table.names,
-        "notes": tuple(line for one in reads for line in one.notes),
-        "skipped": tuple(fault for one in reads for fault in one.skipped),
-        "n_skipped": sum(one.n_skipped for one in reads),
-        "group": tuple(label for one in reads for label in one.group),
-    }
-    plain = replace(read.outputs, references=(), weights=())
-    if rated is None:
-        nothing = np.zeros(0, dtype=np.int64)
-        return PartlyRated(texts=plain, pool=None, place=nothing, probability=_none(plain), **said)
-    texts = _after(as_outputs(rated.read.pool), plain, named="id" in table.names)
-    n = len(rated.read.pool)
-    chance = [chances[row] for row in rated.groups.first]
+    table = read_table(rows, reading, COMPARED_ROLES, needed)
+    table = table if system is None else _with_systems(table, system)
+    chances, named = _probabilities(table), "id" in table.names
+    rated = rated_of(table, reading, both=True) if has_ratings(table) else None
+    unrated = range(len(table)) if rated is None else rated.unrated
+    unrated = [row for row in unrated if row not in table.rows.bad]
+    read = outputs_of_rows(table, unrated, table.roles.notes if rated is None else ())
+    reads: list[Read] = [read] if rated is None else [rated.read, read]
+    texts, pool, n = read.outputs, None, 0
+    if rated is not None:
+        texts = _after(as_outputs(rated.read.pool), texts, named=named)
+        n = len(rated.read.pool)
+        pool = replace(rated.read.pool, ids=texts.ids[:n], named=True)
+    probability = np.full(len(texts), np.nan)
+    if rated is not None:
+        probability[:n] = [chances[row] for row in rated.groups.first]
     return PartlyRated(
         texts=texts,
-        pool=replace(rated.read.pool, ids=texts.ids[:n], named=True),
+        pool=pool,
         place=np.arange(n),
-        probability=np.concatenate([np.array(chance, dtype=np.float64), _none(plain)]),
-        **said,
+        probability=probability,
+        named=named,
+        columns=table.roles.columns,
+        notes=tuple(line for part in reads for line in part.notes),
+        skipped=tuple(fault for part in reads for fault in part.skipped),
+        n_skipped=sum(part.n_skipped for part in reads),
+        group=tuple(label for part in reads for label in part.group),
     )
 
 
-def _of_texts(given: Texts, system: str | None) -> PartlyRated:
+def _of_texts(texts: Texts, system: str | None) -> PartlyRated:
     """The same of records."""
-    if not given.systems and system is not None:
+    if not texts.systems and system is not None:
         raise UsageError("which system wrote which output? These have no systems")
-    pool = replace(given, named=True) if isinstance(given, RatedPool) else None
-    texts = given if isinstance(given, Outputs) else as_outputs(given)
-    place = np.arange(len(given) if pool is not None else 0)
-    return PartlyRated(texts=texts, pool=pool, place=place, probability=_none(texts))
+    pool = replace(texts, named=True) if isinstance(texts, RatedPool) else None
+    return PartlyRated(
+        texts=texts if isinstance(texts, Outputs) else as_outputs(texts),
+        pool=pool,
+        place=np.arange(len(texts) if pool is not None else 0),
+        probability=np.full(len(texts), np.nan),
+    )
 
 
-def _none(texts: Texts) -> FloatArray:
-    return np.full(len(texts), np.nan)
-
-
-def _after(first: Outputs, second: Outputs, *, named: bool) -> Outputs:
+def _after(first: Outputs, second: Outputs, *, named: bool = True) -> Outputs:
     """Both as one; without ids of their own they are counted."""
-    columns = {name: one + getattr(second, name) for name, one in columns_of(first).items()}
+    columns = {name: column + getattr(second, name) for name, column in columns_of(first).items()}
     if not named:
         columns["ids"] = tuple(map(str, range(1, len(first) + len(second) + 1)))
     scores = np.concatenate([first.scores, second.scores]) if first.score_names else first.scores
@@ -137,11 +132,10 @@ def both_systems(new: PartlyRated, baseline: PartlyRated) -> PartlyRated:
         by_id = named and not (new.texts.items and baseline.texts.items)
         new, baseline = _by_system(new, by_id=by_id), _by_system(baseline, by_id=by_id)
     first, second = _alike(new.texts, baseline.texts)
-    pools = [one.pool for one in (new, baseline) if one.pool is not None]
-    pool = _one_pool(*pools) if len(pools) == 2 else next(iter(pools), None)
+    pools = [read.pool for read in (new, baseline) if read.pool is not None]
     return PartlyRated(
-        texts=_after(first, second, named=True),
-        pool=pool,
+        texts=_after(first, second),
+        pool=_one_pool(*pools) if len(pools) == 2 else next(iter(pools), None),
         place=np.concatenate([new.place, len(first) + baseline.place]),
         probability=np.concatenate([new.probability, baseline.probability]),
         group=new.group + baseline.group if new.group and baseline.group else (),
@@ -152,46 +146,43 @@ def both_systems(new: PartlyRated, baseline: PartlyRated) -> PartlyRated:
 def _by_system(read: PartlyRated, *, by_id: bool) -> PartlyRated:
     """The same with the system before each id, and the ids as items if these are asked for."""
     texts = read.texts
-    ids = tuple(f"{one} {name}" for one, name in zip(texts.systems, texts.ids, strict=True))
+    ids = tuple(map("{} {}".format, texts.systems, texts.ids))
     texts = replace(texts, ids=ids, items=texts.ids if by_id else texts.items)
-    pool = read.pool and replace(
-        read.pool,
-        ids=tuple(texts.ids[i] for i in read.place),
-        items=tuple(texts.items[i] for i in read.place) if texts.items else (),
-    )
+    rated = texts.take(read.place)
+    pool = read.pool and replace(read.pool, ids=rated.ids, items=rated.items)
     return replace(read, texts=texts, pool=pool)
 
 
-def with_ratings(found: PartlyRated, more: PartlyRated) -> tuple[PartlyRated, RatedPool, int]:
+def with_ratings(outputs: PartlyRated, more: PartlyRated) -> tuple[PartlyRated, RatedPool, int]:
     """The outputs with ratings that other rows have of them, all rated texts, and how many.
 
-    A rated text is an output where both have its id and text, or system, item (or source) and text.
+    A rated text is an output if both have its id and text, or system, item (or source) and text.
 
     Raises:
         InputError: none of the other rows is rated.
     """
-    pool = more.pool
-    if pool is None:
+    if more.pool is None:
         raise InputError("no text has a rating", remedy="give rated texts with --rated")
-    at = _places(found, more)
+    at = _places(outputs, more)
     known = np.flatnonzero(at >= 0)
-    ids = np.array([f"rated {name}" for name in pool.ids], dtype=object)
-    ids[known] = [found.texts.ids[i] for i in at[known]]
-    named = replace(pool, ids=tuple(ids), named=True)
-    others = named.take(np.flatnonzero(at < 0))
-    probability = found.probability.copy()
-    given = more.probability[more.place][known]
-    probability[at[known]] = np.where(np.isnan(given), probability[at[known]], given)
-    mine = _as_of(named.take(known), found.texts, at[known])
-    own = mine if found.pool is None else _one_pool(found.pool, mine)
-    place = {name: i for i, name in enumerate(found.texts.ids)}
+    ids = np.array([f"rated {name}" for name in more.pool.ids], dtype=object)
+    ids[known] = [outputs.texts.ids[i] for i in at[known]]
+    pool = replace(more.pool, ids=tuple(ids), named=True)
+    chances, probability = more.probability[more.place][known], outputs.probability.copy()
+    probability[at[known]] = np.where(np.isnan(chances), probability[at[known]], chances)
+    same = outputs.texts.take(at[known])  # as the outputs say it of themselves
+    mine = replace(
+        pool.take(known), **columns_of(same), score_names=same.score_names, scores=same.scores
+    )
+    own = mine if outputs.pool is None else _one_pool(outputs.pool, mine)
+    place = {name: i for i, name in enumerate(outputs.texts.ids)}
     rated = replace(
-        found,
+        outputs,
         pool=own if len(own) else None,
         place=np.array([place[name] for name in own.ids], dtype=np.int64),
         probability=probability,
     )
-    return rated, _one_pool(own, others), len(known)
+    return rated, _one_pool(own, pool.take(np.flatnonzero(at < 0))), len(known)
 
 
 def _one_pool(first: RatedPool, second: RatedPool) -> RatedPool:
@@ -201,25 +192,19 @@ def _one_pool(first: RatedPool, second: RatedPool) -> RatedPool:
     return joined(*_alike(first, second))
 
 
-def _as_of(pool: RatedPool, texts: Outputs, at: IntArray) -> RatedPool:
-    """Rated texts with what the outputs that they are say of themselves."""
-    columns = columns_of(texts.take(at))
-    return replace(pool, **columns, score_names=texts.score_names, scores=texts.take(at).scores)
-
-
-def _places(found: PartlyRated, more: PartlyRated) -> IntArray:
+def _places(outputs: PartlyRated, more: PartlyRated) -> IntArray:
     """[m] which output each rated text is, -1 for none."""
-    texts, rated = found.texts, more.texts.take(more.place)
+    texts, rated = outputs.texts, more.texts.take(more.place)
     place: dict[object, int] = {}
     keys: list[tuple[object, ...]] = [()] * len(rated)
-    for names in (*(("systems", one, "texts") for one in ("items", "sources")), ("ids", "texts")):
-        if not all(getattr(texts, one) and getattr(rated, one) for one in names):
+    for names in (("systems", "items", "texts"), ("systems", "sources", "texts"), ("ids", "texts")):
+        if not all(getattr(texts, name) and getattr(rated, name) for name in names):
             continue
-        if names[0] == "ids" and not (found.named and more.named):
+        if names[0] == "ids" and not (outputs.named and more.named):
             continue
-        rows = zip(*(getattr(texts, one) for one in names), strict=True)
+        rows = zip(*(getattr(texts, name) for name in names), strict=True)
         place |= {row: i for i, row in enumerate(rows)}
-        mine = zip(*(getattr(rated, one) for one in names), strict=True)
+        mine = zip(*(getattr(rated, name) for name in names), strict=True)
         keys = [old if old in place else new for old, new in zip(keys, mine, strict=True)]
     return np.array([place.get(key, -1) for key in keys], dtype=np.int64)
 
@@ -232,8 +217,8 @@ def _alike(first: T, second: T) -> tuple[T, T]:
     """
     if first.score_names != second.score_names:
         raise UsageError("the rated texts and the outputs must have the same --score-column")
-    kept = [name for name in COLUMNS if getattr(first, name) and getattr(second, name)]
-    lacking: dict[str, Any] = {name: () for name in COLUMNS if name not in kept}
+    shared = [name for name in COLUMNS if getattr(first, name) and getattr(second, name)]
+    lacking: dict[str, Any] = {name: () for name in COLUMNS if name not in shared}
     first, second = replace(first, **lacking), replace(second, **lacking)
     if isinstance(first, RatedPool) and isinstance(second, RatedPool):
         named = bool(first.ratings.annotators) == bool(second.ratings.annotators)
@@ -249,40 +234,34 @@ def _nameless(pool: RatedPool) -> Any:  # noqa: ANN401 - Ratings
     return replace(ratings, annotator=np.zeros_like(ratings.annotator), annotators=())
 
 
-def _has_rating(table: Checked) -> bool:
-    """Whether any cell of the rating columns is filled."""
-    cells = (cell for name in table.roles.all("rating") for cell in table.table.columns[name])
-    return any(value is not None and value not in BLANKS for value in map(spelled, cells))
-
-
-def _probabilities(table: Checked) -> Sequence[float | None]:
-    """[n of table] the chances, None where a cell is blank or there is no such column."""
+def _probabilities(table: Table) -> Sequence[float | None]:
+    """[n] the chances, None if a cell is blank or there is no such column."""
     name = table.roles.one("probability")
     if name is None:
-        return [None] * len(table.table)
-    found = numbers_of(table.table, name, everywhere=False)
-    for row, chance in enumerate(found):
+        return [None] * len(table)
+    chances = numbers_of(table.rows, name, everywhere=False)
+    for row, chance in enumerate(chances):
         if chance is not None and not 0 < chance <= 1:
             remedy = "give the chance with which it was drawn to be rated, above 0 and at most 1"
-            raise table.table.fault(row, f"{chance:g} is no probability", remedy, name)
-    return found
+            raise table.rows.fault(row, f"{chance:g} is no probability", remedy, name)
+    return chances
 
 
-def _named(table: Checked, system: str) -> Checked:
+def _with_systems(table: Table, system: str) -> Table:
     """The rows with the system of each; ids that systems share become items."""
-    names, parts = dict(table.names), table.table.parts
+    names, parts = dict(table.names), table.rows.parts
     if "system" not in names:
-        files = [PurePath(part.name).stem for part in parts]
-        called = files if len({*files}) == len(files) else [part.name for part in parts]
+        stems = [PurePath(part.name).stem for part in parts]
+        systems = stems if len({*stems}) == len(stems) else [part.name for part in parts]
         if len(parts) == 1 and not system:
             more = ", or give one file for each system"
-            raise missing("system", [*table.table.seen], table.table.name, more)
-        starts = [*(part.first for part in parts), len(table.table)]
-        lengths = [after - before for before, after in pairwise(starts)]
-        called = [system] if len(parts) == 1 else called
-        names["system"] = [name for name, k in zip(called, lengths, strict=True) for _ in range(k)]
-    ids, systems = names.get("id"), names["system"]
-    if ids is not None and len({*zip(ids, systems, strict=True)}) > len({*ids}):
+            raise missing("system", [*table.rows.seen], table.rows.name, more)
+        systems = [system] if len(parts) == 1 else systems
+        ends = pairwise([*(part.first for part in parts), len(table)])
+        pairs = zip(systems, ends, strict=True)
+        names["system"] = [name for name, (begin, end) in pairs for _ in range(begin, end)]
+    ids = names.get("id")
+    if ids is not None and len({*zip(ids, names["system"], strict=True)}) > len({*ids}):
         names.setdefault("item", ids)
-        names["id"] = [f"{one} {name}" for one, name in zip(systems, ids, strict=True)]
+        names["id"] = [*map("{} {}".format, names["system"], ids)]
     return replace(table, names=names)

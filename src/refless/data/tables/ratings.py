@@ -3,7 +3,6 @@
 import json
 import math
 import re
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from decimal import Decimal
 from numbers import Real
@@ -102,25 +101,6 @@ def _ratings_in(cell: object) -> list[object]:
     return cell if isinstance(cell, list) else [cell]
 
 
-def without_blanks(
-    spellings: Sequence[float | str | None],
-    cells: Sequence[object],
-    rating_map: Mapping[str, float] | None,
-) -> tuple[list[float | str | None], Counter[str]]:
-    """A column's spellings with None for words such as N/A, and how often each was met.
-
-    Args:
-        spellings: the column's cells, spelled.
-        cells: the cells as they stand.
-        rating_map: the user's words, which are no blanks.
-    """
-    blank = BLANKS.difference(map(spelled, rating_map or ()))
-    if blank.isdisjoint(spellings):
-        return [*spellings], Counter()
-    met = (str(cell).strip() for cell, word in zip(cells, spellings, strict=True) if word in blank)
-    return [None if word in blank else word for word in spellings], Counter(met)
-
-
 def comma_note(cells: Iterable[object]) -> tuple[str, ...]:
     """What a first rating with a decimal comma was taken for; nothing where there is none."""
     for cell in cells:
@@ -142,32 +122,21 @@ def _number(text: str) -> float | None:
 def words_of(
     spellings: Collection[float | str | None], rating_map: Mapping[str, float] | None
 ) -> tuple[Words, tuple[str, ...]]:
-    """What the words of all rating columns together mean, and a note where nobody said so.
+    """What the words of all rating columns together mean, and a note if nobody said so.
 
     Args:
         spellings: the different rating cells, spelled.
         rating_map: the user's words (or numbers); None looks for a pair that speaks for itself.
     """
     if rating_map is not None:
-        given = {spelled(word): float(value) for word, value in rating_map.items()}
-        return {word: value for word, value in given.items() if word is not None}, ()
-    found = {value for value in spellings if value is not None}
+        meanings = {spelled(word): float(value) for word, value in rating_map.items()}
+        return {word: value for word, value in meanings.items() if word is not None}, ()
+    words = {value for value in spellings if value is not None}
     for high, low in PAIRS:
-        if found and found <= {high, low}:
+        if words and words <= {high, low}:
             note = f"ratings: '{high}' is 1, '{low}' is 0, on a scale from 0 to 1"
             return {high: 1.0, low: 0.0}, (note,)
     return {}, ()
-
-
-def not_understood(words: Sequence[str], rating_map: Mapping[str, float] | None) -> Sequence[str]:
-    """Of words without a number, those of no pair; all of them where each is of some pair.
-
-    Args:
-        words: what has no number.
-        rating_map: the user's words, which leave none to pairs.
-    """
-    paired = {word for pair in PAIRS for word in pair} if rating_map is None else set()
-    return [word for word in words if word not in paired] or words
 
 
 def words_fault(words: Sequence[str]) -> tuple[str, str]:

@@ -31,7 +31,7 @@ class Unreadable:
 def cells_of(column: Iterable[object]) -> list[object]:
     """The values of a column as JSON would have them; a missing one, NaN, NaT and NA are None.
 
-    Dates and times stay what they are, or are text where Python's own types cannot hold them.
+    Dates and times stay what they are, or are text if Python's own types cannot hold them.
     Bytes are text in UTF-8. What cannot be had at all is `Unreadable`.
     """
     kind = str(getattr(column, "dtype", getattr(column, "type", "")))
@@ -51,34 +51,23 @@ def cell_of(value: object, depth: int = 0) -> object:
         value = value.tolist()
     if isinstance(value, float):
         return None if value != value else value
-    if isinstance(value, bytes | bytearray | memoryview):
-        return _decoded(bytes(value))
     if isinstance(value, list | tuple | Mapping):
         return Unreadable("nested too deep") if depth > _DEEPEST else _nested(value, depth + 1)
-    return None if type(value).__name__ in _ABSENT else _told(value)
-
-
-def _told(value: object) -> object:
-    """The value, if it can be told: pandas has dates that cannot be written."""
+    if type(value).__name__ in _ABSENT:
+        return None
     try:
-        _ = str(value), repr(value)
+        if isinstance(value, bytes | bytearray | memoryview):
+            return bytes(value).decode()
+        _ = str(value), repr(value)  # pandas has dates that cannot be written
     except Exception as fault:  # noqa: BLE001 - whatever its class raises
-        check_foreign(fault)
-        return Unreadable(_why(fault))
+        return _unreadable(fault)
     return value
 
 
 def _nested(value: Any, depth: int) -> object:  # noqa: ANN401 - a list or a mapping
     if isinstance(value, Mapping):
-        return {str(name): cell_of(one, depth) for name, one in value.items()}
-    return [cell_of(one, depth) for one in value]
-
-
-def _decoded(raw: bytes) -> object:
-    try:
-        return raw.decode()
-    except UnicodeDecodeError:
-        return Unreadable("bytes that are not UTF-8")
+        return {str(name): cell_of(inner, depth) for name, inner in value.items()}
+    return [cell_of(inner, depth) for inner in value]
 
 
 def _values(column: Any, kind: str) -> list[Any]:  # noqa: ANN401 - a column of any library
@@ -90,43 +79,40 @@ def _values(column: Any, kind: str) -> list[Any]:  # noqa: ANN401 - a column of 
         return list(column) if read is None else list(getattr(column, read)())
     except BaseException as fault:  # noqa: BLE001 - polars panics with no Exception
         check_foreign(fault)
-    return [_one(column, row) for row in range(len(column))]
+    return [_value(column, row) for row in range(len(column))]
 
 
 def _as_text(column: Any, kind: str) -> Any:  # noqa: ANN401 - a column of Arrow or polars
-    """The column as text, with nanoseconds; polars writes a time's only where it is told to."""
+    """The column as text, with nanoseconds; polars writes a time's only if it is told to."""
     if kind == "time64[ns]":
         return column.cast("string")
     return column.dt.to_string("%H:%M:%S%.9f") if kind == "Time" else column.cast(str)
 
 
-def _one(column: Any, row: int) -> object:  # noqa: ANN401 - a column of any library
-    """One value of a column that does not come as a whole."""
-    value = None
+def _value(column: Any, row: int) -> object:  # noqa: ANN401 - a column of any library
+    """One value of a column that does not come as a whole; dates as Arrow writes them."""
+    value: Any = None
     try:
         value = column.iloc[row] if hasattr(column, "iloc") else column[row]
         return value.as_py() if hasattr(value, "as_py") else value
     except BaseException as fault:  # noqa: BLE001 - polars panics with no Exception
-        check_foreign(fault)
-        return _text_of(value) or Unreadable(_why(fault))
-
-
-def _text_of(scalar: Any) -> str:  # noqa: ANN401 - Arrow's own type
-    """A date or time as Arrow writes it; "" for what is none, or is out of its range as well."""
+        unreadable = _unreadable(fault)
     try:
-        text = str(scalar.cast("string")) if "time" in str(scalar.type) else ""
+        text = str(value.cast("string")) if "time" in str(value.type) else ""
     except Exception as fault:  # noqa: BLE001 - whatever Arrow says of it
         check_foreign(fault)
-        return ""
-    return "" if "out of range" in text else _trimmed(text) or ""
+        return unreadable
+    return unreadable if "out of range" in text else _trimmed(text) or unreadable
 
 
-def _why(fault: BaseException) -> str:
+def _unreadable(fault: BaseException) -> Unreadable:
+    """What stands for a value that its library cannot give."""
+    check_foreign(fault)
     if isinstance(fault, UnicodeError):
-        return "bytes that are not UTF-8"
-    return f"a value that cannot be read ({' '.join(str(fault).split())[:80]})"
+        return Unreadable("bytes that are not UTF-8")
+    return Unreadable(f"a value that cannot be read ({' '.join(str(fault).split())[:80]})")
 
 
 def _trimmed(text: str | None) -> str | None:
-    """Without the nanoseconds, or the fraction, where they are 0: as Python writes a time."""
+    """Without the nanoseconds, or the fraction, if they are 0: as Python writes a time."""
     return None if text is None else _ZEROS.sub(r"\1", text)

@@ -3,18 +3,20 @@
 import codecs
 import gzip
 import io
+import json
 import os
+import re
 import sys
 import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from textwrap import shorten
 from typing import Any, BinaryIO, cast
 
-from refless.data.tables.columns import Keep
 from refless.data.tables.reading import Reading
 from refless.files.untrusted import (
     GZIP,
@@ -29,14 +31,16 @@ from refless.registry.errors import InputError, UsageError
 
 STDIN = "-"
 TEXTS_ALONE = "texts alone are given as {'text': [...]}"
-_HEAD = 1 << 16
+AGAIN = "export or copy the file again"
 ZIP = b"PK\x03\x04"
 PACKED = {0, 8, 93}  # methods of zip files: stored, deflated, zstd
+_HEAD = 1 << 16
 _NOT_OF_FILES = {"idna", "punycode", "undefined"}  # codecs of text that no file is in
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_BLANKS = re.compile(r"\s*")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Place:
     """A file and how to read it.
 
@@ -44,15 +48,55 @@ class Place:
         path: as the user wrote it, `-` for standard input.
         raw: its bytes (standard input) or its path.
         reading: the settings.
-        keep: tells the columns that are wanted (Parquet reads no others).
         sheet: of a workbook; "" for the first.
     """
 
     path: str
     raw: bytes | Path
     reading: Reading
-    keep: Keep
     sheet: str = ""
+
+    @cached_property
+    def values(self) -> list[object]:
+        """The values of a JSON file: the items of one array, or each value of several.
+
+        Raises:
+            InputError: no JSON, with the line; more behind an array.
+        """
+        with text_of(self) as stream:
+            text = stream.read().removeprefix("\ufeff")
+        return values_in(text, self.path)
+
+
+def values_in(text: str, path: str) -> list[object]:
+    """The items of one JSON array, or each value of several; NaN and Infinity are numbers."""
+    values: list[object] = []
+    decode, at = json.JSONDecoder().raw_decode, _blanks_after(text, 0)
+    while at < len(text):
+        try:
+            value, end = decode(text, at)
+        except (ValueError, RecursionError) as fault:
+            raise _no_json(fault, text, at, path) from fault
+        values.append(value)
+        at = _blanks_after(text, end)
+        if isinstance(value, list) and at < len(text):
+            raise InputError("there is more behind the array", path=path, remedy="remove it")
+    return values[0] if values and isinstance(values[0], list) else values
+
+
+def _blanks_after(text: str, at: int) -> int:
+    blanks = _BLANKS.match(text, at)
+    return at if blanks is None else blanks.end()
+
+
+def _no_json(fault: Exception, text: str, at: int, path: str) -> InputError:
+    """The error for a text that is no JSON, with the line on which it ceases to be."""
+    found = "nested too deep" if isinstance(fault, RecursionError) else str(fault)
+    if isinstance(fault, json.JSONDecodeError):
+        at, found = fault.pos, fault.msg
+        found = "it is cut off" if at >= len(text.rstrip()) else found
+    line = text.count("\n", 0, at) + 1
+    return InputError(f"not JSON: {found}", path=path, line=line, remedy=AGAIN)
 
 
 def raw_of(path: str, most: int) -> bytes | Path:
@@ -62,12 +106,12 @@ def raw_of(path: str, most: int) -> bytes | Path:
         InputError: no such file, a directory, a device, an empty file, more than `most` bytes.
     """
     if path == STDIN:
-        raw = sys.stdin.buffer.read(most + 1)
-        if not raw:
+        piped = sys.stdin.buffer.read(most + 1)
+        if not piped:
             raise InputError("standard input is empty", path=path, remedy="pipe rows into it")
-        if len(raw) > most:
+        if len(piped) > most:
             raise too_large(path, most)
-        return raw
+        return piped
     file = Path(path)
     if is_folder(path):
         raise InputError("this is a directory", path=path, remedy="name the files in it")
@@ -79,13 +123,13 @@ def raw_of(path: str, most: int) -> bytes | Path:
     with _faults_of(path):
         if is_device(path):
             raise InputError("this is a device", path=path, remedy="name a file")
-        piped = None if file.is_file() else _piped(file, most)
-        size = file.stat().st_size if piped is None else len(piped)
+        raw = file if file.is_file() else _piped(file, most)
+        size = len(raw) if isinstance(raw, bytes) else raw.stat().st_size
     if size == 0:
         raise InputError("the file is empty", path=path, remedy="give a file with rows")
     if size > most:
         raise too_large(path, most)
-    return file if piped is None else piped
+    return raw
 
 
 def _piped(file: Path, most: int) -> bytes:
@@ -103,7 +147,7 @@ def _faults_of(path: str) -> Iterator[None]:
 
 @contextmanager
 def opened(place: Place) -> Iterator[BinaryIO]:
-    """The bytes of a file, unpacked where they are gzip (known by content, not by name).
+    """The bytes of a file, unpacked if they are gzip (known by content, not by name).
 
     Raises:
         InputError: an unreadable file, a `.gz` that is not gzip, truncated or damaged gzip, more
@@ -151,21 +195,28 @@ def text_of(place: Place, *, newline: str | None = None) -> Iterator[io.TextIOWr
         InputError: bytes that are not in the encoding, with their place and the likely encoding.
     """
     utf8 = codecs.lookup(place.reading.encoding).name == "utf-8"
-    if utf8:
-        _refuse_utf16(place)
+    if utf8 and (likely := _wide_encoding(beginning(place, 4096))):
+        remedy = f"if it is {likely}, pass --encoding {likely}"
+        raise InputError("this is not UTF-8", path=place.path, line=1, remedy=remedy)
     try:
         with opened(place) as stream:
-            real = "utf-8-sig" if utf8 else place.reading.encoding
-            with io.TextIOWrapper(stream, encoding=real, newline=newline) as text:
+            encoding = "utf-8-sig" if utf8 else place.reading.encoding
+            with io.TextIOWrapper(stream, encoding=encoding, newline=newline) as text:
                 yield text
     except UnicodeError as fault:
         raise _located(place, fault) from fault
 
 
-def head_of(place: Place, most: int = _HEAD) -> str:
+def beginning(place: Place, n: int) -> bytes:
+    """The first bytes of a file, unpacked."""
+    with opened(place) as stream:
+        return stream.read(n)
+
+
+def head_of(place: Place) -> str:
     """The first characters of a file, to tell its format by."""
     with text_of(place) as text:
-        return text.read(most).removeprefix("\ufeff")
+        return text.read(_HEAD).removeprefix("\ufeff")
 
 
 def members_of(raw: BinaryIO, place: Place, zipfile: Any = zipfile) -> Any:  # noqa: ANN401
@@ -183,7 +234,7 @@ def members_of(raw: BinaryIO, place: Place, zipfile: Any = zipfile) -> Any:  # n
         found = f"not a sound zip file ({fault})"
         raise InputError(found, path=place.path, remedy=remedy) from fault
     members = packed.infolist()
-    if strange := {one.compress_type for one in members} - PACKED:
+    if strange := {member.compress_type for member in members} - PACKED:
         found = f"a zip file packed in a way that is not read (method {min(strange)})"
         raise InputError(found, path=place.path, remedy=remedy)
     if sum(member.file_size for member in members) > place.reading.max_bytes:
@@ -200,23 +251,8 @@ def check_names(names: Sequence[str], path: str, line: int | None = None) -> Non
         raise InputError(found, path=path, line=line, remedy="rename one of them")
 
 
-def starts_with(place: Place, magic: bytes) -> bool:
-    """Whether a file's (unpacked) bytes begin with a magic number."""
-    with opened(place) as stream:
-        return stream.read(len(magic)) == magic
-
-
-def _refuse_utf16(place: Place) -> None:
-    """Tells UTF-16, which can pass for UTF-8 with NULs, before it is read as something else."""
-    with opened(place) as stream:
-        head = stream.read(4096)
-    likely = _wide_encoding(head)
-    if likely is not None:
-        remedy = f"if it is {likely}, pass --encoding {likely}"
-        raise InputError("this is not UTF-8", path=place.path, line=1, remedy=remedy)
-
-
 def _wide_encoding(head: bytes) -> str | None:
+    """UTF-16, which can pass for UTF-8 with NULs; None for anything else."""
     if head.startswith(_UTF16):
         return "utf-16"
     even, odd = head[::2].count(0), head[1::2].count(0)
@@ -226,10 +262,10 @@ def _wide_encoding(head: bytes) -> str | None:
 
 
 def _located(place: Place, fault: UnicodeError) -> InputError:
-    """The error for undecodable bytes: line and byte offset where lines can be told as bytes."""
+    """The error for undecodable bytes: line and byte offset if lines can be told as bytes."""
     path, name = place.path, codecs.lookup(place.reading.encoding).name
+    remedy = "check --encoding; without it UTF-8 is read"
     if name.startswith(("utf-16", "utf-32")):
-        remedy = "check --encoding; without it UTF-8 is read"
         return InputError(f"this is not {name} ({fault})", path=path, remedy=remedy)
     offset, line = 0, 1
     with opened(place) as stream:
@@ -239,21 +275,20 @@ def _located(place: Place, fault: UnicodeError) -> InputError:
             except UnicodeDecodeError as bad:
                 line += _line_ends(chunk[: bad.start])
                 byte = f"byte 0x{chunk[bad.start]:02x} at offset {offset + bad.start}"
-                found = f"{byte} is not {name}"
-                return InputError(found, path=path, line=line, remedy=_advice(name, chunk))
+                remedy = _likely(chunk) if name == "utf-8" else remedy
+                return InputError(f"{byte} is not {name}", path=path, line=line, remedy=remedy)
             line += _line_ends(chunk)
             offset += len(chunk)
     return InputError(f"this is not {name} ({fault})", path=path)
 
 
 def _line_ends(chunk: bytes) -> int:
-    r"""Number of \n, \r\n and lone \r in a piece that holds no half of a \r\n."""
+    r"""Number of \n, \r\n and lone \r in a piece that contains no half of a \r\n."""
     return chunk.count(b"\n") + chunk.count(b"\r") - chunk.count(b"\r\n")
 
 
-def _advice(name: str, chunk: bytes) -> str:
-    if name != "utf-8":
-        return "check --encoding; without it UTF-8 is read"
+def _likely(chunk: bytes) -> str:
+    """The encoding to try for bytes that are no UTF-8."""
     try:
         chunk.decode("cp1252")
     except UnicodeDecodeError:

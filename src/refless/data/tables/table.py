@@ -1,61 +1,348 @@
-"""Rows of a file or of memory, read as they are asked for."""
+"""Rows from anywhere as one table: which column is what, every value checked, rows of one text."""
 
+import hashlib
+import math
+import re
+import unicodedata
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Any, cast
 
-from refless.data.records import Scale
+import numpy as np
+
+from refless.data.records import numbered, scored
+from refless.data.tables.cells import counted, name_of_cell, source_of_cell, text_of_cell
+from refless.data.tables.columns import NEEDED as NEEDED_COLUMNS
+from refless.data.tables.columns import Roles, check_columns, listed, roles_here, roles_of, wanted
+from refless.data.tables.dimensions import columns_for, with_dimension
+from refless.data.tables.load_columns import Gathered, gather, gather_batches
+from refless.data.tables.ratings import BLANKS, MOST_PLACES, places_of, spelled
+from refless.data.tables.reading import Reading
+from refless.registry.arrays import IntArray
 from refless.registry.errors import InputError
 
-Row = dict[str, object]
-Numbered = tuple[int, Row | InputError]
+KINDS_SHOWN = 3  # things found in bad rows that a note counts
+NAME_ROLES = ("id", "item", "source", "system", "task", "annotator", "group", "label")
+OF_TEXT = ("source", "system", "item", "task", "group", "label")  # which rows of a text agree on
+NEEDED = ("id", "item")  # if there is such a column, every row must fill it
+_MAIL = re.compile(r"\s*[^@\s]+@[^@\s]+\.[^@\s]+\s*")
+Values = Mapping[str, Sequence[object]]
 
 
-@dataclass(slots=True, kw_only=True)
-class Told:
-    """What an export of a tool says beside its rows; whole when all rows are read.
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Read:
+    """What there is to say about how rows were read.
 
     Attributes:
-        tool: what the file is, for messages; "" where no tool wrote it.
-        scale: lowest and highest rating, where the tool or its configuration says so.
-        notes: sentences.
-        left_out: what is no rating by a person, and how often it was met.
-        dimensions: what was rated, by name, and the number of ratings.
+        notes: sentences for standard error.
+        skipped: what was wrong with the first bad rows.
+        n_skipped: number of bad rows.
+        group: [n] values of the group column, or empty.
+        columns: role -> what the rows call its columns.
     """
 
-    tool: str
-    scale: Scale | None = None
-    notes: list[str] = field(default_factory=list)
-    left_out: Counter[str] = field(default_factory=Counter)
-    dimensions: Counter[str] = field(default_factory=Counter)
-
-    def lines(self, path: str) -> Iterator[str]:
-        """All of it in sentences."""
-        if self.tool:
-            yield f"{path}: read as {self.tool} (--input-format names another format)"
-        yield from (f"{path}: {note}" for note in self.notes)
-        yield from (f"{path}: {line}" for line in self.left())
-
-    def left(self) -> Iterator[str]:
-        """What was left out, if anything was."""
-        if counts := ", ".join(f"{n} {what}" for what, n in self.left_out.items() if n):
-            yield f"left out: {counts}"
+    notes: tuple[str, ...] = ()
+    skipped: tuple[InputError, ...] = ()
+    n_skipped: int = 0
+    group: tuple[str, ...] = ()
+    columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Merged:
+    """Which rows make which text.
+
+    Attributes:
+        rows: [m] numbers of the usable rows, in file order.
+        text: [m] the text each belongs to, counted in order of first appearance.
+        first: [n] each text's first row.
+    """
+
+    rows: Sequence[int]
+    text: IntArray
+    first: Sequence[int]
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Table:
-    """The rows of a file.
+    """Checked values by row; bad rows have place holders. Rated texts and outputs are views of it.
 
     Attributes:
-        columns: names in the header, empty for JSONL, whose rows name their own.
-        rows: line (counted from 1, where the row starts) and row, or what is wrong with it.
-        lines: whether rows stand on lines; else they are counted.
-        known: roles whose column the format knows; its name is that of the role.
-        told: what an export of a tool says beside its rows.
+        rows: as they were gathered, with the bad ones among them.
+        roles: which column plays which role.
+        texts: [n] texts, "" if none are needed or there.
+        names: role -> [n] ids, sources, systems, annotators ...
+        scores: column -> [n] scores that somebody else gave, None if a cell is blank.
     """
 
-    columns: tuple[str, ...]
-    rows: Iterator[Numbered]
-    lines: bool = True
-    known: tuple[str, ...] = ()
-    told: Told | None = None
+    rows: Gathered
+    roles: Roles
+    texts: list[str]
+    names: dict[str, list[str]]
+    scores: dict[str, list[float | None]]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def cells(self, role: str) -> list[list[object]]:
+        """The columns of a role as they were gathered."""
+        return [self.rows.columns[name] for name in self.roles.all(role)]
+
+    def merged(
+        self,
+        rows: Sequence[int],
+        keys: Sequence[Hashable] | None,
+        more: Values = MappingProxyType({}),
+    ) -> Merged:
+        """Rows with equal keys as one text; without keys each row is its own.
+
+        Args:
+            rows: [m] numbers of rows.
+            keys: [n] what makes rows one text.
+            more: further columns, [n] each, that rows of one text must agree on.
+
+        Raises:
+            InputError: rows of one text that differ in what is about the text, naming both.
+        """
+        if keys is None:
+            return Merged(rows=rows, text=np.arange(len(rows), dtype=np.int64), first=rows)
+        index: dict[Hashable, int] = {}
+        text = np.fromiter(
+            (index.setdefault(keys[row], len(index)) for row in rows), np.int64, len(rows)
+        )
+        _, places = np.unique(text, return_index=True)
+        groups = Merged(rows=rows, text=text, first=[rows[i] for i in places])
+        if len(places) < len(rows):
+            names = {role: self.names[role] for role in OF_TEXT if role in self.names}
+            scores = {f"{name} scores": column for name, column in self.scores.items()}
+            self._check_agreement(groups, {"text": self.texts, **names, **scores, **more})
+        return groups
+
+    def _check_agreement(self, groups: Merged, columns: Values) -> None:
+        firsts = [groups.first[text] for text in groups.text.tolist()]
+        for role, column in columns.items():
+            for row, first in zip(groups.rows, firsts, strict=True):
+                if column[row] != column[first]:
+                    who = f"id '{self.names['id'][row]}'" if "id" in self.names else "one text"
+                    roles = role if role.endswith("s") else f"{role}s"
+                    place = self.rows.place(first, beside=row)
+                    found = f"{who} has two {roles}: here and on {place}"
+                    remedy = f"give each text its own id, or make the {roles} equal"
+                    raise self.rows.fault(row, found, remedy)
+
+    def picked(self, role: str, groups: Merged) -> tuple[str, ...]:
+        """[n] a role's value for each text, or empty if there is no such column."""
+        column = self.names.get(role)
+        return () if column is None else tuple(column[row] for row in groups.first)
+
+    def about(self, groups: Merged) -> dict[str, Any]:
+        """The columns that rated texts and outputs share; texts without ids are counted.
+
+        Sources stand in for items that are not there.
+        """
+        sources = self.picked("source", groups)
+        scores = {name: [own[row] for row in groups.first] for name, own in self.scores.items()}
+        return {
+            "ids": self.picked("id", groups) or numbered(len(groups.first)),
+            "texts": tuple(self.texts[row] for row in groups.first),
+            "sources": sources,
+            "systems": self.picked("system", groups),
+            "items": self.picked("item", groups) or sources,
+            "tasks": self.picked("task", groups),
+            **scored(scores),
+        }
+
+    def summary(
+        self, groups: Merged, notes: Sequence[str], bad: Sequence[int], fate: str
+    ) -> dict[str, Any]:
+        """What a `Read` has to say: the notes, how rows were merged, what became of bad rows."""
+        kinds = Counter(self.rows.bad[row] for row in bad).most_common()
+        counts = [f"{n} {found}" for found, n in kinds[:KINDS_SHOWN]]
+        counts += ["..."] if len(kinds) > KINDS_SHOWN else []
+        of_bad = (f"{counted(len(bad), 'bad row')} {fate}: {', '.join(counts)}",) if bad else ()
+        errors = self.rows.errors
+        return {
+            "notes": (*notes, *of_bad),
+            "skipped": tuple(errors[row] for row in bad if row in errors),
+            "n_skipped": len(bad),
+            "group": self.picked("group", groups),
+        }
+
+    def merged_note(self, groups: Merged) -> tuple[str, ...]:
+        """How many rows are how many texts, if some were merged."""
+        n, m = len(groups.first), len(groups.rows)
+        on = "id" if "id" in self.names else "task, system, source and text"
+        return (f"{m} rows merged into {counted(n, 'text')} on {on}",) if n < m else ()
+
+
+def read_table(
+    rows: object,
+    reading: Reading,
+    roles: Sequence[str],
+    needed: Sequence[str] = NEEDED_COLUMNS,
+) -> Table:
+    """The rows of files or of memory, with texts, names and scores checked.
+
+    Args:
+        rows: files, a data frame, a mapping of columns, a list of dicts.
+        reading: the settings.
+        roles: what columns may be; `needed` among them must be there.
+
+    Raises:
+        InputError, UsageError, MissingExtraError: as of `read_pool`.
+    """
+    check_columns(reading.columns, roles)
+    more = columns_for(reading) if "rating" in roles else ()
+    gathered = gather(rows, wanted(reading.columns, roles, more), reading, more)
+    return _checked(gathered, _with_places(gathered, _roles(gathered, reading, roles, needed)))
+
+
+def read_parts(rows: object, reading: Reading, roles: Sequence[str], size: int) -> Iterator[Table]:
+    """The same of rows that are not rated, at most so many at a time; earlier ones are forgotten.
+
+    Which column is what is decided by the first part, which has all notes.
+
+    Raises:
+        InputError: as of `read_table`; a column that begins after the first part.
+    """
+    check_columns(reading.columns, roles)
+    n, first = 0, None
+    for part in gather_batches(rows, wanted(reading.columns, roles), reading, size):
+        own = roles_of(reading.columns, roles, tuple(part.seen), part.name, known=part.known)
+        first, notes = first or own, () if first else own.notes
+        for role in own.columns:
+            for name in own.all(role):
+                if name not in first.all(role):
+                    found = f"column '{name}' begins after {n:,} rows, which were read without it"
+                    remedy = "name it in the first row too, as null"
+                    raise InputError(found, path=part.name, remedy=remedy)
+        yield _checked(part, replace(first, notes=notes))
+        n += len(part)
+
+
+def _roles(
+    gathered: Gathered, reading: Reading, roles: Sequence[str], needed: Sequence[str]
+) -> Roles:
+    """Which column is what; raises InputError if a needed one is not there."""
+    columns, seen = reading.columns, tuple(gathered.seen)
+    if "rating" in roles:
+        is_export = bool(gathered.notes)
+        columns = with_dimension(
+            reading, gathered.dimensions, seen, gathered.name, is_export=is_export
+        )
+        check_columns(columns, roles)
+    roles = roles_here(columns, roles, seen) if reading.elsewhere else roles
+    try:
+        chosen = roles_of(columns, roles, seen, gathered.name, needed, gathered.known)
+    except InputError as fault:
+        omissions = [line for _, notes in gathered.notes for line in notes.omissions()]
+        remedy = "; ".join([fault.remedy, *omissions])
+        raise InputError(fault.found, path=fault.path, remedy=remedy) from fault
+    notes = [line for path, notes in gathered.notes for line in notes.lines(path)]
+    return replace(chosen, notes=(*notes, *chosen.notes))
+
+
+def _with_places(rows: Gathered, roles: Roles) -> Roles:
+    """The roles with a rating column for each place of those whose cells are lists of ratings."""
+    owners: dict[str, str] = {}
+    for name in roles.all("rating"):
+        places, long = places_of(rows.columns[name])
+        for row in long:
+            remedy = "give the ratings a row each"
+            rows.refuse(row, f"more than {MOST_PLACES} ratings in one cell", remedy, name)
+        for place, column in enumerate(places, 1):
+            own = name if place == 1 else f"{name}[{place}]"
+            if place > 1 and own in rows.columns:
+                raise InputError(f"column '{own}' is also a place in lists", path=rows.name)
+            rows.columns[own], owners[own] = [*column], name
+    if len(owners) == len(roles.all("rating")):
+        return roles
+    return replace(roles, columns={**roles.columns, "rating": tuple(owners)}, owners=owners)
+
+
+def _checked(rows: Gathered, roles: Roles) -> Table:
+    """What was gathered, checked by the roles of its columns."""
+    names = {
+        role: _strings(rows, column, source_of_cell if role == "source" else name_of_cell)
+        for role in NAME_ROLES
+        if (column := roles.one(role)) is not None
+    }
+    notes = list(roles.notes)
+    if "annotator" in names:
+        names["annotator"], more = pseudonyms(names["annotator"])
+        notes += more
+    for role in ("system", "annotator"):
+        notes += _spelled_alike(names.get(role, ()), role)
+    for role in NEEDED:
+        for row, value in enumerate(names.get(role, ())):
+            if not value:
+                remedy = f"give every row its {role}, or drop the column"
+                rows.refuse(row, f"no {role}", remedy, roles.one(role))
+    text = roles.one("text")
+    return Table(
+        rows=rows,
+        roles=replace(roles, notes=tuple(notes)),
+        texts=[""] * len(rows) if text is None else _strings(rows, text, text_of_cell),
+        names=names,
+        scores={column: numbers_of(rows, column) for column in roles.all("score")},
+    )
+
+
+def _strings(rows: Gathered, column: str, check: Callable[[object], str]) -> list[str]:
+    """The values of a column as strings; rows that fail the check are bad."""
+    cells = rows.columns[column]
+    if {*map(type, cells)} == {str}:
+        with suppress(InputError):  # a check leaves a good string as it is: once is enough
+            for cell in {*cells}:
+                check(cell)
+            return cast("list[str]", cells)
+    return rows.checked(column, check)
+
+
+def pseudonyms(names: list[str]) -> tuple[list[str], tuple[str, ...]]:
+    """Annotators with a digest in place of each e-mail address, and a note that says so."""
+    mails = {name: name.strip().casefold() for name in {*names} if _MAIL.fullmatch(name)}
+    if not mails:
+        return names, ()
+    digests = {
+        name: f"rater-{hashlib.sha256(mail.encode()).hexdigest()[:8]}"
+        for name, mail in mails.items()
+    }
+    note = f"{counted(len(mails), 'annotator')} named by an e-mail address: pseudonyms are used"
+    return [digests.get(name, name) for name in names], (note,)
+
+
+def _spelled_alike(names: Sequence[str], role: str) -> Iterator[str]:
+    """Notes on names that differ in nothing but capitals, blanks and the like."""
+    alike: dict[str, list[str]] = {}
+    for name in sorted({*names}):
+        folded = " ".join(unicodedata.normalize("NFKC", name).casefold().split())
+        alike.setdefault(folded, []).append(name)
+    for spellings in alike.values():
+        if (n := len(spellings)) > 1:
+            differ = f"differ in capitals or blanks alone and count as {n}"
+            yield f"{role}s {listed(spellings)} {differ}; if they are one, spell them alike"
+
+
+def numbers_of(rows: Gathered, column: str, *, everywhere: bool = True) -> list[float | None]:
+    """A column of finite numbers, None if a cell is blank; other cells make bad rows.
+
+    Raises:
+        InputError: a file without that column, if it has to be everywhere.
+    """
+    for part in rows.parts:
+        if everywhere and column not in part.columns:
+            remedy = "add it to every file; blank cells are scores that are missing"
+            raise InputError(f"there is no column '{column}'", path=part.name, remedy=remedy)
+    numbers: list[float | None] = []
+    for row, cell in enumerate(rows.columns[column]):
+        value = spelled(cell)
+        number = value if isinstance(value, float) and math.isfinite(value) else None
+        if number is None and value is not None and value not in BLANKS:
+            remedy = "scores are finite numbers; leave the cell blank where there is none"
+            rows.refuse(row, f"score {cell!r} is not a number", remedy, column)
+        numbers.append(number)
+    return numbers

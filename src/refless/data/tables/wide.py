@@ -3,10 +3,11 @@
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import chain, islice
 
 from refless.data.tables.columns import ALIASES, Columns, Keep, folded
-from refless.data.tables.table import Row, Table, Told
+from refless.data.tables.source import ImportNotes, Row, Source
 from refless.registry.errors import InputError
 
 _SIDE = re.compile(r"(.+)[_ -]([a-z]|v?\d+|old|new)", re.IGNORECASE)  # output_a, output_v1
@@ -23,27 +24,29 @@ def _stem(name: str) -> str:
     return side[1] if side else name
 
 
-def lengthened(table: Table, columns: Columns, path: str) -> Table:
+def lengthened(table: Source, columns: Columns, path: str) -> Source:
     """The rows of a table, or a row for each text if a row holds those of several systems."""
     first = [*islice(table.rows, 1)]
     row = first[0][1] if first else {}
     names = table.columns or (() if isinstance(row, InputError) else tuple(row))
     table, ends = replace(table, rows=chain(first, table.rows)), _ends(names)
     shared = {*columns.rating, *columns.score} & {*names}  # of the row, and so of no one text
-    if table.told is not None or columns.text is not None or shared or len(ends) < 2:
+    if table.notes is not None or columns.text is not None or shared or len(ends) < 2:
         return table
     keyed = {folded(name) for name in names}
     item = "id" if "id" in names or keyed.isdisjoint(ALIASES["source"]) else None
     if not keyed.isdisjoint(ALIASES["item"]) or columns.item or columns.id or columns.source:
         item = None
-    header = _split(dict.fromkeys(names), ends, item, path)[0] if table.columns else {}
-    told = Told(tool="", notes=[f"a row holds texts of {', '.join(ends)}: each is read as a row"])
+    sides = partial(_split, ends=ends, item=item)
+    header = sides(dict.fromkeys(names), path)[0] if table.columns else {}
+    sentence = f"a row holds texts of {', '.join(ends)}: each is read as a row"
     rows = (
-        (number, one)
+        (number, part)
         for number, row in table.rows
-        for one in (_split(row, ends, item, f"{path}:{number}") if isinstance(row, dict) else [row])
+        for part in ([row] if isinstance(row, InputError) else sides(row, f"{path}:{number}"))
     )
-    return replace(table, columns=tuple(header), rows=rows, told=told)
+    notes = ImportNotes(tool="", sentences=[sentence])
+    return replace(table, columns=tuple(header), rows=rows, notes=notes)
 
 
 def _ends(names: Sequence[str]) -> list[str]:
@@ -54,14 +57,14 @@ def _ends(names: Sequence[str]) -> list[str]:
     return [end for _, end in texts] if not plain and len({stem for stem, _ in texts}) == 1 else []
 
 
-def _split(row: Row, ends: Sequence[str], item: str | None, place: str) -> list[Row]:
+def _split(row: Row, place: str, ends: Sequence[str], item: str | None) -> list[Row]:
     """A row for each end; the id of the row, or its place, becomes the item."""
     of_row = {} if item is None else {"item": row.get(item, place)}
     own: dict[str, Row] = {end.casefold(): {"system": end} for end in ends}
     for name, value in row.items():
-        side = _SIDE.fullmatch(name)
-        if side and side[2].casefold() in own:
-            own[side[2].casefold()][side[1]] = value
+        match = _SIDE.fullmatch(name)
+        if match and match[2].casefold() in own:
+            own[match[2].casefold()][match[1]] = value
         elif name != item:
             of_row[name] = value
-    return [of_row | one for one in own.values()]
+    return [of_row | side for side in own.values()]

@@ -8,10 +8,11 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from refless.data.tables.columns import Keep
 from refless.data.tables.dimensions import is_wanted
 from refless.data.tables.reading import Reading
+from refless.data.tables.source import ImportNotes, Numbered, Row, Source
 from refless.data.tables.streams import Place
-from refless.data.tables.table import Numbered, Row, Table, Told
 from refless.registry.errors import InputError
 
 _MOST = 1 << 16  # characters of a value that is read as Python writes it
@@ -28,14 +29,11 @@ class Found(NamedTuple):
 
 
 class About(NamedTuple):
-    """What a reader may ask for beside the row.
-
-    The file, the settings, where to say things, and whether ratings are wanted.
-    """
+    """What a reader may ask for: the file, the settings, its notes, if ratings are wanted."""
 
     path: str
     reading: Reading
-    told: Told
+    notes: ImportNotes
     rated: bool = True
 
 
@@ -44,7 +42,7 @@ Reader = Callable[[Row], Found | InputError | None]
 
 def each(read: Callable[[Row, Counter[str]], Found | None]) -> Callable[[About], Reader]:
     """What starts a reader that needs the row alone, and counts what it leaves out."""
-    return lambda about: lambda row: read(row, about.told.left_out)
+    return lambda about: lambda row: read(row, about.notes.left_out)
 
 
 def refusing(found: str, remedy: str) -> Callable[[About], Reader]:
@@ -80,9 +78,9 @@ class Export:
             object or of its columns.
         start: makes the function that reads a row, None for one that is no text, and an error
             without a place for a bad one.
-        known: roles whose columns it knows.
-        rows: opens its rows, where they are no plain JSON, JSONL, CSV or Parquet.
-        within: the name of the list that holds the rows, where one object is around all of them.
+        roles: roles whose columns it knows.
+        rows: opens its rows, if they are no plain JSON, JSONL, CSV or Parquet.
+        within: the dotted name of the list that contains the rows, if one object is around them.
         is_folder: whether a path names a folder that the tool wrote.
         header: what stands for the first object in a file that is a zip archive; nothing if it is
             no such file.
@@ -91,42 +89,40 @@ class Export:
     title: str
     looks_like: Callable[[Mapping[str, object]], bool]
     start: Callable[[About], Reader]
-    known: tuple[str, ...]
-    rows: Callable[[Place], AbstractContextManager[Table]] | None = None
+    roles: tuple[str, ...] = ()
+    rows: Callable[[Place], AbstractContextManager[Source]] | None = None
     within: str = ""
     is_folder: Callable[[str], bool] = lambda _: False
     header: Callable[[Place], Mapping[str, object]] = lambda _: {}
 
 
-def exported(table: Table, export: Export, place: Place) -> Table:
+def exported(source: Source, export: Export, place: Place, keep: Keep) -> Source:
     """The rows of an export as rows of ours: one a rating, or one a text that has none."""
-    told = Told(tool=export.title)
-    read = export.start(About(place.path, place.reading, told, place.keep("rating")))
-    return Table(
-        columns=(),
-        rows=_rows(table.rows, read, told, place),
-        lines=table.lines,
-        known=export.known,
-        told=told,
-    )
+    notes = ImportNotes(tool=export.title)
+    rated = keep("rating")
+    read = export.start(About(place.path, place.reading, notes, rated))
+    rows = _rows(source.rows, read, notes, place.reading.dimension, rated=rated)
+    return Source(rows=rows, lines=source.lines, roles=export.roles, notes=notes)
 
 
-def _rows(rows: Iterator[Numbered], read: Reader, told: Told, place: Place) -> Iterator[Numbered]:
-    wanted, rated = place.reading.dimension, place.keep("rating")
+def _rows(
+    rows: Iterator[Numbered],
+    read: Reader,
+    notes: ImportNotes,
+    dimension: str | None,
+    *,
+    rated: bool,
+) -> Iterator[Numbered]:
+    """The rows, each rating of the dimension that is read with what is known about its text."""
     for number, row in rows:
-        found = row if isinstance(row, InputError) else read(row)
-        if isinstance(found, InputError):
-            yield number, found
-        elif found is not None:
-            names = [one["dimension"] for one in found.ratings if "dimension" in one]
-            told.dimensions.update(map(str, names))
-            ratings = [
-                one
-                for one in (found.ratings if rated else ())
-                if is_wanted(str(one.get("dimension")), wanted)
-            ]
-            for rating in ratings or [{}]:
-                yield number, found.record | rating
+        entry = row if isinstance(row, InputError) else read(row)
+        if isinstance(entry, InputError):
+            yield number, entry
+        elif entry is not None:
+            notes.dimensions.update(str(r["dimension"]) for r in entry.ratings if "dimension" in r)
+            ratings = [r for r in entry.ratings if is_wanted(str(r.get("dimension")), dimension)]
+            for rating in (ratings if rated else []) or [{}]:
+                yield number, entry.record | rating
 
 
 def at(value: object, *path: str | int) -> object:
@@ -167,10 +163,8 @@ def text_in(value: object) -> str | None:
         return value
     if isinstance(value, list) and value and all(map(_is_turn, value)):
         turns = [(at(one, "role"), text_in(_content(one)) or "") for one in value]
-        told = [
-            text if len(turns) == 1 or role is None else f"{role}: {text}" for role, text in turns
-        ]
-        return "\n".join(told)
+        alone = len(turns) == 1
+        return "\n".join(t if alone or role is None else f"{role}: {t}" for role, t in turns)
     try:
         return json.dumps(value, ensure_ascii=False, sort_keys=True, default=str)
     except (RecursionError, ValueError):  # a number of thousands of digits

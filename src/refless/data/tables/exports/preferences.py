@@ -21,7 +21,7 @@ from refless.data.tables.exports.format import (
     python_in,
     text_in,
 )
-from refless.data.tables.table import Row
+from refless.data.tables.source import Row
 from refless.registry.errors import InputError
 
 TITLE, NAME = "preference pairs", "preference-pairs"
@@ -72,7 +72,7 @@ def read_pairs(about: About) -> Reader:
         found = "preference pairs are rated texts: they say which of two is better"
         remedy = "give them with --rated, or --input-format jsonl to read plain rows as outputs"
         raise InputError(found, path=about.path, remedy=remedy)
-    columns, left, about.told.scale = about.reading.columns, about.told.left_out, SCALE
+    columns, left, about.notes.scale = about.reading.columns, about.notes.left_out, SCALE
 
     def read(row: Row) -> Found | InputError | None:
         sides = sides_in(row)
@@ -219,4 +219,4 @@ def _first(row: Row, names: tuple[str, ...] | list[str]) -> object:
 
 
 KNOWN = ("text", "rating", "source", "system", "annotator", "id", "item")
-PAIRS = Export(title=TITLE, looks_like=is_pairs, start=read_pairs, known=KNOWN)
+PAIRS = Export(title=TITLE, looks_like=is_pairs, start=read_pairs, roles=KNOWN)

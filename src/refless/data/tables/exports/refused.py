@@ -24,7 +24,7 @@ BY_GPT4 = Export(
         "give ratings by people, or name the columns and --input-format jsonl, to read them as "
         "rows",
     ),
-    known=(),
+    roles=(),
 )
 MADE_OF_SCORES = Export(
     title="pairs made of scores",
@@ -33,5 +33,5 @@ MADE_OF_SCORES = Export(
         "pairs made of scores (score_chosen), which are GPT-4's in the sets of this form",
         "give choices by people; where yours are, --input-format preference-pairs reads them",
     ),
-    known=(),
+    roles=(),
 )

@@ -21,7 +21,7 @@ from refless.data.tables.exports.format import (
     number_in,
     text_in,
 )
-from refless.data.tables.table import Row
+from refless.data.tables.source import Row
 from refless.files.untrusted import is_file, json_of
 from refless.registry.errors import InputError
 
@@ -38,14 +38,14 @@ def is_records(first: Mapping[str, object]) -> bool:
 
 def read_records(about: About) -> Reader:
     """Reads a record: its fields, and a rating for each response that was submitted."""
-    told, warned = about.told, list[bool]()
-    told.scale = _scale(about)
+    notes, warned = about.notes, list[bool]()
+    notes.scale = _scale(about)
 
     def read(row: Row) -> Found | None:
         nested = isinstance(row.get("fields"), dict)
         if nested and not warned:
             warned.append(True)
-            told.notes.append(
+            notes.sentences.append(
                 "JSON of Argilla does not say which responses are drafts or were discarded: all "
                 "count. Export dataset.records.to_datasets().to_parquet(FILE) to leave them out"
             )
@@ -53,9 +53,9 @@ def read_records(about: About) -> Reader:
         ratings = []
         for name, value, user, status in responses:
             if status not in {None, "submitted"}:
-                told.left_out[f"responses with the status '{status}'"] += 1
+                notes.left_out[f"responses with the status '{status}'"] += 1
             elif isinstance(value, list | dict) or value is None:
-                told.left_out[f"responses to '{name}' that are no single value"] += 1
+                notes.left_out[f"responses to '{name}' that are no single value"] += 1
             else:
                 ratings.append({"rating": value, "dimension": name, "annotator": name_in(user)})
         return Found(record | {"id": name_in(row.get("id"))}, ratings)
@@ -114,9 +114,9 @@ def _scale(about: About) -> Scale | None:
     wanted = about.reading.dimension or next(iter(found), "")
     if wanted in found and (about.reading.dimension or len(found) == 1):
         low, high = found[wanted]
-        about.told.notes.append(f"'{wanted}' goes from {low:g} to {high:g}, as {path} says")
+        about.notes.sentences.append(f"'{wanted}' goes from {low:g} to {high:g}, as {path} says")
         return found[wanted]
-    about.told.notes.append(
+    about.notes.sentences.append(
         "no scale is known; give --scale MIN MAX, or export with dataset.to_disk(FOLDER)"
     )
     return None
@@ -126,5 +126,5 @@ RECORDS = Export(
     title="records of Argilla",
     looks_like=is_records,
     start=read_records,
-    known=("id", "rating", "annotator"),
+    roles=("id", "rating", "annotator"),
 )

@@ -24,9 +24,8 @@ from refless.data.tables.exports.format import (
     text_in,
     texts_in,
 )
-from refless.data.tables.json_values import Values
-from refless.data.tables.streams import ZIP, Place, members_of, opened, starts_with, text_of
-from refless.data.tables.table import Numbered, Row, Table
+from refless.data.tables.source import Numbered, Row, Source
+from refless.data.tables.streams import ZIP, Place, beginning, members_of, opened
 from refless.files.untrusted import check_foreign
 from refless.registry.errors import InputError, MissingExtraError, RefLessError
 
@@ -54,12 +53,13 @@ def header_of(place: Place) -> dict[str, object]:
 
 
 @contextmanager
-def samples(place: Place) -> Iterator[Table]:
+def samples(place: Place) -> Iterator[Source]:
     """A row for each sample, with what its log says of the run."""
-    if not starts_with(place, ZIP):
-        with text_of(place) as text:
-            rows = _samples_of_json(Values(text, place.path))
-            yield Table(columns=(), rows=rows, lines=False)
+    if beginning(place, 4) != ZIP:
+        log = fields_of(place.values[0] if place.values else None)
+        about = {_OF_RUN: log.get(_OF_RUN)}
+        rows = enumerate((fields_of(sample) | about for sample in items(log.get("samples"))), 1)
+        yield Source(rows=rows, lines=False)
         return
     with _members(place) as (packed, names):
         header = next((name for name in HEADERS if name in names), None)
@@ -67,20 +67,7 @@ def samples(place: Place) -> Iterator[Table]:
             remedy = "an .eval file of Inspect has a header.json"
             raise InputError("a zip file that is no log", path=place.path, remedy=remedy)
         run = _json(packed, header, place).get(_OF_RUN)
-        rows = _samples_of_zip(packed, names, run, place)
-        yield Table(columns=(), rows=rows, lines=False)
-
-
-def _samples_of_json(values: Values) -> Iterator[Numbered]:
-    run: object = None
-    for name in values.names():
-        if name != "samples" or values.peek() != "[":
-            value = values.value()
-            run = value if name == _OF_RUN else run
-            continue
-        for number in values.items():
-            sample = values.value()
-            yield number, fields_of(sample) | {_OF_RUN: run}
+        yield Source(rows=_samples_of_zip(packed, names, run, place), lines=False)
 
 
 def _samples_of_zip(
@@ -233,7 +220,7 @@ LOG = Export(
     title="a log of Inspect",
     looks_like=lambda first: is_log(first) or HEADERS[0] in first,
     start=each(read_samples),
-    known=("id", "item", "text", "source", "system", "reference", "rating", "annotator"),
+    roles=("id", "item", "text", "source", "system", "reference", "rating", "annotator"),
     rows=samples,
     header=header_of,
 )

@@ -24,7 +24,7 @@ from refless.data.tables.exports.format import (
     name_in,
     number_in,
 )
-from refless.data.tables.table import Row
+from refless.data.tables.source import Row
 from refless.files.untrusted import is_file, reading
 from refless.registry.errors import InputError, UsageError
 
@@ -46,7 +46,7 @@ def tasks(about: About) -> Reader:
     controls, words = controls_of(about), about.reading.rating_map is not None
 
     def read(task: Row) -> Found | None:
-        data, left = fields_of(task.get("data")), about.told.left_out
+        data, left = fields_of(task.get("data")), about.notes.left_out
         left["drafts"] += len(items(task.get("drafts")))
         ratings = []
         for one in items(task.get("annotations", task.get("completions"))):
@@ -92,7 +92,7 @@ def rows_of_annotations(about: About) -> Reader:
             found = [_rating(one, controls, words=words) for one in results]
             ratings += [one | who for one in found if one is not None]
         if row.get("annotation_id"):  # else a task that nobody has seen
-            about.told.left_out["annotations without a rating"] += not ratings
+            about.notes.left_out["annotations without a rating"] += not ratings
         return Found(record | {"id": name_in(row.get("id"))}, ratings)
 
     return read
@@ -154,9 +154,9 @@ def controls_of(about: About) -> Controls:
         InputError: a configuration that is none, or that has no such name.
         UsageError: no such file.
     """
-    path, wanted, told = about.reading.label_config, about.reading.dimension, about.told
+    path, wanted, notes = about.reading.label_config, about.reading.dimension, about.notes
     if path is None:
-        told.notes.append(
+        notes.sentences.append(
             "the export does not say the scale; give --scale MIN MAX, or --label-config FILE.xml "
             "(Settings, Labeling Interface, Code)"
         )
@@ -166,13 +166,15 @@ def controls_of(about: About) -> Controls:
         wanted = next(iter(controls))
     if (control := controls.get(wanted or "")) is None:
         return controls
-    told.scale = control.scale
+    notes.scale = control.scale
     if control.scale is not None:
         low, high = control.scale
-        told.notes.append(f"'{wanted}' goes from {low:g} to {high:g}, as {path} says")
+        notes.sentences.append(f"'{wanted}' goes from {low:g} to {high:g}, as {path} says")
     if control.choices and not all(map(_NUMBERED.match, control.choices)):
         order = ", ".join(f"'{word}' {n}" for n, word in enumerate(control.choices, 1))
-        told.notes.append(f"choices count in the order of {path}: {order}; else use --rating-map")
+        notes.sentences.append(
+            f"choices count in the order of {path}: {order}; else use --rating-map"
+        )
     return controls
 
 
@@ -216,10 +218,10 @@ def _scale(low: float, high: float) -> Scale | None:
     return (low, high) if low < high < float("inf") else None
 
 
-JSON = Export(title="Label Studio JSON", looks_like=is_json, start=tasks, known=KNOWN)
+JSON = Export(title="Label Studio JSON", looks_like=is_json, start=tasks, roles=KNOWN)
 JSON_MIN = Export(
     title="Label Studio JSON_MIN",
     looks_like=has("annotation_id", "annotator", "lead_time"),
     start=rows_of_annotations,
-    known=KNOWN,
+    roles=KNOWN,
 )

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 from refless.data.tables.exports.format import Export, Found, apart, at, each, said_in, unpacked
-from refless.data.tables.table import Row
+from refless.data.tables.source import Row
 
 _OF_TRACES = ("traceId", "sessionId", "userId", "bookmarked")
 
@@ -37,8 +37,8 @@ def read_traces(row: Row, left: Counter[str]) -> Found | None:
     if (text := said_in(got)) is None:
         left["traces without an output"] += 1
         return None
-    told = {"text": text, "source": said_in(given), "inputs": given, "outputs": got}
-    return Found(record | told, [])
+    columns = {"text": text, "source": said_in(given), "inputs": given, "outputs": got}
+    return Found(record | columns, [])
 
 
 def _is_numbers(cell: object) -> bool:
@@ -50,12 +50,12 @@ SCORES = Export(
     title="scores of Langfuse",
     looks_like=is_scores,
     start=apart("scores of Langfuse", "traces", "traceId", "source ANNOTATION"),
-    known=(),
+    roles=(),
     within="data",
 )
 TRACES = Export(
     title="traces of Langfuse",
     looks_like=is_traces,
     start=each(read_traces),
-    known=("id", "text", "source"),
+    roles=("id", "text", "source"),
 )

@@ -16,7 +16,7 @@ from refless.data.tables.exports.format import (
     said_in,
     unpacked,
 )
-from refless.data.tables.table import Row
+from refless.data.tables.source import Row
 
 
 def read_runs(row: Row, left: Counter[str]) -> Found | None:
@@ -48,11 +48,11 @@ FEEDBACK = Export(
     title="feedback of LangSmith",
     looks_like=has("feedback_source", "key", "run_id"),
     start=apart("feedback of LangSmith", "runs", "run_id", "feedback_source.user_id"),
-    known=(),
+    roles=(),
 )
 RUNS = Export(
     title="runs of LangSmith",
     looks_like=has("id", "run_type", "inputs", "outputs"),
     start=each(read_runs),
-    known=("id", "text", "source", "system"),
+    roles=("id", "text", "source", "system"),
 )

@@ -20,12 +20,12 @@ from refless.data.tables.exports.format import (
     text_in,
     texts_in,
 )
-from refless.data.tables.table import Row
+from refless.data.tables.source import Row
 
 
 def read_samples(about: About) -> Reader:
     """Reads a document's output; the task and the model are known by the names of the file."""
-    path, left = PurePath(about.path), about.told.left_out
+    path, left = PurePath(about.path), about.notes.left_out
     model, task = path.parent.name or None, path.name.removeprefix("samples_").rpartition("_")[0]
     chosen: list[object] = []
 
@@ -33,7 +33,9 @@ def read_samples(about: About) -> Reader:
         way = row.get("filter")
         if not chosen:
             chosen.append(way)
-            about.told.notes.append(f"of each document the output of the filter '{way}' is read")
+            about.notes.sentences.append(
+                f"of each document the output of the filter '{way}' is read"
+            )
         if way != chosen[0]:
             left[f"outputs of the filter '{way}'"] += 1
             return None
@@ -66,5 +68,5 @@ SAMPLES = Export(
     title="samples of lm-evaluation-harness",
     looks_like=has("doc_id", "filtered_resps", "doc_hash"),
     start=read_samples,
-    known=("id", "item", "text", "source", "system", "reference"),
+    roles=("id", "item", "text", "source", "system", "reference"),
 )

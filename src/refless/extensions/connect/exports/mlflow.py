@@ -18,7 +18,7 @@ from refless.data.tables.exports.format import (
     text_in,
     unpacked,
 )
-from refless.data.tables.table import Row
+from refless.data.tables.source import Row
 
 
 def read_traces(row: Row, left: Counter[str]) -> Found | None:
@@ -56,5 +56,5 @@ TRACES = Export(
     title="traces of MLflow",
     looks_like=has("trace_id", "assessments", "request", "response"),
     start=each(read_traces),
-    known=("id", "text", "source", "rating", "annotator"),
+    roles=("id", "text", "source", "rating", "annotator"),
 )

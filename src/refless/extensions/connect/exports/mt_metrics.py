@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from refless.data.tables.exports.format import About, Export, Found, Reader
+from refless.data.tables.source import Numbered, Row, Source
 from refless.data.tables.streams import Place, text_of
-from refless.data.tables.table import Numbered, Row, Table
 from refless.files.untrusted import is_folder, too_large
 from refless.registry.errors import InputError
 
@@ -33,7 +33,7 @@ def folder_of(path: str) -> tuple[Path, str] | None:
 
 
 @contextmanager
-def segments(place: Place) -> Iterator[Table]:
+def segments(place: Place) -> Iterator[Source]:
     """A row for each segment of each system, with its number among all.
 
     Raises:
@@ -46,7 +46,7 @@ def segments(place: Place) -> Iterator[Table]:
     folder, pair = found
     if sum(file.stat().st_size for file in folder.rglob("*")) > place.reading.max_bytes:
         raise too_large(place.path, place.reading.max_bytes)
-    yield Table(columns=(), rows=_rows(place, folder, _pair(folder, pair)), lines=False)
+    yield Source(rows=_rows(place, folder, _pair(folder, pair)), lines=False)
 
 
 def _pair(folder: Path, wanted: str) -> str:
@@ -167,12 +167,12 @@ def _documents(place: Place, file: Path, n: int) -> dict[str, list[str]]:
 
 def read_segments(about: About) -> Reader:
     """Reads a segment: its scores by people are ratings, of a dimension each."""
-    told = about.told
-    told.notes.append("scores of segments are read; MQM errors of single raters are not")
+    notes = about.notes
+    notes.sentences.append("scores of segments are read; MQM errors of single raters are not")
 
     def read(row: Row) -> Found | None:
         if row["text"] is None:
-            told.left_out["segments without a translation"] += 1
+            notes.left_out["segments without a translation"] += 1
             return None
         given: Any = row["ratings"]
         known = [(name, value) for name, value in given.items() if value is not None]
@@ -186,7 +186,7 @@ TEST_SET = Export(
     title="a test set of mt-metrics-eval",
     looks_like=lambda _: False,  # a folder, which its name tells
     start=read_segments,
-    known=("id", "item", "text", "source", "system", "reference", "rating"),
+    roles=("id", "item", "text", "source", "system", "reference", "rating"),
     rows=segments,
     is_folder=lambda path: folder_of(path) is not None,
 )

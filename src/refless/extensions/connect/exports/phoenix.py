@@ -16,7 +16,7 @@ from refless.data.tables.exports.format import (
     said_in,
     unpacked,
 )
-from refless.data.tables.table import Row
+from refless.data.tables.source import Row
 
 
 def is_annotations(first: Mapping[str, object]) -> bool:
@@ -74,13 +74,13 @@ ANNOTATIONS = Export(
     title="annotations of Phoenix",
     looks_like=is_annotations,
     start=apart("annotations of Phoenix", "spans", "span_id", "annotator_kind HUMAN"),
-    known=(),
+    roles=(),
     within="data",
 )
 SPANS = Export(
     title="spans of Phoenix",
     looks_like=is_spans,
     start=each(read_spans),
-    known=("id", "text", "source", "system"),
+    roles=("id", "text", "source", "system"),
     within="data",
 )

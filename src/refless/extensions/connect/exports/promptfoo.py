@@ -5,9 +5,7 @@ that somebody typed has no component, but the result's reason says so. Both over
 the result, so scores are read from the other components alone.
 """
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from typing import TextIO
+from collections.abc import Mapping
 
 from refless.data.tables.exports.format import (
     About,
@@ -21,9 +19,7 @@ from refless.data.tables.exports.format import (
     number_in,
     text_in,
 )
-from refless.data.tables.json_values import Values, first_object, values_in
-from refless.data.tables.streams import Place, head_of, text_of
-from refless.data.tables.table import Numbered, Row, Table
+from refless.data.tables.source import Row
 from refless.registry.errors import InputError
 
 _REFERENCES = {"equals", "similar", "rouge-n", "bleu"}  # assertions that hold a text
@@ -40,48 +36,19 @@ def is_eval(first: Mapping[str, object]) -> bool:
     return "results" in first and ("evalId" in first or at(first["results"], "version") is not None)
 
 
-@contextmanager
-def results(place: Place) -> Iterator[Table]:
-    """A row for each result."""
-    wrapped = "results" in first_object(head_of(place))
-    with text_of(place) as text:
-        rows = _wrapped(text, place.path) if wrapped else _lines(text, place.path)
-        yield Table(columns=(), rows=rows, lines=False)
-
-
-def _lines(text: TextIO, path: str) -> Iterator[Numbered]:
-    return ((number, fields_of(value)) for number, value in values_in(text, path))
-
-
-def _wrapped(text: TextIO, path: str) -> Iterator[Numbered]:
-    """The results within the object of all; those of old versions are refused."""
-    found, values = False, Values(text, path)
-    for name in values.names():
-        if name != "results" or values.peek() != "{":
-            values.value()
-            continue
-        for inner in values.names():
-            if inner != "results" or values.peek() != "[":
-                values.value()
-                continue
-            found = True
-            for number in values.items():
-                yield number, fields_of(values.value())
-    if not found:
-        raise InputError(_OLD, path=path, remedy=_REMEDY)
-
-
 def read_results(about: About) -> Reader:
     """Reads a result: the output, its scores by assertion, and what a person said of it."""
-    told = about.told
-    told.notes.append(
+    notes = about.notes
+    notes.sentences.append(
         "thumbs are 1 and 0; only files of 'promptfoo export eval' hold what was rated afterwards"
     )
 
     def read(result: Row) -> Found | None:
+        if "results" in result:
+            raise InputError(_OLD, path=about.path, remedy=_REMEDY)
         text = text_in(at(result, "response", "output"))
         if text is None:
-            told.left_out["results without an output"] += 1
+            notes.left_out["results without an output"] += 1
             return None
         scores: dict[str, object] = {}
         ratings: list[Row] = []
@@ -96,7 +63,7 @@ def read_results(about: About) -> Reader:
         typed = number_in(at(graded, "score")) if at(graded, "reason") == _BY_HAND else None
         if typed is not None and not ratings:
             ratings.append({"rating": typed})
-        told.left_out["scores of assertions (in scores)"] += len(scores)
+        notes.left_out["scores of assertions (in scores)"] += len(scores)
         prompt, variables = at(result, "prompt", "raw"), fields_of(result.get("vars"))
         place = (name_in(result.get("promptIdx")), name_in(result.get("testIdx")))
         return Found(
@@ -145,6 +112,6 @@ EVAL = Export(
     title="an evaluation of promptfoo",
     looks_like=is_eval,
     start=read_results,
-    known=("id", "item", "text", "source", "system", "reference", "rating"),
-    rows=results,
+    roles=("id", "item", "text", "source", "system", "reference", "rating"),
+    within="results.results",
 )

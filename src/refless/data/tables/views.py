@@ -1,0 +1,299 @@
+"""Rows from anywhere as rated texts, as outputs, as both, or with scores: views of one table."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+import numpy as np
+
+from refless.data.records import Outputs, RatedPool, Texts, as_outputs
+from refless.data.tables.cells import references_of_cells, tokens_of_cells, weights_of_cell
+from refless.data.tables.columns import (
+    BOTH_ROLES,
+    OUTPUT_ROLES,
+    POOL_ROLES,
+    missing,
+    scores_among,
+)
+from refless.data.tables.memory import Rows
+from refless.data.tables.rated import PoolRead, rated_of
+from refless.data.tables.reading import PLAIN, Reading
+from refless.data.tables.table import (
+    NEEDED,
+    Merged,
+    Read,
+    Table,
+    numbers_of,
+    read_parts,
+    read_table,
+)
+from refless.registry.arrays import FloatArray
+from refless.registry.errors import InputError, UsageError
+
+APART = "give the rated texts with --rated"
+NUMBERS = ("logprob", "length")
+T = TypeVar("T", bound=Texts)
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class OutputsRead(Read):
+    """Outputs and what there is to say about how they were read."""
+
+    outputs: Outputs
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class ScoredRead(PoolRead):
+    """Rated texts with scores, and what there is to say about how they were read.
+
+    Attributes:
+        pool: the rated texts, which keep no scores; texts are "" if the files have none.
+        outputs: the same as outputs, with their references and weights if any.
+        scores: by column, [n]; NaN if a cell is blank.
+        numbers: by role (`logprob`, `length`), the same, if there is such a column.
+        labels: [n] values of the label column, or empty.
+        texts: whether the files have texts.
+    """
+
+    outputs: Outputs
+    scores: dict[str, FloatArray]
+    texts: bool
+    numbers: dict[str, FloatArray]
+    labels: tuple[str, ...] = ()
+
+
+def read_pool(rows: Rows, reading: Reading = PLAIN) -> PoolRead:
+    """The rated texts in rows from anywhere; a RatedPool passes through.
+
+    Rows merge into one text on an id or, if an annotator column exists and no id, on task,
+    system, source and text; otherwise one row is one text. Texts keep the order of the rows.
+    Rows without a rating are left out, as long as any row has one.
+
+    Args:
+        rows: files (`-` is standard input), one after the other, a data frame, a mapping of
+            columns or a list of dicts.
+        reading: which column is what, the scale and how to read files.
+
+    Raises:
+        InputError: what docs/errors.md lists, with its place and column.
+        UsageError: settings that cannot be honoured.
+        MissingExtraError: Parquet without pyarrow.
+    """
+    if isinstance(rows, RatedPool):
+        check_made_with(rows, reading)
+        return PoolRead(pool=with_scores(rows, reading.columns.score, "rated texts"))
+    return rated_of(read_table(rows, reading, POOL_ROLES), reading).read
+
+
+def read_outputs(rows: Rows, reading: Reading = PLAIN) -> OutputsRead:
+    """The outputs in rows from anywhere; Outputs pass through, a RatedPool gives its texts.
+
+    Rows with one id and equal contents are one output. Under `skip_bad` a bad row keeps its place
+    with the text "" and `bad` set.
+
+    Args:
+        rows: as for `read_pool`.
+        reading: which column is what and how to read files.
+
+    Raises:
+        InputError, UsageError, MissingExtraError: as `read_pool`.
+    """
+    if isinstance(rows, RatedPool | Outputs):
+        outputs = as_outputs(rows) if isinstance(rows, RatedPool) else rows
+        return OutputsRead(outputs=with_scores(outputs, reading.columns.score, "outputs"))
+    table = read_table(rows, reading, OUTPUT_ROLES)
+    return outputs_of_rows(table, range(len(table)), table.roles.notes)
+
+
+def read_batches(rows: Rows, reading: Reading, size: int) -> Iterator[OutputsRead]:
+    """The outputs, at most so many at a time; nothing is kept from one batch to the next.
+
+    Each row is an output of its own, also if two have one id; without ids rows are counted
+    through all files. Which column is what is decided by the first batch, which has all notes; a
+    column that begins later is refused, as other sizes of batches would read it.
+
+    Raises:
+        InputError, UsageError, MissingExtraError: as `read_outputs`, when the batch is asked for.
+    """
+    n = 0
+    for table in read_parts(rows, reading, OUTPUT_ROLES, size):
+        read = outputs_of_rows(table, range(len(table)), table.roles.notes, apart=True)
+        if "id" not in table.names:
+            ids = tuple(str(n + i) for i in range(1, len(table) + 1))
+            read = replace(read, outputs=replace(read.outputs, ids=ids))
+        n += len(table)
+        yield read
+
+
+def read_both(rows: Rows, reading: Reading = PLAIN) -> tuple[PoolRead, OutputsRead]:
+    """The rated texts among the rows, and as outputs those that nobody has rated.
+
+    A text is rated if any row of it is. Texts without ids are named by the number of their row, so
+    that no id is given twice.
+
+    Args:
+        rows: as for `read_pool`.
+        reading: as for `read_pool`.
+
+    Raises:
+        InputError: as `read_pool` and `read_outputs`; nothing is rated, or everything.
+        UsageError, MissingExtraError: as `read_pool`.
+    """
+    table = read_table(rows, reading, BOTH_ROLES, needed=("text",))
+    if not table.roles.all("rating"):
+        raise missing("rating", [*table.rows.seen], table.rows.name, f", or {APART}")
+    rated = rated_of(table, reading, both=True)
+    if not rated.unrated:
+        remedy = f"leave the rating of texts to estimate blank, or {APART}"
+        found = "every text has a rating, so there is none to estimate"
+        raise InputError(found, path=table.rows.name, remedy=remedy)
+    read = outputs_of_rows(table, rated.unrated, ())
+    if "id" in table.names:
+        return rated.read, read
+    ids, others = ([str(row + 1) for row in rows] for rows in (rated.groups.first, rated.unrated))
+    pool = replace(rated.read.pool, ids=tuple(ids))
+    return replace(rated.read, pool=pool), replace(
+        read, outputs=replace(read.outputs, ids=tuple(others))
+    )
+
+
+def read_scored(
+    rows: Rows, reading: Reading = PLAIN, roles: Sequence[str] = BOTH_ROLES
+) -> ScoredRead:
+    """The rated texts in rows from anywhere with their columns of scores; texts are not needed.
+
+    Rows of one text must agree in their scores. Without a text column an annotator column needs an
+    id column beside it, as nothing else says which rows are one text.
+
+    Raises:
+        InputError, UsageError, MissingExtraError: as `read_pool`; a score that is no number.
+    """
+    if isinstance(rows, RatedPool | Outputs):
+        raise UsageError(f"{type(rows).__name__} has no columns of scores; give rows that have")
+    table = read_table(rows, reading, roles, ("rating",))
+    has_texts = "text" in table.roles.columns
+    if not has_texts and "annotator" in table.names and "id" not in table.names:
+        raise InputError(
+            "there are annotators, but neither texts nor ids to tell which rows are one text",
+            path=table.rows.name,
+            remedy="name a column with --id-column or --text-column",
+        )
+    numbers = {
+        role: numbers_of(table.rows, name)
+        for role in NUMBERS
+        if (name := table.roles.one(role)) is not None
+    }
+    columns = metric_columns(table, range(len(table)))
+    read, groups, _ = rated_of(table, reading, numbers)
+
+    def by_text(column: Sequence[float | None]) -> FloatArray:
+        return np.array([column[row] for row in groups.first], dtype=np.float64)
+
+    pool = read.pool.with_scores(())
+    return ScoredRead(
+        pool=pool,
+        outputs=replace(as_outputs(pool), **_of_texts(columns, groups)),
+        scores={name: by_text(table.scores[name]) for name in table.roles.all("score")},
+        texts=has_texts,
+        numbers={role: by_text(column) for role, column in numbers.items()},
+        labels=table.picked("label", groups),
+        notes=read.notes,
+        skipped=read.skipped,
+        n_skipped=read.n_skipped,
+        group=read.group,
+    )
+
+
+def outputs_of_rows(
+    table: Table, rows: Sequence[int], notes: Sequence[str], *, apart: bool = False
+) -> OutputsRead:
+    """The outputs on some rows, `apart` also those of one id; raises as `read_outputs`."""
+    columns = metric_columns(table, rows)
+    bad = [row for row in rows if row in table.rows.bad]
+    table = _with_place_holders(table, bad) if bad else table
+    groups = table.merged(rows, None if apart else table.names.get("id"), columns)
+    outputs = Outputs(
+        **table.about(groups),
+        **_of_texts(columns, groups),
+        bad=tuple(row in table.rows.bad for row in groups.first) if bad else (),
+    )
+    notes = (*notes, *table.merged_note(groups))
+    summary = table.summary(groups, notes, bad, "kept as empty place holders")
+    return OutputsRead(outputs=outputs, **summary)
+
+
+def metric_columns(table: Table, rows: Sequence[int]) -> dict[str, list[tuple[Any, ...]]]:
+    """[n] what metrics read besides the text, on some rows: references, weights, tokens ..."""
+    columns: dict[str, list[tuple[Any, ...]]] = {}
+    references, weights = table.cells("reference"), table.cells("weight")
+    logprobs, tokens = table.cells("logprobs"), table.cells("tokens")
+    if references:
+        columns["references"] = [()] * len(table)
+    if references and weights:
+        columns["weights"] = [()] * len(table)
+    if logprobs:
+        columns |= {role: [()] * len(table) for role in ("tokens", "logprobs")}
+    for row in rows if columns else ():
+        role = "reference"
+        try:
+            if references:
+                texts = references_of_cells([cells[row] for cells in references])
+                role = "weight"
+                if weights:
+                    columns["weights"][row] = weights_of_cell(weights[0][row], len(texts))
+                columns["references"][row] = texts
+            if logprobs:
+                role = "logprobs"
+                named = tokens[0][row] if tokens else None
+                pair = tokens_of_cells(logprobs[0][row], named)
+                columns["tokens"][row], columns["logprobs"][row] = pair
+        except InputError as fault:
+            table.rows.refuse(row, fault.found, fault.remedy, table.roles.one(role))
+    return columns
+
+
+def _of_texts(columns: dict[str, list[tuple[Any, ...]]], groups: Merged) -> dict[str, Any]:
+    """Columns by row as columns by text."""
+    return {name: tuple(column[row] for row in groups.first) for name, column in columns.items()}
+
+
+def _with_place_holders(table: Table, bad: Sequence[int]) -> Table:
+    """Bad rows without texts; their place stands for an id or item that they lack."""
+    texts = [*table.texts]
+    needed = {role: [*table.names[role]] for role in NEEDED if role in table.names}
+    for row in bad:
+        texts[row] = ""
+        for column in needed.values():
+            place = f"{table.rows.part(row).name}:{table.rows.lines[row]}"
+            column[row] = column[row] or place
+    return replace(table, texts=texts, names={**table.names, **needed})
+
+
+def with_scores(texts: T, names: Sequence[str], noun: str) -> T:
+    """Texts with the scores that flags name, or with all that they have if none do.
+
+    Args:
+        texts: from memory or a saved file; names: of columns, or patterns.
+        noun: what the texts are called.
+
+    Raises:
+        UsageError: texts without any scores.
+        InputError: a name that is none of theirs.
+    """
+    if not names:
+        return texts
+    if not texts.score_names:
+        flags = " ".join(f"--score-column {name}" for name in names)
+        raise UsageError(f"the {noun} keep no scores; make them again with {flags}")
+    return texts.with_scores(scores_among(names, texts.score_names, f"the {noun}"))
+
+
+def check_made_with(pool: RatedPool, reading: Reading, noun: str = "rated pool") -> None:
+    """Raises UsageError if rated texts were made with other settings than are asked for."""
+    if reading.scale is not None and reading.scale != pool.scale:
+        scale = "no --scale" if pool.scale is None else "--scale {:g} {:g}".format(*pool.scale)
+        raise UsageError(f"the {noun} was made with {scale}; leave --scale out, or make another")
+    if reading.aggregate not in {"mean", pool.aggregate}:
+        raise UsageError(f"the {noun} was made with --aggregate {pool.aggregate}; make another")
+    if reading.columns.group is not None:
+        raise UsageError(f"the {noun} has no column '{reading.columns.group}' to group by")
