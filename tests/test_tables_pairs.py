@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from refless.data.choices import are_choices, choices_in, group_numbers
 from refless.data.records import RatedPool
-from refless.data.tables import Columns, Reading, read_outputs, read_pool
-from refless.data.tables.pools import PoolRead
+from refless.data.tables import Columns, PoolRead, Reading, read_outputs, read_pool
 from refless.registry.errors import InputError
 from test_tables_formats import write
 
