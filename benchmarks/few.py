@@ -21,8 +21,8 @@ from rivals import r_squared
 
 from refless.data.records import RatedPool, as_outputs
 from refless.estimators import GaussianProcess
+from refless.evaluation.judges import isotonic, linear
 from refless.evaluation.validation import codes
-from refless.evaluation.versus_judges import isotonic, linear
 from refless.registry.arrays import FloatArray, IntArray
 
 ARTICLES, OTHERS = (3, 5, 10, 20), 30

@@ -22,10 +22,9 @@ from refless.data.human import pool_of
 from refless.data.records import RatedPool, as_outputs
 from refless.estimators import BLEUNeighbors, GaussianProcess
 from refless.estimators.gp.exact import exact
-from refless.evaluation.annotators import columns_of
+from refless.evaluation.annotators import columns_of, versus_annotators
 from refless.evaluation.baselines import baselines, length_only, lengths_of, tfidf
-from refless.evaluation.jackknife import dealt, difference, measured, trial
-from refless.evaluation.versus_annotators import beside_annotators
+from refless.evaluation.jackknife import difference, measured, replicates, split
 from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.correlation import kendall, pearson, spearman
 from refless.stats.errors import mae, mse
@@ -154,12 +153,13 @@ def _ratings(
 
 def promised(pool: RatedPool, groups: IntArray) -> Found:
     """What `validate` says."""
-    deal = dealt(pool, groups)
-    trials = {
-        name: trial(one.tried(pool, groups, deal.blocks)[1], deal)
+    parts = split(pool, groups)
+    methods = {
+        name: one.cross_validated(pool, groups, parts.blocks)[1]
         for name, one in (("gp", GaussianProcess(threads=1)), ("mean", weighted_mean()))
     }
-    trials |= {name: trial(one, deal) for name, one in baselines(pool, groups, deal.blocks).items()}
+    methods |= baselines(pool, groups, parts.blocks)
+    trials = {name: replicates(method, parts) for name, method in methods.items()}
     found: Found = {}
     for name in ("gp", "mean"):
         for measure in ("spearman", "pearson", "kendall", *ERRORS):
@@ -173,7 +173,7 @@ def promised(pool: RatedPool, groups: IntArray) -> Found:
     for other in ("constant", "TF-IDF ridge"):
         gap = difference("mse", trials[other], trials["gp"])
         found[f"mse, {other} - gp"] = (gap.value, *gap.interval)
-    beside = beside_annotators(pool, trials["gp"])
+    beside = versus_annotators(pool, trials["gp"])
     if beside is not None:
         value = beside.estimator - beside.annotator
         found["spearman, gp - annotator"] = (value, *beside.difference_interval)

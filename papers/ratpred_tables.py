@@ -11,8 +11,7 @@ import numpy as np
 from ratpred_data import Rated, Split
 from ratpred_runs import Result, Run
 
-from refless.estimators.scorer import Held
-from refless.evaluation.jackknife import PARTS, Deal, Trial
+from refless.evaluation import jackknife
 from refless.evaluation.reranking import reranking
 from refless.evaluation.validation import codes
 from refless.extensions.ratpred.model import Range
@@ -198,9 +197,14 @@ def choosing(row: Row, human: FloatArray, sources: Sequence[str]) -> dict[str, A
     are.
     """
     groups = codes(sources)
-    parts = min(PARTS, int(groups.max()) + 1)
-    deal = Deal(human=human, groups=groups, blocks=groups, part=groups % parts + 1, parts=parts)
-    several = [reranking(sources, Trial(deal, (Held(run, run),))) for run in row.shown()]
+    parts, fixed = min(jackknife.PARTS, int(groups.max()) + 1), np.zeros((0, 2, len(human)))
+    split = jackknife.Split(
+        human=human, groups=groups, blocks=groups, part=groups % parts + 1, parts=parts
+    )
+    several = [
+        reranking(sources, jackknife.Replicates(split, np.array([[run, run]]), fixed))
+        for run in row.shown()
+    ]
     found = [one for one in several if one is not None]
     return {
         "sources": found[0].n,

@@ -9,13 +9,13 @@ import pytest
 
 import refless
 from command_line import Ran, headlines, jsonl, run, too_wide
-from refless.commands.validate.leaderboard import recommendation
-from refless.commands.validate.scores import said
+from fixed_estimates import fixed
+from refless.commands.validate.findings import judge_lines
+from refless.commands.validate.verdict import recommendation
 from refless.evaluation.differences import Difference
-from refless.evaluation.leaderboard import SideBySide, side_by_side
-from refless.evaluation.versus_judges import BesideScores
+from refless.evaluation.judges import VersusJudges
+from refless.evaluation.leaderboard import Leaderboard, against
 from refless.registry.arrays import FloatArray
-from trials import fixed
 
 SCALE = ("--scale", 1, 5)
 JUDGES = ("--score-column", "judge", "--score-column", "deaf")
@@ -167,9 +167,8 @@ def test_a_judge_that_does_better_is_the_one_to_use() -> None:
         (human + 20 * noise, ahead),
         (human + 40 * noise, "Gp agrees with people"),
     ):
-        trials = {"gp": fixed(human, human + 20 * noise[::-1]), "gpt4 alone": fixed(human, judge)}
-        names = ("gpt4 alone",)
-        table = side_by_side(trials, reference="gp", baselines=names, scores=names)
+        estimators = {"gp": fixed(human, human + 20 * noise[::-1])}
+        table = against(estimators, {"gpt4 alone": fixed(human, judge)}, {}, "gp")
         assert wanted in recommendation(table)
 
 
@@ -218,7 +217,7 @@ def test_sentences(
 ) -> None:
     """Better is said only where the interval leaves out 0."""
     found = beside(columns, (0.2, *texts_add), (0.1, *scores_add))
-    for sentence, part in zip(said(found, compared(HUMAN)), wanted, strict=True):
+    for sentence, part in zip(judge_lines(found, compared(HUMAN)), wanted, strict=True):
         assert part in sentence
         assert "Spearman 1.000 against 1.000, difference 0." in sentence
 
@@ -228,13 +227,13 @@ HUMAN, NAN = np.arange(30.0), float("nan")
 
 def beside(
     columns: tuple[str, ...], texts_add: tuple[float, ...], scores_add: tuple[float, ...]
-) -> BesideScores:
+) -> VersusJudges:
     """Differences with their intervals."""
     texts, scores = (
         Difference(measure="spearman", value=value, interval=(low, high))
         for value, low, high in (texts_add, scores_add)
     )
-    return BesideScores(
+    return VersusJudges(
         columns=columns,
         both="both",
         texts="texts",
@@ -244,11 +243,11 @@ def beside(
     )
 
 
-def compared(judge: FloatArray) -> SideBySide:
+def compared(judge: FloatArray) -> Leaderboard:
     """Both, the texts and a judge that says this."""
     predicted = {"both": HUMAN, "texts": HUMAN, "gpt4 alone": judge}
     trials = {name: fixed(HUMAN, values) for name, values in predicted.items()}
-    return side_by_side(trials, reference="both")
+    return against(trials, {}, {}, "both")
 
 
 @pytest.mark.parametrize(
@@ -262,7 +261,7 @@ def compared(judge: FloatArray) -> SideBySide:
 def test_without_a_difference(judge: FloatArray, value: float, wanted: str) -> None:
     """What is undefined is not called unclear, and the sentence says why it is."""
     found = beside(("gpt4",), (value, NAN, NAN), (0.0, 0.0, 0.0))
-    first, second = said(found, compared(judge))
+    first, second = judge_lines(found, compared(judge))
     assert first == f"The texts cannot be compared {wanted}"
     assert second.startswith("Beside the texts 'gpt4' adds nothing that can be shown")
 
@@ -270,7 +269,7 @@ def test_without_a_difference(judge: FloatArray, value: float, wanted: str) -> N
 def test_a_difference_on_fewer_texts() -> None:
     """Where one of them is silent on some texts, the sentence says of which texts it is."""
     judge = np.where(HUMAN < 5, NAN, HUMAN)
-    first, second = said(beside(("gpt4",), (0.2, *SHOWN), (0.1, *SHOWN)), compared(judge))
+    first, second = judge_lines(beside(("gpt4",), (0.2, *SHOWN), (0.1, *SHOWN)), compared(judge))
     assert "difference on the texts that both have 0.200 [0.100, 0.300]" in first
     assert "difference 0.100 [0.100, 0.300]" in second
 

@@ -18,8 +18,8 @@ from refless.estimators import Estimator, estimator_of
 from refless.estimators.gp.data import folds_in, folds_of
 from refless.estimators.protocol import subsampled, whole
 from refless.evaluation import baselines
+from refless.evaluation.judges import judges
 from refless.evaluation.validation import codes, group_labels
-from refless.evaluation.versus_judges import tried_scores
 from refless.registry.arrays import FloatArray, IntArray
 
 LEAST = 1e-12  # of the scale, which is 1 wide: what rounding may do
@@ -111,7 +111,7 @@ def by(spec: str, **more: Any) -> Held:
     model: Estimator = estimator_of(spec).set_params(**more)
 
     def held(pool: RatedPool, groups: IntArray) -> FloatArray:
-        tried = model.tried(pool, groups, folds_in(pool, groups, 10))[1].held
+        tried = model.cross_validated(pool, groups, folds_in(pool, groups, 10))[1].estimates
         return np.stack([model.held_out(pool, groups).values, *tried], axis=1)
 
     return held
@@ -127,8 +127,8 @@ def twice_judged(pool: RatedPool) -> RatedPool:
 def by_baselines(pool: RatedPool, groups: IntArray) -> FloatArray:
     """[n, 2 baselines] each without its group, and without its block."""
     blocks = folds_in(pool, groups, 5)
-    found = baselines.baselines(pool, groups, blocks) | tried_scores(twice_judged(pool), blocks)
-    return np.stack([column for one in found.values() for column in one.held], axis=1)
+    found = baselines.baselines(pool, groups, blocks) | judges(twice_judged(pool), blocks)
+    return np.stack([column for one in found.values() for column in one.estimates], axis=1)
 
 
 # As it was found: copies sorted by rating, so that a copy's fold depended on its own rating.

@@ -6,6 +6,7 @@ import json
 import math
 import os
 import re
+from dataclasses import replace
 from html import unescape
 from html.parser import HTMLParser
 from itertools import pairwise
@@ -16,13 +17,12 @@ import pytest
 
 from command_line import headlines, jsonl, output_rows, rated_rows, run
 from refless.commands.meta.result import nearest_to_people
+from refless.commands.validate.document import scatter_section
 from refless.commands.validate.run import validate
-from refless.commands.validate.texts import scatter_section
 from refless.data.human import pool_of
 from refless.data.records import RatedPool
 from refless.estimators import BLEUNeighbors, Scorer
-from refless.evaluation.given_scores import given
-from refless.evaluation.jackknife import dealt, trial
+from refless.evaluation.jackknife import split
 from refless.evaluation.meta import Agreeing, Level
 from refless.evaluation.validation import Validation, validation
 from refless.report.document import Document, Figure, Section, Table
@@ -310,9 +310,9 @@ def test_published_pool(tmp_path: Path) -> None:
 
 
 def validated(pool: RatedPool, scorer: Scorer) -> Validation:
-    deal = dealt(pool, np.arange(len(pool)))
-    estimates, tried = scorer.tried(pool, deal.groups, deal.blocks)
-    return validation(pool, estimates, trial(tried, deal), pool.ids, scorer.signature())
+    parts = split(pool, np.arange(len(pool)))
+    method = scorer.cross_validated(pool, parts.groups, parts.blocks)
+    return validation(pool, parts, {scorer.title: method}, pool.ids)
 
 
 def test_size_for_two_thousand_long_texts() -> None:
@@ -368,8 +368,8 @@ def test_different_axes_are_told_only_where_they_differ() -> None:
     """Estimates that are the ratings: both axes are the same, and nothing is said of their ends."""
     pool = pool_of([f"text {i}" for i in range(30)], [i % 5 for i in range(30)])
     for values, said in ((pool.human, False), (pool.human / 2 + 1, True)):
-        scores = given(pool.ids, values, "scores")
-        found = validated(pool, scores)
+        found = validated(pool, BLEUNeighbors())
+        found = replace(found, estimates=replace(found.estimates, values=values))
         places = {i: i for i in range(30)}
         (figure,) = scatter_section(found, places, 0).figures
         assert ("The axes have different ends" in figure.caption) == said

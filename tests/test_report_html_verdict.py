@@ -10,12 +10,15 @@ import pytest
 from refless.commands.score.document import mean_sentence
 from refless.commands.score.document import verdict as worth
 from refless.commands.validate.verdict import Grounds, grounds_of, notes, standing, verdict
+from refless.data.records import Estimates, RatedPool
 from refless.data.simulate import simulate
+from refless.estimators.scorer import CrossValidated
 from refless.evaluation.annotators import Annotator, Annotators, annotator_interval
-from refless.evaluation.given_scores import given
-from refless.evaluation.jackknife import dealt, trial
+from refless.evaluation.jackknife import split
 from refless.evaluation.scoring import Mean
-from refless.evaluation.validation import validation
+from refless.evaluation.validation import Validation, validation
+from refless.registry.arrays import FloatArray
+from refless.registry.signature import Signature
 
 LEVEL = Grounds(
     estimator="BLEU Neighbors",
@@ -177,18 +180,33 @@ def test_notes_say_what_speaks_against_it() -> None:
     assert notes(replace(ALONE, spearman=math.nan))[0].endswith("mean rating is undefined.")
 
 
+SIGNATURE = Signature("scores").plus(seed=0)
+
+
+def validated(pool: RatedPool, values: FloatArray) -> Validation:
+    """Of estimates that learned nothing."""
+    parts = split(pool, np.arange(len(pool)))
+    nothing = np.full(len(pool), math.nan)
+    estimates = Estimates(
+        ids=pool.ids,
+        values=values,
+        reasons=("",) * len(pool),
+        support=np.zeros(len(pool), dtype=np.int64),
+        low=nothing,
+        high=nothing,
+    )
+    method = CrossValidated(np.stack([values, values]))
+    return validation(pool, parts, {"scores": (estimates, method)}, pool.ids)
+
+
 def test_length_loses_the_same_parts() -> None:
     """Scores that follow length: their difference is known far better than either of the two."""
     rng = np.random.default_rng(0)
     pool = simulate(120, seed=1).pool
     noisy = pool.human + rng.normal(scale=0.4, size=120)
     texts = tuple("w" * round(400 + 200 * value) for value in noisy)
-    scores = given(pool.ids, noisy + rng.normal(scale=0.05, size=120), "scores")
-    pool = replace(pool, texts=texts)
-    deal = dealt(pool, np.arange(120))
-    estimates, tried = scores.tried(pool, deal.groups, deal.blocks)
-    found = validation(pool, estimates, trial(tried, deal), pool.ids, scores.signature())
-    low, high = grounds_of(found).length_interval
+    found = validated(replace(pool, texts=texts), noisy + rng.normal(scale=0.05, size=120))
+    low, high = grounds_of(found, SIGNATURE).length_interval
     alone = found.estimator.spearman_interval
     assert (low, high) == found.differences["length_only"].interval
     assert 0 < high - low < 0.5 * (alone[1] - alone[0])
@@ -199,11 +217,7 @@ def test_two_annotators_have_no_interval(n: int, known: bool) -> None:
     """Each has the same correlation, that with the other, which says nothing of other people."""
     pool = simulate(40, annotators=n, raters_per_text=n).pool
     noisy = pool.human + np.random.default_rng(0).normal(scale=0.2, size=40)
-    scores, deal = given(pool.ids, noisy, "scores"), dealt(pool, np.arange(40))
-    estimates, tried = scores.tried(pool, deal.groups, deal.blocks)
-    found = grounds_of(
-        validation(pool, estimates, trial(tried, deal), pool.ids, scores.signature())
-    )
+    found = grounds_of(validated(pool, noisy), SIGNATURE)
     assert found.annotator > 0
     assert not math.isnan(found.paired_interval[0])
     assert math.isnan(found.annotator_interval[0]) != known

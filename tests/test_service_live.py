@@ -395,7 +395,7 @@ def test_intervals_hold_at_any_look_if_differences_are_skewed(kind: str) -> None
 
 def test_alike_raters_are_seldom_called_odd() -> None:
     """Four raters alike, looked at after 20, 40 ... 320 ratings: any sentence in at most 5 %."""
-    from refless.commands.validate.drift import drifted
+    from refless.commands.validate.findings import drift_lines
     from refless.data.tables import Reading, read_pool
     from refless.evaluation.drift import drift
     from refless.extensions.serve.analysis_worker import corrected
@@ -414,6 +414,6 @@ def test_alike_raters_are_seldom_called_odd() -> None:
             pool = read_pool(rows[:n], Reading(scale=(1, 5))).pool
             nothing = np.full(len(pool), 0.5)
             told = drift(pool, nothing, np.arange(len(pool)))
-            said += drifted(corrected(told), pool.scale)
+            said += drift_lines(corrected(told), pool.scale)
         called += bool(said)
     assert called <= 0.05 * runs

@@ -1,7 +1,6 @@
 """Closed-form baselines against refits without each group."""
 
 from dataclasses import replace
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -10,9 +9,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from refless.data.simulate import simulate
-from refless.estimators.gp.data import folds_of
 from refless.evaluation import baselines
-from refless.evaluation.baselines import WORDS, constant, length_only, tfidf
+from refless.evaluation.baselines import constant, length_only, tfidf
 
 BASELINES = {
     "constant": lambda human, _lengths, groups: constant(human, groups),
@@ -86,17 +84,6 @@ def test_length_reads_a_planted_line():
     assert length_only(human, lengths, np.arange(5)) == pytest.approx(human)
 
 
-@given(st.lists(st.text(alphabet="ab ", max_size=15), max_size=5))
-def test_things_are_numbered_as_they_appear(texts: list[str]) -> None:
-    """Words and then pairs of words of one text after the other; by hand, with a dict."""
-    place: dict[str, int] = {}
-    rows = [WORDS.findall(text) for text in texts]
-    rows = [[*row, *map(" ".join, pairwise(row))] for row in rows]
-    wanted = [place.setdefault(thing, len(place)) for row in rows for thing in row]
-    columns, starts = baselines._columns(texts)
-    assert (columns.tolist(), np.diff(starts).tolist()) == (wanted, [len(row) for row in rows])
-
-
 def test_tfidf_is_scikit_learns() -> None:
     """The same products of rows as TfidfVectorizer with pairs of words."""
     from sklearn.feature_extraction.text import TfidfVectorizer
@@ -116,8 +103,9 @@ def test_ridge_is_scikit_learns(monkeypatch: pytest.MonkeyPatch, most_exact: int
     pool = simulate(90, seed=4).pool
     groups = np.arange(90) // 3
     rows = np.hstack([tfidf(pool.texts).toarray(), tfidf(pool.sources).toarray()])
-    found = baselines.tfidf_ridge(pool.texts, pool.sources, pool.human, groups)
-    held = groups if most_exact else folds_of(groups, baselines.FOLDS)
+    blocks = groups % 10
+    found = baselines.baselines(pool, groups, blocks)["TF-IDF + sources"].estimates[0]
+    held = groups if most_exact else blocks % baselines.FOLDS
     for label in np.unique(held)[:6]:
         inside = held == label
         model = Ridge(alpha=1.0, solver="cholesky").fit(rows[~inside], pool.human[~inside])
@@ -126,7 +114,9 @@ def test_ridge_is_scikit_learns(monkeypatch: pytest.MonkeyPatch, most_exact: int
 
 def test_ridge_with_one_group_has_nothing_to_learn_from() -> None:
     pool = simulate(10, seed=1).pool
-    assert np.isnan(baselines.tfidf_ridge(pool.texts, (), pool.human, np.zeros(10, np.int64))).all()
+    nothing = np.zeros(10, np.int64)
+    ridge = baselines.baselines(pool, nothing, nothing)["TF-IDF ridge"]
+    assert np.isnan(ridge.estimates).all()
 
 
 def test_ridges_with_and_without_sources() -> None:
@@ -135,10 +125,10 @@ def test_ridges_with_and_without_sources() -> None:
     groups = np.arange(60)
     both = baselines.baselines(pool, groups, groups % 5)
     names = ["TF-IDF ridge", "TF-IDF + sources", "the system's name", "length", "constant"]
+    names.append("the source's name")  # no rival
     assert [*both] == names
-    alone = baselines.tfidf_ridge(pool.texts, (), pool.human, groups)
-    assert_allclose(both["TF-IDF ridge"].held.alone, alone, atol=1e-12)
-    assert not np.allclose(both["TF-IDF + sources"].held.alone, alone)
+    alone = both["TF-IDF ridge"].estimates[0]
+    assert not np.allclose(both["TF-IDF + sources"].estimates[0], alone)
     bare = baselines.baselines(replace(pool, sources=(), systems=()), groups, groups % 5)
     assert [*bare] == ["TF-IDF ridge", "length", "constant"]
 
@@ -150,7 +140,7 @@ def test_order_of_rows_changes_no_baseline() -> None:
     found = baselines.baselines(pool, groups, groups % 5)
     moved = baselines.baselines(pool.take(rows), groups[rows], groups[rows] % 5)
     for name, one in found.items():
-        for column, other in zip(one.held, moved[name].held, strict=True):
+        for column, other in zip(one.estimates, moved[name].estimates, strict=True):
             assert_array_equal(column[rows], other)
 
 
@@ -158,14 +148,14 @@ def test_the_systems_name_is_a_baseline_where_it_is_known_of_others() -> None:
     """The mean rating of the same system, else of all; none where systems are held out whole."""
     pool = simulate(60, seed=5).pool
     alone = np.arange(60)
-    found = baselines.baselines(pool, alone, alone % 5)["the system's name"].held.alone
+    found = baselines.baselines(pool, alone, alone % 5)["the system's name"].estimates[0]
     names = np.array(pool.systems)
     for i in range(60):
         others = (names == names[i]) & (alone != i)
         assert found[i] == pytest.approx(pool.human[others].mean())
     one_apart = ("other", *["same"] * 59)
     single = baselines.baselines(replace(pool, systems=one_apart), alone, alone % 5)
-    assert single["the system's name"].held.alone[0] == pytest.approx(pool.human[1:].mean())
+    assert single["the system's name"].estimates[0][0] == pytest.approx(pool.human[1:].mean())
     whole = np.unique(names, return_inverse=True)[1]
     assert "the system's name" not in baselines.baselines(pool, whole, whole % 5)
     same = replace(pool, systems=("same",) * 60)

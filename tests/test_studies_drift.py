@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from command_line import headlines, jsonl, run
-from refless.commands.validate.drift import drift_sections, drifted
+from refless.commands.validate.findings import drift_lines, drift_sections
 from refless.data.records import RatedPool, Ratings
 from refless.data.tables import Reading, read_pool
 from refless.evaluation.drift import Drift, _slots, drift
@@ -132,7 +132,7 @@ def test_nulls(alike: bool) -> None:
         if not alike:
             values = values + rng.normal(0, 0.5, values.shape[1])
         pool = pool_of(values, times_of(rng, values, blocks=not alike))
-        said.append(drifted(studied(pool, quality), (1, 5)))
+        said.append(drift_lines(studied(pool, quality), (1, 5)))
     for start in (FOLLOW, HIGHER) if alike else ():
         assert sum(any(line.startswith(start) for line in lines) for lines in said) <= 0.05 * RUNS
     for part in ("change over time", "over time"):
@@ -180,11 +180,11 @@ def test_what_is_there_is_said(change, start: str) -> None:
     when = times_of(rng, values, blocks=False)
     changed = change(values, rng, when)
     pool = pool_of(changed, when)
-    lines = drifted(studied(pool, quality), None)
+    lines = drift_lines(studied(pool, quality), None)
     (line,) = (line for line in lines if line.startswith(start))
     assert start == OVER or "w2 (" in line
     assert change is not constant or "w2 (one number), of 6 raters. In brackets" in line
-    (section,) = drift_sections(studied(pool, quality), None, whole=True)
+    (section,) = drift_sections(studied(pool, quality), None, table=True)
     assert section.table is not None
     assert len(section.table.rows) == 6
     assert len(section.table.header) == 11
@@ -195,7 +195,7 @@ def test_of_two_raters_nobody_follows_less() -> None:
     values = np.array([[float(i % 5), 2.0] for i in range(300)])
     found = studied(pool_of(values))
     assert found.raters[1].follows_p < 0.01
-    assert drifted(found, None) == ()
+    assert drift_lines(found, None) == ()
 
 
 def test_what_is_tested_is_what_is_printed() -> None:
@@ -209,7 +209,7 @@ def test_what_is_tested_is_what_is_printed() -> None:
     mean = values.mean(axis=1)
     slope = np.polyfit(mean, values[:, 2], 1)[0]
     assert found.raters[2].follows == pytest.approx(slope)
-    assert drifted(found, None)[0].startswith(
+    assert drift_lines(found, None)[0].startswith(
         f"{FOLLOW} than the others to tell texts apart: w2 ({slope:.2f}), of 6 raters."
     )
 
@@ -224,7 +224,7 @@ def test_errors_drift() -> None:
     assert (found.raters, found.over_time) == ((), None)
     assert found.errors is not None
     assert found.errors.change == pytest.approx(-1, abs=0.2)
-    assert [line.startswith(BESIDE) for line in drifted(found, None)] == [True]
+    assert [line.startswith(BESIDE) for line in drift_lines(found, None)] == [True]
 
 
 def test_order_changes_nothing() -> None:

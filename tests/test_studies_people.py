@@ -1,4 +1,4 @@
-"""Annotators left out of their own rating, their agreement, and the alternative annotator test."""
+"""Annotators left out of their own rating, and their agreement."""
 
 import os
 from dataclasses import replace
@@ -12,8 +12,6 @@ from refless.data.human import pool_of
 from refless.data.records import RatedPool
 from refless.data.simulate import simulate
 from refless.data.tables import Reading, read_pool
-from refless.estimators import GaussianProcess
-from refless.evaluation.alternative import alternative_test
 from refless.evaluation.annotators import annotators
 from refless.evaluation.rater_agreement import rater_agreement
 from test_studies_annotators import pool_from
@@ -104,62 +102,3 @@ def test_no_agreement_without_second_ratings() -> None:
     found = rater_agreement(pool_of(["a", "b"], [1, 2]))
     assert found.undefined == "no text has two ratings"
     assert np.isnan(found.alpha_interval)
-
-
-def slow_alternative(pool, predicted, epsilon):
-    """The authors' procedure (nitaytech/AltTest), with loops and scipy's t-test."""
-    table = np.full((len(pool.ratings.annotators), len(pool)), np.nan)
-    table[pool.ratings.annotator, pool.ratings.text] = (pool.ratings.values - 1) / 4
-    p_values, advantages = [], []
-    for who in range(len(table)):
-        gaps, wins = [], []
-        for text in np.flatnonzero(~np.isnan(table[who])):
-            others = np.delete(table[:, text], who)
-            others = others[~np.isnan(others)]
-            mine = np.sqrt(np.mean((predicted[text] - others) ** 2))
-            theirs = np.sqrt(np.mean((table[who, text] - others) ** 2))
-            wins.append(mine <= theirs + 1e-9)
-            gaps.append(float(theirs <= mine + 1e-9) - float(mine <= theirs + 1e-9))
-        p_values.append(stats.ttest_1samp(gaps, epsilon, alternative="less").pvalue)
-        advantages.append(np.mean(wins))
-    rejected = stats.false_discovery_control(p_values, method="by") < 0.05
-    return rejected.mean(), np.mean(advantages)
-
-
-@pytest.mark.parametrize("epsilon", [0.0, 0.1, 0.3])
-def test_alternative_against_plain_loops(epsilon) -> None:
-    """Winning rate and advantage probability, for an estimator and for the pool's mean."""
-    pool = simulate(120, seed=2, annotators=4, raters_per_text=3).pool
-    for predicted in (GaussianProcess().held_out(pool).values, np.full(120, pool.human.mean())):
-        found = alternative_test(pool, predicted, epsilon=epsilon)
-        rate, advantage = slow_alternative(pool, predicted, epsilon)
-        assert found.winning_rate == pytest.approx(rate)
-        assert found.advantage == pytest.approx(advantage)
-        assert found.passed == (rate >= 0.5)
-
-
-@pytest.mark.parametrize(("unit", "start"), [(1000.0, 0.0), (1e-7, 0.0), (1.0, 1e4), (250.0, -1e3)])
-def test_units_break_no_tie(unit: float, start: float) -> None:
-    """Predictions that are some rater's own tie often; whatever the scale, as often."""
-    rng = np.random.default_rng(3)
-    steps = rng.integers(0, 8, (302, 4)) / 7
-
-    def contests(unit: float, start: float) -> list[tuple[float, float]]:
-        pool = pool_of(
-            [f"t{i}" for i in range(302)], start + unit * steps, annotators=["a", "b", "c", "d"]
-        )
-        found = alternative_test(pool, start + unit * steps[:, 0])
-        return [(one.advantage, one.p) for one in found.contests]
-
-    for one, other in zip(contests(unit, start), contests(1.0, 0.0), strict=True):
-        assert one == pytest.approx(other, abs=1e-12)
-
-
-def test_alternative_undefined() -> None:
-    """Too few texts, or nobody named: no answer, and why."""
-    pool = simulate(20, seed=2, annotators=4, raters_per_text=3).pool
-    found = alternative_test(pool, pool.human)
-    assert found.passed is None
-    assert "fewer than two annotators" in found.undefined
-    unnamed = alternative_test(pool_of(["a", "b"], [1, 2]), np.array([1.0, 2.0]))
-    assert "do not name" in unnamed.undefined

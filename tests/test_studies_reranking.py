@@ -8,11 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refless.estimators.scorer import Held
-from refless.evaluation.jackknife import Trial
+from fixed_estimates import fixed, split_of
+from refless.evaluation.jackknife import Replicates
 from refless.evaluation.reranking import Reranking, reranking, several
 from refless.stats.intervals import student
-from trials import deal_of, fixed
 
 
 def choose(
@@ -44,10 +43,11 @@ def test_the_interval_knows_what_taught_the_estimates() -> None:
     anew both say 1, which adds nothing to it, or as the test does, which adds nothing either.
     """
     human, values = np.array([1.0, 3.0, 2.0, 4.0]), np.array([0.0, 1.0, 1.0, 0.0])
-    deal = deal_of(human, np.array([0, 0, 1, 1]), parts=2)
-    right, same = Held(human, human), Held(values, values)
+    deal = split_of(human, np.array([0, 0, 1, 1]), parts=2)
+    right, same = np.stack([human, human]), np.stack([values, values])
     for others in ((), (right, right), (same, same)):
-        found = reranking(list("aabb"), Trial(deal, (same, *others)))
+        method = Replicates(deal, np.stack([same, *others]), np.zeros((0, 2, 4)))
+        found = reranking(list("aabb"), method)
         assert found is not None
         assert (found.gain, found.share) == (0.0, 0.0)
         half = student(1)

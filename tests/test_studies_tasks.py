@@ -9,8 +9,8 @@ from refless.data.records import as_outputs
 from refless.data.simulate import simulate
 from refless.estimators import BLEUNeighbors, GaussianProcess
 from refless.evaluation.held_out import agreement
-from refless.evaluation.judging import across, beside
 from refless.extensions.papers.easy_texts import easy_texts
+from refless.extensions.papers.judging import across, beside
 from refless.extensions.papers.transfer import by_task, transfer
 from refless.registry.errors import UsageError
 from refless.registry.signature import Signature

@@ -6,9 +6,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from refless.commands.validate.run import validate
 from refless.data.simulate import simulate
 from refless.estimators import BLEUNeighbors
-from refless.evaluation.jackknife import dealt, trial
+from refless.evaluation.jackknife import split
 from refless.evaluation.validation import Validation, codes, group_labels, validation
 from refless.registry.errors import UsageError
 
@@ -20,10 +21,9 @@ POOL = simulate(60, seed=3).pool
 def validated(pool: RatedPool, group: str = "id") -> Validation:
     estimator = BLEUNeighbors()
     labels = group_labels(pool, group)
-    deal = dealt(pool, codes(labels))
-    estimates, tried = estimator.tried(pool, deal.groups, deal.blocks)
-    one = trial(tried, deal)
-    return validation(pool, estimates, one, labels, estimator.signature(), group=group)
+    parts = split(pool, codes(labels))
+    estimates = estimator.cross_validated(pool, parts.groups, parts.blocks)
+    return validation(pool, parts, {"it": estimates}, labels, group=group)
 
 
 def test_codes_are_numbers_from_zero() -> None:
@@ -62,7 +62,7 @@ def test_agreement_is_that_of_the_estimates() -> None:
 
 def test_the_signature_says_how() -> None:
     """What was held out, what intervals rest on, and the seed."""
-    signature = validated(POOL, "system").signature
+    signature = validate(POOL, estimator="bleu-neighbors", group="system").signature
     assert signature.get("heldout") == "system"
     assert signature.get("ci") == "jack-3-raters"  # three systems, annotators who are named
     assert signature.get("seed") == "0"

@@ -13,7 +13,7 @@ from refless.data.records import Estimates, Outputs, RatedPool
 from refless.data.tables import check_made_with
 from refless.estimators import ESTIMATORS, Estimator, estimator_of, held_out
 from refless.estimators.saved import Saved, opened
-from refless.estimators.scorer import Tried
+from refless.estimators.scorer import CrossValidated
 from refless.files.arrays import check_ending
 from refless.files.writing import check_writable
 from refless.metrics.references import Metric, metric_of
@@ -126,12 +126,12 @@ def held_out_of(estimator: Estimator, pool: RatedPool, groups: IntArray | None =
         return held_out(estimator, pool, groups)
 
 
-def tried_of(
+def cross_validated(
     estimator: Estimator, pool: RatedPool, groups: IntArray, blocks: IntArray
-) -> tuple[Estimates, Tried]:
+) -> tuple[Estimates, CrossValidated]:
     """The same, and what they would be of a part of the pool; blocks are folds of whole groups."""
     with shown(estimator, f"holding out each text: {estimator.title}"):
-        return estimator.tried(pool, groups, blocks)
+        return estimator.cross_validated(pool, groups, blocks)
 
 
 def metrics_of(specs: Names) -> dict[str, Metric]:

@@ -355,3 +355,10 @@ def fingerprint(pool: RatedPool) -> str:
         digest.update(numbers.tobytes())
     digest.update(ratings.values[order].astype("<f8").tobytes())
     return digest.hexdigest()[:12]
+
+
+def cells_of(ratings: Ratings, n: int) -> tuple[Ratings, IntArray, IntArray]:
+    """Ratings regrouped so that each pair of annotator and text is one; who and which, sorted."""
+    pairs, cell = np.unique(ratings.annotator * n + ratings.text, return_inverse=True)
+    regrouped = Ratings(text=cell, annotator=ratings.annotator, values=ratings.values)
+    return regrouped, pairs // n, pairs % n

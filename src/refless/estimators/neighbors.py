@@ -34,7 +34,7 @@ from refless.estimators.protocol import (
     subsampled,
     whole,
 )
-from refless.estimators.scorer import Comparison, Held, Sweep, Tried, Within
+from refless.estimators.scorer import Comparison, CrossValidated, Sweep, Within
 from refless.metrics.kernels import KERNELS, Kernel, kernel_of
 from refless.metrics.kernels.bleu import BleuStar
 from refless.metrics.matching import hold_out
@@ -259,13 +259,16 @@ class BLEUNeighbors(Estimator):
             settings={"tau": "grid", "a": "grid", "b": "grid"},
         )
 
-    def tried(self, pool: RatedPool, groups: IntArray, blocks: IntArray) -> tuple[Estimates, Tried]:
+    def cross_validated(
+        self, pool: RatedPool, groups: IntArray, blocks: IntArray
+    ) -> tuple[Estimates, CrossValidated]:
         """As of every scorer, out of one table of similarities."""
         found = self.held_out(pool, groups)
         if self.subsample < 1.0 or len(pool) > DENSE_TEXTS:
-            return found, Tried(Held(found.values, self.held_out(pool, blocks).values))
+            blocked = self.held_out(pool, blocks).values
+            return found, CrossValidated(np.stack([found.values, blocked]))
         order = canonical_order(pool, groups)
-        return found, Tried.out_of(self.within(pool.take(order)), groups, blocks, order)
+        return found, CrossValidated.of(self.within(pool.take(order)), groups, blocks, order)
 
     def within(self, pool: RatedPool) -> Within:
         """Held-out estimates of some rows among themselves; all similarities computed once."""

@@ -19,50 +19,43 @@ Grid = tuple[FloatArray, IntArray, FloatArray]
 Within = Callable[[IntArray], Callable[[IntArray], FloatArray]]  # rows -> groups -> estimates
 
 
-class Held(NamedTuple):
-    """[n] estimates without each text's group, and without the whole block that its group is in."""
-
-    alone: FloatArray
-    apart: FloatArray
-
-
 @dataclass(frozen=True, slots=True, eq=False)
-class Tried:
+class CrossValidated:
     """Held-out estimates of a pool, and what they would be of a part of it.
 
     Attributes:
-        held: of the whole pool.
-        without: the same out of some rows alone, NaN for all others; None where that would take
+        estimates: [2, n] without each text's group, and without the block that its group is in.
+        without: the same out of some rows alone, NaN for all others; None if that would take
             fitting anew.
-        tuned: of the whole pool too, all by what was tuned without one fold of it, fold by fold.
+        tuned: [folds, 2, n] of the whole pool too, each by what was tuned without one fold of it.
     """
 
-    held: Held
-    without: Callable[[IntArray], Held] | None = None
-    tuned: tuple[Held, ...] = ()
+    estimates: FloatArray
+    without: Callable[[IntArray], FloatArray] | None = None
+    tuned: FloatArray = field(default_factory=lambda: np.zeros((0, 2, 0)))
 
     @classmethod
-    def out_of(
+    def of(
         cls, within: Within, groups: IntArray, blocks: IntArray, order: IntArray | None = None
-    ) -> Tried:
+    ) -> CrossValidated:
         """By the held-out estimates of any rows among themselves.
 
         Args:
             within: of the pool in some order.
-            groups, blocks: [n] as of `Scorer.tried`.
+            groups, blocks: [n] as of `Scorer.cross_validated`.
             order: [n] that order, so that no sum depends on the rows'; by default as it is.
         """
         n = len(groups)
         taken = np.arange(n) if order is None else order
         place = np.argsort(taken)
 
-        def without(rows: IntArray) -> Held:
-            known = np.sort(place[rows])
-            some, back = within(known), taken[known]
-            held = Held(np.full(n, np.nan), np.full(n, np.nan))
-            for column, labels in zip(held, (groups, blocks), strict=True):
-                column[back] = some(labels[back])
-            return held
+        def without(rows: IntArray) -> FloatArray:
+            inside = np.sort(place[rows])
+            estimates_by, back = within(inside), taken[inside]
+            estimates = np.full((2, n), np.nan)
+            for column, labels in zip(estimates, (groups, blocks), strict=True):
+                column[back] = estimates_by(labels[back])
+            return estimates
 
         return cls(without(np.arange(n)), without)
 
@@ -201,20 +194,20 @@ class Scorer(ABC):
             at=at if len(found.sd) else lambda *_: found.values,
         )
 
-    def tried(
+    def cross_validated(
         self,
         pool: RatedPool,
         groups: IntArray,  # noqa: ARG002 - whose blocks hold them whole
         blocks: IntArray,
-    ) -> tuple[Estimates, Tried]:
+    ) -> tuple[Estimates, CrossValidated]:
         """Held-out estimates, and what they would be of a part of the pool.
 
         Args:
             pool: the rated texts; groups: [n] what is held out together.
             blocks: [n] folds of whole groups, by number from 0.
         """
-        found = self.held_out(pool, blocks)  # by refitting: those of a block come from one model
-        return found, Tried(Held(found.values, found.values))
+        estimates = self.held_out(pool, blocks)  # by refitting: those of a block from one model
+        return estimates, CrossValidated(np.stack([estimates.values] * 2))
 
     def within(self, pool: RatedPool) -> Within:
         """Held-out estimates of some rows of the pool among themselves."""

@@ -1,24 +1,30 @@
 """The human yardstick: each annotator against the human rating (BLEU Neighbors, section 5.1).
 
 As published, the rating includes the annotator who is compared with it, which flatters people. With
-`leave_out` it is the others' ratings only, which is how an estimator is compared with them.
+`leave_out` it is the others' ratings only.
+
+An estimator is compared with annotators on equal terms. The mean of k ratings is a better rating
+than that of the k - 1 which leave an annotator out: an estimator held against the first beats an
+annotator held against the second by that alone. So both are held against the second, annotator by
+annotator, each on the texts that this annotator rated.
 """
 
-from collections.abc import Iterator
+import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from refless.data.human import human_ratings
+from refless.data.human import cells_of, human_ratings
 from refless.data.records import RatedPool, Ratings
-from refless.registry.arrays import FloatArray, IntArray
-from refless.stats.intervals import UNDEFINED, Interval, percentile_interval
-from refless.stats.measures import MEASURES
+from refless.evaluation.jackknife import WITHOUT_BLOCK, WITHOUT_GROUP, Replicates, error_of
+from refless.registry.arrays import BoolArray, FloatArray, IntArray
+from refless.stats.intervals import UNDEFINED, Interval, percentile_interval, student
+from refless.stats.measures import CORRELATIONS, ERRORS, MEASURES
 from refless.stats.resampling import RESAMPLES
+from refless.stats.ties import settled
+from refless.stats.within_group import positions
 
-ERRORS = ("mse", "mae")  # the lowest is best
-CORRELATIONS = ("pearson", "spearman", "kendall")  # the highest is best
 FEWEST = 10  # texts by which an annotator is judged: of two or three any order comes by chance
 
 
@@ -72,24 +78,22 @@ def annotators(pool: RatedPool, *, leave_out: bool = False) -> Annotators | None
         leave_out: compare each annotator with the rating of the others' ratings, on the texts that
             others rated too; else with the human rating of all, as published.
     """
-    if len(pool.ratings.annotators) < 2:
-        return None
     everyone = tuple(_annotator(column) for column in columns_of(pool, leave_out=leave_out))
     if len(everyone) < 2:
         return None
-    known = tuple(one for one in everyone if one.n >= FEWEST)
-    each = known if len(known) >= 2 else everyone
-    columns = {name: _column(each, name) for name in (*ERRORS, *CORRELATIONS)}
+    enough = tuple(annotator for annotator in everyone if annotator.n >= FEWEST)
+    annotators = enough if len(enough) >= 2 else everyone
+    columns = {name: _column(annotators, name) for name in (*ERRORS, *CORRELATIONS)}
     defined = {name: column[~np.isnan(column)] for name, column in columns.items()}
     return Annotators(
-        n=len(each),
-        average={name: _mean(column) for name, column in defined.items()},
+        n=len(annotators),
+        average={name: float(c.mean()) if len(c) else math.nan for name, c in defined.items()},
         best={name: _best(name, column) for name, column in defined.items()},
-        n_undefined=len(each) - len(defined["spearman"]),
-        spearman_undefined_as_zero=float(defined["spearman"].sum()) / len(each),
-        per_annotator=each,
+        n_undefined=len(annotators) - len(defined["spearman"]),
+        spearman_undefined_as_zero=float(defined["spearman"].sum()) / len(annotators),
+        per_annotator=annotators,
         left_out=leave_out,
-        n_few=len(everyone) - len(each),
+        n_few=len(everyone) - len(annotators),
     )
 
 
@@ -102,17 +106,21 @@ class Column(NamedTuple):
     scores: FloatArray
 
 
-def columns_of(pool: RatedPool, *, leave_out: bool) -> Iterator[Column]:
+def columns_of(pool: RatedPool, *, leave_out: bool) -> list[Column]:
     """The column of each annotator who rated, in the order of names."""
+    if len(pool.ratings.annotators) < 2:
+        return []
     cells, who, text = cells_of(pool.ratings, len(pool))
     scores = human_ratings(cells, len(who), scale=pool.scale)
     human = _without_own(pool, who, text) if leave_out else pool.human[text]
     starts = np.searchsorted(who, np.arange(len(pool.ratings.annotators) + 1))
+    columns = []
     for number, name in enumerate(pool.ratings.annotators):
-        rated = slice(starts[number], starts[number + 1])
-        known = ~np.isnan(human[rated])
-        if known.any():
-            yield Column(name, text[rated][known], human[rated][known], scores[rated][known])
+        cell = np.arange(starts[number], starts[number + 1])
+        cell = cell[~np.isnan(human[cell])]
+        if len(cell):
+            columns.append(Column(name, text[cell], human[cell], scores[cell]))
+    return columns
 
 
 def _without_own(pool: RatedPool, who: IntArray, text: IntArray) -> FloatArray:
@@ -124,33 +132,26 @@ def _without_own(pool: RatedPool, who: IntArray, text: IntArray) -> FloatArray:
     cell = np.repeat(np.arange(len(who)), counts[text])
     place = np.arange(len(cell)) - np.repeat(np.cumsum(counts[text]) - counts[text], counts[text])
     rating = order[starts[text[cell]] + place]
-    others = ratings.annotator[rating] != who[cell]
-    left, number = np.unique(cell[others], return_inverse=True)
+    foreign = ratings.annotator[rating] != who[cell]
+    rated, number = np.unique(cell[foreign], return_inverse=True)
     human = np.full(len(who), np.nan)
-    if len(left):
-        mine = Ratings(
-            text=number, annotator=np.zeros_like(number), values=ratings.values[rating[others]]
+    if len(rated):
+        values = ratings.values[rating[foreign]]
+        regrouped = Ratings(text=number, annotator=np.zeros_like(number), values=values)
+        human[rated] = human_ratings(
+            regrouped, len(rated), scale=pool.scale, aggregate=pool.aggregate
         )
-        human[left] = human_ratings(mine, len(left), scale=pool.scale, aggregate=pool.aggregate)
     return human
 
 
-def cells_of(ratings: Ratings, n: int) -> tuple[Ratings, IntArray, IntArray]:
-    """Ratings regrouped so that each pair of annotator and text is one; who and which, sorted."""
-    pair = ratings.annotator * n + ratings.text
-    pairs, cell = np.unique(pair, return_inverse=True)
-    regrouped = Ratings(text=cell, annotator=ratings.annotator, values=ratings.values)
-    return regrouped, pairs // n, pairs % n
-
-
 def _annotator(column: Column) -> Annotator:
-    who, _, human, scores = column
+    name, _, human, scores = column
     order = np.lexsort((scores, human))  # sums then do not depend on the order of texts
     human, scores = human[order], scores[order]
     return Annotator(
-        name=who,
+        name=name,
         n=len(human),
-        **{name: MEASURES[name].value(human, scores) for name in (*ERRORS, *CORRELATIONS)},
+        **{m: MEASURES[m].value(human, scores) for m in (*ERRORS, *CORRELATIONS)},
     )
 
 
@@ -170,15 +171,132 @@ def over_annotators(values: FloatArray, seed: int = 0) -> Interval:
     return percentile_interval(values[drawn].mean(axis=1))
 
 
-def _column(each: tuple[Annotator, ...], name: str) -> FloatArray:
-    return np.array([getattr(one, name) for one in each], dtype=np.float64)
-
-
-def _mean(column: FloatArray) -> float:
-    return float(column.mean()) if len(column) else float("nan")
+def _column(annotators: tuple[Annotator, ...], name: str) -> FloatArray:
+    return np.array([getattr(annotator, name) for annotator in annotators], dtype=np.float64)
 
 
 def _best(name: str, column: FloatArray) -> float:
     if len(column) == 0:
-        return float("nan")
+        return math.nan
     return float(column.min() if name in ERRORS else column.max())
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class VersusAnnotators:
+    """Annotators and the estimator against the mean of the other annotators.
+
+    Attributes:
+        spearman, mse: [annotators, 2] the annotator's and the estimator's, on the annotator's
+            texts that have an estimate; NaN if undefined.
+        annotator, estimator: mean Spearman of each, over annotators with both.
+        difference_interval: 95 %, of estimator - annotator: texts and annotators are drawn.
+    """
+
+    spearman: FloatArray
+    mse: FloatArray
+    annotator: float
+    estimator: float
+    difference_interval: Interval
+
+
+def versus_annotators(pool: RatedPool, method: Replicates) -> VersusAnnotators | None:
+    """The comparison, or None if no two annotators rated a text that has an estimate.
+
+    Estimates are ranked within blocks, as everywhere; what ranking among few costs is given back.
+    The interval is over texts, whose parts leave estimator and annotators together, and over
+    annotators: what annotators differ by beyond the texts that each of them rated.
+    """
+    values, blocks = method.at()[WITHOUT_GROUP], method.split.blocks
+    columns = _estimated(columns_of(pool, leave_out=True), ~np.isnan(values))
+    if len(columns) < 2:
+        return None
+    rows, human, scores = (np.concatenate(c) for c in list(zip(*columns, strict=True))[1:])
+    who = np.repeat(np.arange(len(columns)), [len(column.rows) for column in columns])
+
+    def spearman_of(estimates: FloatArray) -> FloatArray:
+        ranked, factor = _ranked(estimates[WITHOUT_BLOCK], blocks)
+        known = ~np.isnan(ranked[rows])
+        annotator, estimator = (
+            _spearman_by(who[known], human[known], column[known], len(columns))
+            for column in (scores, ranked[rows])
+        )
+        return np.stack([annotator, np.clip(factor * estimator, -1.0, 1.0)], axis=1)
+
+    table = method.table(spearman_of)
+    spearman = table[0, 0]
+    both = spearman[~np.isnan(spearman).any(axis=1)]
+    average = both.mean(axis=0) if len(both) else np.full(2, np.nan)
+    errors = [np.square(human - column) for column in (scores, values[rows])]
+    order = np.lexsort((*errors, who))  # sums do not depend on the order of rows
+    sums = [np.bincount(who[order], error[order]) for error in errors]
+    return VersusAnnotators(
+        spearman=spearman,
+        mse=np.stack(sums, axis=1) / np.bincount(who)[:, None],
+        annotator=float(average[0]),
+        estimator=float(average[1]),
+        difference_interval=_gap_interval(table[..., 1] - table[..., 0]),
+    )
+
+
+def _estimated(columns: list[Column], scored: BoolArray) -> list[Column]:
+    """The columns of annotators with enough texts that have an estimate."""
+    kept = [(column, scored[column.rows]) for column in columns]
+    several = [
+        Column(name, rows[mask], human[mask], scores[mask])
+        for (name, rows, human, scores), mask in kept
+        if mask.sum() >= 2
+    ]
+    enough = [column for column in several if len(column.rows) >= FEWEST]
+    return enough if len(enough) >= 2 else several
+
+
+def _ranked(column: FloatArray, blocks: IntArray) -> tuple[FloatArray, float]:
+    """[n] places within blocks, and what a correlation with them has to be multiplied by.
+
+    A place among m is nearer to chance than one among all: it correlates with that by the root of
+    (m - 1) / (m + 1).
+    """
+    known = ~np.isnan(column)
+    places = np.full(len(column), np.nan)
+    places[known] = positions(column[known], blocks[known])
+    m = known.sum() / max(len(np.unique(blocks[known])), 1)
+    return places, math.sqrt((m + 1) / (m - 1)) if m > 1 else math.nan
+
+
+def _spearman_by(who: IntArray, x: FloatArray, y: FloatArray, count: int) -> FloatArray:
+    """[count] Spearman of the rows of each; NaN where it is undefined."""
+    a, b = _ranks_by(who, settled(x), count), _ranks_by(who, settled(y), count)
+    order = np.lexsort((a, b, who))
+    who, a, b = who[order], a[order], b[order]
+    sums = [np.bincount(who, product, count) for product in (a * b, a * a, b * b)]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        below = np.sqrt(sums[1] * sums[2])
+        return np.where(below > 0, sums[0] / below, np.nan)
+
+
+def _ranks_by(who: IntArray, values: FloatArray, count: int) -> FloatArray:
+    """[rows] mid-rank of each among those of its own, less their mean; whole numbers and halves."""
+    order = np.lexsort((values, who))
+    codes = np.empty(len(who), dtype=np.int64)
+    changes = (np.diff(values[order]) != 0) | (np.diff(who[order]) != 0)
+    codes[order] = np.concatenate([[0], np.cumsum(changes)])[: len(who)]
+    sizes = np.bincount(codes)
+    middle = np.cumsum(sizes) - (sizes - 1) / 2
+    counts = np.bincount(who, minlength=count)
+    starts = np.cumsum(counts) - counts
+    return np.asarray(middle[codes] - starts[who] - (counts[who] + 1) / 2)
+
+
+def _gap_interval(gaps: FloatArray) -> Interval:
+    """95 % interval of the mean gap, from [2, 1 + parts, annotators]."""
+    gaps = gaps[..., ~np.isnan(gaps[0, 0])]
+    n = gaps.shape[2]
+    if not n:
+        return UNDEFINED
+    known = ~np.isnan(gaps)
+    means = np.where(known, gaps, 0.0).sum(axis=2) / np.maximum(known.sum(axis=2), 1)
+    errors = np.array([error_of(gaps[..., i]) for i in range(n)])
+    drawn = float(np.square(errors[~np.isnan(errors)]).sum()) / n  # of texts, in `between`
+    between = float(gaps[0, 0].var(ddof=1)) - drawn if n > 1 else 0.0
+    half = student(gaps.shape[1] - 2) * math.sqrt(error_of(means) ** 2 + max(between, 0.0) / n)
+    return max(float(means[0, 0]) - half, -2.0), min(float(means[0, 0]) + half, 2.0)

@@ -14,23 +14,45 @@ import scipy
 
 from refless.data.human import canonical_order
 from refless.data.records import RatedPool, picked
-from refless.estimators.gp.data import folds_of
 from refless.estimators.gp.exact import Precision, exact
-from refless.estimators.scorer import Held, Tried, Within
+from refless.estimators.scorer import CrossValidated, Within
 from refless.loops.threads import calm
 from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.clusters import numbered
-from refless.text.tokenize import IdArray
 
 # Below this share of the lengths' whole variation, what is left of it is rounding.
 NO_VARIATION = 1e-12
 WORDS = re.compile(r"(?u)\b\w\w+\b")
-SYSTEM, CONSTANT = "the system's name", "constant"
+SYSTEM, SOURCE = "the system's name", "the source's name"
+RIDGE, RIDGE_SOURCES = "TF-IDF ridge", "TF-IDF + sources"
+LENGTH, CONSTANT = "length", "constant"
 MOST_EXACT, FOLDS = 6_000, 5
 
 
+def baselines(pool: RatedPool, groups: IntArray, blocks: IntArray) -> dict[str, CrossValidated]:
+    """Estimates of each baseline without each text's group and block, by name.
+
+    The order of rows changes nothing. Sources make the ridge better or worse, so it is run with
+    them too. A label is read if it is known of texts outside the group; `SOURCE` is no rival of
+    estimators, but what a correlation within sources is held against.
+    """
+    ridges = {RIDGE: ()} | ({RIDGE_SOURCES: pool.sources} if pool.sources else {})
+    methods = {name: _ridge(pool, sources, groups, blocks) for name, sources in ridges.items()}
+    lengths, human = lengths_of(pool), pool.human
+    plain: dict[str, Within] = {
+        LENGTH: lambda rows: partial(length_only, human[rows], lengths[rows]),
+        CONSTANT: lambda rows: partial(constant, human[rows]),
+    }
+    for name, labels in ((SYSTEM, pool.systems), (SOURCE, pool.sources)):
+        codes = numbered(labels, len(pool))
+        if len({*labels}) > 1 and not np.isnan(label_means(human, codes, groups)).all():
+            by_label: dict[str, Within] = {name: partial(_label_only, codes, human)}
+            plain = by_label | plain if name == SYSTEM else plain | by_label
+    return methods | {name: CrossValidated.of(by, groups, blocks) for name, by in plain.items()}
+
+
 def constant(human: FloatArray, groups: IntArray) -> FloatArray:
-    """[n] mean human rating of the texts outside each text's group; NaN where there are none.
+    """[n] mean human rating of the texts outside each text's group; NaN if there are none.
 
     Its errors are what a predictor has to beat. Its correlations mean nothing: a text's own rating
     is missing from its prediction, so single texts give exactly -1.
@@ -43,12 +65,11 @@ def constant(human: FloatArray, groups: IntArray) -> FloatArray:
 def length_only(human: FloatArray, lengths: FloatArray, groups: IntArray) -> FloatArray:
     """[n] rating read off the least-squares line on log(1 + length) of the texts outside the group.
 
-    Args:
-        human: [n] human rating.
-        lengths: [n] lengths in characters.
-        groups: [n] labels of texts that are held out together.
+    If all other texts are of one length it is their mean; NaN if there are no others.
 
-    Where all the others are of one length it is their mean; NaN where there are no others.
+    Args:
+        human: [n] human ratings; lengths: [n] in characters.
+        groups: [n] labels of texts that are held out together.
     """
     if len(human) == 0:
         return np.zeros(0)
@@ -60,77 +81,39 @@ def length_only(human: FloatArray, lengths: FloatArray, groups: IntArray) -> Flo
         _outside(column, x, groups) for column in (np.ones(len(x)), x, y, x * x, x * y)
     )
     with np.errstate(invalid="ignore", divide="ignore"):
-        variation, together = sxx - sx * sx / n, sxy - sx * sy / n
+        variation, covariation = sxx - sx * sx / n, sxy - sx * sy / n
         varied = variation > NO_VARIATION * np.square(np.sort(x)).sum()
-        slope = np.where(varied, together / variation, 0.0)
+        slope = np.where(varied, covariation / variation, 0.0)
         line = y_mean + sy / n + slope * (x - sx / n)
         return np.where(n > 0, line, np.nan)
 
 
-def tfidf_ridge(
-    texts: Sequence[str],
-    sources: Sequence[str],
-    human: FloatArray,
-    groups: IntArray,
-    folds: IntArray | None = None,
-) -> FloatArray:
-    """[n] human rating by a ridge on TF-IDF, as twenty lines of scikit-learn have it.
+def _outside(column: FloatArray, key: FloatArray, groups: IntArray) -> FloatArray:
+    """[n] sum of the column over all rows outside each row's group.
 
-    Words and pairs of words of the text, and of the source where there is one, each weighed by
-    TF-IDF over all texts and scaled to length 1; a ridge with penalty 1 and a free intercept. With
-    up to 6,000 texts each group is left out exactly (by the closed form for a Gaussian process with
-    the same kernel), beyond that in five folds of whole groups.
-
-    Args:
-        texts: n texts.
-        sources: n sources, or none.
-        human: [n] human ratings.
-        groups: [n] labels of texts that are held out together.
-        folds: [n] the five folds; by default whole groups in the order of rows.
+    Summed in the order of (key, column), so neither the order of rows nor the labels matter.
     """
-    if len(set(groups.tolist())) < 2:
-        return np.full(len(texts), np.nan)
-    rows = features(texts, sources)
-    if len(texts) <= MOST_EXACT:
-        return _whole(rows, human).held_out(groups)[0]
-    found = np.full(len(texts), np.nan)
-    fold = folds_of(groups, FOLDS) if folds is None else folds
-    for number in range(FOLDS):
-        known, asked = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
-        if len(known) and len(asked):
-            found[asked] = _ridge(rows[known], human[known], rows[asked])
-    return found
+    order = np.lexsort((column, key))
+    codes = np.unique(groups, return_inverse=True)[1]
+    sums = np.bincount(codes[order], weights=column[order])
+    return np.asarray(column[order].sum() - sums[codes], dtype=np.float64)
 
 
-def baselines(pool: RatedPool, groups: IntArray, blocks: IntArray) -> dict[str, Tried]:
-    """What each baseline says of each text, its group or its block held out, by name.
-
-    The order of rows changes nothing. Sources make the ridge better or worse, so it is there twice.
-    """
-    read = {"TF-IDF ridge": ()} | ({"TF-IDF + sources": pool.sources} if pool.sources else {})
-    found = {name: _tried_ridge(pool, sources, groups, blocks) for name, sources in read.items()}
-    known = label_means(pool.human, numbered(pool.systems, len(pool)), groups)
-    if len({*pool.systems}) > 1 and not np.isnan(known).all():  # where no system is held out whole
-        found[SYSTEM] = tried_labels(pool.systems, pool.human, groups, blocks)
-    return found | tried_plain(pool, groups, blocks)
+def lengths_of(pool: RatedPool) -> FloatArray:
+    """[n] lengths in characters."""
+    return np.array([len(text) for text in pool.texts], dtype=np.float64)
 
 
-def tried_labels(
-    labels: Sequence[str], human: FloatArray, groups: IntArray, blocks: IntArray
-) -> Tried:
+def _label_only(
+    codes: IntArray, human: FloatArray, rows: IntArray
+) -> Callable[[IntArray], FloatArray]:
     """The mean rating of the texts of the same label, else of all, outside the group or block."""
-    codes = numbered(labels, len(human))
 
-    def within(rows: IntArray) -> Callable[[IntArray], FloatArray]:
-        return lambda out: _filled(
-            label_means(human[rows], codes[rows], out), constant(human[rows], out)
-        )
+    def means(groups: IntArray) -> FloatArray:
+        values = label_means(human[rows], codes[rows], groups)
+        return np.where(np.isnan(values), constant(human[rows], groups), values)
 
-    return Tried.out_of(within, groups, blocks)
-
-
-def _filled(values: FloatArray, others: FloatArray) -> FloatArray:
-    return np.where(np.isnan(values), others, values)
+    return means
 
 
 def label_means(human: FloatArray, codes: IntArray, groups: IntArray) -> FloatArray:
@@ -145,56 +128,54 @@ def label_means(human: FloatArray, codes: IntArray, groups: IntArray) -> FloatAr
         return np.where(counts > 0, sums / counts, np.nan)
 
 
-def tried_plain(pool: RatedPool, groups: IntArray, blocks: IntArray) -> dict[str, Tried]:
-    """The same of those that read no words."""
-    lengths, human = lengths_of(pool), pool.human
-    plain: dict[str, Within] = {
-        "length": lambda rows: partial(length_only, human[rows], lengths[rows]),
-        CONSTANT: lambda rows: partial(constant, human[rows]),
-    }
-    return {name: Tried.out_of(within, groups, blocks) for name, within in plain.items()}
+def _ridge(
+    pool: RatedPool, sources: Sequence[str], groups: IntArray, blocks: IntArray
+) -> CrossValidated:
+    """A ridge on TF-IDF, as twenty lines of scikit-learn have it.
 
-
-def _tried_ridge(
-    pool: RatedPool, sources: tuple[str, ...], groups: IntArray, blocks: IntArray
-) -> Tried:
+    Words and pairs of words of the text, and of the source, each weighed by TF-IDF over all texts
+    and scaled to length 1; a ridge with penalty 1 and a free intercept. With up to 6,000 texts each
+    group is left out exactly (by the closed form for a Gaussian process with the same kernel),
+    beyond that in five folds of whole blocks.
+    """
     order = canonical_order(pool)
-    texts, read, human = picked(pool.texts, order), picked(sources, order), pool.human[order]
-    if len(pool) > MOST_EXACT:
-        dealt, values = blocks[order], np.empty(len(pool))
-        with calm():
-            values[order] = tfidf_ridge(texts, read, human, dealt, dealt % FOLDS)
-        return Tried(Held(values, values))
-    whole = _whole(features(texts, read), human)
-
-    def among(rows: IntArray) -> Callable[[IntArray], FloatArray]:
-        with calm():
-            some = whole if len(rows) == len(pool) else whole.among(rows)
-            return lambda labels: some.held_out(labels)[0]
-
-    return Tried.out_of(among, groups, blocks, order)
+    human = pool.human[order]
+    with calm():
+        rows = features(picked(pool.texts, order), picked(tuple(sources), order))
+        if len(pool) > MOST_EXACT:
+            values = np.empty(len(pool))
+            values[order] = _in_folds(rows, human, blocks[order] % FOLDS)
+            return CrossValidated(np.stack([values, values]))
+        whole = exact((rows @ rows.T).toarray(), np.ones(rows.shape[0]), human).precision()
+    return CrossValidated.of(partial(_among, whole), groups, blocks, order)
 
 
-def lengths_of(pool: RatedPool) -> FloatArray:
-    """[n] lengths in characters."""
-    return np.array([len(text) for text in pool.texts], dtype=np.float64)
+def _among(whole: Precision, rows: IntArray) -> Callable[[IntArray], FloatArray]:
+    with calm():
+        part = whole if len(rows) == len(whole.y) else whole.among(rows)
+        return lambda labels: part.held_out(labels)[0]
 
 
 def features(texts: Sequence[str], sources: Sequence[str]) -> scipy.sparse.csr_matrix:
-    """[n, features] TF-IDF of the texts, and of their sources where there are any."""
+    """[n, features] TF-IDF of the texts, and of their sources if there are any."""
     rows = tfidf(texts)
     return scipy.sparse.hstack([rows, tfidf(sources)], format="csr") if sources else rows
 
 
-def _whole(rows: scipy.sparse.csr_matrix, human: FloatArray) -> Precision:
-    with calm():
-        return exact((rows @ rows.T).toarray(), np.ones(rows.shape[0]), human).precision()
-
-
 def tfidf(texts: Sequence[str]) -> scipy.sparse.csr_matrix:
-    """[n, features] TF-IDF of words and pairs of words as in scikit-learn; rows of length 1."""
-    columns, starts = _columns(texts)
-    shape = (len(texts), int(columns.max(initial=-1)) + 1)
+    """[n, features] TF-IDF of words and pairs of words as in scikit-learn; rows of length 1.
+
+    A word is its number, and a pair two numbers in one: strings of pairs would take ten times the
+    memory of a long text.
+    """
+    place: dict[str, int] = {}
+    keys = [np.zeros(0, dtype=np.int64)]
+    for text in texts:
+        numbers = (place.setdefault(word, len(place)) for word in WORDS.findall(text.lower()))
+        words = np.fromiter(numbers, dtype=np.int64)
+        keys.append(np.concatenate([words, (words[:-1] + 1 << 32) + words[1:]]))
+    names, columns = np.unique(np.concatenate(keys), return_inverse=True)
+    starts, shape = np.cumsum([*map(len, keys)]), (len(texts), len(names))
     counts = scipy.sparse.csr_matrix((np.ones(len(columns)), columns, starts), shape=shape)
     counts.sum_duplicates()
     seen = np.bincount(counts.indices, minlength=shape[1])
@@ -203,58 +184,24 @@ def tfidf(texts: Sequence[str]) -> scipy.sparse.csr_matrix:
     return scipy.sparse.diags_array(1 / np.where(lengths > 0, lengths, 1)) @ counts
 
 
-def _columns(texts: Sequence[str]) -> tuple[IdArray, IntArray]:
-    """Words and pairs of words of one text after the other, numbered as they appear; the starts.
-
-    A word is its number, and a pair two numbers in one: strings of pairs would take ten times the
-    memory of a long text.
-    """
-    place: dict[str, int] = {}
-    parts = [np.zeros(0, dtype=np.int64)]
-    for text in texts:
-        found = (place.setdefault(m.group(), len(place)) for m in WORDS.finditer(text.lower()))
-        words = np.fromiter(found, dtype=np.int64)
-        parts.append(np.concatenate([words, (words[:-1] + 1 << 32) + words[1:]]))
-    starts, keys = np.cumsum([0, *map(len, parts[1:])]), np.concatenate(parts)
-    parts.clear()  # of a long text each array is large
-    order = np.argsort(keys, kind="stable")
-    keys = keys[order]
-    new = np.ones(len(keys), dtype=np.bool_)
-    new[1:] = keys[1:] != keys[:-1]
-    first = order[new]
-    number = np.empty(len(first), dtype=np.int32)
-    number[np.argsort(first)] = np.arange(len(first))
-    columns = np.empty(len(keys), dtype=np.int32)
-    columns[order] = number[np.cumsum(new, dtype=np.int32) - 1]
-    return columns, starts
-
-
-def _ridge(
-    known: scipy.sparse.csr_matrix, human: FloatArray, asked: scipy.sparse.csr_matrix
-) -> FloatArray:
-    """Ridge regression with penalty 1; the mean rating is the intercept of the mean text."""
+def _in_folds(rows: scipy.sparse.csr_matrix, human: FloatArray, fold: IntArray) -> FloatArray:
+    """[n] ridge regression with penalty 1; the mean rating is the intercept of the mean text."""
     from scipy.sparse.linalg import LinearOperator, lsmr
 
-    middle = np.asarray(known.mean(axis=0)).ravel()
-    level = float(np.sort(human).mean())
+    values = np.full(len(human), np.nan)
+    for number in np.unique(fold):
+        train, test = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
+        middle = np.asarray(rows[train].mean(axis=0)).ravel()
+        level = float(np.sort(human[train]).mean())
 
-    def centred(rows: scipy.sparse.csr_matrix) -> LinearOperator:
-        return LinearOperator(
-            rows.shape,
-            matvec=lambda w: rows @ w - middle @ w,
-            rmatvec=lambda r: rows.T @ r - middle * r.sum(),
-        )
+        def centred(part: IntArray, middle: FloatArray = middle) -> LinearOperator:
+            matrix = rows[part]
+            return LinearOperator(
+                matrix.shape,
+                matvec=lambda w: matrix @ w - middle @ w,
+                rmatvec=lambda r: matrix.T @ r - middle * r.sum(),
+            )
 
-    weights = lsmr(centred(known), human - level, damp=1.0, atol=1e-8, btol=1e-8)[0]
-    return np.asarray(level + centred(asked).matvec(weights))
-
-
-def _outside(column: FloatArray, key: FloatArray, groups: IntArray) -> FloatArray:
-    """[n] sum of the column over all rows outside each row's group.
-
-    Summed in the order of (key, column), so neither the order of rows nor the labels matter.
-    """
-    order = np.lexsort((column, key))
-    _, codes = np.unique(groups, return_inverse=True)
-    of_groups = np.bincount(codes[order], weights=column[order])
-    return np.asarray(column[order].sum() - of_groups[codes], dtype=np.float64)
+        weights = lsmr(centred(train), human[train] - level, damp=1.0, atol=1e-8, btol=1e-8)[0]
+        values[test] = level + centred(test).matvec(weights)
+    return values

@@ -6,17 +6,15 @@ folds, so they can be held against each other.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
 from refless.data.records import RatedPool
-from refless.estimators.scorer import Held
-from refless.evaluation.baselines import lengths_of, tried_labels, tried_plain
+from refless.evaluation.baselines import CONSTANT, LENGTH, SOURCE, SYSTEM, lengths_of
 from refless.evaluation.copies import holding
-from refless.evaluation.jackknife import Trial, interval_of, measured, of_parts, trial
+from refless.evaluation.jackknife import WITHOUT_BLOCK, Replicates, Split, interval_of, measured
 from refless.registry.arrays import BoolArray, FloatArray, IntArray
 from refless.stats.intervals import Interval
 from refless.stats.measures import MEASURES
@@ -25,11 +23,12 @@ from refless.stats.within_group import WITHIN
 TRIPLE = 3  # texts of a cell that Spearman's correlation takes
 FEWEST = 20  # texts that have two others in their cells, less one a cell
 SPEARMAN, RHO = WITHIN["spearman"], MEASURES["spearman"]
+Number = Callable[[FloatArray], float]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Correlation:
-    """Spearman's correlation with its 95 % interval; NaN where it is undefined."""
+    """Spearman's correlation with its 95 % interval; NaN if it is undefined."""
 
     value: float
     interval: Interval
@@ -67,13 +66,13 @@ class WithoutCopies:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MadeOf:
+class Confounders:
     """A correlation and what is left of it.
 
     Attributes:
         whole: of all texts with an estimate.
-        within: by `system`, `source` and `length`, where texts have them and they differ.
-        copies: None where no text holds most of another group's.
+        within: by `system`, `source` and `length`, if texts have them and they differ.
+        copies: None if no text holds most of another group's.
     """
 
     whole: Correlation
@@ -81,72 +80,87 @@ class MadeOf:
     copies: WithoutCopies | None
 
 
-def made_of(pool: RatedPool, one: Trial) -> MadeOf:
+def confounders(
+    pool: RatedPool, method: Replicates, baselines: Mapping[str, Replicates]
+) -> Confounders:
     """What the correlation of a method's held-out estimates is made of.
 
     Args:
-        pool: the rated texts; one: the method in the whole pool and without parts of it.
+        pool: the rated texts; method: the estimates; baselines: those of labels and length, by
+            name.
     """
-    whole = of_parts(one, partial(_rho, one, one.deal.blocks))
+    split = method.split
+    whole = method.table(_within(split, split.blocks))
     within = {}
-    for name, labels in (("system", pool.systems), ("source", pool.sources)):
+    for name, alone, labels in (("system", SYSTEM, pool.systems), ("source", SOURCE, pool.sources)):
         if 1 < len({*labels}) < len(pool):
-            tried = tried_labels(labels, pool.human, one.deal.groups, one.deal.blocks)
-            alone = trial(tried, one.deal)
-            within[name] = _within(one, whole, cells(one, labels), alone)
+            cell = cells(split, labels)
+            freedom = _freedom(cell[~np.isnan(method.at()[WITHOUT_BLOCK])])
+            values = method.table(_within(split, cell))
+            if freedom < FEWEST:
+                values = np.full_like(values, math.nan)
+            baseline = baselines.get(alone, baselines[CONSTANT])
+            within[name] = _left(whole, values, baseline, 1 / math.sqrt(max(freedom, 1)))
     lengths = lengths_of(pool)
     if len({*lengths.tolist()}) > 1:
-        alone = trial(tried_plain(pool, one.deal.groups, one.deal.blocks)["length"], one.deal)
-        within["length"] = _left(
-            whole, of_parts(one, partial(_given, one, np.log1p(lengths))), alone
-        )
-    value, ends = measured("spearman", one)
-    return MadeOf(
+        values = method.table(_partial(split, np.log1p(lengths)))
+        within["length"] = _left(whole, values, baselines[LENGTH])
+    value, ends = measured("spearman", method)
+    return Confounders(
         whole=Correlation(value=value, interval=ends),
         within={name: left for name, left in within.items() if not math.isnan(left.left.value)},
-        copies=_without_copies(pool, one, whole),
+        copies=_without_copies(pool, method, whole),
     )
 
 
-def cells(one: Trial, labels: Sequence[str]) -> IntArray:
+def cells(split: Split, labels: Sequence[str]) -> IntArray:
     """[n] cells of texts that one model has judged and that have one label."""
     codes = np.unique(np.array(labels, dtype=object).astype(str), return_inverse=True)[1]
-    return np.asarray(one.deal.blocks * (int(codes.max(initial=0)) + 1) + codes)
+    return np.asarray(split.blocks * (int(codes.max(initial=0)) + 1) + codes)
 
 
-def _rho(one: Trial, blocks: IntArray, held: Held) -> float:
-    """Spearman within blocks of the texts that have an estimate."""
-    rows = _known(one, held)
-    return SPEARMAN(one.deal.human[rows], held.apart[rows], blocks[rows])
+def _freedom(cell: IntArray) -> int:
+    """Texts that have two others in their cells, less one a cell."""
+    sizes = np.unique(cell, return_counts=True)[1]
+    return int((sizes - 1)[sizes >= TRIPLE].sum())
 
 
-def _given(one: Trial, third: FloatArray, held: Held) -> float:
-    """The same with a third column held fixed: the partial rank correlation."""
-    rows = _known(one, held)
-    blocks, columns = one.deal.blocks[rows], (one.deal.human[rows], held.apart[rows], third[rows])
-    xy, xz, yz = (SPEARMAN(columns[i], columns[j], blocks) for i, j in ((0, 1), (0, 2), (1, 2)))
-    below = (1 - xz * xz) * (1 - yz * yz)
-    return min(1.0, max(-1.0, (xy - xz * yz) / math.sqrt(below))) if below > 0 else math.nan
+def _within(split: Split, cell: IntArray) -> Number:
+    """Spearman within cells of the texts that have an estimate."""
+
+    def rho(estimates: FloatArray) -> float:
+        rows, values = _scored(split, estimates)
+        return SPEARMAN(split.human[rows], values, cell[rows])
+
+    return rho
 
 
-def _known(one: Trial, held: Held) -> IntArray:
-    """Rows with an estimate, in an order of their own."""
-    rows = np.flatnonzero(~np.isnan(held.apart))
-    return np.asarray(rows[np.lexsort((held.apart[rows], one.deal.human[rows]))])
+def _partial(split: Split, third: FloatArray) -> Number:
+    """Spearman with a third column held fixed: the partial rank correlation."""
+
+    def rho(estimates: FloatArray) -> float:
+        rows, values = _scored(split, estimates)
+        x, z, blocks = split.human[rows], third[rows], split.blocks[rows]
+        xy, xz, yz = (
+            SPEARMAN(x, values, blocks),
+            SPEARMAN(x, z, blocks),
+            SPEARMAN(values, z, blocks),
+        )
+        below = (1 - xz * xz) * (1 - yz * yz)
+        return min(1.0, max(-1.0, (xy - xz * yz) / math.sqrt(below))) if below > 0 else math.nan
+
+    return rho
 
 
-def _within(one: Trial, whole: FloatArray, cell: IntArray, alone: Trial) -> Left:
-    """Of texts of one cell; undefined where too few have two others in theirs."""
-    known = ~np.isnan(one.at().apart)
-    sizes = np.unique(cell[known], return_counts=True)[1]
-    freedom = int((sizes - 1)[sizes >= TRIPLE].sum())
-    values = of_parts(one, partial(_rho, one, cell))
-    if freedom < FEWEST:
-        values = np.full_like(values, math.nan)
-    return _left(whole, values, alone, 1 / math.sqrt(max(freedom, 1)))
+def _scored(split: Split, estimates: FloatArray) -> tuple[IntArray, FloatArray]:
+    """Rows with an estimate, sorted by it and the rating, and their estimates."""
+    values = estimates[WITHOUT_BLOCK]
+    rows = np.flatnonzero(~np.isnan(values))
+    rows = rows[np.lexsort((values[rows], split.human[rows]))]
+    return rows, values[rows]
 
 
-def _left(whole: FloatArray, values: FloatArray, alone: Trial, least: float = 0.0) -> Left:
+def _left(whole: FloatArray, values: FloatArray, alone: Replicates, least: float = 0.0) -> Left:
     value, ends = measured("spearman", alone)
     return Left(
         left=_correlation(values, least),
@@ -161,12 +175,12 @@ def _correlation(values: FloatArray, least: float = 0.0) -> Correlation:
     return Correlation(value=float(values[0, 0]), interval=ends)
 
 
-def _without_copies(pool: RatedPool, one: Trial, whole: FloatArray) -> WithoutCopies | None:
-    """None where no text has a copy, or nothing is left."""
-    copied = _copied(pool, one)
+def _without_copies(pool: RatedPool, method: Replicates, whole: FloatArray) -> WithoutCopies | None:
+    """None if no text has a copy, or nothing is left."""
+    copied = _copied(pool, method.split.groups)
     if not copied.any() or copied.all():
         return None
-    values = of_parts(one.on(~copied), partial(_rho, one, one.deal.blocks))
+    values = method.on(~copied).table(_within(method.split, method.split.blocks))
     return WithoutCopies(
         n=len(pool),
         count=int(copied.sum()),
@@ -175,9 +189,8 @@ def _without_copies(pool: RatedPool, one: Trial, whole: FloatArray) -> WithoutCo
     )
 
 
-def _copied(pool: RatedPool, one: Trial) -> BoolArray:
-    """[n] whether most of a text is in one of another group; of a source where each is alone."""
-    groups = one.deal.groups
+def _copied(pool: RatedPool, groups: IntArray) -> BoolArray:
+    """[n] whether most of a text is in one of another group; of a source if each is alone."""
     if len(np.unique(groups)) == len(pool) and pool.sources:
         groups = np.unique(np.array(pool.sources, dtype=object).astype(str), return_inverse=True)[1]
     return holding(pool.texts, groups)

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from refless.data.human import human_ratings
+from refless.data.human import cells_of, human_ratings
 from refless.data.records import Outputs, RatedPool
-from refless.evaluation.annotators import cells_of
 from refless.evaluation.validation import codes
 from refless.loops.threads import calm
 from refless.registry.arrays import FloatArray, IntArray

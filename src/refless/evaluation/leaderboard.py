@@ -1,17 +1,17 @@
 """Several predictions of the same human ratings, side by side, with intervals of differences."""
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
 from refless.evaluation.baselines import CONSTANT
 from refless.evaluation.differences import Difference
-from refless.evaluation.jackknife import Trial, difference, measured
+from refless.evaluation.jackknife import WITHOUT_GROUP, Replicates, difference, measured
 from refless.stats.intervals import UNDEFINED, Interval
 
-SHOWN = ("spearman", "mse")
+MEASURED = ("spearman", "mse")
 ENOUGH = 2 / 3  # of the texts: an estimator that covers fewer is not preferred to one that does
 
 
@@ -42,22 +42,20 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SideBySide:
+class Leaderboard:
     """Methods on the same texts.
 
     Attributes:
         methods: one a method, in the order given; reference: the name that others are held against.
         baselines: names of those that are no estimators; scores: of those among them that are made
-            of scores that others gave, and of nothing else.
-        signatures: of each estimator, by name.
+            of judges' scores, and of nothing else.
         n_drawn: groups that are held out together, or texts where each is held out alone.
     """
 
     methods: tuple[Line, ...]
     reference: str
     baselines: tuple[str, ...]
-    scores: tuple[str, ...] = ()
-    signatures: dict[str, str] = field(default_factory=dict)
+    scores: tuple[str, ...]
     n_drawn: int
 
     @property
@@ -79,64 +77,77 @@ class SideBySide:
     @property
     def constant(self) -> Line | None:
         """The mean rating, if its mean squared error is smaller than the reference's."""
-        found = (line for line in self.rivals if line.name == CONSTANT and line.saved > 0)
-        return next(found, None)
+        better = (line for line in self.rivals if line.name == CONSTANT and line.saved > 0)
+        return next(better, None)
 
 
-def side_by_side(
-    trials: Mapping[str, Trial],
-    *,
-    reference: str,
-    baselines: Sequence[str] = (),
-    scores: Sequence[str] = (),
-) -> SideBySide:
-    """Agreement of each method, and what it gains over the reference.
+def leaderboard(
+    estimators: Mapping[str, Replicates],
+    judges: Mapping[str, Replicates],
+    baselines: Mapping[str, Replicates],
+    twins: Mapping[str, str] | None = None,
+) -> Leaderboard:
+    """All methods, each held against the estimator to use: see `to_use`.
 
     Args:
-        trials: by name, of one deal.
-        reference: one of the names.
-        baselines: names of methods that are no estimators; scores: those of scores alone.
+        estimators, judges, baselines: by name, of one split.
+        twins: estimators that read judges' scores, and each one's name if it does not.
     """
-    base = trials[reference]
-    lines = []
-    for name, one in trials.items():
-        known = ~np.isnan(one.at(0).alone)
-        (rho, rho_ends), (mse, mse_ends) = (measured(measure, one) for measure in SHOWN)
-        gain = saved = Difference(measure="", value=0.0, interval=UNDEFINED)
-        if name != reference:
-            gain, saved = difference("spearman", one, base), difference("mse", base, one)
-        lines.append(
-            Line(
-                name=name,
-                n_scored=int(known.sum()),
-                coverage=float(known.mean()) if len(known) else math.nan,
-                spearman=rho,
-                spearman_interval=rho_ends,
-                mse=mse,
-                mse_interval=mse_ends,
-                gain=gain.value,
-                gain_interval=gain.interval,
-                saved=saved.value,
-                saved_interval=saved.interval,
-            )
-        )
-    return SideBySide(
-        methods=tuple(lines),
+    table = against(estimators, judges, baselines, next(iter(estimators)))
+    for _ in estimators:  # each one that takes the place has more to show for it
+        if (best := to_use(table, twins)) == table.reference:
+            break
+        table = against(estimators, judges, baselines, best)
+    return table
+
+
+def against(
+    estimators: Mapping[str, Replicates],
+    judges: Mapping[str, Replicates],
+    baselines: Mapping[str, Replicates],
+    reference: str,
+) -> Leaderboard:
+    """Agreement of each method, and what it gains over the estimator of that name."""
+    methods = {**estimators, **judges, **baselines}
+    base = methods[reference]
+    return Leaderboard(
+        methods=tuple(_line(name, method, base) for name, method in methods.items()),
         reference=reference,
-        baselines=tuple(baselines),
-        scores=tuple(scores),
-        n_drawn=len(np.unique(base.deal.groups)),
+        baselines=(*judges, *baselines),
+        scores=tuple(judges),
+        n_drawn=len(np.unique(base.split.groups)),
     )
 
 
-def to_use(table: SideBySide, twins: Mapping[str, str] | None = None) -> str:
+def _line(name: str, method: Replicates, base: Replicates) -> Line:
+    scored = ~np.isnan(method.at()[WITHOUT_GROUP])
+    (rho, rho_ends), (mse, mse_ends) = (measured(measure, method) for measure in MEASURED)
+    gain = saved = Difference(measure="", value=0.0, interval=UNDEFINED)
+    if method is not base:
+        gain, saved = difference("spearman", method, base), difference("mse", base, method)
+    return Line(
+        name=name,
+        n_scored=int(scored.sum()),
+        coverage=float(scored.mean()) if len(scored) else math.nan,
+        spearman=rho,
+        spearman_interval=rho_ends,
+        mse=mse,
+        mse_interval=mse_ends,
+        gain=gain.value,
+        gain_interval=gain.interval,
+        saved=saved.value,
+        saved_interval=saved.interval,
+    )
+
+
+def to_use(table: Leaderboard, twins: Mapping[str, str] | None = None) -> str:
     """The reference, unless another estimator with enough coverage is shown to rank texts better.
 
-    Where the reference has too few estimates itself, the one with most of them.
+    If the reference has too few estimates itself, the one with most of them.
 
     Args:
-        table: the comparison; twins: estimators that read scores of others, and each one's name
-            where it does not: the one to use where the scores change no rank.
+        table: the comparison; twins: estimators that read judges' scores, and each one's name if
+            it does not: the one to use if the scores change no rank.
     """
     estimators = [line for line in table.methods if line.name not in table.baselines]
     enough = [line for line in estimators if line.coverage >= ENOUGH]

@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from refless.data.human import human_ratings
+from refless.data.human import cells_of, human_ratings
 from refless.data.records import RatedPool
-from refless.evaluation.annotators import cells_of
 from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.intervals import UNDEFINED, Interval
 from refless.stats.raters import Intraclass, Level, intraclass, krippendorff, krippendorff_interval

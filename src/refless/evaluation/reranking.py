@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from refless.evaluation.best_of import slack
-from refless.evaluation.jackknife import Trial, interval_of
+from refless.evaluation.jackknife import WITHOUT_GROUP, Replicates, interval_of
 from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.intervals import UNDEFINED, Interval
 
@@ -47,28 +47,29 @@ class Reranking:
     share_interval: Interval
 
 
-def reranking(labels: Sequence[str], one: Trial, *, by: str = "source") -> Reranking | None:
+def reranking(labels: Sequence[str], method: Replicates, *, by: str = "source") -> Reranking | None:
     """What choosing by estimates among outputs of one label is worth; None where all stand alone.
 
     Args:
         labels: [n] what outputs have in common; blank ones stand alone. They leave together.
-        one: the estimator in the whole pool and without parts of it.
+        method: the estimator in the whole pool and without parts of it.
         by: name of the labels.
     """
-    item, deal = _numbered(labels), one.deal
+    item, split = _numbered(labels), method.split
     n = int(item.max(initial=-1)) + 1
     if not n:
         return None
 
-    def means(part: int, anew: bool) -> tuple[float, float, float]:
-        rows = np.flatnonzero((item >= 0) & (deal.part != part))
+    def means(part: int, refitted: bool) -> tuple[float, float, float]:
+        rows = np.flatnonzero((item >= 0) & (split.part != part))
         if not len(rows):
             return math.nan, math.nan, math.nan
-        columns = _of_items(item[rows], deal.human[rows], one.at(part, anew).alone[rows])
+        values = method.at(part, refitted)[WITHOUT_GROUP, rows]
+        columns = _of_items(item[rows], split.human[rows], values)
         return float(columns[0].mean()), float(columns[1].mean()), float(columns[2].mean())
 
-    parts = range(deal.parts + 1)
-    table = np.array([[means(part, anew) for part in parts] for anew in (False, True)])
+    parts = range(split.parts + 1)
+    table = np.array([[means(part, refitted) for part in parts] for refitted in (False, True)])
     chosen, random, best = np.moveaxis(table, 2, 0)
     gain, share = chosen - random, _share(chosen - random, best - random)
     gained, (low, high) = (interval_of(values) if n > 1 else UNDEFINED for values in (gain, share))

@@ -1,24 +1,30 @@
-"""Held-out estimates of a rated pool against its human rating, beside baselines and annotators."""
+"""Held-out estimates of a pool against its ratings: splits, estimates, measures, result."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from refless.data.records import Estimates, RatedPool
-from refless.evaluation.annotators import Annotators, annotators
-from refless.evaluation.baselines import tried_labels, tried_plain
-from refless.evaluation.confounders import MadeOf, made_of
+from refless.estimators.scorer import CrossValidated
+from refless.evaluation.annotators import (
+    Annotators,
+    VersusAnnotators,
+    annotators,
+    versus_annotators,
+)
+from refless.evaluation.baselines import CONSTANT, LENGTH, SOURCE, SYSTEM, baselines
+from refless.evaluation.confounders import Confounders, confounders
 from refless.evaluation.differences import Difference
 from refless.evaluation.drift import Drift, drift
 from refless.evaluation.held_out import Agreement
-from refless.evaluation.jackknife import Trial, agreement_of, difference, trial
+from refless.evaluation.jackknife import Split, agreement_of, difference, replicates
+from refless.evaluation.judges import VersusJudges, judges, versus_judges
+from refless.evaluation.leaderboard import Leaderboard, leaderboard
 from refless.evaluation.reranking import BY, Reranking, reranking
-from refless.evaluation.versus_annotators import BesideAnnotators, beside_annotators
 from refless.registry.arrays import IntArray
 from refless.registry.errors import UsageError
-from refless.registry.signature import Signature
 
 GROUPS = {
     "text": "texts",
@@ -31,37 +37,98 @@ GROUPS = {
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Validation:
-    """How far an estimator agrees with people on this pool.
+    """How far estimators agree with people on this pool, and the one to use in detail.
 
     Attributes:
-        pool: the rated texts; estimates: what the estimator says of each without its group.
+        pool: the rated texts; group: what was held out together.
+        side_by_side: all methods on the same texts, and the estimator to use.
+        beside_scores: what texts add to judges' scores, or None without such scores.
+        estimates: of each text without its group, by the estimator to use.
         estimator: agreement of these with the human rating.
         baselines: agreement of predictions that read no words, by name, on the texts that have
-            an estimate (on all where none has).
+            an estimate (on all if none has).
         differences: what sets the estimator apart from each baseline, by its name: Spearman above
             that of `length_only`, MSE below that of `constant`; above 0 the estimator does better.
         annotators: single annotators against the human rating, or None.
         beside: the estimator beside single annotators on equal terms, or None.
-        reranking: what choosing among outputs for one source, or item, is worth; None where these
+        reranking: what choosing among outputs for one source, or item, is worth; None if these
             were not held out together, or each has one output. by_system: the same of always taking
-            the system that people rate highest elsewhere; None where systems are not known.
+            the system that people rate highest elsewhere; None if systems are not known.
         made_of: what is left of the correlation within systems and sources, given length.
         drift: raters who differ from the others, and what changes over time.
-        signature: everything that can change these numbers.
     """
 
     pool: RatedPool
+    group: str
+    side_by_side: Leaderboard
+    beside_scores: VersusJudges | None
     estimates: Estimates
     estimator: Agreement
     baselines: dict[str, Agreement]
     differences: dict[str, Difference]
     annotators: Annotators | None
-    beside: BesideAnnotators | None
+    beside: VersusAnnotators | None
     reranking: Reranking | None
     by_system: Reranking | None
-    made_of: MadeOf
+    made_of: Confounders
     drift: Drift
-    signature: Signature
+
+
+def validation(
+    pool: RatedPool,
+    split: Split,
+    estimators: Mapping[str, tuple[Estimates, CrossValidated]],
+    labels: Sequence[str],
+    *,
+    group: str = "id",
+    twins: Mapping[str, str] | None = None,
+) -> Validation:
+    """What held-out estimates are worth on new texts.
+
+    Args:
+        pool: the rated texts; split: its parts.
+        estimators: held-out estimates by the estimator's name.
+        labels: [n] the groups, as strings; group: what they are.
+        twins: estimators that read judges' scores, and each one's name if it does not.
+    """
+    methods, judged, plain = (
+        {name: replicates(method, split) for name, method in kind.items()}
+        for kind in (
+            {name: method for name, (_, method) in estimators.items()},
+            judges(pool, split.blocks),
+            baselines(pool, split.groups, split.blocks),
+        )
+    )
+    rivals = {name: method for name, method in plain.items() if name != SOURCE}
+    table = leaderboard(methods, judged, rivals, twins)
+    estimates, method = estimators[table.reference][0], methods[table.reference]
+    scored = estimates.defined if estimates.defined.any() else np.ones(len(pool), dtype=np.bool_)
+    reasons = np.where(scored, "", "without-estimate").tolist()
+    length, constant = plain[LENGTH].on(scored), plain[CONSTANT].on(scored)
+    by_name = group in BY and len({*pool.systems}) > 1
+    system = plain.get(SYSTEM, plain[CONSTANT])
+    return Validation(
+        pool=pool,
+        group=group,
+        side_by_side=table,
+        beside_scores=versus_judges(table, methods | judged, twins or {}, pool.score_names),
+        estimates=estimates,
+        estimator=agreement_of(method, estimates.reasons),
+        baselines={
+            "constant": agreement_of(constant, reasons),
+            "length_only": agreement_of(length, reasons),
+        },
+        differences={
+            "length_only": difference("spearman", method, length),
+            "constant": difference("mse", constant, method),
+        },
+        annotators=annotators(pool),
+        beside=versus_annotators(pool, method),
+        reranking=reranking(labels, method, by=group) if group in BY else None,
+        by_system=reranking(labels, system, by=group) if by_name else None,
+        made_of=confounders(pool, method, plain),
+        drift=drift(pool, estimates.values, split.groups),
+    )
 
 
 def group_labels(pool: RatedPool, group: str, column: Sequence[str] = ()) -> tuple[str, ...]:
@@ -90,57 +157,6 @@ def codes(labels: Sequence[str]) -> IntArray:
     """[n] labels as numbers from 0, in the order of the sorted labels."""
     number = {name: i for i, name in enumerate(sorted(set(labels)))}
     return np.array([number[name] for name in labels], dtype=np.int64)
-
-
-def validation(
-    pool: RatedPool,
-    estimates: Estimates,
-    one: Trial,
-    labels: Sequence[str],
-    signature: Signature,
-    *,
-    group: str = "id",
-    seed: int = 0,
-) -> Validation:
-    """What held-out estimates are worth on new texts.
-
-    Args:
-        pool: the rated texts.
-        estimates: one a text, made without its group.
-        one: the same estimator in the whole pool and without parts of it.
-        labels: [n] the groups, as strings.
-        signature: the estimator's.
-        group: what the groups are, for the signature.
-        seed: of what is drawn.
-    """
-    deal = one.deal
-    tried = tried_plain(pool, deal.groups, deal.blocks)
-    scored = estimates.defined if estimates.defined.any() else np.ones(len(pool), dtype=np.bool_)
-    left_out = np.where(scored, "", "without-estimate").tolist()
-    length, constant = (trial(tried[name], deal).on(scored) for name in ("length", "constant"))
-    by_name = group in BY and len({*pool.systems}) > 1
-    systems = tried_labels(pool.systems, pool.human, deal.groups, deal.blocks) if by_name else None
-    chosen = reranking(labels, one, by=group) if group in BY else None
-    return Validation(
-        pool=pool,
-        estimates=estimates,
-        estimator=agreement_of(one, estimates.reasons),
-        baselines={
-            "constant": agreement_of(constant, left_out),
-            "length_only": agreement_of(length, left_out),
-        },
-        differences={
-            "length_only": difference("spearman", one, length),
-            "constant": difference("mse", constant, one),
-        },
-        annotators=annotators(pool),
-        beside=beside_annotators(pool, one),
-        reranking=chosen,
-        by_system=None if systems is None else reranking(labels, trial(systems, deal), by=group),
-        made_of=made_of(pool, one),
-        drift=drift(pool, estimates.values, deal.groups),
-        signature=signature.plus(heldout=group, ci=one.method, seed=seed),
-    )
 
 
 def repeated(pool: RatedPool) -> int:

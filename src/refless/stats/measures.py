@@ -36,3 +36,5 @@ MEASURES: dict[str, Measure] = {
     "auc": Measure(correlation.auc, weighted.auc, influence.auc, 0.0, 1.0),
 }
 WEIGHTED: dict[str, Prepare] = {name: measure.weighted for name, measure in MEASURES.items()}
+ERRORS = ("mse", "mae")  # the lowest is best
+CORRELATIONS = ("pearson", "spearman", "kendall")  # the highest is best

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Literal
 
 from refless.commands.score.data import ScoreRecord
-from refless.commands.validate.data import ValidateRecord
+from refless.commands.validate.result import ValidateRecord
 from refless.report.document import Document, Section, plain
 from refless.report.record import Record, Signed
 from refless.report.result import Result

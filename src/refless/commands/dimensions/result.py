@@ -6,9 +6,8 @@ from typing import Any, Literal
 
 from refless.commands.score.data import ScoreRecord
 from refless.commands.score.result import ScoreResult
-from refless.commands.validate.data import ValidateRecord
-from refless.commands.validate.leaderboard import Standing, standing_of, worth_using
-from refless.commands.validate.result import ValidateResult
+from refless.commands.validate.result import ValidateRecord, ValidateResult
+from refless.commands.validate.verdict import Standing, standing_of, worth_using
 from refless.registry.errors import UsageError
 from refless.registry.plural import counted
 from refless.report.document import Document, Section, Table

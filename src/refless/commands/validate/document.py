@@ -1,37 +1,60 @@
 """The parts of the report of `refless validate`, for the terminal and for HTML."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from refless.commands.validate.texts import left_out
+from refless.commands.texts import HEADER, drawn, estimate_cells, nearest
 from refless.commands.validate.verdict import Grounds
-from refless.evaluation.annotators import FEWEST
+from refless.data.human import canonical_order
+from refless.data.records import Estimates, RatedPool
+from refless.estimators import Estimator
+from refless.estimators.protocol import rows_in
+from refless.evaluation.annotators import FEWEST, Annotators, VersusAnnotators, annotator_interval
 from refless.evaluation.held_out import Agreement
 from refless.evaluation.jackknife import MOST_REFITTED
+from refless.evaluation.leaderboard import Leaderboard
 from refless.evaluation.reranking import BY, Reranking, several
-from refless.evaluation.validation import Validation
+from refless.evaluation.validation import Validation, codes
+from refless.metrics.matching import hold_out
+from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.plural import counted
-from refless.report.document import Section, Table
+from refless.registry.signature import Signature
+from refless.report.charts import Dot, Mark, chart, histogram
+from refless.report.document import Figure, Key, Section, Store, Stored, Table
+from refless.report.plot import axis_over
 from refless.report.wording import (
     MEASURES,
     estimator_name,
     interval,
+    labels,
     measure,
     number,
     percent,
     title,
     with_interval,
 )
+from refless.stats.measures import ERRORS
 
+SIDE_BY_SIDE = "Side by side on the same texts"
 NO_NAMES = "No comparison with single annotators: the ratings do not say who gave them."
+NO_OTHERS = (
+    "No comparison with single annotators: no two annotators rated the same text, so nobody can be "
+    "compared with the others."
+)
 BASELINES = (
     "constant: mean rating of the other texts; length: a line on their lengths; both on the texts "
     "that have an estimate."
 )
+JUDGES = (
+    " A judge alone is calibrated on the other folds: isotonic regression for one judge, ridge "
+    "regression for several."
+)
 FEW, HEAVY = 0.05, 0.4  # of normal errors the worst 5 % make up 28 %
 ENOUGH = 40  # errors, to say so
+MOST_ROWS = 500  # annotators in a table
+MISSES = 10
 SEVERAL = "The best of several outputs for one {}"
 FIXED = (
     "Intervals of {} do not know what other rated texts would have taught it, as it would have to "
@@ -39,40 +62,71 @@ FIXED = (
 )
 
 
+def left_out(group: str) -> str:
+    """What a text's estimate does not rest on."""
+    return "its own rating" if group == "id" else f"the ratings of its {group}"
+
+
+def side_by_side_section(board: Leaderboard, group: str) -> Section:
+    """Every method on the same texts; `group`: what was held out together."""
+    rows = []
+    for line in board.methods:
+        ranks = not math.isnan(line.spearman)
+        against = ranks and line.name != board.reference
+        rows.append(
+            (
+                line.name.removeprefix("the "),
+                with_interval(line.spearman, line.spearman_interval) if ranks else "-",
+                with_interval(line.gain, line.gain_interval) if against else "-",
+                percent(line.coverage),
+            )
+        )
+    header = ("", "Spearman [95 %]", "difference [95 %]", "covered")
+    legend = (
+        f"Each text is estimated without {left_out(group)}. Difference: Spearman minus that of "
+        f"{board.reference}, on the texts that both have an estimate for. Correlations are within "
+        f"folds that one model has judged. Baselines: {', '.join(board.baselines)}."
+        f"{JUDGES if board.scores else ''}"
+    )
+    table = Table(header=header, rows=tuple(rows), numeric=(False, True, True, True))
+    return Section(title=SIDE_BY_SIDE, table=table, lines=(legend,))
+
+
 def facts(result: Validation, grounds: Grounds) -> tuple[tuple[str, str, str], ...]:
     """Numbers that stand out."""
-    found = result.estimator
-    shown = [
-        ("Coverage", number(found.coverage), f"{found.n_scored:,} of {counted(found.n, 'text')}"),
-        ("Spearman", number(found.spearman), interval(found.spearman_interval)),
-        ("Mean squared error", number(found.mse, 4), interval(found.mse_interval, 4)),
+    agreement = result.estimator
+    covered = f"{agreement.n_scored:,} of {counted(agreement.n, 'text')}"
+    rows = [
+        ("Coverage", number(agreement.coverage), covered),
+        ("Spearman", number(agreement.spearman), interval(agreement.spearman_interval)),
+        ("Mean squared error", number(agreement.mse, 4), interval(agreement.mse_interval, 4)),
     ]
     if not math.isnan(grounds.annotator):
-        more = interval(grounds.annotator_interval)
-        shown.append(("One annotator's Spearman", number(grounds.annotator), more))
-    return tuple(shown)
+        ends = interval(grounds.annotator_interval)
+        rows.append(("One annotator's Spearman", number(grounds.annotator), ends))
+    return tuple(rows)
 
 
-def agreement_sections(result: Validation) -> tuple[Section, ...]:
+def agreement_sections(result: Validation, signature: Signature) -> tuple[Section, ...]:
     """Errors and correlations beside those of baselines and annotators, and what they are."""
-    found = result.estimator
+    agreement = result.estimator
     line = (
-        f"Each text is estimated without {left_out(result)}; correlations are within folds that "
-        f"one model has judged. Rated texts with an estimate: {found.n_scored:,} of {found.n:,} "
-        f"(coverage {number(found.coverage)})."
+        f"Each text is estimated without {left_out(result.group)}; correlations are within folds "
+        "that one model has judged. Rated texts with an estimate: "
+        f"{agreement.n_scored:,} of {agreement.n:,} (coverage {number(agreement.coverage)})."
     )
-    table = Section(title="Agreement with people", lines=(line,), table=agreement_table(result))
-    return table, Section(lines=_legend(result))
+    table = Section(title="Agreement with people", lines=(line,), table=_agreement_table(result))
+    return table, Section(lines=_legend(result, signature))
 
 
-def agreement_table(result: Validation) -> Table:
+def _agreement_table(result: Validation) -> Table:
     """One row a measure; a column each for the estimator, the baselines and annotators."""
     constant, length = result.baselines["constant"], result.baselines["length_only"]
-    names = _measured(result.estimator)
+    names = [name for name in MEASURES if name != "auc" or not math.isnan(result.estimator.auc)]
     columns: dict[str, list[str]] = {
         "estimator [95 %]": [measure(result.estimator, name) for name in names],
-        "constant": [_bare(constant, n) if n in ("mse", "mae") else "-" for n in names],
-        "length": [_bare(length, n) for n in names],
+        "constant": [_bare(constant, name) if name in ERRORS else "-" for name in names],
+        "length": [_bare(length, name) for name in names],
     }
     if result.annotators is not None:
         for kind in ("average", "best"):
@@ -82,21 +136,16 @@ def agreement_table(result: Validation) -> Table:
     return Table(header=("", *columns), rows=rows)
 
 
-def _measured(agreement: Agreement) -> list[str]:
-    """The measures; the AUC where ratings are of two values."""
-    return [name for name in MEASURES if name != "auc" or not math.isnan(agreement.auc)]
-
-
 def _bare(agreement: Agreement, name: str) -> str:
     return number(getattr(agreement, name), MEASURES[name])
 
 
-def _legend(result: Validation) -> tuple[str, ...]:
+def _legend(result: Validation, signature: Signature) -> tuple[str, ...]:
     """What the columns are, a line each."""
     people = result.annotators
     lines = [*_tail(result), BASELINES]
     if "-fixed" in result.estimator.interval_method and len(result.pool) <= MOST_REFITTED:
-        lines.insert(0, FIXED.format(estimator_name(result.signature)))
+        lines.insert(0, FIXED.format(estimator_name(signature)))
     if people is None:
         return (*lines, NO_NAMES)
     line = (
@@ -125,28 +174,28 @@ def _tail(result: Validation) -> tuple[str, ...]:
 
 def reranking_sections(result: Validation) -> tuple[Section, ...]:
     """What choosing by estimates is worth, or how to ask."""
-    found = result.reranking
-    if found is None:
-        return _unasked(result)
+    chosen = result.reranking
+    if chosen is None:
+        return _ungrouped(result)
     means = (
-        f"{counted(found.n, found.by)} with several outputs: people rate the one with the highest "
-        f"estimate {number(found.chosen)} on average, one at random {number(found.random)}, the "
-        f"best {number(found.best)}."
+        f"{counted(chosen.n, chosen.by)} with several outputs: people rate the one with the "
+        f"highest estimate {number(chosen.chosen)} on average, one at random "
+        f"{number(chosen.random)}, the best {number(chosen.best)}."
     )
     gained = "All outputs of each are rated alike, so there is nothing to gain."
-    if not math.isnan(found.share):
-        gained = f"Choosing by estimates gains {_gained(found)} of what can be gained"
+    if not math.isnan(chosen.share):
+        gained = f"Choosing by estimates gains {_gained(chosen)} of what can be gained"
         if result.by_system is not None:
             gained += f"; always taking the best system gains {_gained(result.by_system)}"
         gained += "."
-    return (Section(title=SEVERAL.format(found.by), lines=(means, gained)),)
+    return (Section(title=SEVERAL.format(chosen.by), lines=(means, gained)),)
 
 
-def _unasked(result: Validation) -> tuple[Section, ...]:
+def _ungrouped(result: Validation) -> tuple[Section, ...]:
     """The group to hold out so that choosing is judged fairly; nothing where none has several."""
-    for by, labels in (("source", result.pool.sources), ("item", result.pool.items)):
-        count = several(labels)
-        if count and result.signature.get("heldout") not in BY:
+    for by, column in (("source", result.pool.sources), ("item", result.pool.items)):
+        count = several(column)
+        if count and result.group not in BY:
             line = (
                 f"There are several outputs for {counted(count, by)}: --group {by} tells what "
                 "choosing among them by estimates is worth."
@@ -155,11 +204,11 @@ def _unasked(result: Validation) -> tuple[Section, ...]:
     return ()
 
 
-def _gained(found: Reranking) -> str:
+def _gained(result: Reranking) -> str:
     """A gain, and the share of what can be gained."""
-    low, high = found.share_interval
+    low, high = result.share_interval
     ends = "" if math.isnan(low) else f" [{percent(low)}, {percent(high)}]"
-    return f"{with_interval(found.gain, found.gain_interval)}, {percent(found.share)}{ends}"
+    return f"{with_interval(result.gain, result.gain_interval)}, {percent(result.share)}{ends}"
 
 
 def undefined_sections(agreement: Agreement) -> tuple[Section, ...]:
@@ -169,3 +218,166 @@ def undefined_sections(agreement: Agreement) -> tuple[Section, ...]:
         names.setdefault(why, []).append(title(name))
     lines = tuple(f"Undefined, as {why}: {', '.join(which)}." for why, which in names.items())
     return (Section(lines=lines),) if lines else ()
+
+
+def annotators_section(result: Validation, people: Annotators | None, seed: int) -> Section:
+    """The annotators' distribution and the estimator's place in it.
+
+    Args:
+        result: with annotators against the human rating that holds their own ratings, as published.
+        people: the same with their own ratings left out, None if nobody rated the same text.
+        seed: of the bootstrap over annotators.
+    """
+    heading = "Among single annotators"
+    if result.annotators is None or people is None:
+        reason = NO_NAMES if result.annotators is None else NO_OTHERS
+        return Section(title=heading, lines=(reason,))
+    line = (
+        f"Each of {people.n:,} annotators against the mean of the others who rated the same "
+        "texts; each on the texts that this one rated. Values of those with few texts vary widely."
+    )
+    names = ("spearman", "mse")
+    figures = tuple(_annotators_figure(people, result.beside, name, seed) for name in names)
+    return Section(title=heading, lines=(line,), figures=figures)
+
+
+def _annotators_figure(
+    people: Annotators, versus: VersusAnnotators | None, name: str, seed: int
+) -> Figure:
+    values = np.array([getattr(person, name) for person in people.per_annotator], dtype=np.float64)
+    pairs = np.zeros((0, 2)) if versus is None else getattr(versus, name)
+    pairs = pairs[np.isfinite(pairs).all(axis=1)]
+    digits, place = MEASURES[name], _place(pairs, name)
+    estimator = float(pairs[:, 1].mean()) if len(pairs) else math.nan
+    average, ends = people.average[name], annotator_interval(people, name, seed)
+    marks = [Mark(value=average, style="c2", interval=ends)]
+    if not math.isnan(estimator):
+        marks.append(Mark(value=estimator, style="c1"))
+    label = f"Annotators by {title(name)}. {place}"
+    svg, bars = histogram(values, label, x=title(name), y="annotators", marks=marks)
+    keys = (
+        Key(name=f"estimator {number(estimator, digits)}, mean over annotators", style="mark c1"),
+        Key(name=f"average annotator {number(average, digits)}", style="mark c2"),
+    )
+    table = Table(header=(title(name), "annotators"), rows=tuple(bars))
+    if people.n <= MOST_ROWS:
+        names = labels([person.name for person in people.per_annotator], 40)
+        rows = (
+            (names[person.name], f"{person.n:,}", number(getattr(person, name), digits))
+            for person in people.per_annotator
+        )
+        table = Table(header=("annotator", "texts", title(name)), rows=tuple(rows))
+    return Figure(svg=svg, caption=place, table=table, keys=keys)
+
+
+def _place(pairs: FloatArray, name: str) -> str:
+    """How many annotators the estimator does better than, on the texts of each."""
+    if not len(pairs):
+        return f"{title(name)}: no place among annotators, as it is undefined."
+    gaps = (pairs[:, 1] - pairs[:, 0]) * (-1 if name in ERRORS else 1)
+    better = int((gaps > 0).sum())
+    word = "lower" if name in ERRORS else "higher"
+    return (
+        f"{title(name)} on each one's texts, with the mean of the others: {word} (better) than "
+        f"that of {better:,} of {counted(len(pairs), 'annotator')} "
+        f"({percent(better / len(pairs))})."
+    )
+
+
+def store_of(
+    result: Validation, estimator: Estimator, groups: Sequence[str], seed: int
+) -> tuple[Store, dict[int, int]]:
+    """The texts on the page, each with its neighbours, and the place of each row.
+
+    Args:
+        result: the rated texts, and their estimates.
+        estimator: with its parameters; it need not be fitted.
+        groups: [n] what was held out together.
+        seed: of the texts that are drawn if there are many.
+    """
+    pool, estimates = result.pool, result.estimates
+    rows = list(dict.fromkeys([*_points(pool, seed).tolist(), *_worst(pool, estimates)]))
+    learned = estimator.drawn(pool)
+    rated = rows_in(pool, learned).tolist()
+    label, compare = codes(groups), estimator.similarity(learned)
+    texts = [pool.texts[i] for i in rows]
+    neighbors = nearest(compare, texts, len(rated), hold_out(label[rows], label[rated]))
+    near = {i: [(rated[j], s) for j, s in best] for i, best in zip(rows, neighbors, strict=True)}
+    extra = (row for best in list(near.values()) for row, _ in best)
+    places = {row: place for place, row in enumerate(dict.fromkeys([*rows, *extra]))}
+    stored = tuple(
+        Stored(
+            id=pool.ids[row],
+            cells=(number(float(pool.human[row])), *estimate_cells(estimates, row)),
+            text=pool.texts[row],
+            near=tuple((places[neighbor], s) for neighbor, s in near.get(row, [])),
+        )
+        for row in places
+    )
+    heading = "The rated texts" if len(stored) == len(pool) else "Rated texts shown here"
+    nearest_by = f"Nearest rated texts by {compare.name}"
+    return Store(header=HEADER, texts=stored, title=heading, near=nearest_by), places
+
+
+def _points(pool: RatedPool, seed: int) -> IntArray:
+    """Rows of the texts in the scatter plot, in canonical order."""
+    return drawn(canonical_order(pool), seed)
+
+
+def _worst(pool: RatedPool, estimates: Estimates) -> list[int]:
+    """Rows of the texts whose estimates are farthest from the human rating."""
+    errors = np.abs(estimates.values - pool.human)
+    scored = [i for i in canonical_order(pool).tolist() if not math.isnan(errors[i])]
+    return sorted(scored, key=lambda i: -errors[i])[:MISSES]
+
+
+def scatter_section(result: Validation, places: dict[int, int], seed: int) -> Section:
+    """Estimate against human rating, text by text.
+
+    Args:
+        result: the numbers; places: the place of each row among the stored texts.
+        seed: as for `store_of`.
+    """
+    pool, values = result.pool, result.estimates.values
+    rows = _points(pool, seed).tolist()
+    units = "0 to 1" if pool.scale else "in the raters' units"
+    dots = [Dot(x=float(values[i]), y=float(pool.human[i]), text=places[i]) for i in rows]
+    x = axis_over(values.tolist(), f"estimate, {units}")
+    y = axis_over(pool.human.tolist(), f"mean rating by people, {units}")
+    label = (
+        f"Scatter plot of {counted(len(dots), 'text')}, estimate across and mean rating upwards. "
+        f"Spearman {measure(result.estimator, 'spearman')}. Arrow keys go from text to text."
+    )
+    abstained = (Key(name="without an estimate", style="dot none"),)
+    keys = (
+        Key(name="a text", style="dot"),
+        *(abstained if any(math.isnan(dot.x) for dot in dots) else ()),
+        Key(name="estimate = rating", style="mark c2"),
+    )
+    caption = f"Each text, estimated without {left_out(result.group)}."
+    if (x.low, x.high) != (y.low, y.high):
+        less = ": estimates spread less than ratings" if x.high - x.low < y.high - y.low else ""
+        caption += f" The axes have different ends{less}."
+    if len(dots) < len(pool):
+        caption += f" {len(dots):,} of {counted(len(pool), 'text')}, drawn at random."
+    svg = chart(x, y, label, dots=dots, diagonal=True, strip="none")
+    figure = Figure(svg=svg, caption=caption, keys=keys, linked=True)
+    return Section(title="Estimate against human rating", figures=(figure,))
+
+
+def worst_section(result: Validation, places: dict[int, int]) -> Section:
+    """The texts whose estimates are farthest from what people gave."""
+    pool, values = result.pool, result.estimates.values
+    worst = _worst(pool, result.estimates)
+    cells = []
+    for i in worst:
+        numbers = (pool.human[i], values[i], values[i] - pool.human[i])
+        cells.append((pool.ids[i], *(number(float(value)) for value in numbers)))
+    line = "The largest differences between estimate and mean rating."
+    return Section(
+        title="Worst misses",
+        lines=(line if worst else "No text has an estimate.",),
+        texts=tuple(places[i] for i in worst),
+        cells=tuple(cells),
+        header=("id", "people", "estimate", "difference", "text"),
+    )

@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from refless.commands.validate.leaderboard import TITLE
-from refless.evaluation.leaderboard import SideBySide
+from refless.commands.validate.document import SIDE_BY_SIDE
+from refless.evaluation.leaderboard import Leaderboard
 from refless.report.charts import Line, Mark, row_chart
 from refless.report.document import Document, Figure, Key, Section
 from refless.report.wording import number
@@ -17,7 +17,7 @@ FOLDED = {"Agreement with people", "What the correlation is made of", "Raters an
 
 
 def with_picture(
-    document: Document, table: SideBySide, annotator: float, interval: Interval
+    document: Document, table: Leaderboard, annotator: float, interval: Interval
 ) -> Document:
     """The document as a page: it opens with the methods, and folds what few readers need.
 
@@ -28,7 +28,7 @@ def with_picture(
     """
 
     def drawn(section: Section) -> Section:
-        if section.title != TITLE:
+        if section.title != SIDE_BY_SIDE:
             return replace(section, folded=section.title in FOLDED)
         figure = replace(picture(table, annotator, interval), table=section.table)
         return replace(section, figures=(figure,), opening=True)
@@ -36,7 +36,7 @@ def with_picture(
     return replace(document, sections=tuple(map(drawn, document.sections)))
 
 
-def picture(table: SideBySide, annotator: float, interval: Interval) -> Figure:
+def picture(table: Leaderboard, annotator: float, interval: Interval) -> Figure:
     """Spearman of each method as a point; a line and its band for an annotator, if known."""
     baselines = {*table.baselines}
     lines = [

@@ -1,63 +1,173 @@
 """Whether estimators agree with the raters: the result of `refless validate`."""
 
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from refless.commands.advised import Advice, advice_sections, reasons_sections
-from refless.commands.annotators import annotators_record
+from refless.commands.annotators import AnnotatorsRecord, annotators_record
 from refless.commands.coverage import coverage_section
-from refless.commands.validate.annotators import annotators_section
-from refless.commands.validate.confounders import made_of_sections, shown
-from refless.commands.validate.data import (
-    Beside,
-    DriftRecord,
-    MadeOfRecord,
-    ValidateRecord,
-    in_scale,
-)
 from refless.commands.validate.document import (
     NO_NAMES,
     agreement_sections,
+    annotators_section,
     facts,
     reranking_sections,
+    scatter_section,
+    side_by_side_section,
+    store_of,
     undefined_sections,
+    worst_section,
 )
-from refless.commands.validate.drift import drift_sections, drifted
-from refless.commands.validate.leaderboard import recommendation, side_by_side_section, worth_using
+from refless.commands.validate.findings import (
+    confounder_lines,
+    confounder_sections,
+    drift_lines,
+    drift_sections,
+    judge_lines,
+    judge_section,
+)
 from refless.commands.validate.picture import with_picture
-from refless.commands.validate.scores import said, scores_section
-from refless.commands.validate.texts import scatter_section, store_of, worst_section
-from refless.commands.validate.verdict import grounds_of, notes, verdict
+from refless.commands.validate.verdict import (
+    grounds_of,
+    notes,
+    recommendation,
+    verdict,
+    worth_using,
+)
+from refless.data.records import Scale
 from refless.estimators import Estimator
 from refless.evaluation.annotators import annotators
 from refless.evaluation.baselines import SYSTEM
-from refless.evaluation.leaderboard import SideBySide
+from refless.evaluation.confounders import Confounders
+from refless.evaluation.differences import Difference
+from refless.evaluation.drift import Drift
+from refless.evaluation.held_out import Agreement
+from refless.evaluation.judges import VersusJudges
+from refless.evaluation.leaderboard import Leaderboard
+from refless.evaluation.reranking import Reranking
 from refless.evaluation.validation import Validation
-from refless.evaluation.versus_judges import BesideScores
 from refless.registry.plural import counted
-from refless.registry.signature import Signature
 from refless.report.document import Document, Section, caveats
 from refless.report.export import Rows
-from refless.report.record import Record, record
+from refless.report.record import Count, Record, Signed, record
 from refless.report.result import Result
 from refless.report.wording import sentence
+from refless.stats.intervals import Interval
 
 READS_SYSTEM = "An estimator can read the system's name too: try --estimator gp:use_system=yes."
 
 
-@dataclass(frozen=True, slots=True)
-class HeldOut:
-    """What is held out together, and the seed of what is drawn."""
+@dataclass(frozen=True, kw_only=True)
+class Beside:
+    """Spearman of the average annotator and of the estimates, against the other annotators' mean.
 
-    group: str
-    labels: tuple[str, ...]
-    seed: int
-    drawn_from: int | None = None  # rated texts of which these are a part
+    Attributes:
+        difference_interval: 95 %, of estimator less annotator.
+    """
 
-    def signed(self, signature: Signature) -> Signature:
-        """With what the rated texts were drawn from."""
-        if self.drawn_from is None:
-            return signature
-        return signature.plus(drawnfrom=self.drawn_from, drawseed=self.seed)
+    annotator: float
+    estimator: float
+    difference_interval: Interval
+
+
+@dataclass(frozen=True, kw_only=True)
+class Errors:
+    """The mean squared and the mean absolute error."""
+
+    mse: float
+    mse_interval: Interval
+    mae: float
+    mae_interval: Interval
+
+
+@dataclass(frozen=True, kw_only=True)
+class ErrorsInScale:
+    """The estimator's errors in the raters' units; correlations have none."""
+
+    scale: Scale
+    estimator: Errors
+
+
+@dataclass(frozen=True, kw_only=True)
+class MadeOfRecord(Confounders):
+    """What a correlation is made of; `shown`: what is shown to be a part of it, in sentences."""
+
+    shown: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class DriftRecord(Drift):
+    """Raters and time; `shown`: who is shown to differ and what to change, in sentences."""
+
+    shown: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SideBySideRecord(Leaderboard):
+    """All methods on the same texts; `signatures`: of each estimator, by name."""
+
+    signatures: dict[str, str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ValidateRecord(Record):
+    """Held-out estimates of rated texts against their ratings.
+
+    Attributes:
+        baselines: agreement of predictions that read no words.
+        differences: what sets the estimator apart from each baseline: its Spearman less that of
+            `length_only`, and the MSE of `constant` less its own; above 0 it does better.
+        annotators: single annotators against the human rating, which holds their own; null, with a
+            reason, where the ratings do not say who gave them.
+        beside: null where no two annotators rated the same texts.
+        reranking: what choosing among outputs for one source, or item, is worth; null where these
+            were not held out together (--group), or none has several. by_system: the same of always
+            taking the best system; null where systems are not known too.
+        made_of: what is left of Spearman within systems and sources, given length, and without
+            near copies; shown: what is shown to be a part of it, in sentences.
+        drift: raters who differ from the others, what changes over time, and what is shown of it.
+        in_scale: null without a scale.
+        advice: what to do where more than a third has no estimate.
+        recommendation: which estimator to use, and whether it is worth it, in a sentence.
+        beside_scores: what texts add to scores of others; null without --score-column, and where no
+            estimator reads them. texts_and_scores: the same in sentences.
+    """
+
+    command: Literal["validate"] = "validate"
+    signature: Signed
+    verdict: str
+    n: Count
+    estimator: Agreement
+    baselines: dict[str, Agreement]
+    differences: dict[str, Difference]
+    annotators: AnnotatorsRecord | None
+    annotators_reason: str
+    beside: Beside | None
+    reranking: Reranking | None
+    by_system: Reranking | None
+    made_of: MadeOfRecord
+    drift: DriftRecord
+    in_scale: ErrorsInScale | None
+    advice: Advice | None
+    recommendation: str
+    side_by_side: SideBySideRecord
+    beside_scores: VersusJudges | None
+    texts_and_scores: tuple[str, ...]
+
+
+def in_scale(agreement: Agreement, scale: Scale | None) -> ErrorsInScale | None:
+    """The errors in the raters' units, or None without a scale."""
+    if scale is None:
+        return None
+    span = scale[1] - scale[0]
+    (mse_low, mse_high), (low, high) = agreement.mse_interval, agreement.mae_interval
+    errors = Errors(
+        mse=agreement.mse * span**2,
+        mse_interval=(mse_low * span**2, mse_high * span**2),
+        mae=agreement.mae * span,
+        mae_interval=(low * span, high * span),
+    )
+    return ErrorsInScale(scale=scale, estimator=errors)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -65,100 +175,110 @@ class ValidateResult(Result):
     """Whether estimators agree with the raters.
 
     Attributes:
-        validation: of the estimator to use, or of the one that was asked for.
-        estimator: that estimator, not fitted.
-        side_by_side: all that were tried, and baselines, on the same texts.
-        beside_scores: what texts add to scores of others, or None without such scores.
+        validation: of the estimator to use, and of all methods side by side.
+        estimator: the estimator to use, not fitted.
+        signatures: of each estimator, by name.
+        groups: [n] what was held out together; seed: of what is drawn.
         next_command: the line that estimates outputs with it.
-        advice: what to do where too many texts have no estimate.
-        how: what was held out together.
+        advice: what to do if too many texts have no estimate.
     """
 
     record = ValidateRecord
     validation: Validation
     estimator: Estimator
-    side_by_side: SideBySide
-    beside_scores: BesideScores | None
+    signatures: dict[str, str]
+    groups: tuple[str, ...]
+    seed: int
     next_command: str
     advice: Advice | None
-    how: HeldOut
+
+    @property
+    def side_by_side(self) -> Leaderboard:
+        """All methods on the same texts: name, `spearman` and `spearman_interval` of each."""
+        return self.validation.side_by_side
+
+    @property
+    def annotator(self) -> tuple[float, Interval]:
+        """One average annotator's Spearman with the others' mean, NaN without a yardstick."""
+        grounds = grounds_of(self.validation, self.signature)
+        return grounds.annotator, grounds.annotator_interval
 
     def _shown(self) -> Document:
-        found = self.validation
+        result = self.validation
         return self._document(
             (
-                *made_of_sections(found.made_of, whole=False),
-                *drift_sections(found.drift, found.pool.scale, whole=False),
-                *reranking_sections(found),
-                *reasons_sections(found.estimator.reasons, found.estimator.n),
-                *undefined_sections(found.estimator),
+                *confounder_sections(result.made_of, table=False),
+                *drift_sections(result.drift, result.pool.scale, table=False),
+                *reranking_sections(result),
+                *reasons_sections(result.estimator.reasons, result.estimator.n),
+                *undefined_sections(result.estimator),
             )
         )
 
     def _whole(self) -> Document:
-        found, pool, seed = self.validation, self.validation.pool, self.how.seed
-        people = annotators(pool, leave_out=True)
-        store, places = store_of(pool, found.estimates, self.estimator, self.how.labels, seed)
-        brief = self._document(
+        result, pool, seed = self.validation, self.validation.pool, self.seed
+        store, places = store_of(result, self.estimator, self.groups, seed)
+        page = self._document(
             (
-                *made_of_sections(found.made_of, whole=True),
-                scatter_section(found, places, seed),
-                annotators_section(found, people, seed),
-                *drift_sections(found.drift, pool.scale, whole=True),
-                coverage_section(pool.texts, pool.tasks, found.estimates),
-                *reranking_sections(found),
-                worst_section(found, places),
-                *undefined_sections(found.estimator),
+                *confounder_sections(result.made_of, table=True),
+                scatter_section(result, places, seed),
+                annotators_section(result, annotators(pool, leave_out=True), seed),
+                *drift_sections(result.drift, pool.scale, table=True),
+                coverage_section(pool.texts, pool.tasks, result.estimates),
+                *reranking_sections(result),
+                worst_section(result, places),
+                *undefined_sections(result.estimator),
                 caveats(),
             )
         )
-        grounds = grounds_of(found)
-        page = replace(brief, store=store)
+        grounds = grounds_of(result, self.signature)
+        page = replace(page, store=store)
         return with_picture(page, self.side_by_side, grounds.annotator, grounds.annotator_interval)
 
     def _document(self, more: tuple[Section, ...]) -> Document:
-        """What both show first, and more sections."""
-        found, table, beside = self.validation, self.side_by_side, self.beside_scores
-        grounds = grounds_of(found)
+        """The sections that terminal and page begin with, and more."""
+        result, table, versus = self.validation, self.side_by_side, self.validation.beside_scores
+        grounds = grounds_of(result, self.signature)
         name = sentence(table.reference.removeprefix("the "))
         return Document(
-            title=f"{sentence(grounds.estimator)} on {counted(len(found.pool), 'rated text')}",
+            title=f"{sentence(grounds.estimator)} on {counted(len(result.pool), 'rated text')}",
             verdict=recommendation(table),
             notes=(f"  {self.next_command}",) if worth_using(table) else self._instead(),
-            facts=facts(found, grounds),
+            facts=facts(result, grounds),
             sections=(
                 *advice_sections(self.advice),
-                side_by_side_section(table, self.how.group),
-                *(() if beside is None else (scores_section(beside, table),)),
+                side_by_side_section(table, result.group),
+                *(() if versus is None else (judge_section(versus, table),)),
                 Section(title=f"{name} and people", lines=(verdict(grounds), *notes(grounds))),
-                *agreement_sections(found),
+                *agreement_sections(result, self.signature),
                 *more,
             ),
         )
 
     def _instead(self) -> tuple[str, ...]:
-        """What to try where the system's name is ahead of an estimator that does not read it."""
+        """What to try if the system's name is ahead of an estimator that does not read it."""
         rival = self.side_by_side.rival
         reads = getattr(self.estimator, "use_system", False)
         return (READS_SYSTEM,) if rival.name == SYSTEM and rival.gain > 0 and not reads else ()
 
     def _json(self) -> Record:
-        found, beside = self.validation, self.beside_scores
-        scale, people = found.pool.scale, found.annotators
-        drift = record(DriftRecord, found.drift, shown=drifted(found.drift, scale))
+        result, table, versus = self.validation, self.side_by_side, self.validation.beside_scores
+        scale, people, made_of = result.pool.scale, result.annotators, result.made_of
+        shown = confounder_lines(made_of)
+        drift = record(DriftRecord, result.drift, shown=drift_lines(result.drift, scale))
         return self._record(
-            found,
-            verdict=verdict(grounds_of(found)),
-            n=len(found.pool),
-            estimator=found.estimator,
+            result,
+            verdict=verdict(grounds_of(result, self.signature)),
+            n=len(result.pool),
             annotators=annotators_record(people),
             annotators_reason=NO_NAMES if people is None else "",
-            beside=None if found.beside is None else record(Beside, found.beside),
-            made_of=record(MadeOfRecord, found.made_of, shown=shown(found.made_of)),
+            beside=None if result.beside is None else record(Beside, result.beside),
+            made_of=record(MadeOfRecord, made_of, shown=shown),
             drift=drift,
-            in_scale=in_scale(found.estimator, scale),
-            recommendation=recommendation(self.side_by_side),
-            texts_and_scores=() if beside is None else said(beside, self.side_by_side),
+            in_scale=in_scale(result.estimator, scale),
+            recommendation=recommendation(table),
+            side_by_side=record(SideBySideRecord, table, signatures=self.signatures),
+            texts_and_scores=() if versus is None else judge_lines(versus, table),
         )
 
     def _rows(self) -> Rows:

@@ -1,12 +1,10 @@
 """validate: does anything automatic agree with these raters?"""
 
 from collections.abc import Sequence
-from dataclasses import replace
-from functools import partial
 from typing import Annotated, Any
 
 from refless.commands.advice import advice_on
-from refless.commands.estimating import by_title, chosen, named, tried_of, with_twins
+from refless.commands.estimating import by_title, chosen, cross_validated, named, with_twins
 from refless.commands.pairs.judged import JudgedResult
 from refless.commands.pairs.run import validated
 from refless.commands.parameters import (
@@ -24,18 +22,16 @@ from refless.commands.parameters import (
 )
 from refless.commands.rows import ScoredRows, note_unread, rated_of
 from refless.commands.score.run import score
-from refless.commands.validate.result import HeldOut, ValidateResult
+from refless.commands.validate.result import ValidateResult
 from refless.commands.warnings import note, note_few, progress
 from refless.data.choices import are_choices
-from refless.data.records import Estimates, RatedPool, as_outputs, picked
+from refless.data.records import RatedPool, as_outputs, picked
 from refless.estimators import ESTIMATORS, Estimator
-from refless.evaluation.baselines import baselines
-from refless.evaluation.jackknife import Deal, Trial, dealt, trial
+from refless.evaluation.jackknife import split
 from refless.evaluation.judge_shift import leaks
-from refless.evaluation.leaderboard import SideBySide, side_by_side, to_use
 from refless.evaluation.subsample import drawn_rows
 from refless.evaluation.validation import codes, group_labels, repeated, validation
-from refless.evaluation.versus_judges import beside_scores, tried_scores
+from refless.registry.arrays import IntArray
 from refless.registry.errors import UsageError
 from refless.registry.spec import spec_of
 
@@ -77,78 +73,75 @@ def validate(
         at_most: Rated texts to validate on; of more, so many are drawn.
     """
     given = [estimator] if isinstance(estimator, str) or hasattr(estimator, "fit") else estimator
-    asked = [chosen(one, threads, seed) for one in given or CANDIDATES]
+    candidates = [chosen(one, threads, seed) for one in given or CANDIDATES]
     pool, column = rated_of(rated, rows, group)
-    how = HeldOut(group, group_labels(pool, group, column), seed)
+    labels = group_labels(pool, group, column)
+    drawn: dict[str, object] = {}
     if len(pool) > at_most:
-        pool, how = _drawn(pool, how, at_most)
+        drawn = {"drawnfrom": len(pool), "drawseed": seed}
+        kept = drawn_rows(pool, labels, at_most, seed)
+        _note_drawn(len(kept), len(pool), at_most)
+        pool, labels = pool.take(kept), picked(labels, kept)
     if given:
-        note_unread(asked, pool)
+        note_unread(candidates, pool)
     if are_choices(pool):
-        asked = asked if given else asked[:1]
-        return validated(pool, asked, scoring(asked[0], group=None), group, seed)
+        candidates = candidates if given else candidates[:1]
+        return validated(pool, candidates, scoring(candidates[0], group=None), group, seed)
     _note_repeated(pool, group)
     _note_leaks(pool)
     if group != "id":
-        note_few(len(set(how.labels)), group)
-    return _result(with_twins(asked) if pool.score_names else asked, pool, how)
+        note_few(len(set(labels)), group)
+    if pool.score_names:
+        candidates = with_twins(candidates)
+    signs = {**drawn, "heldout": group}
+    return _result(candidates, pool, labels, seed, signs)
 
 
-def _drawn(pool: RatedPool, how: HeldOut, at_most: int) -> tuple[RatedPool, HeldOut]:
-    """A part of the rated texts, said aloud, and how they are held out."""
-    kept = drawn_rows(pool, how.labels, at_most, how.seed)
-    note(
-        f"validated on {len(kept):,} rated texts drawn from {len(pool):,}, each estimated from the "
-        f"others of these; with all of them an estimator may do better. --at-most {2 * at_most} "
-        "takes more and longer"
-    )
-    labels = picked(how.labels, kept)
-    return pool.take(kept), replace(how, labels=labels, drawn_from=len(pool))
+def _result(
+    candidates: Sequence[Estimator],
+    pool: RatedPool,
+    labels: tuple[str, ...],
+    seed: int,
+    signs: dict[str, object],
+) -> ValidateResult:
+    """Splits, held-out estimates of each candidate, and what they are worth.
 
-
-def _result(tried: Sequence[Estimator], pool: RatedPool, how: HeldOut) -> ValidateResult:
-    """All that were tried side by side, and the validation of the one to use."""
-    groups = codes(how.labels)
-    _check_once(tried)
-    names = by_title(tried, scores=bool(pool.score_names))
-    deal = dealt(pool, groups, how.seed)
-    _check_apart(deal, how.group)
-    estimates: dict[str, Estimates] = {}
-    trials: dict[str, Trial] = {}
-    for name, one in names.items():
-        estimates[name], found = tried_of(one, pool, groups, deal.blocks)
-        trials[name] = trial(found, deal)
+    Args:
+        candidates: the estimators; pool: the rated texts; labels: [n] what is held out together.
+        seed: of what is drawn; signs: what signatures say of the rated texts and their groups.
+    """
+    _check_once(candidates)
+    group = str(signs["heldout"])
+    parts = split(pool, codes(labels), seed)
+    _check_apart(parts.blocks, group)
+    names = by_title(candidates, scores=bool(pool.score_names))
+    methods = {
+        name: cross_validated(one, pool, parts.groups, parts.blocks) for name, one in names.items()
+    }
+    twins = _twins(names) if pool.score_names else {}
     with progress("comparing"):
-        plain = {
-            name: trial(one, deal) for name, one in baselines(pool, groups, deal.blocks).items()
-        }
-        judges = tried_scores(pool, deal.blocks) if pool.score_names else {}
-        scores = {name: trial(one, deal) for name, one in judges.items()}
-        twins = _twins(names) if pool.score_names else {}
-        table = _side_by_side(trials, scores, plain, twins)
-        beside = beside_scores(table, {**trials, **scores}, twins, pool.score_names)
-        best, values = names[table.reference], estimates[table.reference]
-        validated = validation(
-            pool,
-            values,
-            trials[table.reference],
-            how.labels,
-            how.signed(best.signature(pool)),
-            group=how.group,
-            seed=how.seed,
-        )
-    others = len(pool) - (how.group == "id")
-    signed = {name: how.signed(one.signature(pool)) for name, one in names.items()}
-    signatures = {name: str(one.plus(heldout=how.group)) for name, one in signed.items()}
+        result = validation(pool, parts, methods, labels, group=group, twins=twins)
+    best = names[result.side_by_side.reference]
+    signatures = {name: one.signature(pool).plus(**signs) for name, one in names.items()}
+    signature = signatures[result.side_by_side.reference]
     return ValidateResult(
-        validation=validated,
+        validation=result,
         estimator=best,
-        side_by_side=replace(table, signatures=signatures),
-        beside_scores=beside,
+        signatures={name: str(one) for name, one in signatures.items()},
+        groups=labels,
+        seed=seed,
         next_command=scoring(best),
-        advice=advice_on(best, as_outputs(pool), values, others),
-        how=how,
-        signature=validated.signature,
+        advice=advice_on(best, as_outputs(pool), result.estimates, len(pool) - (group == "id")),
+        signature=signature.plus(ci=result.estimator.interval_method, seed=seed),
+    )
+
+
+def _note_drawn(n: int, whole: int, at_most: int) -> None:
+    """Says that the rated texts are a part of those that were given."""
+    note(
+        f"validated on {n:,} rated texts drawn from {whole:,}, each estimated from the others of "
+        f"these; with all of them an estimator may do better. --at-most {2 * at_most} takes more "
+        "and longer"
     )
 
 
@@ -169,25 +162,6 @@ def _check_once(tried: Sequence[Estimator]) -> None:
             raise UsageError(f"--estimator {spec} is given twice")
 
 
-def _side_by_side(
-    trials: dict[str, Trial],
-    scores: dict[str, Trial],
-    plain: dict[str, Trial],
-    twins: dict[str, str],
-) -> SideBySide:
-    """Estimators, scores of others and baselines, each held against the estimator to use."""
-    others = {**scores, **plain}
-    against = partial(
-        side_by_side, {**trials, **others}, baselines=tuple(others), scores=tuple(scores)
-    )
-    found = against(reference=next(iter(trials)))
-    for _ in trials:  # each one that takes the place has more to show for it
-        if (best := to_use(found, twins)) == found.reference:
-            break
-        found = against(reference=best)
-    return found
-
-
 def scoring(estimator: Estimator, **changes: Any) -> str:
     """The command line that estimates outputs with an estimator, from the same rated texts."""
     call, plain = this_call(), estimator.clone()
@@ -201,12 +175,12 @@ def scoring(estimator: Estimator, **changes: Any) -> str:
     return Call("score", parameters_of(score), values).line(**changes)
 
 
-def _check_apart(deal: Deal, group: str) -> None:
+def _check_apart(blocks: IntArray, group: str) -> None:
     """Raises UsageError where no group differs from the others, so that all are held out at once.
 
     Copies of a text are held out together, and here each group has a copy of each.
     """
-    if group != "id" and len(set(deal.blocks.tolist())) == 1:
+    if group != "id" and len(set(blocks.tolist())) == 1:
         raise UsageError(
             f"--group {group}: each {group} holds the same texts, and copies of a text are held "
             "out together, so nothing would be left to estimate them from. Use --group text; or "

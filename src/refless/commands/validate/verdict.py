@@ -1,4 +1,4 @@
-"""What agreement amounts to, in one sentence that numbers and their intervals alone decide."""
+"""What agreement amounts to, in sentences that numbers and their intervals alone decide."""
 
 import math
 from dataclasses import dataclass
@@ -9,19 +9,31 @@ import numpy as np
 from refless.evaluation.abstention import LIMIT
 from refless.evaluation.annotators import annotator_interval, over_annotators
 from refless.evaluation.jackknife import FEWEST
+from refless.evaluation.leaderboard import Leaderboard
 from refless.evaluation.validation import Validation
 from refless.registry.plural import these
-from refless.report.wording import abstains, estimator_name, number, with_interval
+from refless.registry.signature import Signature
+from refless.report.wording import (
+    abstains,
+    estimator_name,
+    number,
+    percent,
+    sentence,
+    with_interval,
+)
 from refless.stats.intervals import UNDEFINED, Interval
 
-Standing = Literal["better", "unclear", "worse"]
-LIKE_AN_ANNOTATOR: dict[Standing, str] = {
+Side = Literal["better", "unclear", "worse"]  # of a difference
+Standing = Literal["few", "score", "none", "baseline", "behind", "better", "alike"]
+FEWEST_DRAWN, ENOUGH_DRAWN = 20, 60  # texts or groups; see benchmarks/promises.py
+NEARLY_ALL = 0.995  # of the texts: below this share the coverage is told
+LIKE_AN_ANNOTATOR: dict[Side, str] = {
     "better": "agrees with people better than one average annotator does",
     "unclear": "agrees with people; no difference from one average annotator is shown, and it may "
     "agree up to {} less well",
     "worse": "agrees with people, but less well than one average annotator does",
 }
-LIKE_A_CONSTANT: dict[Standing, str] = {
+LIKE_A_CONSTANT: dict[Side, str] = {
     "better": "errs less than a constant",
     "unclear": "shows no difference in error from a constant",
     "worse": "errs more than a constant",
@@ -65,23 +77,23 @@ class Grounds:
     constant_interval: Interval = UNDEFINED
 
 
-def grounds_of(result: Validation) -> Grounds:
-    """The grounds in a validation's numbers; annotators are drawn with its seed."""
-    found, people, beside = result.estimator, result.annotators, result.beside
-    seed = int(dict(result.signature.settings)["seed"])
+def grounds_of(result: Validation, signature: Signature) -> Grounds:
+    """The grounds in a validation's numbers; annotators are drawn with the signature's seed."""
+    agreement, people, beside = result.estimator, result.annotators, result.beside
+    seed = int(dict(signature.settings)["seed"])
     alone = UNDEFINED
     if beside is not None:
         both = ~np.isnan(beside.spearman).any(axis=1)
         if both.sum() > 2:  # each of two has the same correlation, that with the other one
             alone = over_annotators(beside.spearman[both, 0], seed)
     return Grounds(
-        estimator=estimator_name(result.signature),
-        n=found.n,
-        n_scored=found.n_scored,
-        spearman=found.spearman,
-        spearman_interval=found.spearman_interval,
-        mse=found.mse,
-        mse_interval=found.mse_interval,
+        estimator=estimator_name(signature),
+        n=agreement.n,
+        n_scored=agreement.n_scored,
+        spearman=agreement.spearman,
+        spearman_interval=agreement.spearman_interval,
+        mse=agreement.mse,
+        mse_interval=agreement.mse_interval,
         annotator=math.nan if beside is None else beside.annotator,
         annotator_interval=alone,
         paired=math.nan if beside is None else beside.estimator,
@@ -104,16 +116,16 @@ def verdict(grounds: Grounds) -> str:
     n, missing = grounds.n, 1 - grounds.n_scored / grounds.n if grounds.n else 1.0
     if grounds.n_scored == 0:
         return f"On {these(n, 'text')} {grounds.estimator} has no estimate at all."
-    said = _said(grounds)
+    agreement = _agreement(grounds)
     if grounds.n_scored >= FEWEST and (first := beaten(grounds)):
-        said = f"{first}; it {said}"
+        agreement = f"{first}; it {agreement}"
     start = f"On {these(n, 'text')} {grounds.estimator}"
     if missing > LIMIT:
-        return f"{start} {abstains(missing)}; on the other {grounds.n_scored:,} it {said}."
-    return f"{start} {said}; it {abstains(missing)}."
+        return f"{start} {abstains(missing)}; on the other {grounds.n_scored:,} it {agreement}."
+    return f"{start} {agreement}; it {abstains(missing)}."
 
 
-def _said(grounds: Grounds) -> str:
+def _agreement(grounds: Grounds) -> str:
     low, high = grounds.spearman_interval
     if grounds.n_scored < FEWEST:
         return "has too few estimates to tell how well it agrees with people"
@@ -135,31 +147,31 @@ def _said(grounds: Grounds) -> str:
     if beaten(grounds):
         return like
     error = standing(grounds.constant_interval)
-    said = f"{like} {'and' if error == 'better' else 'but'} {LIKE_A_CONSTANT[error]}"
+    line = f"{like} {'and' if error == 'better' else 'but'} {LIKE_A_CONSTANT[error]}"
     if ranked and length == "unclear":
-        said += (
+        line += (
             "; no difference from ranking texts by their length alone is shown, and it may rank "
             f"them up to {number(-_gap(grounds)[0])} worse"
         )
-    return said
+    return line
 
 
 def beaten(grounds: Grounds) -> str:
     """What does better by itself without reading a word, or ""; shown or not, it comes first."""
-    found = []
+    lines = []
     if grounds.mse > grounds.constant:
         shown = standing(grounds.constant_interval) == "worse"
         errors = f"{number(grounds.mse, 4)} against {number(grounds.constant, 4)}"
-        found.append(f"errs {'more' if shown else 'no less'} than a constant ({errors})")
+        lines.append(f"errs {'more' if shown else 'no less'} than a constant ({errors})")
     if grounds.length > max(grounds.spearman, 0.0):
         shown = against_length(grounds) == "worse"
         how = "worse" if shown else "no better"
         ranks = f"{number(grounds.spearman)} against {number(grounds.length)}"
-        found.append(f"ranks texts {how} than their length alone does ({ranks})")
-    return " and ".join(found)
+        lines.append(f"ranks texts {how} than their length alone does ({ranks})")
+    return " and ".join(lines)
 
 
-def against_length(grounds: Grounds) -> Standing:
+def against_length(grounds: Grounds) -> Side:
     """How Spearman stands to that of a line on lengths; one below 0 counts as 0."""
     return standing(_gap(grounds))
 
@@ -168,7 +180,7 @@ def _gap(grounds: Grounds) -> Interval:
     return grounds.length_interval if grounds.length > 0 else grounds.spearman_interval
 
 
-def standing(interval: Interval) -> Standing:
+def standing(interval: Interval) -> Side:
     """Whether a difference is shown to lie above 0 or below, or neither."""
     low, high = interval
     if low > 0:
@@ -209,3 +221,86 @@ def notes(grounds: Grounds) -> tuple[str, ...]:
             f"{LIKE_A_CONSTANT[error]}: the difference is {gap}."
         )
     return tuple(lines)
+
+
+def worth_using(table: Leaderboard) -> bool:
+    """Whether the chosen estimator is shown to agree with people, and nothing simple is ahead."""
+    return standing_of(table) in {"better", "alike"}
+
+
+def standing_of(table: Leaderboard) -> Standing:
+    """How the chosen estimator stands to people and to the best baseline, in a word.
+
+    `few` estimates; a `score` that others gave is better; `none` agrees with people; a `baseline`
+    is shown to be better; it is `behind` one, or errs more than a constant, as far as numbers go;
+    it is `better` than the best baseline; or they are `alike`, as far as is shown.
+    """
+    line, rival = table.first, table.rival
+    if line.n_scored < FEWEST:
+        return "few"
+    if rival.name in table.scores and rival.gain_interval[0] > 0:
+        return "score"
+    if not line.spearman_interval[0] > 0:
+        return "none"
+    if rival.gain_interval[0] > 0:
+        return "baseline"
+    if rival.gain > 0 or table.constant is not None:
+        return "behind"
+    return "better" if rival.gain_interval[1] < 0 else "alike"
+
+
+def recommendation(table: Leaderboard) -> str:
+    """Which estimator to use, and whether it is worth using at all, in a sentence or two."""
+    if table.n_drawn >= ENOUGH_DRAWN:
+        return _recommended(table)
+    few = "which is few: they are wide, and rough"
+    if table.n_drawn < FEWEST_DRAWN:
+        few = "too few to rely on"
+    return f"{_recommended(table)} Intervals rest on {table.n_drawn} groups only, {few}."
+
+
+def _recommended(table: Leaderboard) -> str:
+    line, rival, standing = table.first, table.rival, standing_of(table)
+    agreed = f"Spearman {with_interval(line.spearman, line.spearman_interval)}"
+    if line.coverage < NEARLY_ALL:
+        agreed += f" on the {percent(line.coverage)} of the texts with an estimate"
+    lost = with_interval(rival.gain, rival.gain_interval)
+    gap = with_interval(-rival.gain, [-end for end in rival.gain_interval[::-1]])
+    ranked, errs = _ahead(table), _constant(table)
+    both = ", and ".join(filter(None, (ranked, errs)))
+    name = sentence(line.name)
+    behind = f"{name} ranks texts as people do, {agreed}, but {errs}."
+    if ranked:
+        behind = f"No reason to use {line.name} is shown: {both}. {name} has {agreed}."
+    return {
+        "few": f"{line.n_scored} estimates are too few to tell which estimator to use.",
+        "score": f"Use {rival.name}: it agrees with people better than {line.name}, by {lost}.",
+        "none": f"Use none: no agreement with people is shown ({line.name}: {agreed})"
+        f"{f', and {both}' if both else ''}.",
+        "baseline": f"Use none: a baseline, {rival.name}, agrees with people better than "
+        f"{line.name}, by {lost}{f', and {errs}' if errs else ''}.",
+        "behind": behind,
+        "better": f"Use {line.name}: it agrees with people, {agreed}, better than the best "
+        f"baseline, {rival.name}, by {gap}.",
+        "alike": f"{name} agrees with people, {agreed}, but it is not shown to do "
+        f"better than the best baseline, {rival.name}: the difference is {gap}.",
+    }[standing]
+
+
+def _ahead(table: Leaderboard) -> str:
+    """Which baselines have a higher correlation with people; "" if none has."""
+    names = [line.name for line in table.rivals if line.gain > 0]
+    if not names:
+        return ""
+    lost = with_interval(table.rival.gain, table.rival.gain_interval)
+    also = f" (so {'is' if len(names) == 2 else 'are'} {' and '.join(names[1:])})"
+    return f"{names[0]} is ahead of it in Spearman by {lost}{also if names[1:] else ''}"
+
+
+def _constant(table: Leaderboard) -> str:
+    """That a constant has the smaller mean squared error; "" if it has not."""
+    line = table.constant
+    if line is None:
+        return ""
+    saved = with_interval(line.saved, line.saved_interval, 4)
+    return f"a constant errs less, by {saved} in mean squared error"

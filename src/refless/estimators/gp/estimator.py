@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
-from itertools import starmap
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
@@ -41,7 +39,7 @@ from refless.estimators.protocol import (
     one_output,
     rows_in,
 )
-from refless.estimators.scorer import Held, Together, Tried
+from refless.estimators.scorer import CrossValidated, Together
 from refless.files.arrays import Array, Arrays, require
 from refless.loops.threads import calm
 from refless.registry.arrays import FloatArray, IntArray
@@ -249,7 +247,9 @@ class GaussianProcess(Estimator):
         numbers = group_numbers(pool, groups)
         return self._held_out(pool, (numbers,), folds_in(pool, numbers, self.folds))[0]
 
-    def tried(self, pool: RatedPool, groups: IntArray, blocks: IntArray) -> tuple[Estimates, Tried]:
+    def cross_validated(
+        self, pool: RatedPool, groups: IntArray, blocks: IntArray
+    ) -> tuple[Estimates, CrossValidated]:
         """As of every scorer, in closed form; amplitudes are chosen in folds of whole blocks."""
         found, models, apart = self._held_out(pool, (groups, blocks), blocks % self.folds)
         ends, known = ends_of(pool.scale), ~np.isnan(found.values)
@@ -264,10 +264,12 @@ class GaussianProcess(Estimator):
 
         everything = np.arange(len(pool))
         if not models.exact:
-            return found, Tried(Held(found.values, said(apart, everything)))
-        both = (map(partial(said, rows=everything), models.tuned(one)) for one in (groups, blocks))
-        tuned = tuple(starmap(Held, zip(*both, strict=True)))
-        return found, replace(Tried.out_of(among, groups, blocks), tuned=tuned)
+            estimates = np.stack([found.values, said(apart, everything)])
+            return found, CrossValidated(estimates)
+        pairs = zip(models.tuned(groups), models.tuned(blocks), strict=True)
+        tuned = np.array([[said(values, everything) for values in pair] for pair in pairs])
+        tuned = tuned.reshape(-1, 2, len(pool))
+        return found, replace(CrossValidated.of(among, groups, blocks), tuned=tuned)
 
     def _held_out(
         self, given: RatedPool, labels: tuple[IntArray, ...], fold: IntArray

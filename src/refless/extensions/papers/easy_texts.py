@@ -5,9 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from refless.data.human import human_ratings
+from refless.data.human import cells_of, human_ratings
 from refless.data.records import RatedPool
-from refless.evaluation.annotators import cells_of
 from refless.registry.arrays import BoolArray, FloatArray, IntArray
 from refless.registry.signature import Signature
 from refless.stats.bca import bca_interval

@@ -10,7 +10,7 @@ from refless.data.human import copies_of
 from refless.data.records import RatedPool
 from refless.estimators import Scorer
 from refless.estimators.protocol import whole
-from refless.evaluation.judging import canonical, signed
+from refless.extensions.papers.judging import canonical, signed
 from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.errors import UsageError
 from refless.registry.signature import Signature

@@ -8,7 +8,7 @@ import numpy as np
 from refless.data.records import RatedPool
 from refless.estimators import Scorer, Sweep
 from refless.evaluation.annotators import annotators
-from refless.evaluation.judging import canonical, signed
+from refless.extensions.papers.judging import canonical, signed
 from refless.registry.arrays import BoolArray, FloatArray, IntArray
 from refless.registry.signature import Signature
 from refless.stats.intervals import fisher_interval

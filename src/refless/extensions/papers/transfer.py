@@ -8,7 +8,7 @@ import numpy as np
 from refless.data.records import RatedPool
 from refless.estimators import Scorer
 from refless.evaluation.held_out import Agreement, agreement
-from refless.evaluation.judging import across, beside, judged, signed
+from refless.extensions.papers.judging import across, beside, judged, signed
 from refless.registry.errors import UsageError
 from refless.registry.signature import Signature
 from refless.stats.resampling import RESAMPLES

@@ -19,14 +19,13 @@ import msgspec
 import numpy as np
 
 from refless.commands.compare.run import compare
-from refless.commands.estimating import chosen, tried_of
+from refless.commands.estimating import chosen, cross_validated
 from refless.commands.fit.run import fit
 from refless.commands.next.run import next as choose
-from refless.commands.validate.drift import drifted
 from refless.data.records import RatedPool, Scale, picked
 from refless.data.tables import Reading, read_pool
 from refless.evaluation.drift import Drift, drift
-from refless.evaluation.jackknife import dealt, measured, trial
+from refless.evaluation.jackknife import measured, replicates, split
 from refless.evaluation.rater_agreement import rater_agreement
 from refless.evaluation.subsample import drawn_rows
 from refless.evaluation.validation import codes
@@ -74,14 +73,14 @@ def _held_out(job: Job, result: dict[str, Any]) -> None:
         result["said"].append(f"Estimates are looked at from {FEWEST} ratings on.")
         return
     pool, labels = _pooled(job)
-    deal = dealt(pool, codes(labels), job["seed"])
+    parts = split(pool, codes(labels), job["seed"])
     estimator = chosen(job["estimator"], seed=job["seed"])
-    estimates, tried = tried_of(estimator, pool, deal.groups, deal.blocks)
+    estimates, method = cross_validated(estimator, pool, parts.groups, parts.blocks)
     new = np.isin(pool.ids, [row["id"] for row in job["ratings"]])
-    agreement = trial(tried, deal).on(new)
+    agreement = replicates(method, parts).on(new)
     result["spearman"], result["spearman_interval"] = measured("spearman", agreement)
     result["coverage"] = float(estimates.defined[new].mean())
-    result["odd"] = _odd(job, drift(pool, estimates.values, deal.groups), pool.scale)
+    result["odd"] = _odd(job, drift(pool, estimates.values, parts.groups), pool.scale)
     result["said"] += result["odd"]["said"]
     agreed = rater_agreement(_pool(job, job["ratings"]), resamples=200)
     result["alpha"] = agreed.alpha_ordinal
@@ -113,7 +112,7 @@ def _odd(job: Job, change: Drift, scale: Scale | None) -> dict[str, Any]:
     before, n = job["odd"], len(job["ratings"])
     if before and n < 2 * before["n"]:
         return dict(before)
-    return {"n": n, "said": drifted(corrected(change), scale)}
+    return {"n": n, "said": drift_lines(corrected(change), scale)}
 
 
 def corrected(result: Drift) -> Drift:

@@ -146,7 +146,7 @@ def _over_parts(
 ) -> tuple[FloatArray, FloatArray]:
     """[3, 2, 1 + parts] HUSE and its parts of all texts and without each part, and their errors.
 
-    Without a part as judged, and as they judge: as of `trials.over`.
+    Without a part as judged, and as they judge: as of `Replicates.table`.
     """
 
     def wrong(rows: BoolArray) -> FloatArray:

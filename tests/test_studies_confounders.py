@@ -6,14 +6,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from refless.commands.validate.confounders import made_of_sections, shown
+from fixed_estimates import estimated, fixed, split_of
+from refless.commands.validate.findings import confounder_lines, confounder_sections
 from refless.data.records import RatedPool, Ratings
-from refless.estimators.scorer import Held
-from refless.evaluation.baselines import label_means
-from refless.evaluation.confounders import MadeOf, cells, made_of
-from refless.evaluation.jackknife import Trial
+from refless.evaluation.baselines import baselines, label_means
+from refless.evaluation.confounders import Confounders, cells, confounders
+from refless.evaluation.jackknife import Replicates, replicates
 from refless.registry.arrays import FloatArray, IntArray
-from trials import deal_of
 
 RUNS = 40
 NOUNS = ("ferry", "choir", "museum", "bridge", "school", "tower", "garden", "bakery", "river")
@@ -43,8 +42,10 @@ def pool_of(
     )
 
 
-def fixed(human: FloatArray, values: FloatArray) -> Trial:
-    return Trial(deal_of(human), (Held(values, values),))
+def made_of(pool: RatedPool, one: Replicates) -> Confounders:
+    plain = baselines(pool, one.split.groups, one.split.blocks)
+    names = {name: replicates(method, one.split) for name, method in plain.items()}
+    return confounders(pool, one, names)
 
 
 def test_label_means_are_those_of_the_others() -> None:
@@ -61,9 +62,7 @@ def test_partial_correlation_is_that_of_residuals() -> None:
     lengths = rng.integers(6, 60, n)
     human = np.log(lengths) + rng.normal(size=n)
     values = np.log(lengths) + human + rng.normal(size=n)
-    one = Trial(
-        replace(deal_of(human), blocks=np.zeros(n, dtype=np.int64)), (Held(values, values),)
-    )
+    one = estimated(replace(split_of(human), blocks=np.zeros(n, dtype=np.int64)), values)
     pool = pool_of(human, lengths=lengths)
     ranks = [np.argsort(np.argsort(c)) * 1.0 for c in (human, values, [len(t) for t in pool.texts])]
     line = np.stack([np.ones(n), ranks[2]], axis=1)
@@ -79,7 +78,7 @@ def test_within_systems_is_within_cells() -> None:
     human, values = rng.normal(size=200), rng.normal(size=200)
     one = fixed(human, values)
     labels = [f"m{i}" for i in systems]
-    assert len(np.unique(cells(one, labels))) == 20
+    assert len(np.unique(cells(one.split, labels))) == 20
     left = made_of(pool_of(human, systems=systems), one).within["system"].left
     for shift in (10.0 * systems, -systems * 3.0):
         shifted = made_of(
@@ -95,10 +94,10 @@ def test_two_texts_of_a_source_say_nothing() -> None:
     assert "source" not in made_of(pool, fixed(human, human)).within
 
 
-Made = Callable[[np.random.Generator], MadeOf]
+Made = Callable[[np.random.Generator], Confounders]
 
 
-def unmade(rng: np.random.Generator) -> MadeOf:
+def unmade(rng: np.random.Generator) -> Confounders:
     """Estimates that know the texts and neither systems, lengths nor copies."""
     n = 120
     human = rng.normal(size=n)
@@ -108,7 +107,7 @@ def unmade(rng: np.random.Generator) -> MadeOf:
     return made_of(pool, fixed(human, human + 1.5 * rng.normal(size=n)))
 
 
-def of_systems(rng: np.random.Generator) -> MadeOf:
+def of_systems(rng: np.random.Generator) -> Confounders:
     """Estimates that know the systems alone."""
     systems = rng.integers(0, 4, 400)
     human = systems + rng.normal(size=400)
@@ -116,7 +115,7 @@ def of_systems(rng: np.random.Generator) -> MadeOf:
     return made_of(pool_of(human, systems=systems), fixed(human, values))
 
 
-def of_lengths(rng: np.random.Generator) -> MadeOf:
+def of_lengths(rng: np.random.Generator) -> Confounders:
     """Estimates that know the lengths alone."""
     lengths = rng.integers(8, 60, 400)
     human = lengths + 15 * rng.normal(size=400)
@@ -124,7 +123,7 @@ def of_lengths(rng: np.random.Generator) -> MadeOf:
     return made_of(pool_of(human, lengths=lengths), fixed(human, values))
 
 
-def of_copies(rng: np.random.Generator) -> MadeOf:
+def of_copies(rng: np.random.Generator) -> Confounders:
     """Estimates that know the texts that have copies."""
     human = rng.normal(size=120)
     values = np.where(np.arange(120) < 80, human, rng.normal(size=120))
@@ -133,7 +132,7 @@ def of_copies(rng: np.random.Generator) -> MadeOf:
 
 def test_null_says_nothing() -> None:
     """Where the correlation is of the texts, each sentence is said in at most 5 % of pools."""
-    said = [shown(unmade(np.random.default_rng(seed))) for seed in range(RUNS)]
+    said = [confounder_lines(unmade(np.random.default_rng(seed))) for seed in range(RUNS)]
     for what in ("which system", "how long", "near copies"):
         assert sum(any(what in line for line in lines) for lines in said) <= 0.05 * RUNS
 
@@ -151,8 +150,8 @@ def test_what_is_there_is_said(made: Made, line: str) -> None:
     """Estimates that know one thing alone are found out, on the terminal and on the page."""
     found = made(np.random.default_rng(1))
     start = line.format(f"{found.whole.value:.3f}")
-    assert any(said.startswith(start) for said in shown(found)), shown(found)
+    assert any(said.startswith(start) for said in confounder_lines(found)), confounder_lines(found)
     for whole in (True, False):
-        (section,) = made_of_sections(found, whole=whole)
+        (section,) = confounder_sections(found, table=whole)
         assert any(said.startswith(start) for said in section.lines)
         assert (section.table is not None) == whole

@@ -5,10 +5,10 @@ import math
 import numpy as np
 import pytest
 
-from refless.commands.validate.leaderboard import recommendation, worth_using
+from fixed_estimates import fixed
+from refless.commands.validate.verdict import recommendation, worth_using
 from refless.evaluation.jackknife import difference, measured
-from refless.evaluation.leaderboard import side_by_side, to_use
-from trials import fixed
+from refless.evaluation.leaderboard import against, to_use
 
 RNG = np.random.default_rng(5)
 HUMAN = np.round(RNG.normal(size=60), 1)
@@ -16,10 +16,11 @@ NEAR = HUMAN + RNG.normal(size=60)
 FAR = HUMAN + 4 * RNG.normal(size=60)
 
 
-def table(human, predicted, *, groups=None, **how):
+def table(human, predicted, *, reference, groups=None, baselines=()):
     """Fixed predictions side by side."""
-    trials = {name: fixed(human, values, groups) for name, values in predicted.items()}
-    return side_by_side(trials, **how)
+    methods = {name: fixed(human, values, groups) for name, values in predicted.items()}
+    rivals = {name: methods.pop(name) for name in baselines}
+    return against(methods, {}, rivals, reference)
 
 
 def held_against(human, one, other, groups=None):

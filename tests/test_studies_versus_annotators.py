@@ -7,13 +7,13 @@ import math
 import numpy as np
 import pytest
 
+from fixed_estimates import fixed
 from refless.data.human import human_ratings
 from refless.data.records import RatedPool, Ratings, numbered
-from refless.evaluation.versus_annotators import BesideAnnotators, beside_annotators
+from refless.evaluation.annotators import VersusAnnotators, versus_annotators
 from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.correlation import spearman
 from refless.stats.within_group import positions
-from trials import fixed
 
 
 def pool_from(table: FloatArray) -> RatedPool:
@@ -33,8 +33,8 @@ def pool_from(table: FloatArray) -> RatedPool:
 
 def beside(
     pool: RatedPool, values: FloatArray, groups: IntArray | None = None
-) -> BesideAnnotators | None:
-    return beside_annotators(pool, fixed(pool.human, values, groups))
+) -> VersusAnnotators | None:
+    return versus_annotators(pool, fixed(pool.human, values, groups))
 
 
 def drawn(
@@ -56,10 +56,10 @@ def test_against_loops() -> None:
     values[:5] = np.nan
     pool = pool_from(table)
     one = fixed(pool.human, values)
-    found = beside_annotators(pool, one)
+    found = versus_annotators(pool, one)
     assert found is not None
     places, known = np.full(60, np.nan), ~np.isnan(values)
-    places[known] = positions(values[known], one.deal.blocks[known])
+    places[known] = positions(values[known], one.split.blocks[known])
     wanted, errors = [], []
     for person in range(4):
         rows = [
@@ -81,7 +81,7 @@ def test_against_loops() -> None:
     assert low < found.estimator - found.annotator < high
 
 
-def level(seed: int, **how: int) -> BesideAnnotators:
+def level(seed: int, **how: int) -> VersusAnnotators:
     table, values = drawn(np.random.default_rng(seed), **how)
     found = beside(pool_from(table), values)
     assert found is not None

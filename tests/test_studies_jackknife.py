@@ -9,27 +9,25 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from fixed_estimates import estimated, fixed, split_of
 from refless.data.human import pool_of
 from refless.data.simulate import simulate
 from refless.estimators import BLEUNeighbors, Estimator, GaussianProcess
-from refless.estimators.scorer import Held
 from refless.evaluation.baselines import baselines
 from refless.evaluation.jackknife import (
-    Trial,
+    Replicates,
     agreement_of,
-    dealt,
     difference,
     error_of,
     interval_of,
     measured,
-    over,
     p_value,
-    trial,
+    replicates,
+    split,
     value_of,
 )
 from refless.stats import within_group as within
 from refless.stats.measures import MEASURES
-from trials import deal_of, fixed
 
 POOL = simulate(90, seed=4).pool
 ALONE = np.arange(90)
@@ -43,10 +41,10 @@ NEAR, FAR = HUMAN + RNG.standard_normal(100), HUMAN + 3 * RNG.standard_normal(10
 @pytest.mark.parametrize("groups", [ALONE, SOURCES])
 def test_groups_are_dealt_whole_and_by_content(groups: np.ndarray) -> None:
     """No group in two blocks or two parts; a shuffled pool is dealt alike."""
-    deal, order = dealt(POOL, groups), RNG.permutation(90)
+    deal, order = split(POOL, groups), RNG.permutation(90)
     for labels in (deal.blocks, deal.part):
         assert len(set(zip(groups.tolist(), labels.tolist(), strict=True))) == len(set(groups))
-    again = dealt(POOL.take(order), groups[order])
+    again = split(POOL.take(order), groups[order])
     assert (again.blocks == deal.blocks[order]).all()
     assert (again.part == deal.part[order]).all()
     assert sorted(set(deal.part)) == list(range(1, deal.parts + 1))
@@ -55,33 +53,33 @@ def test_groups_are_dealt_whole_and_by_content(groups: np.ndarray) -> None:
 def test_blocks_have_twelve_groups_where_there_are_enough() -> None:
     for n, blocks in ((30, 5), (90, 5), (150, 10)):
         pool = simulate(n, seed=1).pool
-        assert len(set(dealt(pool, np.arange(n)).blocks)) == blocks
+        assert len(set(split(pool, np.arange(n)).blocks)) == blocks
 
 
 @pytest.mark.parametrize("estimator", [GaussianProcess(), BLEUNeighbors(), WEIGHTED])
 @pytest.mark.parametrize("groups", [ALONE, SOURCES])
 def test_whole_pool_is_that_of_held_out(estimator: Estimator, groups: np.ndarray) -> None:
     """`tried` gives what `held_out` gives; blocks are what blocks held out give."""
-    deal = dealt(POOL, groups)
-    found, tried = estimator.tried(POOL, groups, deal.blocks)
+    deal = split(POOL, groups)
+    found, method = estimator.cross_validated(POOL, groups, deal.blocks)
     np.testing.assert_array_equal(found.values, estimator.held_out(POOL, groups).values)
-    np.testing.assert_allclose(tried.held.alone, found.values, atol=1e-12)
+    np.testing.assert_allclose(method.estimates[0], found.values, atol=1e-12)
     if isinstance(estimator, BLEUNeighbors):
         apart = estimator.held_out(POOL, deal.blocks).values
-        np.testing.assert_allclose(tried.held.apart, apart, atol=1e-12)
+        np.testing.assert_allclose(method.estimates[1], apart, atol=1e-12)
 
 
 @pytest.mark.parametrize("estimator", [BLEUNeighbors(), WEIGHTED])
 def test_without_a_part_is_a_smaller_pool(estimator: Estimator) -> None:
     """What is left of the pool judges itself, as if the part had never been rated."""
-    deal = dealt(POOL, SOURCES)
-    _, tried = estimator.tried(POOL, SOURCES, deal.blocks)
-    assert tried.without is not None
+    deal = split(POOL, SOURCES)
+    _, method = estimator.cross_validated(POOL, SOURCES, deal.blocks)
+    assert method.without is not None
     rows = np.flatnonzero(deal.part != 3)
-    held = tried.without(rows)
-    assert np.isnan(held.alone[deal.part == 3]).all()
+    held = method.without(rows)
+    assert np.isnan(held[0, deal.part == 3]).all()
     slow = estimator.held_out(POOL.take(rows), SOURCES[rows]).values
-    np.testing.assert_allclose(held.alone[rows], slow, atol=1e-12)
+    np.testing.assert_allclose(held[0, rows], slow, atol=1e-12)
 
 
 def test_kriging_without_a_part_keeps_its_amplitudes() -> None:
@@ -98,17 +96,24 @@ def test_kriging_without_a_part_keeps_its_amplitudes() -> None:
 
 def test_baselines_without_a_part() -> None:
     """Ridge, length and constant out of the rows that are left."""
-    deal = dealt(POOL, ALONE)
+    deal = split(POOL, ALONE)
     rows = np.flatnonzero(deal.part != 2)
     found = baselines(POOL, ALONE, deal.blocks)
     left = {name: one.without(rows) for name, one in found.items() if one.without is not None}
-    names = ["TF-IDF ridge", "TF-IDF + sources", "the system's name", "length", "constant"]
+    names = [
+        "TF-IDF ridge",
+        "TF-IDF + sources",
+        "the system's name",
+        "length",
+        "constant",
+        "the source's name",
+    ]
     assert list(left) == names
     others = POOL.human[rows].sum() - POOL.human[rows]
-    np.testing.assert_allclose(left["constant"].alone[rows], others / (len(rows) - 1))
+    np.testing.assert_allclose(left["constant"][0, rows], others / (len(rows) - 1))
     for name, held in left.items():
-        assert np.isnan(held.alone).sum() == 90 - len(rows), name
-        assert np.abs(held.alone - found[name].held.alone)[rows].max() < 0.2, name
+        assert np.isnan(held[0]).sum() == 90 - len(rows), name
+        assert np.abs(held[0] - found[name].estimates[0])[rows].max() < 0.5, name
 
 
 def test_what_folds_of_equal_estimates_say_is_not_certain() -> None:
@@ -116,9 +121,9 @@ def test_what_folds_of_equal_estimates_say_is_not_certain() -> None:
 
     100 rows of 5 folds have 95 degrees of freedom.
     """
-    deal = deal_of(HUMAN)
+    deal = split_of(HUMAN)
     values = np.where(deal.blocks == 1, NEAR, 0.0)
-    one = Trial(deal, (Held(values, values),))
+    one = estimated(deal, values)
     r, (low, high) = measured("pearson", one)
     half = stats.t.ppf(0.975, 19) / math.sqrt(95)
     assert np.arctanh([low, high]) == pytest.approx([math.atanh(r) - half, math.atanh(r) + half])
@@ -169,12 +174,12 @@ def test_what_other_raters_may_add_is_that_of_a_drawn_panel() -> None:
     """Three who rate all lie 0, 1 and 5 higher: variance 7, t with 2 degrees of freedom."""
     texts = 10 * RNG.standard_normal(40)
     pool = pool_of([f"t{i}" for i in range(40)], texts[:, None] + [0.0, 1.0, 5.0], annotators="abc")
-    deal = dealt(pool, np.arange(40))
+    deal = split(pool, np.arange(40))
     added = stats.t.ppf(0.975, 2) ** 2 * 2 * 7 / 3
     assert deal.severity == pytest.approx(added)
     values = pool.human + RNG.standard_normal(40)
-    one = Trial(deal, (Held(values, values),))
-    same = Trial(replace(deal, severity=0.0), one.held)
+    one = estimated(deal, values)
+    same = estimated(replace(deal, severity=0.0), values)
     (mse, (low, high)), (_, (least, most)) = (measured("mse", each) for each in (one, same))
     assert low == least
     up = math.hypot(math.log(most / mse), math.log(1 + added / mse))
@@ -192,7 +197,7 @@ def test_a_panel_that_never_met_says_nothing_of_others() -> None:
     pool = pool_of([f"t{i}" for i in range(40)], ratings, annotators="abcd")
     unnamed = pool_of(pool.texts, RNG.standard_normal((40, 3)))
     two = pool_of(pool.texts, pool.human[:, None] + [0.0, 5.0], annotators="ab")
-    assert [dealt(one, np.arange(40)).severity for one in (pool, unnamed, two)] == [0.0] * 3
+    assert [split(one, np.arange(40)).severity for one in (pool, unnamed, two)] == [0.0] * 3
 
 
 def test_a_tuning_without_error_leaves_an_interval() -> None:
@@ -205,12 +210,10 @@ def test_a_tuning_without_error_leaves_an_interval() -> None:
 
 def test_a_difference_is_tuned_on_the_texts_that_both_estimate() -> None:
     """As if neither had any others."""
-    deal = fixed(HUMAN, HUMAN).deal
+    deal = split_of(HUMAN)
     columns = RNG.standard_normal((8, 100))
     columns[0, :30] = columns[1:4, :30] = np.nan  # one abstains, however it is tuned
-    held = [Held(column, column) for column in columns]
-    first = Trial(deal, (held[0],), tuple(held[1:4]))
-    second = Trial(deal, (held[4],), tuple(held[5:8]))
+    first, second = estimated(deal, *columns[:4]), estimated(deal, *columns[4:])
     there = np.arange(100) >= 30
     for measure in ("mse", "spearman"):
         found = difference(measure, first, second)
@@ -230,8 +233,9 @@ def test_least_errors_are_those_of_shuffled_ratings(m: int) -> None:
 
 def test_a_mean_has_its_textbook_error() -> None:
     """Parts of one text: the jackknife of a mean is s / sqrt(n), its interval Student's."""
-    deal = deal_of(HUMAN, parts=100)
-    values = over(deal, lambda part, _anew: float(HUMAN[deal.part != part].mean()))
+    deal = split_of(HUMAN, parts=100)
+    one = estimated(deal, HUMAN)
+    values = one.table(lambda estimates: float(np.nanmean(estimates[0])))
     assert error_of(values) == pytest.approx(HUMAN.std(ddof=1) / 10)
     theirs = stats.ttest_1samp(HUMAN, 0).confidence_interval()
     assert interval_of(values) == pytest.approx((theirs.low, theirs.high))
@@ -254,9 +258,10 @@ def test_the_variance_of_both_ways_to_leave_out() -> None:
 def test_what_is_tuned_otherwise_is_part_of_the_error() -> None:
     """By hand: of three tunings one finds nothing, and one what the pool itself finds."""
     one = fixed(HUMAN, NEAR)
-    tuned = tuple(Held(v, v) for v in (NEAR, np.ones(100), HUMAN + 0.5 * (NEAR - HUMAN)))
-    wider = Trial(one.deal, one.held, tuned)
-    z = np.arctanh([value_of("pearson", one.deal, held) for held in (tuned[0], tuned[2])])
+    tuned = (NEAR, np.ones(100), HUMAN + 0.5 * (NEAR - HUMAN))
+    wider = estimated(one.split, NEAR, *tuned)
+    z = [value_of("pearson", one.split, np.stack([v, v])) for v in (tuned[0], tuned[2])]
+    z = np.arctanh(z)
     z = np.array([z[0], 0.0, z[1]])
     (r, (low, high)), (same, (least, _)) = (measured("pearson", each) for each in (wider, one))
     assert r == same
@@ -268,7 +273,7 @@ def test_what_is_tuned_otherwise_is_part_of_the_error() -> None:
     gap, alone = (difference("mse", each, fixed(HUMAN, FAR)).interval for each in (wider, one))
     assert gap[1] - gap[0] > alone[1] - alone[0]
     assert difference("mse", wider, wider).interval == pytest.approx((0.0, 0.0))
-    assert wider.on(HUMAN > 0).tuned[0].alone[HUMAN < 0].tolist() == pytest.approx(
+    assert wider.on(HUMAN > 0).tuned[0, 0, HUMAN < 0].tolist() == pytest.approx(
         [np.nan] * int((HUMAN < 0).sum()), nan_ok=True
     )
     assert wider.method == "jack-20-fixed-tuned"
@@ -276,23 +281,23 @@ def test_what_is_tuned_otherwise_is_part_of_the_error() -> None:
 
 def test_every_fold_tunes_the_whole_pool() -> None:
     """Each fold's own texts are judged as in the pool; the others by what it was tuned to."""
-    deal = dealt(POOL, ALONE)
-    _, tried = GaussianProcess().tried(POOL, ALONE, deal.blocks)
-    assert len(tried.tuned) == 5
-    for number, held in enumerate(tried.tuned):
+    deal = split(POOL, ALONE)
+    _, method = GaussianProcess().cross_validated(POOL, ALONE, deal.blocks)
+    assert len(method.tuned) == 5
+    for number, held in enumerate(method.tuned):
         inside = deal.blocks % 5 == number
-        for ours, theirs in zip(held, tried.held, strict=True):
+        for ours, theirs in zip(held, method.estimates, strict=True):
             assert (ours[inside] == theirs[inside]).all()
             assert np.isfinite(ours).all()
-    assert BLEUNeighbors().tried(POOL, ALONE, deal.blocks)[1].tuned == ()
+    assert len(BLEUNeighbors().cross_validated(POOL, ALONE, deal.blocks)[1].tuned) == 0
 
 
 def test_correlations_are_ranked_within_blocks_and_errors_are_not() -> None:
     one = fixed(HUMAN, NEAR)
-    deal, held = one.deal, one.at()
+    deal, held = one.split, one.at()
     assert value_of("spearman", deal, held) == within.spearman(HUMAN, NEAR, deal.blocks)
     assert value_of("mse", deal, held) == pytest.approx(np.mean((HUMAN - NEAR) ** 2))
-    apart = Held(held.alone, np.full(100, np.nan))
+    apart = np.stack([held[0], np.full(100, np.nan)])
     assert math.isnan(value_of("spearman", deal, apart))
 
 
@@ -336,9 +341,10 @@ def test_a_difference_is_that_of_the_measures(measure: str) -> None:
 
 def test_what_learns_is_less_certain_than_what_does_not() -> None:
     """And only where it can learn anew from what is left: the signature tells."""
-    deal = dealt(POOL, ALONE)
-    _, tried = GaussianProcess().tried(POOL, ALONE, deal.blocks)
-    anew, plain = trial(tried, deal), Trial(deal, (tried.held,))
+    deal = split(POOL, ALONE)
+    _, method = GaussianProcess().cross_validated(POOL, ALONE, deal.blocks)
+    anew = replicates(method, deal)
+    plain = Replicates(deal, anew.estimates[:1], anew.tuned[:0])
     assert (anew.method, plain.method) == ("jack-20-tuned-raters", "jack-20-fixed-raters")
     widths = [high - low for _, (low, high) in (measured("pearson", one) for one in (anew, plain))]
     assert widths[0] > widths[1]
@@ -352,21 +358,20 @@ def test_without_signal_no_correlation_is_expected() -> None:
         order = rng.permutation(90)
         human = POOL.human[order]
         held = baselines_of(human)
-        deal = deal_of(human)
-        found.append((value_of("spearman", deal, held), np.corrcoef(human, held.alone)[0, 1]))
+        deal = split_of(human)
+        found.append((value_of("spearman", deal, held), np.corrcoef(human, held[0])[0, 1]))
     ours, plain = np.mean(found, axis=0)
     assert plain < -0.2
     assert abs(ours) < 4 * np.std([one for one, _ in found]) / math.sqrt(40)
 
 
-def baselines_of(human: np.ndarray) -> Held:
+def baselines_of(human: np.ndarray) -> np.ndarray:
     """A line on lengths, which these ratings do not follow."""
     from refless.evaluation.baselines import length_only, lengths_of
 
     lengths = lengths_of(POOL)
-    return Held(
-        length_only(human, lengths, ALONE), length_only(human, lengths, deal_of(human).blocks)
-    )
+    labels = ALONE, split_of(human).blocks
+    return np.stack([length_only(human, lengths, groups) for groups in labels])
 
 
 @pytest.mark.parametrize(("n", "told"), [(19, False), (20, True)])

@@ -9,18 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixed_estimates import fixed
 from refless.data.human import pool_of
-from refless.evaluation.leaderboard import side_by_side
-from refless.evaluation.versus_judges import (
+from refless.evaluation.judges import (
+    ALL_SCORES,
     RIDGE,
-    TOGETHER,
-    beside_scores,
     isotonic,
+    judges,
     linear,
-    tried_scores,
+    versus_judges,
 )
+from refless.evaluation.leaderboard import against
 from refless.stats.scaling import NormalRanks
-from trials import fixed
 
 NAN = float("nan")
 RNG = np.random.default_rng(7)
@@ -89,30 +89,30 @@ def test_fitted_in_the_other_blocks() -> None:
     scores = {"a": HUMAN + RNG.normal(size=60), "b": [None, *range(59)]}
     pool = pool_of([f"text {i}" for i in range(60)], HUMAN, scores=scores)
     blocks = np.arange(60) % 5
-    found = tried_scores(pool, blocks)
-    assert list(found) == ["a alone", "b alone", TOGETHER]
+    found = judges(pool, blocks)
+    assert list(found) == ["a alone", "b alone", ALL_SCORES]
     for block in range(5):
         known, asked = blocks != block, blocks == block
         one = isotonic(pool.scores[known, :1], HUMAN[known], pool.scores[asked, :1])
-        np.testing.assert_array_equal(found["a alone"].held.apart[asked], one)
+        np.testing.assert_array_equal(found["a alone"].estimates[1, asked], one)
     order = RNG.permutation(60)
     moved = replace(pool, human=np.where(blocks == 2, -HUMAN, HUMAN))
     for name, one in found.items():
-        mixed = tried_scores(pool.take(order), blocks[order])[name].held.alone
-        np.testing.assert_array_equal(mixed, one.held.alone[order])
-        after = tried_scores(moved, blocks)[name].held.alone
-        np.testing.assert_array_equal(after[blocks == 2], one.held.alone[blocks == 2])
-    assert list(tried_scores(pool.with_scores(["a"]), blocks)) == ["a alone"]
+        mixed = judges(pool.take(order), blocks[order])[name].estimates[0]
+        np.testing.assert_array_equal(mixed, one.estimates[0, order])
+        after = judges(moved, blocks)[name].estimates[0]
+        np.testing.assert_array_equal(after[blocks == 2], one.estimates[0, blocks == 2])
+    assert list(judges(pool.with_scores(["a"]), blocks)) == ["a alone"]
 
 
 def test_without_some_rows() -> None:
     """Learned anew from the others, as if they had never been there."""
     pool = pool_of([f"text {i}" for i in range(60)], HUMAN, scores={"a": HUMAN**3})
     blocks, kept = np.arange(60) % 5, np.arange(0, 60, 3)
-    without = tried_scores(pool, blocks)["a alone"].without
+    without = judges(pool, blocks)["a alone"].without
     assert without is not None
-    values = without(kept).alone
-    wanted = tried_scores(pool.take(kept), blocks[kept])["a alone"].held.alone
+    values = without(kept)[0]
+    wanted = judges(pool.take(kept), blocks[kept])["a alone"].estimates[0]
     np.testing.assert_array_equal(values[kept], wanted)
     assert np.isnan(np.delete(values, kept)).all()
 
@@ -129,8 +129,9 @@ def test_the_strongest_of_the_scores_is_the_one_to_beat() -> None:
     }
     trials = {name: fixed(HUMAN, values) for name, values in predicted.items()}
     names = tuple(predicted)[3:]
-    table = side_by_side(trials, reference="gp + scores", baselines=names, scores=names)
-    found = beside_scores(table, trials, {"gp + scores": "gp"}, ("strong", "weak"))
+    scores = {name: trials[name] for name in names}
+    table = against({name: trials[name] for name in [*trials][:3]}, scores, {}, "gp + scores")
+    found = versus_judges(table, trials, {"gp + scores": "gp"}, ("strong", "weak"))
     assert found is not None
     assert (found.both, found.texts, found.scores) == ("gp + scores", "gp", "strong alone")
     rho = {line.name: line.spearman for line in table.methods}
@@ -138,4 +139,4 @@ def test_the_strongest_of_the_scores_is_the_one_to_beat() -> None:
     assert found.scores_add.value == pytest.approx(rho["gp + scores"] - rho["gp"])
     low, high = found.scores_add.interval
     assert 0 < low < found.scores_add.value < high
-    assert beside_scores(table, trials, {}, ("strong", "weak")) is None
+    assert versus_judges(table, trials, {}, ("strong", "weak")) is None

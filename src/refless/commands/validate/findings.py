@@ -1,0 +1,268 @@
+"""What is shown of confounders, judges, raters and time: a sentence each, and tables."""
+
+import math
+from collections.abc import Callable, Sequence
+
+from refless.data.records import Scale
+from refless.evaluation.confounders import Confounders, Correlation, Left, WithoutCopies
+from refless.evaluation.differences import Difference
+from refless.evaluation.drift import Drift, Rater, Trend
+from refless.evaluation.judges import ALL_SCORES, VersusJudges
+from refless.evaluation.leaderboard import Leaderboard, Line
+from refless.registry.plural import counted
+from refless.report.document import Section, Table
+from refless.report.wording import labels, number, p_value, percent, with_interval
+
+CONFOUNDERS = "What the correlation is made of"
+NAMES = {
+    "system": "which system wrote the text",
+    "source": "which source the text answers",
+    "length": "how long the text is",
+}
+FIXED = {"system": "within systems", "source": "within sources", "length": "given length"}
+ALONE = {"system": "The system's name", "source": "The source's name", "length": "Length"}
+SMALL = 0.1  # share of the correlation that is not worth a sentence
+READ_CONFOUNDERS = (
+    "Within: of texts of one system, or one source. Given length: the partial correlation. Alone: "
+    "that of the mean rating of the same system or source, or of a line on length. All are within "
+    "folds that one model has judged."
+)
+OVER_TIME = (
+    "Ratings {} over time: by {} from the first to the last, on the same texts and each rater by "
+    "itself. Rate some early texts again."
+)
+ERRORS = (
+    "Beside the estimates ratings {} over time, by {} from the first to the last: raters, systems "
+    "or texts have changed, and estimates of new texts may be as far off."
+)
+LEVEL = 0.01  # of a test, as several are made
+NAMED, MOST_ROWS = 3, 500  # raters in a sentence, in the table
+FEWEST = 3  # raters: of two, one follows less because the other follows more
+READ_RATERS = (
+    "Each rater beside the others on the same texts. Level: how much higher. Agreement: Pearson's "
+    "correlation with the mean of the others. Follows: by how much the ratings rise where the mean "
+    "of a text rises by 1, and p of following it no less than the others do. Same: share of the "
+    "commonest rating. Drift: change from the first rating of all to the last. p-values are those "
+    "of exchanging the ratings of a text among its raters, corrected over raters (Holm)."
+)
+
+
+def confounder_lines(result: Confounders) -> tuple[str, ...]:
+    """What is shown to be more than half of the correlation, or a part of it, a sentence each."""
+    whole = result.whole
+    if not whole.interval[0] > 0:
+        return ()
+    lines = []
+    for name, left in result.within.items():
+        if _lost(left, whole):
+            share = "Most" if left.mostly_interval[0] > 0 else "A part"
+            line = (
+                f"{share} of the correlation ({number(whole.value)}) is {NAMES[name]}: "
+                f"{FIXED[name]} it is {_correlation(left.left)}."
+            )
+            if not math.isnan(left.alone.value):
+                line += f" {ALONE[name]} alone has {number(left.alone.value)}."
+            lines.append(line)
+    if (copies := result.copies) is not None and _lost(copies, whole):
+        lines.append(
+            f"A part of the correlation ({number(whole.value)}) comes from near copies: "
+            f"{copies.count:,} of {counted(copies.n, 'text')} hold most of a text that is not held "
+            "out with them, or of another source; without them it is "
+            f"{_correlation(copies.left)}."
+        )
+    return tuple(lines)
+
+
+def _lost(part: Left | WithoutCopies, whole: Correlation) -> bool:
+    """Whether a tenth of the correlation or more is gone, and is shown to be."""
+    return part.lost_interval[0] > 0 and part.left.value <= (1 - SMALL) * whole.value
+
+
+def confounder_sections(result: Confounders, *, table: bool) -> tuple[Section, ...]:
+    """What is left of it in a line, and what is shown; with a table on a page."""
+    lines = confounder_lines(result)
+    if table:
+        lines = (*lines, READ_CONFOUNDERS)
+        return (Section(title=CONFOUNDERS, lines=lines, table=_confounder_table(result)),)
+    rest = [f"{_correlation(part.left)} {FIXED[name]}" for name, part in result.within.items()]
+    if rest:
+        first = f"Spearman is {number(result.whole.value)} over all texts, {', '.join(rest)}."
+        lines = (first, *lines)
+    return (Section(title=CONFOUNDERS, lines=lines),) if lines else ()
+
+
+def _confounder_table(result: Confounders) -> Table:
+    """A row for what is held fixed or left out."""
+    rows = [("all texts", _correlation(result.whole), "-")]
+    rows += [
+        (FIXED[name], _correlation(part.left), _correlation(part.alone))
+        for name, part in result.within.items()
+    ]
+    if (copies := result.copies) is not None:
+        rows.append((f"without {copies.count:,} near copies", _correlation(copies.left), "-"))
+    return Table(header=("", "Spearman [95 %]", "alone [95 %]"), rows=tuple(rows))
+
+
+def _correlation(result: Correlation) -> str:
+    return with_interval(result.value, result.interval)
+
+
+def judge_section(result: VersusJudges, table: Leaderboard) -> Section:
+    """What texts and scores add to each other."""
+    return Section(title=f"Texts and {_scores(result)}", lines=judge_lines(result, table))
+
+
+def judge_lines(result: VersusJudges, table: Leaderboard) -> tuple[str, ...]:
+    """What the texts add to the scores, and what the scores add to the texts.
+
+    "Better" and "less well" are said if the interval of the difference leaves out 0, and why there
+    is no difference if there is none.
+    """
+    scores = best = _scores(result)
+    if len(result.columns) == 1:
+        best = f"{scores} alone"
+    elif result.scores == ALL_SCORES:
+        best = "the scores alone"
+    else:
+        best = f"the best of the scores, {result.scores}"
+    lines = {line.name: line for line in table.methods}
+    both, alone, texts = (lines[name] for name in (result.both, result.scores, result.texts))
+    add = "adds" if len(result.columns) == 1 else "add"
+    together = f"Texts and {scores} together agree with people"
+    return (
+        _added(
+            (both, alone, result.texts_add),
+            f"{together} {{}} than {best}",
+            f"Beside {scores} the texts add nothing that can be shown",
+            f"The texts cannot be compared with {scores}",
+        ),
+        _added(
+            (both, texts, result.scores_add),
+            f"{together} {{}} than the texts alone",
+            f"Beside the texts {scores} {add} nothing that can be shown",
+            f"What {scores} {add} to the texts cannot be told",
+        ),
+    )
+
+
+def _scores(result: VersusJudges) -> str:
+    return f"'{result.columns[0]}'" if len(result.columns) == 1 else "the scores"
+
+
+def _added(pair: tuple[Line, Line, Difference], shown: str, unclear: str, undefined: str) -> str:
+    """Both numbers and their difference; or why there is no difference, or no interval of it."""
+    both, alone, gap = pair
+    low, high = gap.interval
+    if math.isnan(gap.value + low):
+        for line in (both, alone):
+            if math.isnan(line.spearman):
+                why = "has no estimate" if line.n_scored == 0 else "ranks no text above another"
+                return f"{undefined}: {line.name} {why}."
+        return f"{undefined}: too few texts have an estimate of both."
+    start = unclear
+    if low > 0 or high < 0:
+        start = shown.format("better" if low > 0 else "less well")
+    on = "" if min(both.coverage, alone.coverage) == 1 else " on the texts that both have"
+    numbers = f"Spearman {number(both.spearman)} against {number(alone.spearman)}"
+    return f"{start}: {numbers}, difference{on} {with_interval(gap.value, gap.interval)}."
+
+
+def drift_lines(result: Drift, scale: Scale | None) -> tuple[str, ...]:
+    """What is shown of raters and time, a sentence each."""
+    raters, unit = result.raters, _span(scale)
+    low = sorted((r for r in raters if r.follows_p < LEVEL), key=lambda rater: rater.follows_p)
+    levels = sorted((r for r in raters if r.level_p < LEVEL), key=lambda rater: -abs(rater.level))
+    drifts = sorted((r for r in raters if r.drift_p < LEVEL), key=lambda rater: -abs(rater.drift))
+    lines = (
+        _line(
+            low if len(raters) >= FEWEST else [],
+            lambda rater: "one number" if rater.same == 1 else number(rater.follows, 2),
+            "Raters who use less of the scale than the others to tell texts apart: {}, of "
+            f"{len(raters)} raters. In brackets: how much their ratings rise where the mean of a "
+            "text rises by 1. Look at them before you rely on the means.",
+        ),
+        _line(
+            levels,
+            lambda rater: _signed(unit * rater.level),
+            "Raters who rate higher or lower than the others on the same texts, in their units: "
+            f"{{}}, of {len(raters)} raters. Where not all rate the same texts, that is in the "
+            "texts' means too.",
+        ),
+        _line(
+            drifts,
+            lambda rater: _signed(unit * rater.drift),
+            "Raters who change over time beside the others, from first to last: {}, of "
+            f"{len(raters)} raters.",
+        ),
+        _trend(result.over_time, unit, OVER_TIME),
+        _trend(result.errors, unit, ERRORS),
+    )
+    return tuple(filter(None, lines))
+
+
+def _line(raters: Sequence[Rater], value: Callable[[Rater], str], sentence: str) -> str:
+    """The sentence with `w3 (0.02), w7 (0.11) and 4 more`; "" without raters."""
+    if not raters:
+        return ""
+    names = labels([rater.name for rater in raters], 20)
+    first = ", ".join(f"{names[rater.name]} ({value(rater)})" for rater in raters[:NAMED])
+    more = f" and {len(raters) - NAMED} more" if len(raters) > NAMED else ""
+    return sentence.format(first + more)
+
+
+def _trend(trend: Trend | None, unit: float, sentence: str) -> str:
+    if trend is None or not trend.p < LEVEL:
+        return ""
+    way = "rise" if trend.change > 0 else "fall"
+    return sentence.format(way, number(abs(unit * trend.change), 2))
+
+
+def _span(scale: Scale | None) -> float:
+    return 1.0 if scale is None else scale[1] - scale[0]
+
+
+def _signed(value: float) -> str:
+    return f"+{number(value, 2)}" if value > 0 else number(value, 2)
+
+
+def drift_sections(result: Drift, scale: Scale | None, *, table: bool) -> tuple[Section, ...]:
+    """What is shown; on a page both trends, and all raters in a table."""
+    lines = drift_lines(result, scale)
+    rows = _rater_table(result.raters, _span(scale)) if table and result.raters else None
+    if not lines and rows is None:
+        return ()
+    trends = {
+        "Ratings beside the others'": result.over_time,
+        "Ratings less estimates": result.errors,
+    }
+    told = [
+        f"{name} change by {_signed(_span(scale) * trend.change)} from the first to the last of "
+        f"{trend.n:,} (p {p_value(trend.p)})."
+        for name, trend in trends.items()
+        if table and trend is not None
+    ]
+    read = (READ_RATERS,) if rows is not None else ()
+    return (Section(title="Raters and time", lines=(*lines, *told, *read), table=rows),)
+
+
+def _rater_table(raters: Sequence[Rater], unit: float) -> Table:
+    """A row a rater; drifts only if times are known."""
+    timed = not all(math.isnan(rater.drift) for rater in raters)
+    names = labels([rater.name for rater in raters], 40)
+    header = ("rater", "ratings", "level", "p", "agreement", "follows", "p", "spread", "same")
+    rows = [
+        (
+            names[rater.name],
+            f"{rater.n:,}",
+            _signed(unit * rater.level),
+            p_value(rater.level_p),
+            number(rater.agreement, 2),
+            number(rater.follows, 2),
+            p_value(rater.follows_p),
+            number(unit * rater.spread, 2),
+            percent(rater.same),
+            *((_signed(unit * rater.drift), p_value(rater.drift_p)) if timed else ()),
+        )
+        for rater in raters[:MOST_ROWS]
+    ]
+    return Table(header=(*header, *(("drift", "p") if timed else ())), rows=tuple(rows))

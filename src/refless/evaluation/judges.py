@@ -1,0 +1,144 @@
+"""Judges' scores as predictions of ratings, and what reading the texts adds to them.
+
+Each is calibrated on the other blocks of a split, so that it owes nothing to a text's own rating.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from refless.data.records import RatedPool
+from refless.estimators.scorer import CrossValidated
+from refless.evaluation.differences import Difference
+from refless.evaluation.jackknife import Replicates, difference
+from refless.evaluation.leaderboard import Leaderboard
+from refless.loops.threads import calm
+from refless.registry.arrays import FloatArray, IntArray
+from refless.stats.correlation import spearman
+from refless.stats.scaling import NormalRanks
+
+RIDGE = 1.0  # as much as one more text
+ALL_SCORES = "all scores together"
+
+Fit = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VersusJudges:
+    """What texts add to judges' scores, and these to texts, for one estimator.
+
+    Attributes:
+        columns: the scores.
+        both, texts, scores: names of the lines side by side: the estimator with the scores, the
+            same of the texts alone, and what comes nearest to the first of the scores alone.
+        texts_add: Spearman of both minus that of the scores alone; scores_add: of both minus that
+            of the texts alone.
+    """
+
+    columns: tuple[str, ...]
+    both: str
+    texts: str
+    scores: str
+    texts_add: Difference
+    scores_add: Difference
+
+
+def judges(pool: RatedPool, blocks: IntArray) -> dict[str, CrossValidated]:
+    """Ratings read off each score alone and, of several, off all together, by name.
+
+    Args:
+        pool: the rated texts with their scores; blocks: [n] folds of whole groups.
+    """
+    human, n = pool.human, len(pool)
+    fits: dict[str, Callable[[IntArray], FloatArray]] = {
+        f"{name} alone": partial(_calibrated, isotonic, pool.scores[:, [i]], human, blocks)
+        for i, name in enumerate(pool.score_names)
+    }
+    if len(fits) > 1:
+        fits[ALL_SCORES] = partial(_calibrated, linear, pool.scores, human, blocks)
+    return {name: CrossValidated(fit(np.arange(n)), fit) for name, fit in fits.items()}
+
+
+def _calibrated(
+    fit: Fit, scores: FloatArray, human: FloatArray, blocks: IntArray, rows: IntArray
+) -> FloatArray:
+    """[2, n] ratings read off scores among some rows; a group is held out with its block."""
+    values = np.full(len(human), np.nan)
+    for block in np.unique(blocks[rows]):
+        inside = blocks[rows] == block
+        train, test = rows[~inside], rows[inside]
+        if len(train):
+            values[test] = fit(scores[train], human[train], scores[test])
+    return np.stack([values, values])
+
+
+def isotonic(scores: FloatArray, human: FloatArray, new: FloatArray) -> FloatArray:
+    """[new] ratings that rise with one score, or fall if it and ratings disagree.
+
+    Args:
+        scores: [n, 1] NaN if there is none; human: [n] ratings.
+        new: [new, 1]; a new value lies between its neighbours, a missing one has the mean rating.
+    """
+    from scipy.optimize import isotonic_regression
+
+    column, new = scores[:, 0], new[:, 0]
+    mean = np.full(len(new), np.sort(human).mean())
+    known = ~np.isnan(column)
+    if not known.any():
+        return mean
+    order = np.lexsort((human[known], column[known]))  # sums do not depend on the order of rows
+    x, y = column[known][order], human[known][order]
+    values, codes, counts = np.unique(x, return_inverse=True, return_counts=True)
+    falls = spearman(y, x) < 0
+    means = np.bincount(codes, y) / counts
+    fitted = isotonic_regression(means, weights=counts.astype(np.float64), increasing=not falls).x
+    return np.where(np.isnan(new), mean, np.interp(np.nan_to_num(new), values, fitted))
+
+
+def linear(scores: FloatArray, human: FloatArray, new: FloatArray) -> FloatArray:
+    """[new] ratings by a ridge on mapped scores and on which are there.
+
+    Args:
+        scores: [n, k] NaN if there is none; human: [n] ratings; new: [new, k].
+    """
+    ranks = NormalRanks.of(scores)
+    x, new = (np.hstack([ranks.mapped(part), np.isnan(part)]) for part in (scores, new))
+    order = np.lexsort((human, *x.T))
+    x, y = x[order], human[order]
+    middle, level = x.mean(axis=0), y.mean()
+    with calm():
+        inner = (x - middle).T @ (x - middle) + RIDGE * np.eye(x.shape[1])
+        weights = np.linalg.solve(inner, (x - middle).T @ (y - level))
+    return np.asarray(level + ((new - middle) * weights).sum(axis=1))
+
+
+def versus_judges(
+    table: Leaderboard,
+    methods: Mapping[str, Replicates],
+    twins: Mapping[str, str],
+    columns: tuple[str, ...],
+) -> VersusJudges | None:
+    """The comparison for the estimator to use, or for the first that reads scores; None without.
+
+    Args:
+        table: all side by side; methods: the same by name.
+        twins: estimators that read scores, and each one's name if it does not.
+        columns: the scores.
+    """
+    if not twins:
+        return None
+    pairs = list(twins.items())
+    both, texts = next((pair for pair in pairs if table.reference in pair), pairs[0])
+    gaps = {name: difference("spearman", methods[both], methods[name]) for name in table.scores}
+    defined = {name: gap for name, gap in gaps.items() if gap.value == gap.value}
+    scores = min(defined or gaps, key=lambda name: gaps[name].value)
+    return VersusJudges(
+        columns=columns,
+        both=both,
+        texts=texts,
+        scores=scores,
+        texts_add=gaps[scores],
+        scores_add=difference("spearman", methods[both], methods[texts]),
+    )
