@@ -37,7 +37,7 @@ def baselines(pool: RatedPool, groups: IntArray, blocks: IntArray) -> dict[str, 
     estimators, but what a correlation within sources is held against.
     """
     ridges = {RIDGE: ()} | ({RIDGE_SOURCES: pool.sources} if pool.sources else {})
-    methods = {name: _ridge(pool, sources, groups, blocks) for name, sources in ridges.items()}
+    methods = {name: tfidf_ridge(pool, sources, groups, blocks) for name, sources in ridges.items()}
     lengths, human = lengths_of(pool), pool.human
     plain: dict[str, Within] = {
         LENGTH: lambda rows: partial(length_only, human[rows], lengths[rows]),
@@ -128,7 +128,7 @@ def label_means(human: FloatArray, codes: IntArray, groups: IntArray) -> FloatAr
         return np.where(counts > 0, sums / counts, np.nan)
 
 
-def _ridge(
+def tfidf_ridge(
     pool: RatedPool, sources: Sequence[str], groups: IntArray, blocks: IntArray
 ) -> CrossValidated:
     """A ridge on TF-IDF, as twenty lines of scikit-learn have it.

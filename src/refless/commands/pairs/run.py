@@ -41,10 +41,7 @@ def held_out_differences(
     with progress("comparing"):
         values |= dict(zip(pool.score_names, pool.scores.T, strict=True))
         values[LENGTH] = length_only(pool.human, lengths_of(pool), groups)
-        order = canonical_order(pool)
-        texts = [pool.texts[i] for i in order]
-        values[WORDS] = np.empty(len(pool))
-        values[WORDS][order] = tfidf_ridge(texts, (), pool.human[order], groups[order])
+        values[WORDS] = tfidf_ridge(pool, (), groups, groups).estimates[0]
         values[COIN] = np.zeros(len(pool))
     return {name: _difference(column, choices) for name, column in values.items()}
 

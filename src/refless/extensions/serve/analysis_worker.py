@@ -22,6 +22,7 @@ from refless.commands.compare.run import compare
 from refless.commands.estimating import chosen, cross_validated
 from refless.commands.fit.run import fit
 from refless.commands.next.run import next as choose
+from refless.commands.validate.findings import drift_lines
 from refless.data.records import RatedPool, Scale, picked
 from refless.data.tables import Reading, read_pool
 from refless.evaluation.drift import Drift, drift
