@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from command_line import ANY_NEIGHBOR, NEIGHBORS, jsonl, new_rows, output_rows, rated_rows, run
 from refless import RefLessError
-from refless.commands.lists.run import estimators
+from refless.commands.lists.run import list as listed
 from refless.data.tables import Reading, read_pool
 from refless.report.result import GateRecord
 from refless.report.tools.junit import junit
@@ -181,5 +181,5 @@ def test_tools_that_there_are_not(folder: Path, tmp_path: Path) -> None:
         ran = run("score", folder / "one.jsonl", "--rated", "none.csv", "-o", target)
         assert ran.code == 2
         assert told in ran.err
-    with pytest.raises(RefLessError, match="not estimators"):
-        estimators().save("junit:x.xml")
+    with pytest.raises(RefLessError, match="not list"):
+        listed("estimators").save("junit:x.xml")

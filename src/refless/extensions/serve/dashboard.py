@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import math
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -14,6 +15,8 @@ import msgspec
 from refless.extensions.serve.assignment import DONE, SKIPPED
 from refless.extensions.serve.store import RATER, Rater, Store
 from refless.registry.plural import counted
+from refless.report.charts import Series, chart
+from refless.report.plot import axis_over
 
 Rows = Sequence[Mapping[str, Any]]
 log = logging.getLogger("refless")
@@ -95,38 +98,26 @@ class Live:
 
     def state(self) -> dict[str, Any]:
         """What the page shows, out of what is known without asking the database for ratings."""
-        assignment, of = self.store.assignment, len(self.store.units)
+        assignment, n = self.store.assignment, len(self.store.units)
         raters = [self._rater(rater) for rater in self.store.raters() if rater.role == RATER]
         look: dict[str, Any] = self.looks[-1] if self.looks else {"n": 0, "dimensions": {}}
-        busy = sum(rater["done"] > 0 for rater in raters)
-        parts, several = look["dimensions"].items(), len(self.store.task.dimensions) > 1
+        facts = [
+            ["items rated", f"{assignment.rated:,}", f"of {n:,}"],
+            ["drawn by lot", f"{assignment.audited:,}", "rated or skipped"],
+            ["raters", str(sum(map(_has_rated, raters))), f"of {len(raters)} asked"],
+        ]
+        lines, systems = [], []
+        for name, part in look["dimensions"].items():
+            before = f"{name}: " if len(self.store.task.dimensions) > 1 else ""
+            facts += facts_of(part, before)
+            lines += [before + line for line in part["said"]]
+            systems += [{**pair, "second": before + pair["second"]} for pair in part["systems"]]
+        progress = f"{counted(self._count(), 'rating')} of {assignment.rated:,} of {n:,} items"
         return {
-            "state": f"{counted(self._count(), 'rating')} of {assignment.rated:,} of {of:,} items; "
-            f"{self._estimated(look)}.",
-            "facts": [
-                ["items rated", f"{assignment.rated:,}", f"of {of:,}"],
-                ["drawn by lot", f"{assignment.audited:,}", "rated or skipped"],
-                [
-                    "raters",
-                    str(busy),
-                    f"of {len(raters)} asked",
-                ],
-                *(
-                    fact
-                    for name, part in parts
-                    for fact in facts_of(part, f"{name}: " if several else "")
-                ),
-            ],
-            "said": [
-                f"{name}: {line}" if several else line
-                for name, part in parts
-                for line in part["said"]
-            ],
-            "systems": [
-                {**pair, "second": f"{name}: {pair['second']}" if several else pair["second"]}
-                for name, part in parts
-                for pair in part["systems"]
-            ],
+            "state": f"{progress}; {self._estimated(look)}.",
+            "facts": facts,
+            "said": lines,
+            "systems": systems,
             "curve": [point for earlier in self.looks for point in _point(earlier)],
             "raters": raters,
         }
@@ -164,6 +155,10 @@ async def until(change: asyncio.Event, patience: float, breath: float = BREATH) 
         await asyncio.wait_for(change.wait(), patience)
 
 
+def _has_rated(rater: Mapping[str, Any]) -> bool:
+    return bool(rater["done"])
+
+
 def facts_of(look: Mapping[str, Any], before: str) -> list[list[str]]:
     """The numbers of a look: name, value, and what to make of it."""
     facts = []
@@ -184,11 +179,26 @@ def facts_of(look: Mapping[str, Any], before: str) -> list[list[str]]:
 
 
 def _point(look: Mapping[str, Any]) -> list[list[float]]:
-    """The look's place on the curve; nothing where nothing was estimated."""
+    """The look's place on the curve; nothing if nothing was estimated."""
     part = next(iter(look["dimensions"].values()))
     if part.get("spearman") is None:
         return []
-    return [[look["n"], part["spearman"], *part["spearman_interval"]]]
+    low, high = part["spearman_interval"]
+    ends = (math.nan, math.nan) if low is None else (low, high)
+    return [[look["n"], part["spearman"], *ends]]
+
+
+def drawing_of(curve: Sequence[Sequence[float]]) -> str:
+    """Agreement look by look, with the interval of each."""
+    if not curve:
+        return ""
+    n, values, low, high = zip(*curve, strict=True)
+    return chart(
+        axis_over([0.0, *n], "ratings"),
+        axis_over([0.0, *values, *low, *high], "Spearman"),
+        f"Spearman {values[-1]:.2f} after {n[-1]} ratings",
+        series=[Series(x=n, y=values, low=low, high=high, style="c0")],
+    )
 
 
 async def _run(job: bytes) -> dict[str, Any]:

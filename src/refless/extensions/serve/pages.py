@@ -6,6 +6,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from importlib.resources import files
+from typing import Any
 
 import msgspec
 from starlette.concurrency import run_in_threadpool
@@ -21,12 +22,13 @@ from starlette.responses import (
 from starlette.routing import Route
 
 from refless.extensions.serve.access import MONTH, Access, Pace, caller
-from refless.extensions.serve.dashboard import BREATH, Live, until
+from refless.extensions.serve.dashboard import BREATH, Live, drawing_of, until
 from refless.extensions.serve.exports import EXPORTS
 from refless.extensions.serve.store import OWNER, RATER, Event, Rater, Store
 from refless.report.templates import rendered
 
 HOME = "refless.extensions.serve"
+PARTS = ("results", "people")  # of the owner's page
 STATIC = {"rate.js": "text/javascript", "owner.js": "text/javascript", "service.css": "text/css"}
 NO_LINK = "Open the personal link that you were given."
 BAD_LINK = "This link is not valid, or no longer. Ask for a new one."
@@ -116,16 +118,12 @@ class Pages:
             "dimensions": task.dimensions,
             "steps": task.steps if task.ask == "rating" else (),
         }
-        page = rendered(
-            HOME,
-            "owner.html" if who.role == OWNER else "rate.html",
-            csrf=self.access.csrf(request, who.role),
-            setting=json.dumps(setting),
-            asked=task,
-            exports=EXPORTS,
-            compared=self.compared,
-        )
-        return HTMLResponse(page)
+        values = {"csrf": self.access.csrf(request, who.role), "task": task}
+        if who.role == OWNER:
+            state = await run_in_threadpool(self._state)
+            values |= {**state, "exports": EXPORTS, "compared": self.compared}
+            return HTMLResponse(rendered(HOME, "owner.html", **values))
+        return HTMLResponse(rendered(HOME, "rate.html", setting=json.dumps(setting), **values))
 
     async def next(self, request: Request, who: Rater) -> Response:  # noqa: ARG002
         """What to rate next."""
@@ -154,12 +152,23 @@ class Pages:
             last = ""
             while not self.live.ended:
                 change, began = self.live.change, time.monotonic()
-                state = json.dumps(await run_in_threadpool(self.live.state))
-                yield f"data: {state}\n\n" if state != last else ": \n\n"
-                last = state
+                news = await run_in_threadpool(self._news)
+                yield f"data: {news}\n\n" if news != last else ": \n\n"
+                last = news
                 await until(change, PULSE, max(BREATH, SHARE * (time.monotonic() - began)))
 
         return StreamingResponse(changes(), media_type="text/event-stream")
+
+    def _state(self) -> dict[str, Any]:
+        """What the owner's page shows."""
+        state = self.live.state()
+        return {**state, "drawing": drawing_of(state["curve"])}
+
+    def _news(self) -> str:
+        """The parts of the owner's page that change, as JSON."""
+        state = self._state()
+        parts = {name: rendered(HOME, "live.html", part=name, **state) for name in PARTS}
+        return json.dumps({"state": state["state"], **parts})
 
     async def invite(self, request: Request, who: Rater) -> Response:  # noqa: ARG002
         """A link for one more rater."""

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from xml.etree import ElementTree as ET
 
 from refless.report.result import GateRecord
 
@@ -11,30 +12,20 @@ KINDS = {"failed": "failure", "undecided": "skipped"}
 
 def junit(command: str, gates: Mapping[str, GateRecord]) -> str:
     """A case a gate, by name: one that failed is a failure, an undecided one is skipped."""
-    cases = [_case(f"refless.{command}", name, gate) for name, gate in gates.items()]
-    failed, skipped = (sum(gate.verdict == verdict for gate in gates.values()) for verdict in KINDS)
-    counts = f'tests="{len(cases)}" failures="{failed}" errors="0" skipped="{skipped}"'
-    return (
-        '<?xml version="1.0" encoding="UTF-8"?>\n'
-        f"<testsuites {counts}>\n"
-        f'  <testsuite name="refless {command}" {counts}>\n'
-        + "".join(cases)
-        + "  </testsuite>\n</testsuites>\n"
-    )
+    verdicts = [gate.verdict for gate in gates.values()]
+    counts = {"tests": str(len(gates)), "failures": str(verdicts.count("failed")), "errors": "0"}
+    counts["skipped"] = str(verdicts.count("undecided"))
+    root = ET.Element("testsuites", counts)
+    suite = ET.SubElement(root, "testsuite", {"name": f"refless {command}", **counts})
+    for name, gate in gates.items():
+        case = ET.SubElement(suite, "testcase", classname=f"refless.{command}", name=_valid(name))
+        if gate.verdict in KINDS:
+            ET.SubElement(case, KINDS[gate.verdict], message=_valid(gate.reason))
+    ET.indent(root)
+    content = ET.tostring(root, encoding="unicode")
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{content}\n'
 
 
-def _case(group: str, name: str, gate: GateRecord) -> str:
-    kind = KINDS.get(gate.verdict)
-    head = f"    <testcase classname={_quoted(group)} name={_quoted(name)}"
-    return (
-        f"{head}/>\n"
-        if kind is None
-        else (f"{head}>\n      <{kind} message={_quoted(gate.reason)}/>\n    </testcase>\n")
-    )
-
-
-def _quoted(text: str) -> str:
-    """A value of an attribute, with its quotes; what XML cannot hold is a replacement character."""
-    from xml.sax.saxutils import quoteattr  # loads a web client
-
-    return quoteattr(_FORBIDDEN.sub("\ufffd", text), {"\n": "&#10;", "\r": "&#13;", "\t": "&#9;"})
+def _valid(text: str) -> str:
+    """The text with a replacement character for each that XML cannot hold."""
+    return _FORBIDDEN.sub("\ufffd", text)

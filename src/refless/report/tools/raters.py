@@ -3,7 +3,7 @@
 The first ones to rate have the highest priority. Raters do not see it, and no text has an estimate.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from refless.registry.signature import Signature
 from refless.report.export import Cell, as_json
@@ -35,10 +35,9 @@ def argilla_records(rows: Sequence[Mapping[str, Cell]], names: Mapping[str, str]
     records = []
     for row, priority in _ranked(rows):
         hidden = {name: cell for name, cell in row.items() if name not in fields}
-        name = hidden.pop(names.get("id", ""), None)
         records.append(
             {
-                "id": name,
+                "id": hidden.pop(names.get("id", ""), None),
                 "fields": {name: row[name] for name in fields},
                 "metadata": {**hidden, "priority": priority},
                 "suggestions": {},
@@ -49,12 +48,8 @@ def argilla_records(rows: Sequence[Mapping[str, Cell]], names: Mapping[str, str]
     return as_json(records)
 
 
-def _ranked(
-    rows: Sequence[Mapping[str, Cell]],
-) -> list[tuple[dict[str, Cell], float]]:
+def _ranked(rows: Sequence[Mapping[str, Cell]]) -> Iterator[tuple[dict[str, Cell], float]]:
     """Each row without empty cells, and its priority: 1 for the first, above 0 for the last."""
-    filled: list[dict[str, Cell]] = [
-        {name: cell for name, cell in row.items() if cell is not None and cell == cell}
-        for row in rows
-    ]
-    return [(row, (len(rows) - i) / len(rows)) for i, row in enumerate(filled)]
+    for i, row in enumerate(rows):
+        filled = {name: cell for name, cell in row.items() if cell is not None and cell == cell}
+        yield filled, (len(rows) - i) / len(rows)
