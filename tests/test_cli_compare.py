@@ -105,7 +105,7 @@ def test_own_ratings_are_held_out() -> None:
 
     def estimates(rows: Rows) -> Any:
         given, _ = _read(rows, None, None, ScoredRows(), None)
-        texts = given.compared.texts
+        texts = given.outputs.texts
         found = _field(given, estimator_of("gp"), 0, "random", None).estimates
         return dict(zip(texts.ids, found, strict=True))
 

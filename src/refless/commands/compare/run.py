@@ -58,6 +58,7 @@ from refless.stats.prediction_powered import FEWEST
 
 PLACES = (None, "item", "source", "task")
 NEW, BASELINE = "new", "baseline"  # systems that nothing names
+Selection = Literal["random", "active", "unknown"]
 
 
 @command
@@ -106,47 +107,44 @@ def compare(
     """
     if margin and not fail_if_worse:
         raise UsageError("--margin goes with --fail-if-worse")
-    one = chosen(estimator, threads, seed)
-    given, base = _read(outputs, rated, baseline, rows, group)
-    note_scale(given.pool)
-    order = _order(given, outputs, base, names_in(system), told=fail_if_worse)
-    if fail_if_worse and len(order) != 2:
-        raise UsageError(
-            f"--fail-if-worse is about two systems; there are {len(order)}: name two with --system"
-        )
-    if are_choices(given.pool) and are_choices(given.compared.texts):
+    learner = chosen(estimator, threads, seed)
+    inputs, base = _read(outputs, rated, baseline, rows, group)
+    note_scale(inputs.pool)
+    systems = _systems(inputs.outputs.texts.systems, outputs, base, names_in(system))
+    if fail_if_worse:
+        _check_gate(systems, outputs, base, system)
+    if are_choices(inputs.pool) and are_choices(inputs.outputs.texts):
         only = {"--selection": selection, "--group": group, "--rated": rated}
         if refused := [name for name, value in only.items() if value is not None]:
             raise UsageError(f"{refused[0]} is about ratings, and these are choices of people")
-        return _won(given.pool, order, margin, gated=fail_if_worse)
-    how = _selection(selection, given.compared)
-    drawn = how != "unknown"
-    errors = _errors(given, one, drawn=drawn)
-    field = _field(given, one, seed, how, group)
-    reach = _reach(given.pool) if looks == "any" else 0.0
-    found = compared(replace(field, these=these_items, reach=reach), errors, order)
-    gate = _gate(found.pairs[0], margin) if fail_if_worse else None
-    if gate is not None:
+        return _won(inputs.pool, systems, margin, gated=fail_if_worse)
+    how = _selection(selection, inputs.outputs)
+    errors = _errors(inputs, learner, drawn=how != "unknown")
+    field = replace(
+        _field(inputs, learner, seed, how, group),
+        these=these_items,
+        reach=_reach(inputs.pool) if looks == "any" else 0.0,
+    )
+    comparison = compared(field, errors, systems)
+    gate = _gate(comparison.pairs[0], margin) if fail_if_worse else GateRecord()
+    if gate.reason:
         note(gate.reason)
-    signature = _signature(given, one).plus(
-        rated=how,
-        group=group or "item",
-        crossed=folds_for(given.pool),
-        seed=seed,
+    signature = _signature(inputs, learner).plus(
+        rated=how, group=group or "item", crossed=folds_for(inputs.pool), seed=seed
     )
     if system is not None:
-        signature = signature.plus(systems=tuple(order))
+        signature = signature.plus(systems=tuple(systems))
     if these_items or looks != "one":
         signature = signature.plus(these=these_items, looks=looks)
     return CompareResult(
-        comparison=found,
-        scale=given.pool.scale,
+        comparison=comparison,
+        scale=inputs.pool.scale,
         selection=how,
-        estimator=one.title,
+        estimator=learner.title,
         these_items=these_items,
         looks=looks,
-        gate=gate or GateRecord(),
-        signature=signature.plus(margin=margin) if gate else signature,
+        gate=gate,
+        signature=signature.plus(margin=margin) if fail_if_worse else signature,
     )
 
 
@@ -173,16 +171,16 @@ def _won(pool: RatedPool, order: Sequence[str], margin: float, *, gated: bool) -
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Given:
+class Inputs:
     """The outputs, with the ratings that they have, and all rated texts.
 
     Attributes:
-        compared: the outputs.
+        outputs: what is compared.
         pool: all rated texts, those among the outputs too.
         labels, rated_labels: what each output, and each rated text, is held out with.
     """
 
-    compared: PartlyRated
+    outputs: PartlyRated
     pool: RatedPool
     labels: tuple[str, ...]
     rated_labels: tuple[str, ...]
@@ -190,57 +188,58 @@ class Given:
 
 def _read(
     outputs: Rows, rated: Rows, baseline: Rows, rows: ScoredRows, group: str | None
-) -> tuple[Given, str | None]:
+) -> tuple[Inputs, str | None]:
     """All outputs as one, all rated texts as one pool, and the baseline's name."""
     check_standard_input(outputs, rated, baseline)
     reading = rows.reading(group=None if group in PLACES else group)
     reading = replace(reading, elsewhere=rated is not None)
-    alone = rated is None and baseline is None
-    found = read_partly(
-        outputs, reading, "" if baseline is None else NEW, NEEDED if alone else NEEDED[:1]
-    )
-    tell(found)
-    named = baseline[0] if isinstance(baseline, list) and len(baseline) == 1 else baseline
-    if baseline is not None and not (isinstance(named, str) and named in found.texts.systems):
-        if isinstance(named, str) and not Path(named).exists():
-            known = ", ".join(sorted({*found.texts.systems}))
-            raise UsageError(f"--baseline '{named}' is neither a file nor a system: {known}")
-        other = read_partly(baseline, reading, BASELINE)
-        tell(other)
-        if len(names := {*other.texts.systems}) != 1:
+    needed = NEEDED if rated is None and baseline is None else NEEDED[:1]
+    read = read_partly(outputs, reading, "" if baseline is None else NEW, needed)
+    tell(read)
+    name = baseline[0] if isinstance(baseline, list) and len(baseline) == 1 else baseline
+    if baseline is not None and not (isinstance(name, str) and name in read.texts.systems):
+        if isinstance(name, str) and not Path(name).exists():
+            systems = ", ".join(sorted({*read.texts.systems}))
+            raise UsageError(f"--baseline '{name}' is neither a file nor a system: {systems}")
+        older = read_partly(baseline, reading, BASELINE)
+        tell(older)
+        if len(names := {*older.texts.systems}) != 1:
             raise UsageError(f"--baseline must be of one system; it has {len(names)}")
-        found, (named,) = both_systems(found, other), names
-    note_missing(found.texts)
-    return given_of(found, None if rated is None else _rated(rated, rows), group), named
-
-
-def given_of(found: PartlyRated, rated: PartlyRated | None, group: str | None = None) -> Given:
-    """The outputs with all that is rated; raises InputError where nothing is."""
-    pool = found.pool
+        read, (name,) = both_systems(read, older), names
+    note_missing(read.texts)
+    ratings = None
     if rated is not None:
-        found, pool, same = with_ratings(found, rated)
-        _note_same(found, pool, same)
+        ratings = read_partly(rated, rows.reading(), system=None, needed=NEEDED)
+        tell(ratings)
+    return inputs_of(read, ratings, group), name
+
+
+def inputs_of(outputs: PartlyRated, rated: PartlyRated | None, group: str | None = None) -> Inputs:
+    """The outputs with all that is rated; raises InputError if nothing is."""
+    pool = outputs.pool
+    if rated is not None:
+        outputs, pool, same = with_ratings(outputs, rated)
+        _note_same(outputs, pool, same)
     if pool is None:
-        raise InputError(
-            "no text has a rating", remedy="rate some outputs, or give rated texts with --rated"
-        )
-    return _labelled(found, pool, group)
+        remedy = "rate some outputs, or give rated texts with --rated"
+        raise InputError("no text has a rating", remedy=remedy)
+    return _labelled(outputs, pool, group)
 
 
 def pair_of(
-    given: Given, estimator: Estimator, systems: Sequence[str], seed: int, *, these: bool = False
+    inputs: Inputs, estimator: Estimator, systems: Sequence[str], seed: int, *, these: bool = False
 ) -> Pair:
     """Two systems as 'refless compare' has them, if rated outputs were drawn at random."""
-    errors = _errors(given, estimator, drawn=True)
-    field = _field(given, estimator, seed, "random", None)
+    errors = _errors(inputs, estimator, drawn=True)
+    field = _field(inputs, estimator, seed, "random", None)
     return compared(replace(field, these=these), errors, systems).pairs[0]
 
 
-def _note_same(found: PartlyRated, pool: RatedPool, same: int) -> None:
+def _note_same(outputs: PartlyRated, pool: RatedPool, same: int) -> None:
     """Says which further rated texts are outputs, or only read like them."""
     if same:
         note(f"{counted(same, 'rated text')} are outputs compared here: their ratings count")
-    alike = sum(map({*found.texts.texts}.__contains__, pool.texts)) - len(found.place)
+    alike = sum(map({*outputs.texts.texts}.__contains__, pool.texts)) - len(outputs.place)
     if alike and not same:
         note(
             f"{counted(alike, 'rated text')} read like outputs compared here, but neither an id "
@@ -249,60 +248,48 @@ def _note_same(found: PartlyRated, pool: RatedPool, same: int) -> None:
         )
 
 
-def _rated(rated: Rows, rows: ScoredRows) -> PartlyRated:
-    """Further rated texts."""
-    read = read_partly(rated, rows.reading(), system=None, needed=NEEDED)
-    tell(read)
-    return read
-
-
-def _labelled(found: PartlyRated, pool: RatedPool, group: str | None) -> Given:
+def _labelled(outputs: PartlyRated, pool: RatedPool, group: str | None) -> Inputs:
     """With what is held out together: items, or the group, and equal texts.
 
     Raises:
-        UsageError: none says it.
+        UsageError: a group that no column is about.
     """
-    texts = found.texts
-    labels = found.group if group not in PLACES else getattr(texts, f"{group or 'item'}s")
+    texts = outputs.texts
+    labels = outputs.group if group not in PLACES else getattr(texts, f"{group or 'item'}s")
     if group is not None and not labels:
         raise UsageError(f"--group {group}: the outputs have no {group} column")
     labels = labels or texts.texts  # ids may be numbers of rows
-    own = dict(zip(texts.ids, labels, strict=True))
-    of_item = dict(zip(texts.sources, labels, strict=False))  # where one side has no items
+    of_id = dict(zip(texts.ids, labels, strict=True))
+    of_item = dict(zip(texts.sources, labels, strict=False))  # if one side has no items
     of_item |= dict(zip(texts.items, labels, strict=False))
     of_text = dict(zip(texts.texts, labels, strict=True))
     items, sources = pool.items or pool.texts, pool.sources or pool.texts
     columns = zip(pool.ids, items, sources, pool.texts, strict=True)
     rated = (
-        own.get(a) or of_item.get(b) or of_item.get(c) or of_text.get(d, b)
+        of_id.get(a) or of_item.get(b) or of_item.get(c) or of_text.get(d, b)
         for a, b, c, d in columns
     )
-    return Given(found, pool, labels, tuple(rated))
+    return Inputs(outputs, pool, labels, tuple(rated))
 
 
-def _order(
-    given: Given,
-    outputs: Rows,
-    baseline: str | None,
-    chosen: Sequence[str],
-    *,
-    told: bool = False,
-) -> Sequence[str]:
+def _stems(outputs: Rows) -> list[str]:
+    """What the files are called, without their endings."""
+    files = outputs if isinstance(outputs, list | tuple) else []
+    return [PurePath(file).stem for file in files if isinstance(file, str | PathLike)]
+
+
+def _systems(
+    systems: Sequence[str], outputs: Rows, baseline: str | None, named: Sequence[str]
+) -> list[str]:
     """The systems: the baseline first, else as they are named, as the files are given, or by name.
 
     Raises:
-        UsageError: one system, or one that nobody wrote; neither baseline nor names nor files,
-            where the order has to be told.
+        UsageError: one system, or one that nobody wrote.
     """
-    systems = given.compared.texts.systems
-    names = sorted({*systems})
-    files = outputs if isinstance(outputs, list | tuple) else []
-    stems = [PurePath(file).stem for file in files if isinstance(file, str | PathLike)]
-    if told and baseline is None and not chosen and sorted(stems) != names:
-        raise UsageError("--fail-if-worse: worse than which system? Name it with --baseline")
-    if wrong := [name for name in chosen if name not in names]:
+    names, stems = sorted({*systems}), _stems(outputs)
+    if wrong := [name for name in named if name not in names]:
         raise UsageError(f"--system '{wrong[0]}' is none of the systems: {', '.join(names)}")
-    names = [*dict.fromkeys(chosen)] or (stems if sorted(stems) == names else names)
+    names = [*dict.fromkeys(named)] or (stems if sorted(stems) == names else names)
     if baseline is not None:
         names = [baseline, *(name for name in names if name != baseline)]
     if len(names) < 2:
@@ -310,64 +297,73 @@ def _order(
     return names
 
 
-def _selection(selection: str | None, found: PartlyRated) -> str:
+def _check_gate(systems: Sequence[str], outputs: Rows, baseline: str | None, named: Names) -> None:
+    """Raises UsageError unless there are two systems, and it is clear which one is the old one."""
+    if baseline is None and not named and sorted(_stems(outputs)) != sorted(systems):
+        raise UsageError("--fail-if-worse: worse than which system? Name it with --baseline")
+    if len(systems) != 2:
+        raise UsageError(
+            f"--fail-if-worse is about two systems; there are {len(systems)}: name two with "
+            "--system"
+        )
+
+
+def _selection(selection: Literal["random", "unknown"] | None, outputs: PartlyRated) -> Selection:
     """How the rated outputs were chosen, as far as is known."""
-    known = ~np.isnan(found.probability[found.place])
-    if selection is None:
-        if known.any() and not known.all():
-            raise UsageError(
-                f"{counted(int((~known).sum()), 'rated output')} of {len(known)} have no "
-                "probability, the others do: were these drawn by lot? Give all their chance, or "
-                "say --selection random or unknown"
-            )
-        return "active" if known.any() else "random"
-    return selection
+    known = ~np.isnan(outputs.probability[outputs.place])
+    if selection is not None or not known.any():
+        return selection or "random"
+    if not known.all():
+        raise UsageError(
+            f"{counted(int((~known).sum()), 'rated output')} of {len(known)} have no "
+            "probability, the others do: were these drawn by lot? Give all their chance, or "
+            "say --selection random or unknown"
+        )
+    return "active"
 
 
 def _field(
-    given: Given, estimator: Estimator, seed: int, selection: str, group: str | None
+    inputs: Inputs, estimator: Estimator, seed: int, selection: Selection, group: str | None
 ) -> Field:
     """The outputs with ratings and estimates, in the raters' units."""
-    texts, found, scale = given.compared.texts, given.compared, given.pool.scale
-    own, drawn = found.pool, selection != "unknown"
+    outputs, scale, drawn = inputs.outputs, inputs.pool.scale, selection != "unknown"
+    texts, pool = outputs.texts, outputs.pool
     return Field(
         outputs=texts,
-        human=unscaled(found.human, scale),
-        estimates=unscaled(_estimates(given, estimator, seed, drawn=drawn), scale),
-        probability=found.probability if selection == "active" else np.full(len(texts), np.nan),
-        together=given.labels if group is not None else (),
+        human=unscaled(outputs.human, scale),
+        estimates=unscaled(_estimates(inputs, estimator, seed, drawn=drawn), scale),
+        probability=outputs.probability if selection == "active" else np.full(len(texts), np.nan),
+        together=inputs.labels if group is not None else (),
         drawn=drawn,
-        raters=None if own is None else Raters.of(own, found.place, given.pool),
+        raters=None if pool is None else Raters.of(pool, outputs.place, inputs.pool),
     )
 
 
-def _estimates(given: Given, estimator: Estimator, seed: int, *, drawn: bool) -> FloatArray:
-    """[n] estimates by ratings of other items; NaN where they would not be used."""
-    found, labels = given.compared, given.labels
-    nothing = np.full(len(labels), np.nan)
-    rated, others = {labels[i] for i in found.place.tolist()}, len(given.pool) - len(found.place)
-    if drawn and not np.isnan(found.human).any():
-        return nothing  # every output is rated
-    if not rated and {*found.texts.texts}.isdisjoint(given.pool.texts):
-        return estimated(estimator, found.texts).values  # it was fitted for its errors
-    if not others and len(rated) < (FEWEST if drawn else 2):
-        told = f"{counted(len(rated), 'item')} with ratings, fewer than {FEWEST if drawn else 2}"
-        note(f"{told}: estimates are not used")
-        return nothing
+def _estimates(inputs: Inputs, estimator: Estimator, seed: int, *, drawn: bool) -> FloatArray:
+    """[n] estimates by ratings of other items; NaN if they would not be used."""
+    outputs, labels, pool = inputs.outputs, inputs.labels, inputs.pool
+    rated = {labels[i] for i in outputs.place.tolist()}
+    if drawn and not np.isnan(outputs.human).any():
+        return np.full(len(labels), np.nan)  # every output is rated
+    if not rated and {*outputs.texts.texts}.isdisjoint(pool.texts):
+        return estimated(estimator, outputs.texts).values  # it was fitted for its errors
+    fewest = FEWEST if drawn else 2
+    if len(pool) == len(outputs.place) and len(rated) < fewest:
+        items = counted(len(rated), "item")
+        note(f"{items} with ratings, fewer than {fewest}: estimates are not used")
+        return np.full(len(labels), np.nan)
     with shown(estimator, "estimating each output without ratings of its item"):
-        pool, rated_labels = given.pool, given.rated_labels
-        return crossed(estimator, pool, rated_labels, found.texts, labels, seed).values
+        return crossed(estimator, pool, inputs.rated_labels, outputs.texts, labels, seed).values
 
 
-def _errors(given: Given, estimator: Estimator, *, drawn: bool) -> Residuals:
-    """What estimates alone are judged by, where some system has to be; in the raters' units."""
-    found = given.compared
-    systems = found.texts.systems
-    rated = Counter(systems[i] for i in found.place.tolist())
+def _errors(inputs: Inputs, estimator: Estimator, *, drawn: bool) -> Residuals:
+    """What estimates alone are judged by, if some system has to be; in the raters' units."""
+    systems = inputs.outputs.texts.systems
+    rated = Counter(systems[i] for i in inputs.outputs.place.tolist())
     if drawn and all(rated[name] > 1 for name in {*systems}):
         return Residuals(values=np.zeros(0))
-    errors = fitted(estimator, given.pool, given.rated_labels).residuals()
-    return errors.on(given.pool.scale)
+    errors = fitted(estimator, inputs.pool, inputs.rated_labels).residuals()
+    return errors.on(inputs.pool.scale)
 
 
 def _gate(pair: Pair, margin: float) -> GateRecord:
@@ -380,8 +376,8 @@ def _gate(pair: Pair, margin: float) -> GateRecord:
     if high < -margin:
         return GateRecord("failed", f"gate failed: {pair.second} is worse: {ends} ends below it")
     if low < -margin:
-        told = f"{ends} does not tell if {pair.second} is worse {by}"
-        return GateRecord("undecided", f"gate undecided: {told}")
+        reason = f"{ends} does not tell if {pair.second} is worse {by}"
+        return GateRecord("undecided", f"gate undecided: {reason}")
     return GateRecord("passed", f"gate passed: {pair.second} is not worse {by}: {ends} says so")
 
 
@@ -391,7 +387,7 @@ def _reach(pool: RatedPool) -> float:
     return float(high - low)
 
 
-def _signature(given: Given, estimator: Estimator) -> Signature:
-    texts = given.compared.texts
-    columns = [one for one in (texts.systems, texts.items, texts.texts) if one]
-    return estimator.signature(given.pool).plus(outputs=digest_of(columns))
+def _signature(inputs: Inputs, estimator: Estimator) -> Signature:
+    texts = inputs.outputs.texts
+    columns = [column for column in (texts.systems, texts.items, texts.texts) if column]
+    return estimator.signature(inputs.pool).plus(outputs=digest_of(columns))

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import numpy as np
 
-from refless.commands.compare.run import Given, given_of, pair_of
+from refless.commands.compare.run import Inputs, inputs_of, pair_of
 from refless.commands.estimating import DEFAULT, chosen, fitted
 from refless.commands.next.result import NextResult
 from refless.commands.parameters import (
@@ -159,7 +159,7 @@ class _Read:
     outputs: Outputs
     done: Outputs
     called: Mapping[str, tuple[str, ...]]
-    given: Given | None
+    given: Inputs | None
 
 
 def _read(outputs: Rows, rated: Rows, rows: ScoredRows, goal: str | None) -> _Read:
@@ -174,7 +174,7 @@ def _read(outputs: Rows, rated: Rows, rows: ScoredRows, goal: str | None) -> _Re
     if goal == "compare" and pool is not None:
         given = _compared(read, None if rated is None else pool)
     done = np.zeros(len(read.texts), dtype=np.bool_)
-    done[read.place if given is None else given.compared.place] = True
+    done[read.place if given is None else given.outputs.place] = True
     if rated is not None and pool is not None and read.named:
         same = {*zip(pool.ids, pool.texts, strict=True)}
         pairs = zip(read.texts.ids, read.texts.texts, strict=True)
@@ -192,16 +192,16 @@ def _read(outputs: Rows, rated: Rows, rows: ScoredRows, goal: str | None) -> _Re
     )
 
 
-def _compared(read: PartlyRated, rated: RatedPool | None) -> Given:
+def _compared(read: PartlyRated, rated: RatedPool | None) -> Inputs:
     """The outputs with their ratings, from wherever these are, as `compare` has them."""
     with collecting(), overheard(silent=True):
         if rated is None:
-            return given_of(read, None)
-        return given_of(read, replace(read_partly(rated, system=None), named=rated.named))
+            return inputs_of(read, None)
+        return inputs_of(read, replace(read_partly(rated, system=None), named=rated.named))
 
 
 def _pair(
-    given: Given, estimator: Estimator, systems: tuple[str, str], seed: int, *, these: bool
+    given: Inputs, estimator: Estimator, systems: tuple[str, str], seed: int, *, these: bool
 ) -> Pair:
     """What compare says of the two systems today."""
     with collecting(), overheard(silent=True):  # what it says of the rows was said
