@@ -7,13 +7,12 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from refless.data.records import Scale
-from refless.evaluation.comparing import Comparison, Method, Pair, Standing
-from refless.report.export import Cell, Rows
+from refless.evaluation.comparing import Method, Pair, Standing
+from refless.report.export import Cell
 from refless.report.record import Count, Record, Signed, record
 from refless.report.result import GateRecord
 from refless.report.wording import Looks
 from refless.stats.intervals import Interval
-from refless.stats.prediction_powered import Answer
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,62 +118,44 @@ class CompareRecord(Record):
     gate: GateRecord
 
 
-def systems_of(found: Comparison) -> tuple[StandingRecord, ...]:
-    """The systems as JSON has them."""
-    return tuple(record(StandingRecord, one, mean=_answer(one.answer)) for one in found.standings)
+def standing_record(standing: Standing) -> StandingRecord:
+    """A system as JSON has it."""
+    mean: AnswerRecord = record(AnswerRecord, standing.answer)
+    return record(StandingRecord, standing, mean=mean)
 
 
-def pairs_of(found: Comparison) -> tuple[PairRecord, ...]:
-    """The pairs as JSON has them."""
-    return tuple(map(_pair, found.pairs))
-
-
-def compare_rows(found: Comparison) -> Rows:
-    """A row a pair."""
-    return [_row(pair) for pair in found.pairs]
-
-
-def _answer(answer: Answer) -> AnswerRecord:
-    return record(AnswerRecord, answer)
-
-
-def _pair(pair: Pair) -> PairRecord:
+def pair_record(pair: Pair) -> PairRecord:
+    """A pair as JSON has it."""
     answer, alone = pair.answer, pair.powered.alone
-    used = pair.method == "ratings and estimates"
     return record(
         PairRecord,
         pair,
         pair.powered,
-        difference=_answer(answer),
+        difference=record(AnswerRecord, answer),
         p=answer.p,
         p_second_better=answer.above,
-        worth=pair.powered.worth if used else math.nan,
-        ratings_alone=_answer(alone),
+        worth=pair.powered.worth if pair.method == "ratings and estimates" else math.nan,
+        ratings_alone=record(AnswerRecord, alone),
         p_ratings_alone=alone.p,
     )
 
 
-def _row(pair: Pair) -> dict[str, Cell]:
-    found = _pair(pair)
-    low, high = found.difference.interval
+def pair_row(pair: Pair) -> dict[str, Cell]:
+    """A pair as a row of a table."""
+    row = pair_record(pair)
+    low, high = row.difference.interval
     return {
-        "first": found.first,
-        "second": found.second,
-        "difference": found.difference.value,
+        "first": row.first,
+        "second": row.second,
+        "difference": row.difference.value,
         "low": low,
         "high": high,
-        "p": found.p,
-        "p_holm": found.p_holm,
-        "p_second_better": found.p_second_better,
-        "method": found.method,
-        "items": found.items,
-        "both_rated": found.both_rated,
-        "one_rated": found.one_rated,
-        "worth": found.worth,
+        "p": row.p,
+        "p_holm": row.p_holm,
+        "p_second_better": row.p_second_better,
+        "method": row.method,
+        "items": row.items,
+        "both_rated": row.both_rated,
+        "one_rated": row.one_rated,
+        "worth": row.worth,
     }
-
-
-def ranks_of(one: Standing) -> str:
-    """`2` or `1 to 3`."""
-    best, worst = one.ranks
-    return str(best) if best == worst else f"{best} to {worst}"

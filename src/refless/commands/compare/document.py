@@ -3,7 +3,6 @@
 import math
 from collections.abc import Sequence
 
-from refless.commands.compare.data import ranks_of
 from refless.evaluation.comparing import Comparison, Pair
 from refless.registry.plural import counted
 from refless.report.charts import Line, row_chart
@@ -19,6 +18,7 @@ from refless.report.wording import (
 from refless.stats.confidence_sequence import FEWEST
 from refless.stats.intervals import Interval
 
+NAME = 24  # columns of a terminal
 MOST_PAIRS = 28  # of eight systems; of more, those whose difference is shown come first
 ASSUMED = {
     "random": (
@@ -39,11 +39,11 @@ MISJUDGED = (
 
 
 def facts(pair: Pair) -> tuple[tuple[str, str, str], ...]:
-    """The numbers that stand out where two systems are compared."""
-    name, found = labels([pair.second], 24)[pair.second], pair.answer
+    """The numbers that stand out if two systems are compared."""
+    name, answer = labels([pair.second], NAME)[pair.second], pair.answer
     return (
-        ("Difference", number(found.value), interval(found.interval)),
-        (f"{name} is better", percent(found.above), f"p {p_value(found.p)}"),
+        ("Difference", number(answer.value), interval(answer.interval)),
+        (f"{name} is better", percent(answer.above), f"p {p_value(answer.p)}"),
     )
 
 
@@ -52,44 +52,47 @@ def stands_for_others(pair: Pair) -> bool:
     return pair.method in {"ratings", "ratings and estimates"} and pair.both_rated < pair.items
 
 
-def verdict(found: Comparison) -> str:
+def verdict(comparison: Comparison) -> str:
     """The answer in one sentence or two."""
-    if len(found.pairs) == 1:
-        return _of_pair(found.pairs[0])
-    if apart := sum(pair.apart for pair in found.pairs):
-        some = f"{counted(apart, 'pair')} out of {len(found.pairs)}"
-        lead = f"Nobody rated both systems of {some}, so the intervals allow {ALLOWED}"
-        return f"{lead} {_of_pairs(found)}"
-    return _of_pairs(found)
+    pairs = comparison.pairs
+    if len(pairs) == 1:
+        return _of_pair(pairs[0])
+    apart = sum(pair.apart for pair in pairs)
+    if not apart:
+        return _of_pairs(comparison)
+    count = f"{counted(apart, 'pair')} out of {len(pairs)}"
+    lead = f"Nobody rated both systems of {count}, so the intervals allow {ALLOWED}"
+    return f"{lead} {_of_pairs(comparison)}"
 
 
-def _of_pairs(found: Comparison) -> str:
-    shown = sum(pair.shown for pair in found.pairs)
-    n, best = len(found.pairs), [one for one in found.standings if one.ranks[0] == 1]
+def _of_pairs(comparison: Comparison) -> str:
+    standings, pairs = comparison.standings, comparison.pairs
+    shown = sum(pair.shown for pair in pairs)
     if not shown:
-        return f"No difference is shown between any of {counted(len(found.standings), 'system')}."
-    few = labels([one.name for one in found.standings], 24)
-    names = ", ".join(few[one.name] for one in best[:5])
-    told = "is expected to be" if {one.method for one in best} == {"estimates"} else "is"
-    lead = f"{names} {told} the best"
+        return f"No difference is shown between any of {counted(len(standings), 'system')}."
+    best = [standing for standing in standings if standing.ranks[0] == 1]
+    short = labels([standing.name for standing in standings], NAME)
+    names = ", ".join(short[standing.name] for standing in best[:5])
+    alone = {standing.method for standing in best} == {"estimates"}
+    verb = "is expected to be" if alone else "is"
+    lead = f"{names} {verb} the best"
     if len(best) > 1:
-        lead = f"The best {told} one of {len(best)}: {names}"
-    more = ", ..." if len(best) > 5 else ""
-    return f"{lead}{more}. A difference is shown for {shown} of {counted(n, 'pair')} (Holm)."
+        lead = f"The best {verb} one of {len(best)}: {names}{', ...' if len(best) > 5 else ''}"
+    return f"{lead}. A difference is shown for {shown} of {counted(len(pairs), 'pair')} (Holm)."
 
 
 def _of_pair(pair: Pair) -> str:
-    name = labels([pair.first, pair.second], 24)
+    name = labels([pair.first, pair.second], NAME)
     both = f"{name[pair.first]} and {name[pair.second]}"
     if math.isnan(pair.answer.p):
         return f"Nothing can be said of {both}: {_why_not(pair)}."
     lead = f"Nobody rated both {both}, so the interval allows {ALLOWED} " if pair.apart else ""
     higher, lower, ends = _turned(pair)
     by = with_interval(abs(pair.answer.value), ends)
-    told = "expected to be rated" if pair.method == "estimates" else "rated"
+    verb = "expected to be rated" if pair.method == "estimates" else "rated"
     if pair.shown:
-        return f"{lead}{name[higher]} is {told} higher than {name[lower]}, by {by}."
-    return f"{lead}No difference between {both} is shown: {name[higher]} is {told} higher by {by}."
+        return f"{lead}{name[higher]} is {verb} higher than {name[lower]}, by {by}."
+    return f"{lead}No difference between {both} is shown: {name[higher]} is {verb} higher by {by}."
 
 
 def _why_not(pair: Pair) -> str:
@@ -102,30 +105,32 @@ def _why_not(pair: Pair) -> str:
     return "no output is rated, and nothing tells how far estimates lie off"
 
 
-def rests_on(found: Comparison, estimator: str) -> list[str]:
+def rests_on(comparison: Comparison, estimator: str) -> list[str]:
     """What the answer is made of; for several systems of which there is most."""
-    pair = found.pairs[0]
-    told = []
-    if len(found.pairs) == 1:
-        told.append(_made_of(pair, estimator))
-        if pair.apart:
-            told.append(SAME_RATERS)
-        elif not pair.shown and not math.isnan(pair.answer.p):
-            told.append(_needed(pair))
-        if pair.left_out:
-            told.append(
-                f"{counted(pair.left_out, 'item')} that only one of them answered "
-                f"{'is' if pair.left_out == 1 else 'are'} left out."
-            )
-        if not pair.paired:
-            told.append("They answered different items, so this is no comparison in pairs.")
-    elif any(one.method == "estimates" for one in found.pairs):
-        alone = [one for one in found.pairs if one.method == "estimates"]
-        are = "is" if len(alone) == 1 else "are"
-        told.append(f"{counted(len(alone), 'pair')} {are} compared {_alone(alone)}")
-    if found.coverage < 1 and any(one.powered.share for one in found.pairs):
-        told.append(f"{percent(1 - found.coverage)} of the outputs have no estimate of their own.")
-    return told
+    pairs = comparison.pairs
+    lines = _of_two(pairs[0], estimator) if len(pairs) == 1 else []
+    alone = [pair for pair in pairs if pair.method == "estimates"]
+    if alone and len(pairs) > 1:
+        verb = "is" if len(alone) == 1 else "are"
+        lines.append(f"{counted(len(alone), 'pair')} {verb} compared {_alone(alone)}")
+    missing = 1 - comparison.coverage
+    if missing > 0 and any(pair.powered.share for pair in pairs):
+        lines.append(f"{percent(missing)} of the outputs have no estimate of their own.")
+    return lines
+
+
+def _of_two(pair: Pair, estimator: str) -> list[str]:
+    lines = [_made_of(pair, estimator)]
+    if pair.apart:
+        lines.append(SAME_RATERS)
+    elif not pair.shown and not math.isnan(pair.answer.p):
+        lines.append(_needed(pair))
+    if pair.left_out:
+        items, verb = counted(pair.left_out, "item"), "is" if pair.left_out == 1 else "are"
+        lines.append(f"{items} that only one of them answered {verb} left out.")
+    if not pair.paired:
+        lines.append("They answered different items, so this is no comparison in pairs.")
+    return lines
 
 
 def _made_of(pair: Pair, estimator: str) -> str:
@@ -146,9 +151,9 @@ def _made_of(pair: Pair, estimator: str) -> str:
 
 def _alone(pairs: Sequence[Pair]) -> str:
     """How pairs without ratings that count are compared."""
-    any_rated = any(one.both_rated + one.one_rated for one in pairs)
-    it = "it" if len(pairs) == 1 else "them"
-    behind = "" if any_rated else f": no rating of these outputs is behind {it}"
+    rated = any(pair.both_rated + pair.one_rated for pair in pairs)
+    pronoun = "it" if len(pairs) == 1 else "them"
+    behind = "" if rated else f": no rating of these outputs is behind {pronoun}"
     return f"by estimates alone{behind}. {MISJUDGED}"
 
 
@@ -175,38 +180,29 @@ def _needed(pair: Pair) -> str:
     )
 
 
-def differences_section(found: Comparison) -> Section:
+def differences_section(comparison: Comparison) -> Section:
     """Each pair; of two systems also by ratings alone."""
-    if len(found.pairs) == 1:
-        return _one_pair(found.pairs[0])
-    ranked = sorted(found.pairs, key=lambda pair: (pair.p_holm, -abs(pair.answer.value)))
-    shown = ranked[:MOST_PAIRS]
-    names = labels([one.name for one in found.standings], 18)
-    rows = tuple(
-        (
-            f"{names[higher]} over {names[lower]}",
-            with_interval(abs(pair.answer.value), ends),
-            p_value(pair.p_holm),
-            MADE_OF[pair.method],
-        )
-        for pair in shown
-        for higher, lower, ends in [_turned(pair)]
-    )
-    more = len(ranked) - len(shown)
-    lines = (MADE, *((f"{counted(more, 'more pair')}: add -o pairs.csv",) if more else ()))
+    if len(comparison.pairs) == 1:
+        return _one_pair(comparison.pairs[0])
+    ranked = sorted(comparison.pairs, key=lambda pair: (pair.p_holm, -abs(pair.answer.value)))
+    names = labels([standing.name for standing in comparison.standings], 18)
+    rows, lines = [], []
+    for pair in ranked[:MOST_PAIRS]:
+        higher, lower, ends = _turned(pair)
+        name, size = f"{names[higher]} over {names[lower]}", abs(pair.answer.value)
+        rows.append((name, with_interval(size, ends), p_value(pair.p_holm), MADE_OF[pair.method]))
+        lines.append(Line(name=name, value=size, interval=ends))
+    more = len(ranked) - len(rows)
     header = ("pair", "difference [95 %]", "p (Holm)", "made of")
-    drawn = [
-        Line(name=row[0], value=abs(pair.answer.value), interval=ends)
-        for row, pair in zip(rows, shown, strict=True)
-        for _, _, ends in [_turned(pair)]
-    ]
-    table = Table(header=header, rows=rows, numeric=(False, True, True, False))
-    figure = Figure(
-        svg=row_chart(drawn, "difference", "Differences of systems", zero=True),
-        caption="Differences with their 95 % intervals, each by itself; p is corrected for all.",
+    table = Table(header=header, rows=tuple(rows), numeric=(False, True, True, False))
+    caption = "Differences with their 95 % intervals, each by itself; p is corrected for all."
+    svg = row_chart(lines, "difference", "Differences of systems", zero=True)
+    return Section(
+        title="Differences",
+        lines=(MADE, *((f"{counted(more, 'more pair')}: add -o pairs.csv",) if more else ())),
+        figures=(Figure(svg=svg, caption=caption, table=table),),
         table=table,
     )
-    return Section(title="Differences", lines=lines, figures=(figure,), table=table)
 
 
 MADE = "Made of ratings, of estimates, or of both where these make it more exact."
@@ -234,50 +230,40 @@ def _turned(pair: Pair) -> tuple[str, str, Interval]:
 
 
 def _one_pair(pair: Pair) -> Section:
-    names = labels([pair.first, pair.second], 24)
+    names = labels([pair.first, pair.second], NAME)
+    first, second = names[pair.first], names[pair.second]
     answers = [(CALLED[pair.method], pair.answer)] if pair.method != "none" else []
     if pair.method == "ratings and estimates" or not answers:
         answers.append(("Ratings alone", pair.powered.alone))
     rows = tuple(
         (
             name,
-            with_interval(one.value, one.interval),
-            p_value(one.p) if one.p == one.p else "-",
-            percent(one.above) if one.above == one.above else "-",
+            with_interval(answer.value, answer.interval),
+            "-" if math.isnan(answer.p) else p_value(answer.p),
+            "-" if math.isnan(answer.above) else percent(answer.above),
         )
-        for name, one in answers
+        for name, answer in answers
     )
-    second = names[pair.second]
-    header = ("made of", "difference [95 %]", "p", f"{second} is better")
-    table = Table(header=header, rows=rows)
-    drawn = [Line(name=name, value=one.value, interval=one.interval) for name, one in answers]
-    figure = Figure(
-        svg=row_chart(drawn, "difference", "The difference", zero=True),
-        caption=f"How much higher {second} is rated than {names[pair.first]}, with 95 % intervals.",
-        table=table,
-    )
-    title = f"{second} less {names[pair.first]}"
-    return Section(title=title, figures=(figure,), table=table)
+    table = Table(header=("made of", "difference [95 %]", "p", f"{second} is better"), rows=rows)
+    lines = [Line(name=name, value=one.value, interval=one.interval) for name, one in answers]
+    svg = row_chart(lines, "difference", "The difference", zero=True)
+    caption = f"How much higher {second} is rated than {first}, with 95 % intervals."
+    figure = Figure(svg=svg, caption=caption, table=table)
+    return Section(title=f"{second} less {first}", figures=(figure,), table=table)
 
 
-def systems_section(found: Comparison, units: str) -> Section:
+def systems_section(comparison: Comparison, units: str) -> Section:
     """Each system's mean; the best first."""
-    names = labels([one.name for one in found.standings], 30)
-    rows = tuple(
-        (
-            names[one.name],
-            with_interval(one.answer.value, one.answer.interval),
-            ranks_of(one),
-            f"{one.rated:,}",
-            f"{one.outputs:,}",
-        )
-        for one in found.standings
-    )
-    lines = [
-        Line(name=one.name, value=one.answer.value, interval=one.answer.interval)
-        for one in found.standings
-    ]
-    table = Table(header=("system", "mean [95 %]", "rank", "rated", "outputs"), rows=rows)
+    names = labels([standing.name for standing in comparison.standings], 30)
+    rows, lines = [], []
+    for standing in comparison.standings:
+        name, answer, (best, worst) = names[standing.name], standing.answer, standing.ranks
+        mean = with_interval(answer.value, answer.interval)
+        ranks = str(best) if best == worst else f"{best} to {worst}"
+        rows.append((name, mean, ranks, f"{standing.rated:,}", f"{standing.outputs:,}"))
+        lines.append(Line(name=standing.name, value=answer.value, interval=answer.interval))
+    header = ("system", "mean [95 %]", "rank", "rated", "outputs")
+    table = Table(header=header, rows=tuple(rows))
     caption = (
         "Means with their 95 % intervals. Whether two systems differ is told by the difference, "
         "not by whether these intervals overlap."

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from refless.commands.compare.data import CompareRecord, compare_rows, pairs_of, systems_of
+from refless.commands.compare.data import CompareRecord, pair_record, pair_row, standing_record
 from refless.commands.compare.document import (
     ASSUMED,
     differences_section,
@@ -64,13 +64,14 @@ class CompareResult(Result):
 
     def _whole(self) -> Document:
         brief, pairs = self._shown(), self.comparison.pairs
-        found = facts(pairs[0]) if len(pairs) == 1 else ()
-        return replace(brief, facts=found, sections=(*brief.sections, caveats()))
+        numbers = facts(pairs[0]) if len(pairs) == 1 else ()
+        return replace(brief, facts=numbers, sections=(*brief.sections, caveats()))
 
     def _json(self) -> Record:
-        found = self.comparison
         return self._record(
-            systems=systems_of(found), pairs=pairs_of(found), coverage=found.coverage
+            systems=tuple(map(standing_record, self.comparison.standings)),
+            pairs=tuple(map(pair_record, self.comparison.pairs)),
+            coverage=self.comparison.coverage,
         )
 
     def exported(self, tool: str) -> Mapping[str, str]:  # noqa: ARG002 - there is one
@@ -79,4 +80,4 @@ class CompareResult(Result):
 
     def _rows(self) -> Rows:
         """One mapping a pair."""
-        return compare_rows(self.comparison)
+        return [pair_row(pair) for pair in self.comparison.pairs]
