@@ -243,11 +243,6 @@ def _sides(outputs: Outputs, order: list[int], systems: tuple[str, str]) -> dict
     return sides
 
 
-def beside_rated(units: Units, rated: Outputs) -> Units:
-    """The units beside outputs of the same kind that are rated already."""
-    return replace(units, already=len(rated))
-
-
 def beside_pair(units: Units, pair: Pair, size: float) -> Units:
     """The units beside the difference by the ratings that there are, in units of so many."""
     powered = pair.powered

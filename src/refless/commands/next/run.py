@@ -35,14 +35,12 @@ from refless.commands.rows import (
 )
 from refless.commands.warnings import collecting, note, overheard
 from refless.data.records import Outputs, RatedPool, numbered
-from refless.data.tables.partly_rated import PartlyRated, read_partly
+from refless.data.tables.partly_rated import read_partly
 from refless.estimators import Estimator
 from refless.evaluation.active_learning import GOALS, MOST, Choice, learn
-from refless.evaluation.comparing import Pair
 from refless.evaluation.sampling_design import (
     Units,
     beside_pair,
-    beside_rated,
     draw,
     items_to_draw,
     outputs_to_draw,
@@ -96,36 +94,37 @@ def next(  # noqa: A001 - the command's name
     _check(goal, n, within, system)
     if these_items and goal == "learn":
         raise UsageError("--these-items goes with --goal mean or compare")
-    one = chosen(estimator, threads, seed)
+    learner = chosen(estimator, threads, seed)
     read = _read(outputs, rated, rows, goal)
-    pool, found, done = read.pool, read.outputs, read.done
-    known = None if pool is None else fitted(one, pool)
-    scale = None if known is None else known.rated.scale
+    fit = None if read.pool is None else fitted(learner, read.pool)
+    scale = None if fit is None else fit.rated.scale
     size = 1.0 if scale is None else scale[1] - scale[0]
-    enough = wanted(known) if within is None else within / size
+    enough = wanted(fit) if within is None else within / size
     if goal == "learn":
-        choice = learn(known, found, n, seed)
+        choice = learn(fit, read.outputs, n, seed)
     elif goal == "mean":
-        units = beside_rated(_outputs(known, found, seed, these=these_items), done)
+        units = _outputs(fit, read, seed, these=these_items)
         choice = draw(units, n, seed, enough)
     else:
-        names = _systems(found, done, system)
-        units = replace(items_to_draw(known, found, names, done), these=these_items)
+        systems = _systems(read.outputs, read.done, system)
+        units = items_to_draw(fit, read.outputs, systems, read.done)
+        units = replace(units, these=these_items)
         pair = None
-        if known is not None and read.given is not None:
-            pair = _pair(read.given, known, names, seed, these=these_items)
-        units = units if pair is None else beside_pair(units, pair, size)
+        if fit is not None and read.compared is not None:
+            with collecting(), overheard(silent=True):  # what it says of the rows was said
+                pair = pair_of(read.compared, fit.clone(), systems, seed, these=these_items)
+            units = beside_pair(units, pair, size)
         choice = draw(units, n, seed, enough)
         choice = choice if pair is None else with_pair(choice, pair, size)
-    _note_choice(choice, found, known, n, blind=blind)
-    signed = _signature(known, found, choice, seed)
+    _note_choice(choice, read.outputs, fit, n, blind=blind)
+    signed = _signature(fit, read.outputs, choice, seed)
     return NextResult(
         choice=choice.times(size),
-        outputs=found,
-        n_rated=0 if known is None else len(known.rated),
+        outputs=read.outputs,
+        n_rated=0 if fit is None else len(fit.rated),
         these_items=these_items,
-        then=_then(outputs, rated, found, goal, partly=rated is None and known is not None),
-        columns=_columns(read.called, found, blind=blind),
+        then=_then(outputs, rated, read, goal, partly=rated is None and fit is not None),
+        columns=_columns(read.called, read.outputs, blind=blind),
         rating_columns=read.called.get("rating") or ("rating",),
         signature=signed.plus(these=True) if these_items else signed,
     )
@@ -145,36 +144,42 @@ def _check(goal: str | None, n: int, within: float | None, system: Names) -> Non
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Read:
-    """What is there.
+class _Inputs:
+    """What was read.
 
     Attributes:
         pool: the rated texts, if any; outputs, done: outputs without and with a rating.
         called: names of columns by role, which the file for raters takes over: those of the rated
             texts, beside which it will stand, before those of the outputs.
-        given: the same as `compare` has it; None for other goals, or where nothing is rated.
+        compared: the same as `compare` has it; None for other goals, or if nothing is rated.
     """
 
     pool: RatedPool | None
     outputs: Outputs
     done: Outputs
     called: Mapping[str, tuple[str, ...]]
-    given: Inputs | None
+    compared: Inputs | None = None
 
 
-def _read(outputs: Rows, rated: Rows, rows: ScoredRows, goal: str | None) -> _Read:
+def _read(outputs: Rows, rated: Rows, rows: ScoredRows, goal: str | None) -> _Inputs:
     """The rated texts, the outputs that nobody has rated, and those that were."""
     check_standard_input(outputs, rated)
     reading = replace(rows.reading(), elsewhere=rated is not None)
     read = read_partly(outputs, reading, "" if goal == "compare" else None)
     tell(read)
     note_missing(read.texts)
-    pool, called = (read.pool, read.columns) if rated is None else _rated(rated, rows)
-    given = None
+    pool, called, ratings = read.pool, {**read.columns}, None
+    if rated is not None:
+        read_too = told_pool(rated, rows)
+        pool = read_too.pool
+        called |= {role: names for role, names in read_too.columns.items() if names}
+        ratings = replace(read_partly(pool, system=None), named=pool.named)
+    compared = None
     if goal == "compare" and pool is not None:
-        given = _compared(read, None if rated is None else pool)
+        with collecting(), overheard(silent=True):
+            compared = inputs_of(read, ratings)
     done = np.zeros(len(read.texts), dtype=np.bool_)
-    done[read.place if given is None else given.outputs.place] = True
+    done[read.place if compared is None else compared.outputs.place] = True
     if rated is not None and pool is not None and read.named:
         same = {*zip(pool.ids, pool.texts, strict=True)}
         pairs = zip(read.texts.ids, read.texts.texts, strict=True)
@@ -182,78 +187,52 @@ def _read(outputs: Rows, rated: Rows, rows: ScoredRows, goal: str | None) -> _Re
     if done.all():
         remedy = "give outputs that nobody has rated"
         raise InputError("every output has a rating already", remedy=remedy)
-    named = {role: names for role, names in called.items() if names}
-    return _Read(
-        pool,
-        read.texts.take(np.flatnonzero(~done)),
-        read.texts.take(np.flatnonzero(done)),
-        {**read.columns, **named},
-        given,
-    )
+    new, old = (read.texts.take(np.flatnonzero(rows)) for rows in (~done, done))
+    return _Inputs(pool, new, old, called, compared)
 
 
-def _compared(read: PartlyRated, rated: RatedPool | None) -> Inputs:
-    """The outputs with their ratings, from wherever these are, as `compare` has them."""
-    with collecting(), overheard(silent=True):
-        if rated is None:
-            return inputs_of(read, None)
-        return inputs_of(read, replace(read_partly(rated, system=None), named=rated.named))
-
-
-def _pair(
-    given: Inputs, estimator: Estimator, systems: tuple[str, str], seed: int, *, these: bool
-) -> Pair:
-    """What compare says of the two systems today."""
-    with collecting(), overheard(silent=True):  # what it says of the rows was said
-        return pair_of(given, estimator.clone(), systems, seed, these=these)
-
-
-def _outputs(estimator: Estimator | None, outputs: Outputs, seed: int, *, these: bool) -> Units:
+def _outputs(estimator: Estimator | None, read: _Inputs, seed: int, *, these: bool) -> Units:
     """Each output, with the width of the interval for their mean that score has already."""
-    units = replace(outputs_to_draw(estimator, outputs), these=these)
+    outputs = read.outputs
+    units = replace(outputs_to_draw(estimator, outputs), these=these, already=len(read.done))
     if estimator is None:
         return units
-    errors = estimator.residuals()
-    found = scored(outputs, estimator.estimate(outputs), errors, seed=seed, these=these)
-    low, high = found.overall.mean_interval
+    errors, estimates = estimator.residuals(), estimator.estimate(outputs)
+    mean = scored(outputs, estimates, errors, seed=seed, these=these).overall
+    low, high = mean.mean_interval
     return units if math.isnan(low) else replace(units, most=(high - low) / 2)
-
-
-def _rated(rated: Rows, rows: ScoredRows) -> tuple[RatedPool, Mapping[str, tuple[str, ...]]]:
-    """The rated texts, and what their files call the columns."""
-    read = told_pool(rated, rows)
-    return read.pool, read.columns
 
 
 def _systems(outputs: Outputs, done: Outputs, system: Names) -> tuple[str, str]:
     """The two systems: the only ones without all their ratings, or those that are named."""
-    there = sorted({*outputs.systems} - {""})
+    new = sorted({*outputs.systems} - {""})
     every = sorted({*outputs.systems, *done.systems} - {""})
-    named = names_in(system) or tuple(there if len(there) == 2 else every)
-    if len(named) != 2 or not {*named} <= {*every}:
+    names = names_in(system) or tuple(new if len(new) == 2 else every)
+    if len(names) != 2 or not {*names} <= {*every}:
         listed = ", ".join(f"'{name}'" for name in every[:10])
         raise UsageError(
             "--goal compare is about two systems: name them with --system A --system B; outputs "
             f"are of {listed}"
         )
-    return named[0], named[1]
+    return names[0], names[1]
 
 
 def _note_choice(
-    choice: Choice, outputs: Outputs, known: Estimator | None, n: int, *, blind: bool
+    choice: Choice, outputs: Outputs, estimator: Estimator | None, n: int, *, blind: bool
 ) -> None:
-    """Says so where the choice is not what was asked for."""
-    unit = "item" if choice.goal == "compare" else "different output"
+    """Says so if the choice is not what was asked for."""
     if choice.n < n:
+        unit = "item" if choice.goal == "compare" else "different output"
         note(f"there are no more than {counted(choice.n, unit)} without a rating")
-    if known is None:
+    if estimator is None:
         note("no text is rated yet, so the choice is random and nothing can be foretold")
     elif choice.goal == "learn" and choice.way == "random":
-        note(f"{known.title} cannot tell which ratings teach it most here: the choice is random")
+        title = estimator.title
+        note(f"{title} cannot tell which ratings teach it most here: the choice is random")
     elif choice.goal == "learn" and choice.units > max(MOST, n):
         note(f"of {choice.units:,} different outputs {max(MOST, n):,} were drawn to choose from")
-    told = [name for name in {*outputs.systems} - {""} if any(name in one for one in outputs.ids)]
-    if blind and told:
+    names = {*outputs.systems} - {""}
+    if blind and any(name in text_id for name in names for text_id in outputs.ids):
         note("ids hold names of systems: the file for raters is not blind by them")
     if outputs.ids == numbered(len(outputs)):
         note(
@@ -270,23 +249,26 @@ def _columns(
     """
     twice = "item" not in called and outputs.items == outputs.sources
     left_out = {"system": blind, "item": twice, "id": "id" not in called}
-    kept = [role for role in ROLES if not left_out.get(role)]
-    return {role: (*called.get(role, ()), role)[0] for role in kept}
+    roles = [role for role in ROLES if not left_out.get(role)]
+    return {role: (*called.get(role, ()), role)[0] for role in roles}
 
 
-def _then(outputs: Rows, rated: Rows, found: Outputs, goal: str | None, *, partly: bool) -> str:
+def _then(outputs: Rows, rated: Rows, read: _Inputs, goal: str | None, *, partly: bool) -> str:
     """The command line that reads the ratings."""
-    compared = goal == "compare" or (goal == "mean" and len({*found.systems}) > 1)
-    call, more = this_call(), [TO_RATE] if rated is None else [*words_of(rated), TO_RATE]
+    several = len({*read.outputs.systems}) > 1
+    compares = goal == "compare" or (goal == "mean" and several)
+    files = [TO_RATE] if rated is None else [*words_of(rated), TO_RATE]
     dropped = dict.fromkeys(("goal", "system", "within"), None)
-    changes = {"n": 50, "blind": False, "rated": more, **dropped}
-    if partly and not compared:  # rows of one id are one text
+    changes = {"n": 50, "blind": False, "rated": files, **dropped}
+    if partly and not compares:  # rows of one id are one text
         changes |= {"outputs": [*words_of(outputs), TO_RATE], "rated": None}
-    return replace(call, name="compare" if compared else "score").line(**changes)
+    return replace(this_call(), name="compare" if compares else "score").line(**changes)
 
 
-def _signature(known: Estimator | None, outputs: Outputs, choice: Choice, seed: int) -> Signature:
-
-    signed = Signature("random").plus(v=__version__) if known is None else known.signature()
+def _signature(
+    estimator: Estimator | None, outputs: Outputs, choice: Choice, seed: int
+) -> Signature:
+    signed = Signature("random").plus(v=__version__)
+    signed = signed if estimator is None else estimator.signature()
     within = None if math.isnan(choice.within) else float(f"{choice.within:.12g}")
     return signed.plus(goal=choice.goal, next=choice.n, of=len(outputs), within=within, seed=seed)
