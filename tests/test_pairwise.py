@@ -6,11 +6,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from refless.commands.estimating import fitted
 from refless.commands.pairs.judged import recommendation, worth_using
 from refless.commands.pairs.run import held_out_differences
 from refless.data.choices import choices_in
 from refless.data.records import RatedPool
 from refless.data.tables import Columns, Reading, read_pool
+from refless.estimators import GaussianProcess
 from refless.estimators.gp.data import folds_of
 from refless.evaluation.pairwise import Pairwise, chances, pairwise
 from refless.registry.arrays import FloatArray
@@ -110,6 +112,18 @@ def test_one_source_cannot_be_held_out() -> None:
     pool = pool_of([choice(0, "a"), choice(0, "a", "b", "c")])
     with pytest.raises(UsageError, match="add a column of sources"):
         held_out_differences({}, pool, choices_in(pool))
+
+
+def test_no_text_is_estimated_from_its_rival() -> None:
+    """Errors of noise are no smaller because the rival's rating, 1 less its own, is known."""
+    rng = np.random.default_rng(0)
+    rows = [
+        {"output_a": f"a {i} text", "output_b": f"a {i} word", "winner": "ab"[rng.integers(2)]}
+        for i in range(40)
+    ]
+    pool = pool_of(rows)
+    errors = fitted(GaussianProcess(), pool).residuals()
+    assert float(np.square(errors.values).mean()) > 0.24
 
 
 def ahead_of(n: int, shares: dict[str, FloatArray], per_source: int = 1) -> Pairwise:

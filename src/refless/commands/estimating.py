@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from refless.commands.parameters import Folder, Names, RatedRows, Rows, names_in
 from refless.commands.rows import ScoredRows
 from refless.commands.warnings import progress
+from refless.data.choices import are_choices, group_numbers
 from refless.data.records import Estimates, Outputs, RatedPool
 from refless.data.tables import check_made_with
 from refless.estimators import ESTIMATORS, Estimator, estimator_of, held_out
@@ -110,6 +111,8 @@ def shown(estimator: Estimator, what: str) -> Iterator[None]:
 
 def fitted(estimator: Estimator, pool: RatedPool, groups: Sequence[str] = ()) -> Estimator:
     """The estimator, fitted; errors are measured with whole groups held out."""
+    if not groups and not pool.sources and are_choices(pool):  # what lost tells what won
+        groups = tuple(map(str, group_numbers(pool)))
     with shown(estimator, "learning from the rated texts"):
         return estimator.fit(pool, groups=groups)
 
