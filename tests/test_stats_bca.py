@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from refless.stats.bca import bca_interval
+from refless.extensions.papers.bca import bca_interval
 
 
 @pytest.mark.parametrize("shape", ["normal", "skewed"])

@@ -10,8 +10,12 @@ def holm(p_values: FloatArray) -> FloatArray:
 
     Undefined ones (NaN) stay so and are not counted.
     """
-    factors = np.arange(int((~np.isnan(p_values)).sum()), 0, -1, dtype=np.float64)
-    return _stepped(p_values, factors, upwards=True)
+    defined = np.flatnonzero(~np.isnan(p_values))
+    order = defined[np.argsort(p_values[defined], kind="stable")]
+    steps = p_values[order] * np.arange(len(order), 0, -1)
+    corrected = np.full(len(p_values), np.nan)
+    corrected[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
+    return corrected
 
 
 def benjamini_yekutieli(p_values: FloatArray) -> FloatArray:
@@ -19,18 +23,9 @@ def benjamini_yekutieli(p_values: FloatArray) -> FloatArray:
 
     It holds whatever the dependence among the tests. Undefined ones stay so, uncounted.
     """
-    m = int((~np.isnan(p_values)).sum())
-    places = np.arange(1, m + 1, dtype=np.float64)
-    return _stepped(p_values, m * (1 / places).sum() / places, upwards=False)
+    from scipy.stats import false_discovery_control
 
-
-def _stepped(p_values: FloatArray, factors: FloatArray, *, upwards: bool) -> FloatArray:
-    """The sorted p-values times their factors, kept monotone from below or from above."""
-    corrected = np.full(len(p_values), np.nan)
-    known = np.flatnonzero(~np.isnan(p_values))
-    order = known[np.argsort(p_values[known], kind="stable")]
-    steps = p_values[order] * factors
-    raised, lowered = np.maximum.accumulate(steps), np.minimum.accumulate(steps[::-1])[::-1]
-    steps = raised if upwards else lowered
-    corrected[order] = np.minimum(steps, 1.0)
+    corrected, defined = np.full(len(p_values), np.nan), ~np.isnan(p_values)
+    if defined.any():
+        corrected[defined] = false_discovery_control(p_values[defined], method="by")
     return corrected

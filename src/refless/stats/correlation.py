@@ -12,7 +12,6 @@ from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.ties import BITS, settled
 
 DENSE_ROWS = 1_000  # up to here n x n signs are quicker than loading a compiler
-EXACT_ROWS = 33  # scipy's own limit for the exact distribution of Kendall's tau
 NAN = float("nan")
 CLEAR = 2.0 ** (2 - BITS)  # a difference, relative to the largest value, that no rounding makes
 
@@ -105,21 +104,15 @@ def correlation_p(r: float, n: int) -> float:
 
 
 def kendall_p(x: FloatArray, y: FloatArray) -> float:
-    """Two-sided p-value of tau-b as in scipy: exact for few rows without ties, else normal.
+    """Two-sided p-value of tau-b: exact for few rows without ties, else normal.
 
     NaN where tau-b is undefined.
     """
     if is_constant(x) or is_constant(y):
         return NAN
-    n = len(x)
-    balance = int(concordance(x, y).sum()) // 2
-    pairs = n * (n - 1) // 2
-    untied = len(np.unique(settled(x))) == n == len(np.unique(settled(y)))
-    if untied and (n <= EXACT_ROWS or (pairs - abs(balance)) // 2 <= 1):
-        from scipy.stats import kendalltau
+    from scipy.stats import kendalltau
 
-        return float(kendalltau(x, y, method="exact").pvalue)
-    return math.erfc(abs(balance) / math.sqrt(2 * _variance(x, y)))
+    return float(kendalltau(settled(x), settled(y)).pvalue)
 
 
 def _unit(column: FloatArray) -> FloatArray:
@@ -130,19 +123,3 @@ def _unit(column: FloatArray) -> FloatArray:
     centred = column - column.mean()
     centred /= np.abs(centred).max()
     return np.asarray(centred / np.sqrt(np.square(centred).sum()), dtype=np.float64)
-
-
-def _variance(x: FloatArray, y: FloatArray) -> float:
-    """Variance of concordant minus discordant pairs of unrelated columns with ties (Kendall)."""
-    n = len(x)
-    (x0, x1, x2), (y0, y1, y2) = _ties(x), _ties(y)
-    pairs = float(n) * (n - 1)
-    whole = (pairs * (2 * n + 5) - x2 - y2) / 18 + x0 * y0 / (2 * pairs)
-    return whole + (x1 * y1 / (9 * pairs * (n - 2)) if n > 2 else 0.0)
-
-
-def _ties(column: FloatArray) -> tuple[float, float, float]:
-    """Sums over tied values of t(t-1), t(t-1)(t-2) and t(t-1)(2t+5)."""
-    counts = np.unique(settled(column), return_counts=True)[1].astype(np.float64)
-    two = counts * (counts - 1)
-    return float(two.sum()), float(two @ (counts - 2)), float(two @ (2 * counts + 5))
