@@ -22,7 +22,7 @@ from matching import peak_mib
 from refless.data.records import as_outputs
 from refless.data.simulate import simulate
 from refless.estimators import GaussianProcess
-from refless.estimators.gp.exact import exact
+from refless.estimators.gp.posterior import exact
 from refless.metrics.kernels.bleu import PreparedBleu
 from refless.registry.arrays import FloatArray
 from refless.stats.correlation import spearman

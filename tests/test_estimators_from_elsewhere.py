@@ -8,7 +8,7 @@ import pytest
 import refless
 from refless.data.simulate import simulate
 from refless.estimators import estimator_of
-from refless.estimators.gp.data import folds_in
+from refless.estimators.folds import folds_in
 from refless.estimators.neighbors import BLEUNeighbors
 from refless.registry.errors import UsageError
 

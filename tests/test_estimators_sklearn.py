@@ -24,7 +24,7 @@ from refless.estimators import (
     estimator_of,
     held_out,
 )
-from refless.estimators.gp.components import SOURCE, TEXT
+from refless.estimators.gp.kernels import SOURCE, TEXT
 from refless.extensions.ratpred.estimator import RatPred
 from refless.metrics.kernels import BleuStar, RougeL
 from refless.registry.errors import UsageError

@@ -9,7 +9,8 @@ from refless.data.human import pool_of
 from refless.data.records import Outputs, RatedPool, as_outputs
 from refless.data.simulate import simulate
 from refless.estimators import BLEUNeighbors, GaussianProcess, held_out
-from refless.estimators.gp.data import folds_of, rating_noise
+from refless.estimators.folds import folds_of
+from refless.estimators.gp.data import rating_noise
 from refless.estimators.gp.model import conditioned, estimated
 from refless.registry.errors import UsageError
 from refless.stats.correlation import spearman
@@ -106,25 +107,6 @@ def test_max_sd_abstains_where_it_is_uncertain() -> None:
     assert (np.nan_to_num(found.sd) <= limit).all()
     np.testing.assert_array_equal(everything.sd > limit, ~found.defined)
     assert {found.reasons[i] for i in np.flatnonzero(~found.defined)} == {"too-uncertain"}
-
-
-def test_target_coverage_of_one_and_of_ties() -> None:
-    """A share is rounded up, and ties do not exceed it; explain leaves the rule aside."""
-    pool = pool_of(RATED.texts, list(RATED.human))
-    gp = fitted(pool, target_coverage=0.5)
-    assert gp.estimate([RATED.texts[0]]).coverage == 1.0
-    assert gp.estimate([RATED.texts[0]] * 10).coverage == 0.5
-    assert fitted(pool, target_coverage=0.01).explain(RATED.texts[0]).reason == ""
-
-
-@pytest.mark.parametrize("wanted", [0.1, 0.5, 1.0])
-def test_target_coverage_is_met_by_the_most_certain(wanted: float) -> None:
-    """As many estimates as asked for, and no uncertain one before a certain one."""
-    everything = fitted().estimate(as_outputs(FRESH))
-    found = fitted(target_coverage=wanted).estimate(as_outputs(FRESH))
-    assert found.coverage == pytest.approx(wanted)
-    kept = everything.sd[found.defined]
-    assert not (everything.sd[~found.defined] < kept.max()).any()
 
 
 def test_reasons() -> None:
@@ -274,7 +256,7 @@ def test_parameters() -> None:
 
     gp = GaussianProcess(max_sd=0.2, folds=3)
     assert clone(gp).get_params() == gp.get_params() == gp.clone().get_params()
-    gp.fit(RATED).set_params(orders=(2, 3))
+    gp.fit(RATED).set_params(tune_on=50)
     with pytest.raises(UsageError, match="again"):
         gp.estimate(as_outputs(FRESH))
 
@@ -283,18 +265,14 @@ def test_parameters() -> None:
     "wrong",
     [
         {"max_sd": 0.0},
-        {"target_coverage": 0.0},
-        {"target_coverage": 1.1},
         {"subsample": 0.0},
         {"tune_on": 1},
         {"folds": 1},
         {"threads": 0},
-        {"orders": (3, 2)},
-        {"tokenize": "nonsense"},
     ],
 )
 def test_wrong_parameters(wrong: dict[str, object]) -> None:
-    """What cannot be honoured is refused at once or at fit."""
+    """What cannot be honoured is refused."""
     with pytest.raises(UsageError):
         GaussianProcess(**wrong).fit(RATED)  # type: ignore[arg-type]
 

@@ -10,10 +10,8 @@ import pytest
 from refless.data.human import pool_of
 from refless.data.records import Outputs, RatedPool, numbered
 from refless.estimators import GaussianProcess
-from refless.estimators.gp.components import components_of
 from refless.estimators.gp.dialogue_acts import features, mostly_acts
-from refless.estimators.gp.inputs import inputs_of
-from refless.text.ngrams import Shape
+from refless.estimators.gp.features import Tfidf, inputs_of
 
 NAMES = ["mill", "punter", "eagle", "vaults", "plough", "olive", "cricketers", "wrestlers"]
 FOODS = ["thai", "french", "indian", "chinese", "english", "italian"]
@@ -49,11 +47,10 @@ def test_the_kernel_is_a_bag_of_features() -> None:
     """Learned from the features of all rated texts; texts without a source's acts have words."""
     pool = rated(30, seed=0)
     inputs = inputs_of(pool.texts, pool.sources)
-    (kernel,) = components_of(["acts"], inputs, Shape())
+    kernel = Tfidf.of("acts", inputs)
     acts = [features(*both) for both in zip(pool.texts, pool.sources, strict=True)]
-    known = sorted({feature for row in acts for feature in row})
     found = kernel.points(inputs).toarray() > 0
-    np.testing.assert_array_equal(found, [[one in row for one in known] for row in acts])
+    np.testing.assert_array_equal(found, [[term in row for term in kernel.terms] for row in acts])
 
 
 def rated(n: int, seed: int) -> RatedPool:

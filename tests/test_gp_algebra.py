@@ -9,15 +9,15 @@ from hypothesis import strategies as st
 from scipy.optimize import approx_fprime
 from scipy.stats import multivariate_normal
 
-from refless.estimators.gp.exact import Exact, exact
 from refless.estimators.gp.inducing import (
-    NUMBERS,
     Inducing,
-    features,
+    Projected,
     positive_root,
-    seen_of,
+    projected,
+    rated_features,
 )
-from refless.estimators.gp.likelihood import Prior, _loss, fitted_amplitudes
+from refless.estimators.gp.likelihood import Prior, fitted_amplitudes, restricted_loss
+from refless.estimators.gp.posterior import Exact, exact
 from refless.registry.arrays import FloatArray
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -48,7 +48,8 @@ def through(
 ) -> Inducing:
     """Given ratings, through inducing points of these covariances."""
     root = positive_root(few)
-    return Inducing.of(root, seen_of(root, cross, prior, noise, y).take, len(y), 1)
+    rated = rated_features(root, cross, prior, noise, y)
+    return Inducing.of(root, lambda rows: Projected(*(column[rows] for column in rated)), len(y))
 
 
 @settings(max_examples=20, deadline=None)
@@ -131,29 +132,26 @@ def test_all_points_inducing_is_exact(seed: int) -> None:
         np.testing.assert_allclose(mine, other, atol=1e-4)
 
 
-@pytest.mark.parametrize("keep", [True, False])
 @pytest.mark.parametrize(("large", "block"), [(2_000, 2_048), (2, 7), (9, 10), (0, 100)])
 @settings(
     max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(SEEDS)
 def test_few_inducing_points_equal_their_own_covariance(
-    monkeypatch: pytest.MonkeyPatch, keep: bool, large: int, block: int, seed: int
+    monkeypatch: pytest.MonkeyPatch, large: int, block: int, seed: int
 ) -> None:
     """FITC is exact the GP with the covariance phi phi' + d: in blocks, held out, by groups."""
     kernel, noise, y = problem(seed)
     n, few = len(y), np.arange(0, len(y), 4)
     sigma = kernel[:n, :n]
-    monkeypatch.setattr("refless.estimators.gp.inducing.NUMBERS", NUMBERS * keep)
     monkeypatch.setattr("refless.estimators.gp.inducing.LARGE", large)
     monkeypatch.setattr("refless.estimators.gp.inducing.ROWS", block)
     ours = through(sigma[np.ix_(few, few)], sigma[:, few], np.diag(sigma), noise, y)
-    assert (ours.kept is not None) == keep
-    phi, d, _ = ours.see(np.arange(n))
+    phi, d, _ = ours.project(np.arange(n))
     dense = exact(phi @ phi.T, d, y)
     cross, prior = kernel[n:, few], np.diag(kernel)[n:]
-    known = features(ours.root, cross) @ phi.T
-    lost = prior - np.square(features(ours.root, cross)).sum(axis=1)
+    known = projected(ours.root, cross) @ phi.T
+    lost = prior - np.square(projected(ours.root, cross)).sum(axis=1)
     values, variances = dense.predict(known, prior - lost)
     np.testing.assert_allclose(ours.predict(cross, prior)[0], values, atol=1e-8)
     np.testing.assert_allclose(ours.predict(cross, prior)[1], variances + lost, atol=1e-8)
@@ -182,9 +180,9 @@ def test_gradient_of_the_likelihood(seed: int, believed: bool) -> None:
     n = len(y)
     kernels = [kernel[:n, :n], np.outer(y, y) * 0.1 + np.eye(n)]
     at = np.array([0.5, 0.3, 0.2])
-    numeric = approx_fprime(at, lambda p: _loss(p, kernels, y, noise, prior)[0], 1e-6)
+    numeric = approx_fprime(at, lambda p: restricted_loss(p, kernels, y, noise, prior)[0], 1e-6)
     np.testing.assert_allclose(
-        _loss(at, kernels, y, noise, prior)[1], numeric, rtol=1e-3, atol=1e-3
+        restricted_loss(at, kernels, y, noise, prior)[1], numeric, rtol=1e-3, atol=1e-3
     )
 
 
@@ -200,7 +198,7 @@ def test_the_likelihood_is_that_of_contrasts(seed: int) -> None:
     density = multivariate_normal(cov=contrasts @ sigma @ contrasts.T).logpdf(contrasts @ (y + 9))
     constants = 0.5 * (np.log(n) - (n - 1) * np.log(2 * np.pi))
     prior = Prior.of(NOTHING)
-    found = _loss(at, kernels, y, noise, prior)[0] - prior.loss(at[:-1])[0]
+    found = restricted_loss(at, kernels, y, noise, prior)[0] - prior.loss(at[:-1])[0]
     assert found == pytest.approx(constants - density)
 
 

@@ -17,14 +17,13 @@ from command_line import jsonl, run
 from refless.data.human import pool_of
 from refless.data.records import RatedPool, as_outputs
 from refless.estimators import GaussianProcess
-from refless.estimators.gp.components import TEXT, WIDTH, components_of
-from refless.estimators.gp.inputs import Inputs, inputs_of
+from refless.estimators.gp.features import Inputs, inputs_of
+from refless.estimators.gp.kernels import TEXT, WIDTH, kernel_of
 from refless.registry.arrays import FloatArray
 from refless.registry.errors import UsageError
 from refless.stats.correlation import spearman
 from refless.stats.scaling import NormalRanks
 from refless.text.embed import Encoder, encoder
-from refless.text.ngrams import Shape
 from tiny_encoder import LAYERS, WORDS, tiny_encoder
 
 TEXTS = ["the fox is quick", "a dog", "the fox is quick", "", "the dogs was slow ."]
@@ -145,7 +144,7 @@ def test_vectors_are_remembered_up_to_a_number(model: str, monkeypatch: pytest.M
 
 
 def of(inputs: Inputs, name: str, i: int) -> FloatArray:
-    return np.asarray(getattr(inputs, name)[i], dtype=np.float64)
+    return np.asarray(inputs.columns[name][i], dtype=np.float64)
 
 
 def test_kernels_are_bells_over_distances(model: str) -> None:
@@ -153,10 +152,10 @@ def test_kernels_are_bells_over_distances(model: str) -> None:
     texts = [" ".join(WORDS[i : i + 1 + i % 3]) for i in range(8)]
     sources = [" ".join(WORDS[i % 4 : i % 4 + 2]) for i in range(8)]
     inputs = inputs_of(texts, sources, encoder=Encoder(model=model))
-    names = ("meaning", "asked", "relevance")
-    kernels = components_of(names, inputs, Shape())
+    names = ("meaning", "source_meaning", "relevance")
+    kernels = [kernel_of(name, inputs) for name in names]
     points = [kernel.points(inputs) for kernel in kernels]
-    found = [one.bound(at[:3])(at) for one, at in zip(kernels, points, strict=True)]
+    found = [kernel.between(at, at[:3]) for kernel, at in zip(kernels, points, strict=True)]
     for name, near in zip(names[:2], found[:2], strict=True):
         squares = np.array(
             [
@@ -166,9 +165,10 @@ def test_kernels_are_bells_over_distances(model: str) -> None:
         )
         wanted = np.exp(-0.5 * squares / squares.mean())[:, :3]
         np.testing.assert_allclose(near, wanted, atol=1e-5)
-    cosines = [of(inputs, "meaning", i) @ of(inputs, "asked", i) for i in range(8)]
-    np.testing.assert_allclose(inputs.relevance[:, 0], cosines, atol=1e-6)
-    ranked = NormalRanks.of(inputs.relevance).mapped(inputs.relevance)[:, 0]
+    cosines = [of(inputs, "meaning", i) @ of(inputs, "source_meaning", i) for i in range(8)]
+    relevance = inputs.columns["relevance"]
+    np.testing.assert_allclose(relevance[:, 0], cosines, atol=1e-6)
+    ranked = NormalRanks.of(relevance).mapped(relevance)[:, 0]
     gaps = np.subtract.outer(ranked, ranked[:3]) / WIDTH
     np.testing.assert_allclose(found[2], np.exp(-0.5 * gaps**2), atol=1e-9)
 
@@ -180,7 +180,7 @@ def relevant(model: str, n: int) -> RatedPool:
     drawn = [" ".join(rng.choice(words, 3)) for _ in range(2 * n)]
     texts, sources = drawn[:n], drawn[n:]
     inputs = inputs_of(texts, sources, encoder=Encoder(model=model))
-    return pool_of(texts, inputs.relevance[:, 0].tolist(), sources=sources)
+    return pool_of(texts, inputs.columns["relevance"][:, 0].tolist(), sources=sources)
 
 
 def test_relevance_is_seen(model: str) -> None:
@@ -246,7 +246,7 @@ def test_the_command_line_takes_an_encoder(model: str, tmp_path: Path) -> None:
     )
     flags = ("--format", "json", "--estimator")
     ran = run("validate", tmp_path / "rated.jsonl", *flags, f"gp:encoder={model}")
-    assert "meaning,asked,relevance" in ran.json["signature"]
+    assert "meaning,source_meaning,relevance" in ran.json["signature"]
     ran = run("validate", tmp_path / "rated.jsonl", *flags, "gp:encoder=nowhere")
     assert ran.code == 2
     assert "'nowhere' is neither a folder nor in Hugging Face's cache" in ran.err

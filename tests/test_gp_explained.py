@@ -11,16 +11,16 @@ from refless.data.human import pool_of
 from refless.data.records import Outputs, RatedPool, as_outputs
 from refless.data.simulate import simulate
 from refless.estimators import GaussianProcess
-from refless.estimators.gp.components import (
+from refless.estimators.gp.kernels import (
     ACTS,
-    KINDS,
+    LABELS,
     MEANING,
     SOURCE,
     SOURCE_MEANING,
     SYSTEM,
     TEXT,
-    kind_of,
-    score_numbers,
+    label_of,
+    score_kernels,
 )
 
 SIMULATED = simulate(120, seed=3).pool
@@ -84,6 +84,6 @@ def test_no_estimate_has_no_parts() -> None:
 
 def test_every_kernel_has_a_name_for_people() -> None:
     """None is left out; those of one score go by its name."""
-    every = (*TEXT, *SOURCE, *ACTS, *MEANING, *SOURCE_MEANING, *SYSTEM, *score_numbers(["a b"]))
+    every = (*TEXT, *SOURCE, *ACTS, *MEANING, *SOURCE_MEANING, *SYSTEM, *score_kernels(["a b"]))
     scores = {"score a b linear": "score a b", "score a b bell": "score a b"}
-    assert {name: kind_of(name) for name in every} == KINDS | scores
+    assert {name: label_of(name) for name in every} == LABELS | scores

@@ -13,15 +13,14 @@ from refless.data.human import pool_of
 from refless.data.records import Outputs, RatedPool, as_outputs, scored
 from refless.data.simulate import simulate
 from refless.estimators import GaussianProcess
-from refless.estimators.gp.components import WIDTH, components_of, score_numbers
-from refless.estimators.gp.inputs import inputs_of
-from refless.estimators.gp.likelihood import fitted_amplitudes, hedged_amplitudes
+from refless.estimators.gp.features import inputs_of
+from refless.estimators.gp.kernels import WIDTH, kernel_of, score_kernels
+from refless.estimators.gp.likelihood import fitted_amplitudes, shrunk_amplitudes
 from refless.registry.arrays import FloatArray
 from refless.registry.errors import UsageError
 from refless.registry.signature import Signature
 from refless.stats.correlation import spearman
 from refless.stats.scaling import NormalRanks, Standardized
-from refless.text.ngrams import Shape
 
 NAN = float("nan")
 CELL = st.one_of(st.none(), st.integers(-3, 3).map(float))
@@ -43,9 +42,9 @@ def test_kernels(rows: list[list[float | None]]) -> None:
     scores = np.array(rows, dtype=np.float64)
     names = tuple("abc"[: scores.shape[1]])
     inputs = inputs_of(["x"] * len(scores), (), scores=scores, score_names=names)
-    kernels = components_of(tuple(score_numbers(names)), inputs, Shape())
+    kernels = [kernel_of(name, inputs) for name in score_kernels(names)]
     points = [kernel.points(inputs) for kernel in kernels]
-    found = [one.bound(at)(at) for one, at in zip(kernels, points, strict=True)]
+    found = [kernel.between(at, at) for kernel, at in zip(kernels, points, strict=True)]
     for i, column in enumerate(scores.T):
         linear, bell = found[2 * i], found[2 * i + 1]
         told = np.stack([column, np.isnan(column)], axis=1)
@@ -208,11 +207,11 @@ def test_few_ratings_doubt_texts_beside_scores() -> None:
     believed, said = np.array([False, True]), np.array([False, True])
     both = fitted_amplitudes([text, score], y, noise, believed)
     alone = fitted_amplitudes([score], y, noise, believed[1:])
-    found = hedged_amplitudes([text, score], y, noise, believed, said)
+    found = shrunk_amplitudes([text, score], y, noise, believed, said)
     np.testing.assert_allclose(found.weights[0], both.weights[0] / 4)  # 20 / (20 + 60)
     np.testing.assert_allclose(found.weights[1], both.weights[1] / 4 + 0.75 * alone.weights[0])
     assert found.nugget == pytest.approx(both.nugget / 4 + 0.75 * alone.nugget)
     for kernel, heard in ((score, [False, False]), (np.ones((20, 20)), [False, True])):
-        one = hedged_amplitudes([text, kernel], y, noise, believed, np.array(heard))
+        one = shrunk_amplitudes([text, kernel], y, noise, believed, np.array(heard))
         two = fitted_amplitudes([text, kernel], y, noise, believed)
         np.testing.assert_array_equal(one.weights, two.weights)

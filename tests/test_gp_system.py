@@ -13,12 +13,11 @@ from refless import GaussianProcess
 from refless.data.human import pool_of
 from refless.data.records import Outputs, RatedPool, as_outputs
 from refless.data.simulate import simulate
-from refless.estimators.gp.components import SYSTEM, components_of
-from refless.estimators.gp.inputs import inputs_of
+from refless.estimators.gp.features import inputs_of
+from refless.estimators.gp.kernels import kernel_of
 from refless.extensions.connect.hosts import judged
 from refless.registry.errors import UsageError
 from refless.stats.correlation import spearman
-from refless.text.ngrams import Shape
 
 SYSTEMS = ("plain", "bold", "odd")
 WORTH = {"plain": 0.0, "bold": 0.3, "odd": -0.3}  # whatever the words are
@@ -48,12 +47,12 @@ def named(outputs: Outputs, name: str) -> Outputs:
 def test_the_kernel_by_hand() -> None:
     """1 where two names are one, 0 elsewhere; a text of no name is like its own copies."""
     inputs = inputs_of(list("abcdd"), systems=["x", "y", "x", "", ""])
-    (kernel,) = components_of(SYSTEM, inputs, Shape())
+    kernel = kernel_of("system", inputs)
     points = kernel.points(inputs)
     wanted = np.zeros((5, 5))
     for group in ([0, 2], [1], [3, 4]):
         wanted[np.ix_(group, group)] = 1
-    np.testing.assert_array_equal(kernel.bound(points)(points), wanted)
+    np.testing.assert_array_equal(kernel.between(points, points), wanted)
     np.testing.assert_array_equal(kernel.diagonal(points), 1.0)
 
 

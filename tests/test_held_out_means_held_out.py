@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 from refless.data.human import canonical_order, copies_of, pool_of
 from refless.data.records import RatedPool, scored
 from refless.estimators import Estimator, estimator_of
-from refless.estimators.gp.data import folds_in, folds_of
-from refless.estimators.protocol import subsampled, whole
+from refless.estimators.folds import folds_in, folds_of, subsampled, whole
 from refless.evaluation import baselines
 from refless.evaluation.judges import judges
 from refless.evaluation.validation import codes, group_labels

@@ -13,7 +13,7 @@ from refless.data.choices import choices_in
 from refless.data.records import RatedPool
 from refless.data.tables import Columns, Reading, read_pool
 from refless.estimators import GaussianProcess
-from refless.estimators.gp.data import folds_of
+from refless.estimators.folds import folds_of
 from refless.evaluation.pairwise import Pairwise, chances, pairwise
 from refless.registry.arrays import FloatArray
 from refless.registry.errors import UsageError

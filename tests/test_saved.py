@@ -28,7 +28,7 @@ SMALL = "ratpred:embedding=4,hidden=4,epochs=3,synthetic_epochs=1,threads=1"
 SPECS = [
     "gp",
     "gp:use_source=no,use_system=yes,max_sd=0.3,subsample=0.6",
-    "gp:exact_up_to=20,inducing=10,use_system=yes,target_coverage=0.7",
+    "gp:exact_up_to=20,inducing=10,use_system=yes,max_sd=0.4",
     "bleu-neighbors",
     "bleu-neighbors:kernel=(rouge-l),weights=kernel,subsample=0.5,min_neighbors=1",
     pytest.param(SMALL, marks=NEURAL),

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from refless.data.records import as_outputs
 from refless.data.simulate import simulate
 from refless.estimators import GaussianProcess
-from refless.estimators.gp.exact import exact
-from refless.estimators.gp.inducing import Inducing, positive_root, seen_of
+from refless.estimators.gp.inducing import Inducing, Projected, positive_root, rated_features
 from refless.estimators.gp.model import doubted
+from refless.estimators.gp.posterior import exact
 from refless.stats.d_optimal import left_after, most_telling
 
 
@@ -107,7 +107,7 @@ def test_doubt_without_end_weighs_all_kernels_alike() -> None:
     fitted = GaussianProcess(threads=1).fit(pool)
     data, model = fitted._state().data, fitted._state().model
     doubtful = doubted(data, model, 10**12, fitted._method())
-    parts = len(data.components) + 1
+    parts = len(data.kernels) + 1
     assert [*doubtful.covariance.weights.values()] == pytest.approx([1 / parts] * (parts - 1))
     assert doubtful.amplitudes.nugget == pytest.approx(1 / parts)
 
@@ -122,6 +122,7 @@ def test_inducing_points_on_every_text_are_exact() -> None:
     cross, prior = kernel[np.ix_(new, known)], kernel[np.ix_(new, new)]
     slow = exact(among.copy(), noise, y).together(cross, prior.copy())
     root = positive_root(among)
-    rated = seen_of(root, among, np.diag(among), noise, y)
-    fast = Inducing.of(root, rated.take, 8, 1).together(cross, prior.copy())
+    rated = rated_features(root, among, np.diag(among), noise, y)
+    fast = Inducing.of(root, lambda rows: Projected(*(x[rows] for x in rated)), 8)
+    fast = fast.together(cross, prior.copy())
     assert fast == pytest.approx(slow, abs=1e-5)

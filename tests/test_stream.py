@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 
-import refless
 from command_line import Ran, jsonl, output_rows, rated_rows, run
 from refless.data.tables import Reading, read_batches, read_outputs
-from refless.registry.errors import InputError, UsageError
+from refless.registry.errors import InputError
 
 MEANS = ("mean", "mean_interval", "n", "n_scored", "coverage", "systems", "scale", "reasons")
 SPECS = ("gp", "gp:exact_up_to=20,inducing=10", "bleu-neighbors:min_neighbors=1,max_fraction=1")
@@ -114,7 +113,7 @@ def test_whole_or_not_at_all(folder: Path, tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_what_cannot_be_streamed(folder: Path, tmp_path: Path) -> None:
-    """Other endings; options that need all outputs; abstention that depends on all outputs."""
+    """Other endings; options that need all outputs."""
     ran = streamed(folder, tmp_path / "e.csv")
     assert (ran.code, "ends in .jsonl or .parquet" in ran.err) == (2, True)
     ran = streamed(folder, tmp_path / "e.jsonl", "--best-of", "item")
@@ -123,11 +122,6 @@ def test_what_cannot_be_streamed(folder: Path, tmp_path: Path) -> None:
         "score", folder / "outputs.jsonl", "--rated", folder / "rated.jsonl", "--to", "e.jsonl"
     )
     assert (ran.code, "--to needs --model" in ran.err) == (2, True)
-    model = tmp_path / "m.safetensors"
-    spec = "gp:target_coverage=0.5"
-    assert run("fit", folder / "rated.jsonl", "--estimator", spec, "--to", model).code == 0
-    with pytest.raises(UsageError, match="depends on all of them"):
-        refless.score(str(folder / "outputs.jsonl"), model=model, to=tmp_path / "e.jsonl")
 
 
 def test_batches_of_rows(tmp_path: Path) -> None:

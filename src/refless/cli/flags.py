@@ -32,7 +32,6 @@ MOVED = {  # what were flags once, and how an estimator takes each now
     "--rarity": "bleu-neighbors:kernel=(bleu*:rarity=yes)",
     "--stop-words": "bleu-neighbors:kernel=(bleu*:tokenize=words,stop_words=english)",
     "--subsample": "bleu-neighbors:subsample=0.5",
-    "--target-coverage": "gp:target_coverage=0.9",
     "--tau": "bleu-neighbors:tau=0.1",
     "--tokenize": "bleu-neighbors:kernel=(bleu*:tokenize=words)",
     "--weights": "bleu-neighbors:weights=kernel",

@@ -1,10 +1,11 @@
-"""Estimates of outputs by ratings of other items alone."""
+"""Held-out estimates by fitting anew in folds: for estimators without a closed form."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from refless.data.records import Estimates, Outputs, RatedPool
+from refless.data.records import Estimates, Outputs, RatedPool, as_outputs
+from refless.estimators.folds import folds_in, group_numbers
 from refless.estimators.protocol import Estimator
 from refless.registry.arrays import IntArray
 
@@ -12,8 +13,27 @@ FOLDS, FEWER_FOLDS = 10, 5
 MANY = 300  # rated texts, from which on fewer folds will do
 
 
+def grouped_refits(
+    estimator: Estimator, pool: RatedPool, groups: IntArray | None, folds: int
+) -> Estimates:
+    """Each text judged by an estimator fitted to the folds without its group, in the pool's order.
+
+    Groups and copies of a text stay whole; see `folds_in`.
+
+    Args:
+        estimator: its parameters are used, it is not fitted itself.
+        pool: the rated texts.
+        groups: [n] group numbers from 0; by default each text is a group of its own.
+        folds: how many; fewer if there are fewer groups.
+    """
+    fold = folds_in(pool, group_numbers(pool, groups), folds)
+    if fold.max(initial=0) == 0:
+        return Estimates.joined(pool.ids, ())
+    return _crossed(estimator, pool, fold, as_outputs(pool), fold)
+
+
 def folds_for(pool: RatedPool) -> int:
-    """Into how many folds groups are dealt."""
+    """Into how many folds groups are drawn."""
     return FOLDS if len(pool) < MANY else FEWER_FOLDS
 
 
@@ -27,9 +47,9 @@ def crossed(
 ) -> Estimates:
     """An estimate for each output from the ratings of other groups, whether it is rated or not.
 
-    Groups are dealt to ten folds at random (to five with 300 rated texts or more), those with
-    ratings and the others each evenly. So an estimate knows no rating of its group, and those of
-    rated and of other outputs are alike.
+    Groups are put into ten folds at random (five with 300 rated texts or more), those with ratings
+    and the others each evenly. So an estimate knows no rating of its group, and those of rated and
+    of other outputs are alike.
 
     Args:
         estimator: its parameters are used, it is not fitted itself.
@@ -39,28 +59,29 @@ def crossed(
         labels: [n] group of each.
         seed: of the folds.
     """
-    of_outputs = {*labels}
-    fold = _dealt(of_outputs.intersection(rated_labels), of_outputs, folds_for(pool), seed)
-    mine = np.array([fold[label] for label in labels], dtype=np.int64)
-    theirs = np.array([fold.get(label, -1) for label in rated_labels], dtype=np.int64)
-    count = int(mine.max(initial=-1)) + 1
+    rng, folds = np.random.default_rng(seed), folds_for(pool)
+    rated, fold = {*labels}.intersection(rated_labels), dict[str, int]()
+    for groups in (sorted(rated), sorted({*labels} - rated)):  # whatever the order of rows
+        numbers = rng.permutation(len(groups)) % folds
+        fold |= dict(zip(groups, numbers.tolist(), strict=True))
+    judged = np.array([fold[label] for label in labels], dtype=np.int64)
+    known = np.array([fold.get(label, -1) for label in rated_labels], dtype=np.int64)
+    return _crossed(estimator, pool, known, outputs, judged)
+
+
+def _crossed(
+    estimator: Estimator, pool: RatedPool, known: IntArray, outputs: Outputs, judged: IntArray
+) -> Estimates:
+    """Outputs of each fold by a copy that is fitted to the rated texts of the others."""
+    count, show = int(judged.max(initial=-1)) + 1, estimator.progress
+
+    def part(number: int) -> Callable[[float], None] | None:
+        return None if show is None else lambda share: show((number + share) / count)
 
     def estimated(number: int) -> tuple[IntArray, Estimates]:
-        one = estimator.clone()
-        if (show := estimator.progress) is not None:
-            one.progress = lambda share: show((number + share) / count)
-        one.fit(pool.take(np.flatnonzero(theirs != number)))
-        inside = np.flatnonzero(mine == number)
-        return inside, one.estimate(outputs.take(inside))
+        copy, inside = estimator.clone(), np.flatnonzero(judged == number)
+        copy.progress = part(number)
+        copy.fit(pool.take(np.flatnonzero(known != number)))
+        return inside, copy.estimate(outputs.take(inside))
 
     return Estimates.joined(outputs.ids, map(estimated, range(count)))
-
-
-def _dealt(rated: set[str], every: set[str], folds: int, seed: int) -> dict[str, int]:
-    """The fold of each group, whatever the order of rows."""
-    rng = np.random.default_rng(seed)
-    dealt: dict[str, int] = {}
-    for groups in (sorted(rated), sorted(every - rated)):
-        places = rng.permutation(len(groups)) % folds
-        dealt |= dict(zip(groups, places.tolist(), strict=True))
-    return dealt

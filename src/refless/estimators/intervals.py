@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from refless.data.records import Outputs, RatedPool, Residuals, ends_of, picked
-from refless.registry.arrays import FloatArray, IntArray
+from refless.data.records import Estimates, Outputs, RatedPool, Reason, Residuals, ends_of, picked
+from refless.registry.arrays import BoolArray, FloatArray, IntArray
 from refless.stats.clusters import numbered, unseen, width
 from refless.stats.intervals import LEVEL, conformal_radius, quantile
 
@@ -13,10 +13,10 @@ FEWEST_SOURCES = 20  # sources among rated texts from which on each output count
 
 
 def held_out_ways(rated: RatedPool, labels: Sequence[str]) -> dict[str, IntArray]:
-    """What is left out together where errors are measured, by the name that `Residuals` has for it.
+    """What is left out together to measure errors, by the name that `Residuals` has for it.
 
     New outputs mostly answer new sources, so texts of one source (or what `labels` say) go
-    together. Where there are few sources, outputs may well be on these same ones: their errors are
+    together. If there are few sources, outputs may well be on these same ones: their errors are
     those of texts that are left out alone. Outputs of other systems err as whole systems do.
     """
     count, n = len(set(labels)), len(rated)
@@ -39,10 +39,10 @@ def half_widths(
     Args:
         outputs: the texts that are judged.
         errors: held-out errors.
-        standardized: the same in standard deviations; None where all estimates are alike.
+        standardized: the same in standard deviations; None if all estimates are alike.
         sd: standard deviations of the estimates.
 
-    NaN where there are too few errors.
+    NaN if there are too few errors.
     """
     scores = standardized or errors
     radius = np.full(len(outputs), np.nan)
@@ -51,8 +51,8 @@ def half_widths(
     if len(scores.alone):
         rated, alone = {*scores.sources}, scores.alone[~np.isnan(scores.alone)]
         radius[[source in rated for source in outputs.sources]] = conformal_radius(alone)
-    known = {"", *errors.systems}
-    new = [name not in known for name in outputs.systems]
+    rated_systems = {"", *errors.systems}
+    new = [name not in rated_systems for name in outputs.systems]
     if errors.systems and any(new):
         spread = unseen(errors.afar, errors.values, errors.systems).spread
         return np.hypot(radius * sd, np.where(new, quantile(LEVEL) * spread, 0.0))
@@ -60,7 +60,7 @@ def half_widths(
 
 
 def residuals_in(
-    pool: RatedPool, labels: tuple[str, ...], values: FloatArray, **more: FloatArray
+    pool: RatedPool, labels: tuple[str, ...], values: FloatArray, **ways: FloatArray
 ) -> Residuals:
     """The errors of a pool's texts with their systems and groups, without those undefined."""
     rows = np.flatnonzero(~np.isnan(values))
@@ -70,5 +70,45 @@ def residuals_in(
         systems=picked(pool.systems, rows),
         human=pool.human[rows],
         ends=ends_of(pool.scale),
-        **{name: errors[rows] for name, errors in more.items()},
+        **{name: errors[rows] for name, errors in ways.items()},
+    )
+
+
+def reasons_of(cases: Sequence[tuple[Reason, BoolArray]]) -> tuple[Reason, ...]:
+    """[n] the first reason that holds for each output, "" if none does."""
+    first = np.select([holds for _, holds in cases], range(len(cases)), default=len(cases))
+    names: tuple[Reason, ...] = (*(name for name, _ in cases), "")
+    return tuple(names[i] for i in first)
+
+
+def estimates_of(
+    texts: Outputs | RatedPool,
+    values: FloatArray,
+    scale: tuple[float, float] | None,
+    reasons: tuple[Reason, ...] = (),
+    support: IntArray | int = 0,
+    widths: FloatArray | float = np.nan,
+    sd: FloatArray | None = None,
+) -> Estimates:
+    """Estimates with intervals that stay on the scale.
+
+    Args:
+        texts: what is judged, n texts.
+        values: [n]; scale: of the ratings.
+        reasons: [n] why there is no estimate; by default "too-few" for a value that is NaN.
+        support: [n] rated texts behind each; widths: [n] half-widths of the intervals.
+        sd: [n] standard deviations.
+    """
+    ends = ends_of(scale)
+    reasons = reasons or tuple("too-few" if missing else "" for missing in np.isnan(values))
+    undefined = np.array([reason != "" for reason in reasons], dtype=np.bool_)
+    values = np.where(undefined, np.nan, values)
+    return Estimates(
+        ids=texts.ids,
+        values=values,
+        reasons=reasons,
+        support=np.broadcast_to(np.asarray(support, dtype=np.int64), len(values)).copy(),
+        low=np.clip(values - widths, *ends),
+        high=np.clip(values + widths, *ends),
+        sd=np.zeros(0) if sd is None else np.where(undefined, np.nan, sd),
     )

@@ -20,20 +20,11 @@ from refless.data.records import (
     picked,
 )
 from refless.estimators.explanation import Explanation
+from refless.estimators.folds import group_numbers, rows_in, subsampled, whole
 from refless.estimators.inputs import outputs_in
 from refless.estimators.intervals import half_widths, held_out_ways, residuals_in
 from refless.estimators.neighborhood import Neighborhood, Rule
-from refless.estimators.protocol import (
-    SEED,
-    SUBSAMPLE,
-    THREADS,
-    Estimator,
-    group_numbers,
-    one_output,
-    rows_in,
-    subsampled,
-    whole,
-)
+from refless.estimators.protocol import SEED, SUBSAMPLE, THREADS, Estimator, one_output
 from refless.estimators.scorer import Comparison, CrossValidated, Sweep, Within
 from refless.metrics.kernels import KERNELS, Kernel, kernel_of
 from refless.metrics.kernels.bleu import BleuStar

@@ -8,18 +8,20 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from refless.data.human import canonical_order, copies_in_order, fingerprint
+from refless.data.human import canonical_order, fingerprint
 from refless.data.records import Outputs, RatedPool, Residuals
 from refless.estimators.explanation import Explanation
+from refless.estimators.folds import subsampled
 from refless.estimators.inputs import Given, outputs_in, rated_given
 from refless.estimators.scorer import Comparison, Scorer
 from refless.files.arrays import Array, Arrays, require
 from refless.metrics.kernels.bleu import PreparedBleu
-from refless.registry.arrays import FloatArray, IntArray
+from refless.registry.arrays import FloatArray
 from refless.registry.errors import UsageError
 from refless.registry.progress import Progress
 from refless.registry.signature import Signature
-from refless.registry.spec import About, made, nested
+from refless.registry.spec import About, check, made, nested
+from refless.registry.version import __version__
 from refless.stats.correlation import spearman
 from refless.text.ngrams import Shape
 
@@ -49,8 +51,13 @@ class Estimator(Scorer):
     _later: ClassVar[frozenset[str]] = frozenset()  # parameters that are heeded after fit
     _fitted: _Fitted | None = None
     _together: Mapping[str, str] = MappingProxyType({})  # label of each rated text by its id
+    name: ClassVar[str] = ""  # in signatures
     subsample: float
     seed: int
+
+    def __post_init__(self) -> None:
+        """Checks the parameters."""
+        check(self)
 
     def fit(
         self,
@@ -157,40 +164,53 @@ class Estimator(Scorer):
     def residuals(self) -> Residuals:
         """Human rating minus held-out estimate of fitted texts; what intervals are made of."""
 
-    @abstractmethod
     def explain(
-        self, output: str | Outputs, *, hide: str | None = None, most: int | None = None
+        self,
+        output: str | Outputs,
+        *,
+        hide: str | None = None,
+        most: int | None = None,  # noqa: ARG002 - of estimators that rest on single texts
     ) -> Explanation:
-        """The rated texts behind one estimate.
+        """The rated texts behind one estimate; here the estimate alone.
 
         Args:
-            output: a text, or Outputs of length 1 (with its source where the pool has sources).
+            output: a text, or Outputs of length 1 (with its source if the pool has sources).
             hide: id of a rated text to hold out (the output itself, when it comes from the pool).
             most: how many rated texts to return.
 
         Raises:
             UsageError: more than one output.
         """
+        outputs, fitted = one_output(output), self._without(hide)
+        return Explanation.of(fitted.estimate(outputs), len(fitted.rated))
+
+    def signature(self, pool: RatedPool | None = None) -> Signature:
+        """The parameters that change estimates, and the rated texts."""
+        unread = {"threads", "subsample", "seed"}
+        parameters = self.get_params(deep=False).items()
+        signed = Signature(self.name).plus(**{n: v for n, v in parameters if n not in unread})
+        if pool is not None or self._fitted is not None:
+            signed = self._with_pool(signed, self.given[0] if pool is None else pool)
+        return signed.plus(v=__version__)
 
     def similarity(self, rated: RatedPool) -> Comparison:
         """How it sees texts beside these rated ones; here by n-grams they share."""
-        cosine = PreparedBleu.build(rated.texts, self._shape()).cosine
+        cosine = PreparedBleu.build(rated.texts, Shape()).cosine
         return Comparison(similarities=cosine, least=0.0, name="cosine of n-grams")
-
-    def _shape(self) -> Shape:
-        """These n-grams."""
-        return Shape()
 
     def fitted_to(self, pool: RatedPool) -> Self:
         """A copy of this estimator, fitted to the pool."""
         return self.clone().fit(pool)
 
-    def _without(self, name: str) -> Self:
-        """A copy that has learned from its rated texts without this one."""
-        kept = np.array([i for i, other in enumerate(self.rated.ids) if other != name])
-        other = self.clone().set_params(subsample=1.0)
-        rated = self.rated.take(kept.astype(np.int64))
-        return other.fit(rated, groups=self._labels(rated) if self._together else ())
+    def _without(self, name: str | None) -> Self:
+        """A copy that has learned from its rated texts without this one; itself if it has none."""
+        if name is None or name not in self.rated.ids:
+            return self
+        rated = self.rated.take(
+            np.array([i for i, id_ in enumerate(self.rated.ids) if id_ != name])
+        )
+        copy = self.clone().set_params(subsample=1.0)
+        return copy.fit(rated, groups=self._labels(rated) if self._together else ())
 
     def score(self, X: RatedPool | Outputs | Given, y: Sequence[float] | FloatArray) -> float:  # noqa: N803
         """Spearman's correlation of estimates and ratings; NaN where undefined.
@@ -199,9 +219,9 @@ class Estimator(Scorer):
             X: as of `predict`; texts without an estimate are left out.
             y: [n] mean ratings.
         """
-        found, human = self.predict(X), np.asarray(y, dtype=np.float64)
-        known = ~np.isnan(found)
-        return spearman(human[known], found[known])
+        values, human = self.predict(X), np.asarray(y, dtype=np.float64)
+        defined = ~np.isnan(values)
+        return spearman(human[defined], values[defined])
 
     def _state(self) -> Any:  # noqa: ANN401 - what `_learn` of the same class gave
         """What was learned.
@@ -235,11 +255,11 @@ class Estimator(Scorer):
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The constructor's arguments and their values; `kernel__orders` is the kernel's own."""
-        own = {f.name: getattr(self, f.name) for f in fields(self) if f.init}  # type: ignore[arg-type]
+        values = {f.name: getattr(self, f.name) for f in fields(self) if f.init}  # type: ignore[arg-type]
         for name, registry in nested(type(self)).items() if deep else ():
-            thing = made(own[name], registry, name)
-            own |= {f"{name}__{f.name}": getattr(thing, f.name) for f in fields(thing)}
-        return own
+            part = made(values[name], registry, name)
+            values |= {f"{name}__{f.name}": getattr(part, f.name) for f in fields(part)}
+        return values
 
     def set_params(self, **parameters: Any) -> Self:  # noqa: ANN401 - any parameter of any estimator
         """Changes parameters in place, checked as the constructor checks them.
@@ -247,35 +267,35 @@ class Estimator(Scorer):
         Raises:
             UsageError: a name that is no parameter, or a value that cannot be honoured.
         """
-        known, own = self.get_params(), self.get_params(deep=False)
+        deep, values = self.get_params(), self.get_params(deep=False)
         for name in parameters:
-            if name not in known:
+            if name not in deep:
                 raise UsageError(
-                    f"{type(self).__name__} has no parameter '{name}'; it has {', '.join(known)}"
+                    f"{type(self).__name__} has no parameter '{name}'; it has {', '.join(deep)}"
                 )
-        own |= {name: value for name, value in parameters.items() if name in own}
+        values |= {name: value for name, value in parameters.items() if name in values}
         for name, registry in nested(type(self)).items():
             begin = f"{name}__"
             inner = {k.removeprefix(begin): v for k, v in parameters.items() if k.startswith(begin)}
             if inner:
-                own[name] = replace(made(own[name], registry, name), **inner)
-        type(self)(**own)
-        for name, value in own.items():
+                values[name] = replace(made(values[name], registry, name), **inner)
+        type(self)(**values)
+        for name, value in values.items():
             setattr(self, name, value)
         return self
 
     def set_known(self, **parameters: Any) -> Self:  # noqa: ANN401 - as of `set_params`
         """Changes those of these parameters that this estimator has."""
-        own = self.get_params(deep=False)
-        return self.set_params(**{name: new for name, new in parameters.items() if name in own})
+        names = self.get_params(deep=False)
+        return self.set_params(**{name: new for name, new in parameters.items() if name in names})
 
     def clone(self) -> Self:
         """An unfitted copy with the same parameters."""
         return type(self)(**self.get_params(deep=False))
 
     def __repr__(self) -> str:
-        made = ((f, getattr(self, f.name)) for f in fields(self))  # type: ignore[arg-type]
-        pairs = (f"{f.name}={value!r}" for f, value in made if value != f.default)
+        values = ((f, getattr(self, f.name)) for f in fields(self))  # type: ignore[arg-type]
+        pairs = (f"{f.name}={value!r}" for f, value in values if value != f.default)
         return f"{type(self).__name__}({', '.join(pairs)})"
 
     def __sklearn_tags__(self) -> Any:  # noqa: ANN401 - scikit-learn, which calls this, is optional
@@ -302,60 +322,3 @@ def one_output(output: str | Outputs) -> Outputs:
     if len(outputs) != 1:
         raise UsageError("explain takes one output at a time")
     return outputs
-
-
-def subsampled(ordered: RatedPool, share: float, seed: int) -> RatedPool:
-    """That share of a pool in canonical order, drawn without replacement; at least one text.
-
-    Copies of a text are drawn together: it is a share of the different ones.
-    """
-    if share == 1.0:
-        return ordered
-    copies = copies_in_order(ordered)
-    n = int(copies.max(initial=-1)) + 1
-    size = max(1, round(share * n))
-    drawn = np.random.default_rng(seed).choice(n, size, replace=False)
-    return ordered.take(np.flatnonzero(np.isin(copies, drawn)))
-
-
-def whole(copies: IntArray, most: int, rng: np.random.Generator) -> IntArray:
-    """At most so many drawn rows, in their order, with all copies of a text or none.
-
-    Args:
-        copies: [n] number of what each row is a copy of.
-        most: rows; of one text with more copies than that, some are drawn.
-        rng: where chance comes from.
-    """
-    if len(copies) <= most:
-        return np.arange(len(copies))
-    _, inverse, sizes = np.unique(copies, return_inverse=True, return_counts=True)
-    kept, left = np.zeros(len(sizes), dtype=np.bool_), most
-    first = rng.choice(len(sizes), min(most, len(sizes)), replace=False)
-    others = np.setdiff1d(np.arange(len(sizes)), first)  # where copies leave room for more
-    for one in (*first.tolist(), *rng.permutation(others).tolist()):
-        if sizes[one] <= left:
-            kept[one], left = True, left - int(sizes[one])
-    if not kept.any():
-        return np.sort(rng.choice(len(copies), most, replace=False))
-    return np.flatnonzero(kept[inverse])
-
-
-def rows_in(pool: RatedPool, some: RatedPool) -> IntArray:
-    """[some] row of each of some of a pool's texts in the pool."""
-    row = {name: i for i, name in enumerate(pool.ids)}
-    return np.array([row[name] for name in some.ids], dtype=np.int64)
-
-
-def group_numbers(pool: RatedPool, groups: IntArray | None) -> IntArray:
-    """[n] group of each text; by default each text is a group of its own.
-
-    Raises:
-        UsageError: not one number from 0 a text.
-    """
-    if groups is None:
-        return np.arange(len(pool))
-    if len(groups) != len(pool) or np.min(groups, initial=0) < 0:
-        raise UsageError(
-            f"groups must be one number from 0 a text: {len(pool)} texts, {len(groups)} groups"
-        )
-    return np.asarray(groups, dtype=np.int64)

@@ -14,7 +14,7 @@ import scipy
 
 from refless.data.human import canonical_order
 from refless.data.records import RatedPool, picked
-from refless.estimators.gp.exact import Precision, exact
+from refless.estimators.gp.posterior import Precision, exact
 from refless.estimators.scorer import CrossValidated, Within
 from refless.loops.threads import calm
 from refless.registry.arrays import FloatArray, IntArray

@@ -8,7 +8,7 @@ import numpy as np
 from refless.data.human import copies_of
 from refless.data.records import Estimates
 from refless.estimators import Estimator
-from refless.estimators.protocol import whole
+from refless.estimators.folds import whole
 from refless.registry.arrays import FloatArray
 from refless.stats.clusters import intraclass, numbered
 from refless.stats.intervals import student

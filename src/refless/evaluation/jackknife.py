@@ -28,7 +28,7 @@ import numpy as np
 
 from refless.data.human import cells_of, human_ratings
 from refless.data.records import RatedPool
-from refless.estimators.gp.data import folds_in
+from refless.estimators.folds import folds_in
 from refless.estimators.scorer import CrossValidated
 from refless.evaluation.differences import Difference
 from refless.evaluation.held_out import Agreement, counted_reasons, why_undefined

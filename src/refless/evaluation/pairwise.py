@@ -13,7 +13,7 @@ import numpy as np
 
 from refless.data.choices import Choices
 from refless.data.records import RatedPool
-from refless.estimators.gp.data import folds_of
+from refless.estimators.folds import folds_of
 from refless.registry.arrays import BoolArray, FloatArray, IntArray
 from refless.stats.intervals import UNDEFINED, Interval, percentile_interval
 from refless.stats.resampling import RESAMPLES, weights_of

@@ -22,7 +22,6 @@ from refless.estimators import Estimator
 from refless.estimators.saved import Saved
 from refless.evaluation.judge_shift import JudgeShift, judge_shifts
 from refless.evaluation.scoring import Mean, Means, Tally
-from refless.registry.errors import UsageError
 from refless.registry.plural import counted
 from refless.report.batches import writer
 from refless.report.document import Document, Section
@@ -104,15 +103,9 @@ def streamed(
     """Reads, estimates and writes outputs batch by batch; `to` is written whole or not at all.
 
     Raises:
-        UsageError: another ending than .jsonl or .parquet, or an estimator by which an output's
-            estimate depends on the other outputs.
+        UsageError: another ending than .jsonl or .parquet.
     """
     estimator, scale = saved.estimator, saved.estimator.rated.scale
-    if estimator.get_params().get("target_coverage") is not None:
-        raise UsageError(
-            "which outputs target_coverage leaves out depends on all of them; fit the model with "
-            "max_sd instead"
-        )
     tally = _tally(outputs, estimator, saved.group, rows, to)
     note(f"wrote {fspath(to)}")
     errors = estimator.residuals().on(scale)

@@ -10,7 +10,7 @@ from refless.commands.validate.verdict import Grounds
 from refless.data.human import canonical_order
 from refless.data.records import Estimates, RatedPool
 from refless.estimators import Estimator
-from refless.estimators.protocol import rows_in
+from refless.estimators.folds import rows_in
 from refless.evaluation.annotators import FEWEST, Annotators, VersusAnnotators, annotator_interval
 from refless.evaluation.held_out import Agreement
 from refless.evaluation.jackknife import MOST_REFITTED

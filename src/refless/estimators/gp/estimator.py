@@ -8,26 +8,33 @@ from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 
-from refless.data.records import Estimates, Outputs, RatedPool, Residuals, as_outputs, ends_of
+from refless.data.records import (
+    Estimates,
+    Outputs,
+    RatedPool,
+    Reason,
+    Residuals,
+    as_outputs,
+    ends_of,
+)
 from refless.estimators.explanation import Explanation
-from refless.estimators.gp.abstaining import reasons_of
-from refless.estimators.gp.data import FEWEST, Data, Reads, check_outputs, folds_in, read
+from refless.estimators.folds import folds_in, group_numbers, rows_in
+from refless.estimators.gp.data import FEWEST, Data, FeatureConfig, check_outputs, read
 from refless.estimators.gp.model import (
     Method,
     conditioned,
     doubted,
     estimated,
-    left_out,
+    held_out_by,
     parts,
     shares,
     together,
     tuned,
 )
 from refless.estimators.gp.nested_cv import Nested, nested
-from refless.estimators.gp.state import Learned
-from refless.estimators.gp.stored import restored, stored
+from refless.estimators.gp.state import Learned, restored, stored
 from refless.estimators.inputs import outputs_in
-from refless.estimators.intervals import half_widths, held_out_ways
+from refless.estimators.intervals import estimates_of, half_widths, held_out_ways, reasons_of
 from refless.estimators.protocol import (
     FOLDS,
     SEED,
@@ -35,14 +42,12 @@ from refless.estimators.protocol import (
     THREADS,
     USE_SOURCE,
     Estimator,
-    group_numbers,
     one_output,
-    rows_in,
 )
 from refless.estimators.scorer import CrossValidated, Together
 from refless.files.arrays import Array, Arrays, require
 from refless.loops.threads import calm
-from refless.registry.arrays import FloatArray, IntArray
+from refless.registry.arrays import BoolArray, FloatArray, IntArray
 from refless.registry.errors import UsageError
 from refless.registry.signature import Signature
 from refless.registry.spec import About, check
@@ -50,7 +55,6 @@ from refless.registry.version import __version__
 from refless.stats.intervals import conformal_radius
 from refless.text.embed import Encoder
 from refless.text.ngrams import Shape
-from refless.text.tokenize import TOKENS
 
 READING = 0.5  # share of the work that is an encoder's, as progress is told
 SIZE = 10  # the least that sizes can be set to
@@ -78,8 +82,6 @@ class GaussianProcess(Estimator):
             cache; best one made for sentences, or static embeddings.
         layer: its hidden layer; None for the usual one. Static embeddings have none.
         max_sd: no estimate where the standard deviation is larger (in units of the human rating).
-        target_coverage: estimates for this share of the outputs only, the most certain ones.
-        orders, tokenize: of the n-grams, which `explain` shows too; other kernels read words.
         tune_on: most rated texts that the likelihood is computed on, drawn canonically.
         exact_up_to: rated texts beyond which inducing points are used.
         inducing: how many.
@@ -90,20 +92,13 @@ class GaussianProcess(Estimator):
     """
 
     use_source: Annotated[bool, USE_SOURCE] = True
-    use_scores: Annotated[bool, About("read scores of others where the rated texts have them")] = (
-        True
-    )
+    use_scores: Annotated[bool, About("read judges' scores if the rated texts have them")] = True
     use_system: Annotated[
         bool, About("read which system made a text; new names are new systems")
     ] = False
     encoder: Annotated[str | None, About("adds vectors of texts: a folder or a name")] = None
     layer: Annotated[int | None, About("its hidden layer; none: the usual one", at_least=0)] = None
     max_sd: Annotated[float | None, About("no estimate with a larger deviation", above=0)] = None
-    target_coverage: Annotated[
-        float | None, About("estimate only this share, the most certain", above=0, at_most=1)
-    ] = None
-    orders: Annotated[tuple[int, int], About("lowest and highest order of n-grams")] = (2, 4)
-    tokenize: Annotated[str, TOKENS] = "char"
     tune_on: Annotated[int, About("most rated texts for the likelihood", at_least=SIZE)] = 1_000
     exact_up_to: Annotated[int, About("more rated texts: inducing points", at_least=SIZE)] = 5_000
     inducing: Annotated[int, About("how many inducing points", at_least=SIZE)] = 1_000
@@ -112,17 +107,12 @@ class GaussianProcess(Estimator):
     seed: Annotated[int, SEED] = 0
     threads: Annotated[int | None, THREADS] = None
 
-    _later: ClassVar = frozenset({"max_sd", "target_coverage", "folds", "threads"})
+    _later: ClassVar = frozenset({"max_sd", "folds", "threads"})
 
     def __post_init__(self) -> None:
         check(self)
         if self.layer is not None and self.encoder is None:
             raise UsageError("layer goes with an encoder")
-        self._shape()
-
-    def _shape(self) -> Shape:
-        low, high = self.orders
-        return Shape(tokenize=self.tokenize, low=low, high=high)
 
     def _encoder(self) -> Encoder | None:
         return None if self.encoder is None else Encoder(model=self.encoder, layer=self.layer)
@@ -139,20 +129,20 @@ class GaussianProcess(Estimator):
         """The same of texts alone; None where that is what it is."""
         return self.clone().set_params(use_scores=False) if self.use_scores else None
 
-    def _learn(self, given: RatedPool) -> Learned:
+    def _learn(self, pool: RatedPool) -> Learned:
         """Reads the rated texts, chooses the amplitudes, conditions on the ratings."""
-        data = self._read(given)
+        data = self._read(pool)
         labels = self._labels(data.rated)
         if len(data.y) < FEWEST:
             return Learned.of(data, None, {}, labels)
         with calm():
             amplitudes = tuned(data, np.arange(len(data.y)), self._method())
             model = conditioned(data, amplitudes, self._method())
-            left = left_out(model.posterior, held_out_ways(data.rated, labels))
-        return Learned.of(data, model, left, labels)
+            held_out = held_out_by(model.posterior, held_out_ways(data.rated, labels))
+        return Learned.of(data, model, held_out, labels)
 
-    def updated(self, more: RatedPool) -> Self:
-        """A copy that has heard more ratings, too; amplitudes and inducing points stay as they are.
+    def updated(self, new: RatedPool) -> Self:
+        """A copy that is given more ratings, too; amplitudes stay as they are.
 
         So do words' frequencies, ranks, units and the errors that intervals are made of: what
         changes is what `fit` would change with all of these given. Signatures name the texts that
@@ -166,7 +156,7 @@ class GaussianProcess(Estimator):
         if self._fitted is None or state.model is None or self.subsample != 1.0:
             raise UsageError("too few texts, or a subsample, are known: fit all ratings anew")
         with calm():
-            learned = state.plus(more)
+            learned = state.plus(new, self._method())
         other = self.clone()
         labels = {name: self._together.get(name, "") for name in learned.rated.ids}
         other._together = labels if self._together else {}  # noqa: SLF001 - of its own class
@@ -178,34 +168,41 @@ class GaussianProcess(Estimator):
         state: Learned = self._state()
         if state.data.origin:
             raise UsageError("ratings have come since it was fitted; fit them all before saving")
-        return stored(state.data, state.model, state.left)
+        return {}, stored(state)
 
     def _relearn(
         self, pool: RatedPool, facts: Mapping[str, Any], arrays: Mapping[str, Array]
     ) -> Learned:
         rated = self.drawn(pool)
-        labels = self._labels(rated)
+        require(not facts, "it holds more than there is to learn")
         if len(rated) < FEWEST:
-            require(not facts and not arrays, "it contains more than there is to learn")
+            require(not arrays, "it holds more than there is to learn")
             return self._learn(pool)
-        ways, method = tuple(held_out_ways(rated, labels)), self._method()
-        found = restored(pool, rated, self._reads(), method, ways, facts, arrays)
-        return Learned.of(*found, labels)
+        labels = self._labels(rated)
+        return restored(
+            pool,
+            labels,
+            self._config(),
+            self._method(),
+            tuple(held_out_ways(rated, labels)),
+            arrays,
+            subsample=self.subsample,
+            seed=self.seed,
+        )
 
-    def _reads(self) -> Reads:
-        return Reads(
+    def _config(self) -> FeatureConfig:
+        return FeatureConfig(
             source=self.use_source,
             scores=self.use_scores,
             system=self.use_system,
             encoder=self._encoder(),
-            shape=self._shape(),
             threads=self.threads,
         )
 
     def _read(self, pool: RatedPool, groups: IntArray | None = None) -> Data:
         return read(
             pool,
-            self._reads(),
+            self._config(),
             subsample=self.subsample,
             seed=self.seed,
             groups=groups,
@@ -221,21 +218,18 @@ class GaussianProcess(Estimator):
         Raises:
             UsageError: rated texts with sources and outputs without.
         """
-        return self._estimated(outputs_in(X), self.target_coverage)
-
-    def _estimated(self, outputs: Outputs, share: float | None) -> Estimates:
+        outputs = outputs_in(X)
         state: Learned = self._state()
         data, model = state.data, state.model
         check_outputs(data, outputs)
         y, variances = np.full(len(outputs), np.nan), np.full(len(outputs), np.nan)
         if model is not None:
             inputs = data.inputs_of(outputs, self._told(0.0, READING))
-            told = self._told(READING if data.reads.encoder else 0.0)
-            y, variances = estimated(data, model, inputs, told)
+            progress = self._told(READING if data.config.encoder else 0.0)
+            y, variances = estimated(data, model, inputs, progress)
         values, sd = data.offset + data.unit * y, data.unit * np.sqrt(variances)
-        support = np.full(len(outputs), len(data.rated))
-        reach = half_widths(outputs, state.errors, state.standardized, sd)
-        return self._answer(data, outputs, values, sd, reach, support, share)
+        widths = half_widths(outputs, state.errors, state.standardized, sd)
+        return self._answer(data, outputs, values, sd, widths, len(data.rated))
 
     def held_out(self, pool: RatedPool, groups: IntArray | None = None) -> Estimates:
         """Each text judged by the others outside its group, in closed form.
@@ -251,44 +245,40 @@ class GaussianProcess(Estimator):
         self, pool: RatedPool, groups: IntArray, blocks: IntArray
     ) -> tuple[Estimates, CrossValidated]:
         """As of every scorer, in closed form; amplitudes are chosen in folds of whole blocks."""
-        found, models, apart = self._held_out(pool, (groups, blocks), blocks % self.folds)
-        ends, known = ends_of(pool.scale), ~np.isnan(found.values)
+        estimates, models, apart = self._held_out(pool, (groups, blocks), blocks % self.folds)
+        ends, defined = ends_of(pool.scale), ~np.isnan(estimates.values)
+        every = np.arange(len(pool))
 
-        def said(values: FloatArray, rows: IntArray) -> FloatArray:
-            return np.where(known[rows], np.clip(values, *ends), np.nan)  # abstains as it does
+        def cut(values: FloatArray, rows: IntArray) -> FloatArray:
+            return np.where(defined[rows], np.clip(values, *ends), np.nan)  # abstains as it does
 
         def among(rows: IntArray) -> Callable[[IntArray], FloatArray]:
             with calm():
-                some = models if len(rows) == len(pool) else models.among(rows)
-            return lambda labels: said(some.held_out(labels)[0], rows)
+                part = models if len(rows) == len(pool) else models.among(rows)
+            return lambda labels: cut(part.held_out(labels)[0], rows)
 
-        everything = np.arange(len(pool))
         if not models.exact:
-            estimates = np.stack([found.values, said(apart, everything)])
-            return found, CrossValidated(estimates)
+            return estimates, CrossValidated(np.stack([estimates.values, cut(apart, every)]))
         pairs = zip(models.tuned(groups), models.tuned(blocks), strict=True)
-        tuned = np.array([[said(values, everything) for values in pair] for pair in pairs])
-        tuned = tuned.reshape(-1, 2, len(pool))
-        return found, replace(CrossValidated.of(among, groups, blocks), tuned=tuned)
+        tuned = np.array([[cut(values, every) for values in pair] for pair in pairs])
+        cross_validated = CrossValidated.of(among, groups, blocks)
+        return estimates, replace(cross_validated, tuned=tuned.reshape(-1, 2, len(pool)))
 
     def _held_out(
-        self, given: RatedPool, labels: tuple[IntArray, ...], fold: IntArray
+        self, pool: RatedPool, labels: tuple[IntArray, ...], fold: IntArray
     ) -> tuple[Estimates, Nested, FloatArray]:
         """Estimates by the first labels, the models, means by the last labels."""
-        groups = labels[0]
-        data = self._read(given, groups)
-        told = self._told(READING if data.reads.encoder else 0.0)
+        groups, data = labels[0], self._read(pool, labels[0])
+        progress = self._told(READING if data.config.encoder else 0.0)
         with calm():
-            models, columns = nested(data, fold, labels, self._method(), told)
+            models, columns = nested(data, fold, labels, self._method(), progress)
         values, sd = columns[0]
-        errors = (given.human - values) / sd
-        hidden = np.bincount(
-            groups[rows_in(data.pool, data.rated)], minlength=int(groups.max(initial=0)) + 1
-        )
-        support, share = len(data.rated) - hidden[groups], self.target_coverage
-        known = errors[~np.isnan(errors)]
-        reach = (conformal_radius(known) if len(known) else np.nan) * sd
-        answer = self._answer(data, as_outputs(given), values, sd, reach, support, share)
+        errors = (pool.human - values) / sd
+        size = int(groups.max(initial=0)) + 1
+        hidden = np.bincount(groups[rows_in(data.pool, data.rated)], minlength=size)[groups]
+        widths = conformal_radius(errors[~np.isnan(errors)]) * sd
+        support = len(data.rated) - hidden
+        answer = self._answer(data, as_outputs(pool), values, sd, widths, support)
         return answer, models, columns[-1][0]
 
     def _answer(
@@ -297,30 +287,24 @@ class GaussianProcess(Estimator):
         outputs: Outputs,
         values: FloatArray,
         sd: FloatArray,
-        reach: FloatArray,
-        support: IntArray,
-        share: float | None,
+        widths: FloatArray,
+        support: IntArray | int,
     ) -> Estimates:
-        """The estimates with reasons and with intervals that stay on the scale."""
-        ends = ends_of(data.rated.scale)
-        values = np.clip(values, *ends)
-        reasons = reasons_of(outputs, values, sd, self.max_sd, share)
-        undefined = np.array([reason != "" for reason in reasons], dtype=np.bool_)
-        values = np.where(undefined, np.nan, values)
-        return Estimates(
-            ids=outputs.ids,
-            values=values,
-            reasons=reasons,
-            support=np.where(undefined, 0, support).astype(np.int64),
-            low=np.clip(values - reach, *ends),
-            high=np.clip(values + reach, *ends),
-            sd=np.where(undefined, np.nan, sd),
+        """The estimates with the reasons why there are none."""
+        cases: tuple[tuple[Reason, BoolArray], ...] = (
+            ("bad-row", np.array(outputs.bad or [False] * len(outputs), dtype=np.bool_)),
+            ("empty", np.array([not text.strip() for text in outputs.texts], dtype=np.bool_)),
+            ("too-few", np.isnan(values)),
+            ("too-uncertain", sd > (np.inf if self.max_sd is None else self.max_sd)),
         )
+        values = np.clip(values, *ends_of(data.rated.scale))
+        reasons = reasons_of(cases)
+        support = np.where([reason == "" for reason in reasons], support, 0)
+        return estimates_of(outputs, values, data.rated.scale, reasons, support, widths, sd)
 
     def residuals(self) -> Residuals:
         """Human rating minus estimate of the rated texts, each held out with its source."""
-        state: Learned = self._state()
-        return state.errors
+        return self._state().errors  # type: ignore[no-any-return]
 
     def together(self, outputs: Outputs, doubt: int = 0) -> Together | None:
         """What outputs share, out of the posterior covariance; None without a model."""
@@ -329,43 +313,41 @@ class GaussianProcess(Estimator):
         if model is None:
             return None
         model = doubted(data, model, doubt, self._method()) if doubt else model
-        found, apart, noise = together(data, model, data.inputs_of(outputs))
+        covariance, apart, noise = together(data, model, data.inputs_of(outputs))
         size = data.unit**2
-        return Together(found * size, apart * size, noise * size)
+        return Together(covariance * size, apart * size, noise * size)
 
     def explain(
         self, output: str | Outputs, *, hide: str | None = None, most: int | None = None
     ) -> Explanation:
         """What each kind of kernel adds to one estimate, and each rated text's share in it."""
         outputs = one_output(output)
-        if hide is not None and hide in self.rated.ids:
+        if hide is not None:
             return self._without(hide).explain(outputs, most=most)
-        found = self._estimated(outputs, share=None)  # a share is a rule about many outputs
         state: Learned = self._state()
         data, model = state.data, state.model
-        inputs = data.inputs_of(outputs)
+        explanation = Explanation.of(self.estimate(outputs), len(data.rated))
         if model is None:
-            return Explanation.of(found, len(data.rated))
-        near = shares(data, model, inputs, self._shape(), most)
-        told = Explanation.of(found, len(data.rated), near)
-        if told.reason:
-            return told
+            return explanation
+        inputs = data.inputs_of(outputs)
+        explanation = replace(explanation, neighbors=shares(data, model, inputs, most))
+        if explanation.reason:
+            return explanation
         with calm():
-            mean, added = parts(data, model, inputs)
-        return replace(told, mean=mean, parts=added)
+            mean, additions = parts(data, model, inputs)
+        return replace(explanation, mean=mean, parts=additions)
 
     def signature(self, pool: RatedPool | None = None) -> Signature:
         """Parameters and, fitted or with a pool, the rated texts and kernels.
 
         They settle the amplitudes.
         """
-        shape, encoder = self._shape(), self._encoder()
+        shape, encoder = Shape(), self._encoder()
         signed = Signature("gp").plus(
             tok=shape.tokenize,
             n=f"{shape.low}-{shape.high}",
             source=self.use_source,
             maxsd=self.max_sd,
-            cover=self.target_coverage,
             tune=self.tune_on,
             exact=self.exact_up_to,
             inducing=self.inducing,
@@ -378,12 +360,12 @@ class GaussianProcess(Estimator):
         if encoder is not None:
             signed = signed.plus(**encoder.sentence_settings())
         if pool is not None:
-            names = self._reads().kernels_of(self.drawn(pool))
+            names = self._config().kernels_of(self.drawn(pool))
             signed = self._with_pool(signed.plus(k=names), pool)
         elif self._fitted is not None:
             data: Data = self._fitted.learned.data
             signed = self._with_pool(
-                signed.plus(k=tuple(data.components)), data.pool, data.fingerprint
+                signed.plus(k=tuple(data.kernels)), data.pool, data.fingerprint
             )
             if data.origin:
                 signed = signed.plus(learned=data.origin)

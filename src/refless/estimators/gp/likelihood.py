@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from refless.estimators.gp.exact import inverse
+from refless.estimators.gp.posterior import inverse
 from refless.registry.arrays import BoolArray, FloatArray
 
 RATE = 5.0  # of the exponential prior on a weight: what the ratings do not ask for is 0
-BELIEVED = 2.0, 1.0  # rate, and power, of the gamma prior on the weight of what others said
-DOUBTED = 60  # ratings that outweigh the belief that texts add nothing to what others said
-LEAST = 1e-6  # weight of a kernel that is believed
+JUDGE_PRIOR = 2.0, 1.0  # rate, and power, of the gamma prior on the weight of a judge's scores
+SHRINKAGE = 60  # ratings that outweigh the belief that texts add nothing to judges' scores
+LEAST = 1e-6  # weight of a judge's kernel
 LEAST_NUGGET = 1e-3
 MOST = 1e3
 STEPS, ENOUGH = 60, 1e-6  # of the search, and the relative gain that ends it
@@ -31,14 +31,14 @@ class Prior:
     powers: FloatArray
 
     @classmethod
-    def of(cls, believed: BoolArray) -> Prior:
+    def of(cls, judges: BoolArray) -> Prior:
         """What people believe before they rate: a judge is worth something, a feature of texts not.
 
-        All that is believed is worth as much together as one judge is.
+        All judges together are worth as much as one judge alone is.
         """
-        rate, power = BELIEVED
-        count = max(1, int(believed.sum()))
-        return cls(np.where(believed, rate, RATE), np.where(believed, power / count, 0.0))
+        rate, power = JUDGE_PRIOR
+        count = max(1, int(judges.sum()))
+        return cls(np.where(judges, rate, RATE), np.where(judges, power / count, 0.0))
 
     def loss(self, weights: FloatArray) -> tuple[float, FloatArray]:
         """Minus the logarithm, and its gradient."""
@@ -59,40 +59,43 @@ class Amplitudes:
     weights: FloatArray
     nugget: float
 
+    def mixed(self, prior: Amplitudes, trust: float) -> Amplitudes:
+        """These with the share `trust`, others with what remains of 1."""
+        return Amplitudes(
+            trust * self.weights + (1.0 - trust) * prior.weights,
+            trust * self.nugget + (1.0 - trust) * prior.nugget,
+        )
 
-def hedged_amplitudes(
+
+def shrunk_amplitudes(
     kernels: Sequence[FloatArray],
     y: FloatArray,
     noise: FloatArray,
-    believed: BoolArray,
-    said: BoolArray,
+    judges: BoolArray,
+    scores: BoolArray,
 ) -> Amplitudes:
-    """The most probable amplitudes; where others said something, a mean of two answers.
+    """The most probable amplitudes; with judges, a mean of two answers.
 
-    One answer hears texts and scores, the other the scores alone. Few ratings do not tell which of
+    One answer reads texts and scores, the other the scores alone. Few ratings do not tell which of
     many kernels of texts is worth something, and what they seem to tell costs more than it brings.
-    So the answer of n ratings to texts and scores has the share n / (n + `DOUBTED`).
+    So the answer of n ratings to texts and scores has the share n / (n + `SHRINKAGE`).
 
     Args:
-        kernels, y, noise, believed: as of `fitted_amplitudes`.
-        said: [kernels] which compare scores of others, or else are not of the texts.
+        kernels, y, noise, judges: as of `fitted_amplitudes`.
+        scores: [kernels] which compare scores of judges, or else are not of the texts.
     """
-    both = fitted_amplitudes(kernels, y, noise, believed)
-    said = said & np.array([np.ptp(kernel) > 0 for kernel in kernels], dtype=np.bool_)
-    if not said.any():
-        return both
-    heard = [kernel for kernel, one in zip(kernels, said, strict=True) if one]
-    alone = fitted_amplitudes(heard, y, noise, believed[said])
-    trust, weights = len(y) / (len(y) + DOUBTED), np.zeros(len(kernels))
-    weights[said] = alone.weights
-    return Amplitudes(
-        trust * both.weights + (1.0 - trust) * weights,
-        trust * both.nugget + (1.0 - trust) * alone.nugget,
-    )
+    full = fitted_amplitudes(kernels, y, noise, judges)
+    scores = scores & np.array([np.ptp(kernel) > 0 for kernel in kernels], dtype=np.bool_)
+    if not scores.any():
+        return full
+    compared = [kernel for kernel, is_score in zip(kernels, scores, strict=True) if is_score]
+    alone, weights = fitted_amplitudes(compared, y, noise, judges[scores]), np.zeros(len(kernels))
+    weights[scores] = alone.weights
+    return full.mixed(Amplitudes(weights, alone.nugget), len(y) / (len(y) + SHRINKAGE))
 
 
 def fitted_amplitudes(
-    kernels: Sequence[FloatArray], y: FloatArray, noise: FloatArray, believed: BoolArray
+    kernels: Sequence[FloatArray], y: FloatArray, noise: FloatArray, judges: BoolArray
 ) -> Amplitudes:
     """The most probable weights and nugget, given ratings of variance about 1.
 
@@ -102,48 +105,36 @@ def fitted_amplitudes(
         kernels: [texts, texts] each.
         y: [texts] ratings.
         noise: [texts] variance of each rating's own error.
-        believed: [kernels] which are believed to be worth something; see `Prior`.
+        judges: [kernels] which are lines of a judge's scores; see `Prior`.
     """
     from scipy.optimize import minimize
 
-    told = np.array([np.ptp(kernel) > 0 for kernel in kernels], dtype=np.bool_)
-    some = [kernel for kernel, tells in zip(kernels, told, strict=True) if tells]
-    size, prior = len(some) + 1, Prior.of(believed[told])
-    start = np.full(size, 1.0 / size)
+    varied = np.array([np.ptp(kernel) > 0 for kernel in kernels], dtype=np.bool_)
+    terms = [kernel for kernel, varies in zip(kernels, varied, strict=True) if varies]
+    size, prior = len(terms) + 1, Prior.of(judges[varied])
     bounds = [(LEAST if power else 0.0, MOST) for power in prior.powers] + [(LEAST_NUGGET, MOST)]
-    found = minimize(
-        _finite_loss,
-        start,
-        args=(some, y, noise, prior),
+    optimum = minimize(
+        restricted_loss,
+        np.full(size, 1.0 / size),
+        args=(terms, y, noise, prior),
         jac=True,
         method="L-BFGS-B",
         bounds=bounds,
         options={"maxiter": STEPS, "ftol": ENOUGH},
-    )
+    ).x
     weights = np.zeros(len(kernels))
-    weights[told] = np.where(found.x[:-1] < 1e-4, 0.0, found.x[:-1])
-    return Amplitudes(weights, float(found.x[-1]))
+    weights[varied] = np.where(optimum[:-1] < 1e-4, 0.0, optimum[:-1])
+    return Amplitudes(weights, float(optimum[-1]))
 
 
-def _finite_loss(
+def restricted_loss(
     parameters: FloatArray,
     kernels: Sequence[FloatArray],
     y: FloatArray,
     noise: FloatArray,
     prior: Prior,
 ) -> tuple[float, FloatArray]:
-    loss, gradient = _loss(parameters, kernels, y, noise, prior)
-    return (loss, gradient) if np.isfinite(loss) else (1e10, np.zeros_like(parameters))
-
-
-def _loss(
-    parameters: FloatArray,
-    kernels: Sequence[FloatArray],
-    y: FloatArray,
-    noise: FloatArray,
-    prior: Prior,
-) -> tuple[float, FloatArray]:
-    """Minus the log posterior of the amplitudes, and its gradient; inf where undefined."""
+    """Minus the log posterior of weights and nugget, and its gradient; huge if undefined."""
     from scipy.linalg import LinAlgError, cho_factor
 
     weights = parameters[:-1]
@@ -154,7 +145,7 @@ def _loss(
     try:
         factor = cho_factor(sigma, lower=True, overwrite_a=True, check_finite=False)
     except LinAlgError:
-        return float("inf"), np.zeros_like(parameters)
+        return 1e10, np.zeros_like(parameters)
     log_determinant = 2.0 * np.log(np.diag(factor[0])).sum()
     q = inverse(factor)
     ones = q.sum(axis=1)
@@ -162,7 +153,8 @@ def _loss(
     q -= np.outer(ones, ones / total)
     alpha = q @ y
     unlikely, rise = prior.loss(weights)
-    loss = 0.5 * (log_determinant + np.log(total) + y @ alpha) + unlikely
+    loss = float(0.5 * (log_determinant + np.log(total) + y @ alpha) + unlikely)
     q -= np.outer(alpha, alpha)
     slopes = np.array([0.5 * np.vdot(q, kernel) for kernel in kernels]) + rise
-    return float(loss), np.append(slopes, 0.5 * np.trace(q))
+    gradient = np.append(slopes, 0.5 * np.trace(q))
+    return (loss, gradient) if np.isfinite(loss) else (1e10, np.zeros_like(parameters))

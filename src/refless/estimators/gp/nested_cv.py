@@ -9,20 +9,17 @@ from functools import partial
 import numpy as np
 
 from refless.data.records import as_outputs
+from refless.estimators.folds import rows_in
 from refless.estimators.gp.data import FEWEST, Data
-from refless.estimators.gp.exact import Exact, Precision
 from refless.estimators.gp.inducing import Inducing
 from refless.estimators.gp.model import Method, conditioned, estimated, tuned
-from refless.estimators.protocol import rows_in
+from refless.estimators.gp.posterior import HeldOut, Precision
 from refless.metrics.matching import Work, cores
 from refless.registry.arrays import BoolArray, FloatArray, IntArray
 from refless.registry.progress import Progress
 
-KEPT = 1_500  # texts: of more, models take too much memory to be kept side by side
-MOST_AT_ONCE = 2  # folds: each takes several matrices of all pairs
-LONG = 5_000_000  # characters: the n-grams of more take too much memory for two folds at once
-
-Column = tuple[FloatArray, FloatArray]  # means and variances
+MEMORY = 1_500  # texts: of more, models take too much memory to be returned together
+AT_ONCE = 2  # folds: each takes several matrices of all pairs
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,23 +27,22 @@ class _Fold:
     """A model for the texts of one fold.
 
     Attributes:
-        inside: which of the rated texts in use are in the fold; unseen: rows of the pool that are
-            in the fold and not in use; judged: what the others in use say of these.
+        inside: which of the rated texts in use are in the fold; unused: rows of the pool that are
+            in the fold and not in use; judged: means and variances of these by the others in use.
         offset, unit: of the ratings outside the fold.
-        known: all ratings in use, with amplitudes from those outside the fold.
+        precision: of all ratings in use, with amplitudes from those outside the fold.
     """
 
     inside: IntArray
-    unseen: IntArray
-    judged: Column
+    unused: IntArray
+    judged: HeldOut
     offset: float
     unit: float
-    known: Precision | Inducing
+    precision: Precision | Inducing
 
-    def held_out(self, groups: IntArray) -> Column:
-        """Means and variances of the fold's texts without their groups."""
-        means, spread = self.known.held_out(groups, self.inside)
-        return self.offset + self.unit * means, self.unit**2 * spread
+    def means(self, groups: IntArray) -> FloatArray:
+        """Of all texts in use without their groups."""
+        return self.offset + self.unit * self.precision.held_out(groups)[0]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,41 +61,45 @@ class Nested:
     rated: IntArray
     folds: tuple[_Fold, ...]
 
-    def held_out(self, groups: IntArray) -> Column:
+    def held_out(self, groups: IntArray) -> HeldOut:
         """[n] means and standard deviations without each text's group, which lies in one fold."""
         values, variances = np.full(self.size, np.nan), np.full(self.size, np.nan)
-        for one in self.folds:
-            inside = self.rated[one.inside]
-            values[inside], variances[inside] = one.held_out(groups[self.rated])
-            values[one.unseen], variances[one.unseen] = one.judged
+        for fold in self.folds:
+            inside = self.rated[fold.inside]
+            means, spread = fold.precision.held_out(groups[self.rated], fold.inside)
+            values[inside] = fold.offset + fold.unit * means
+            variances[inside] = fold.unit**2 * spread
+            values[fold.unused], variances[fold.unused] = fold.judged
         return values, np.sqrt(variances)
 
     def tuned(self, groups: IntArray) -> Iterator[FloatArray]:
         """[n] means of all texts without their groups, by the model of each fold."""
-        for one in self.folds:
+        for fold in self.folds:
             values = np.full(self.size, np.nan)
-            left = one.known.held_out(groups[self.rated])[0]
-            values[self.rated] = one.offset + one.unit * left
+            values[self.rated] = fold.means(groups[self.rated])
             yield values
 
     @property
     def exact(self) -> bool:
         """Whether rows can be left out in closed form: all are in use, without inducing points."""
-        known = [one.known for one in self.folds]
-        complete = len(self.rated) == self.size and len(known) > 0
-        return complete and all(isinstance(one, Precision) for one in known)
+        exact = [isinstance(fold.precision, Precision) for fold in self.folds]
+        return len(self.rated) == self.size and len(exact) > 0 and all(exact)
 
     def among(self, rows: IntArray) -> Nested:
         """The same out of some rows of the pool alone, in their order; amplitudes stay."""
         place = np.full(self.size, -1, dtype=np.int64)
         place[rows] = np.arange(len(rows))
-        kept = np.flatnonzero(place[self.rated] >= 0)
+        used = np.flatnonzero(place[self.rated] >= 0)
         folds = (
-            replace(one, inside=np.flatnonzero(np.isin(kept, one.inside)), known=known.among(kept))
-            for one in self.folds
-            if isinstance(known := one.known, Precision)
+            replace(
+                fold,
+                inside=np.flatnonzero(np.isin(used, fold.inside)),
+                precision=fold.precision.among(used),
+            )
+            for fold in self.folds
+            if isinstance(fold.precision, Precision)
         )
-        return Nested(len(rows), place[self.rated[kept]], tuple(folds))
+        return Nested(len(rows), place[self.rated[used]], tuple(folds))
 
 
 def nested(
@@ -107,57 +107,53 @@ def nested(
     fold: IntArray,
     labels: Sequence[IntArray],
     method: Method,
-    told: Progress | None = None,
-) -> tuple[Nested, tuple[Column, ...]]:
-    """Models whose amplitudes are those that all folds but one ask for, and what they say.
+    progress: Progress | None = None,
+) -> tuple[Nested, tuple[HeldOut, ...]]:
+    """Models whose amplitudes are those that all folds but one ask for, and their estimates.
 
     Args:
         data: the rated texts; fold: [n] number of each from 0, groups whole.
         labels: ways to hold out, [n] groups each; the answer has a column for each.
-        method: how a model is learned; told: called with the share of the work that is done.
+        method: how a model is learned; progress: called with the share of the work that is done.
 
-    Of more than 1,500 texts the models are not kept.
+    Of more than 1,500 texts the models are not returned.
     """
     rated, count, n = rows_in(data.pool, data.rated), int(fold.max(initial=-1)) + 1, len(fold)
     columns = [Nested(n, rated, ()).held_out(groups) for groups in labels]
-    found: dict[int, _Fold] = {}
+    folds: dict[int, _Fold] = {}
 
     def judge(number: int) -> None:
         outside, inside = np.flatnonzero(fold[rated] != number), fold == number
         if len(outside) < FEWEST or not inside.any():
             return
-        one = _fold(data, rated, inside, outside, method)
+        model = _fold(data, rated, inside, outside, method)
         for column, groups in zip(columns, labels, strict=True):
-            said = Nested(n, rated, (one,)).held_out(groups)
-            for whole, part in zip(column, said, strict=True):
-                whole[inside] = part[inside]
-        if n <= KEPT:
-            found[number] = one
+            answers = Nested(n, rated, (model,)).held_out(groups)
+            for total, part in zip(column, answers, strict=True):
+                total[inside] = part[inside]
+        if n <= MEMORY:
+            folds[number] = model
 
     jobs = [partial(judge, number) for number in range(count)]
-    at_once = min(data.reads.threads or cores(), MOST_AT_ONCE)
-    read = sum(map(len, (*data.inputs.texts, *data.inputs.sources)))
-    at_once = 1 if read > LONG else at_once
-    Work(threads=at_once, progress=told).run([jobs], count)
-    return Nested(n, rated, tuple(found[number] for number in sorted(found))), tuple(columns)
+    threads = min(data.config.threads or cores(), AT_ONCE)
+    Work(threads=threads, progress=progress).run([jobs], count)
+    return Nested(n, rated, tuple(folds[number] for number in sorted(folds))), tuple(columns)
 
 
 def _fold(data: Data, rated: IntArray, fold: BoolArray, outside: IntArray, method: Method) -> _Fold:
-    others = data.in_units_of(outside)
-    amplitudes = tuned(others, outside, method)
-    posterior = conditioned(others, amplitudes, method).posterior
-    unseen, judged = np.setdiff1d(np.flatnonzero(fold), rated), (np.zeros(0), np.zeros(0))
-    if len(unseen):
-        model = conditioned(others.take(outside), amplitudes, method)
-        left, spread = estimated(
-            others, model, others.inputs_of(as_outputs(data.pool.take(unseen)))
-        )
-        judged = others.offset + others.unit * left, others.unit**2 * spread
+    data = data.in_units_of(outside)
+    amplitudes = tuned(data, outside, method)
+    unused, judged = np.setdiff1d(np.flatnonzero(fold), rated), (np.zeros(0), np.zeros(0))
+    if len(unused):
+        model = conditioned(data.take(outside), amplitudes, method)
+        inputs = data.inputs_of(as_outputs(data.pool.take(unused)))
+        means, spread = estimated(data, model, inputs)
+        judged = data.offset + data.unit * means, data.unit**2 * spread
     return _Fold(
         inside=np.flatnonzero(fold[rated]),
-        unseen=unseen,
+        unused=unused,
         judged=judged,
-        offset=others.offset,
-        unit=others.unit,
-        known=posterior.precision() if isinstance(posterior, Exact) else posterior,
+        offset=data.offset,
+        unit=data.unit,
+        precision=conditioned(data, amplitudes, method).posterior.precision(),
     )

@@ -1,23 +1,26 @@
-"""What the Gaussian process has learned; the same with more ratings, amplitudes as they were."""
+"""What the Gaussian process has learned; with more ratings; as arrays of a saved file, and back."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from typing import cast
 
 import numpy as np
 
-from refless.data.human import canonical_order, fingerprint
-from refless.data.joining import joined
-from refless.data.records import RatedPool, Residuals, as_outputs
-from refless.estimators.gp.covariance import Covariance, below
-from refless.estimators.gp.data import Data
-from refless.estimators.gp.exact import Left, exact
-from refless.estimators.gp.inducing import Inducing, See, gathered
-from refless.estimators.gp.model import Model, seen
+from refless.data.records import RatedPool, Residuals
+from refless.estimators.gp.data import Data, FeatureConfig, read
+from refless.estimators.gp.likelihood import LEAST_NUGGET, MOST, Amplitudes
+from refless.estimators.gp.model import Method, Model, conditioned
+from refless.estimators.gp.posterior import HeldOut
 from refless.estimators.intervals import residuals_in
-from refless.registry.arrays import IntArray
+from refless.files.arrays import Array, Arrays, array_of, require
+from refless.loops.threads import calm
+from refless.registry.progress import Progress
+from refless.text.embed import Encoder, VectorArray
+
+VECTORS = "meaning", "source_meaning"
+LARGEST = 1e12  # beyond any number of standardized ratings
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -25,110 +28,122 @@ class Learned:
     """What `fit` learns; no model of fewer than five rated texts.
 
     Attributes:
-        left: held-out means and variances of the rated texts, by what is left out together.
+        held_out: means and variances of the rated texts, by what is left out together.
         errors: human rating minus held-out estimate of the rated texts; standardized: the same in
             standard deviations.
     """
 
     data: Data
     model: Model | None
-    left: Mapping[str, Left]
+    held_out: Mapping[str, HeldOut]
     errors: Residuals
     standardized: Residuals
 
     @classmethod
     def of(
-        cls, data: Data, model: Model | None, left: Mapping[str, Left], labels: tuple[str, ...]
+        cls,
+        data: Data,
+        model: Model | None,
+        held_out: Mapping[str, HeldOut],
+        labels: tuple[str, ...],
     ) -> Learned:
         """With the errors; labels: [n] what texts of one group have in common."""
         if model is None:
             nothing = Residuals(values=np.zeros(0))
             return cls(data, None, {}, nothing, nothing)
-        gaps = {way: data.y - means for way, (means, _) in left.items()}
+        gaps = {way: data.y - means for way, (means, _) in held_out.items()}
         errors = {way: gap * data.unit for way, gap in gaps.items()}
-        ratios = {way: gap / np.sqrt(left[way][1]) for way, gap in gaps.items()}
-        found = (residuals_in(data.rated, labels, **some) for some in (errors, ratios))
-        return cls(data, model, left, *found)
+        ratios = {way: gap / np.sqrt(held_out[way][1]) for way, gap in gaps.items()}
+        residuals = (residuals_in(data.rated, labels, **by_way) for by_way in (errors, ratios))
+        return cls(data, model, held_out, *residuals)
 
     @property
     def rated(self) -> RatedPool:
         """The rated texts in use."""
         return self.data.rated
 
-    def plus(self, more: RatedPool) -> Learned:
-        """With more ratings; errors are those that were measured before."""
+    def plus(self, new: RatedPool, method: Method) -> Learned:
+        """With more ratings; amplitudes and errors are those of before."""
         if self.model is None:
             return self
-        data, changed = with_more(self.data, more)
-        return replace(self, data=data, model=conditioned_too(self.model, data, changed))
+        data = self.data.plus(new)
+        return replace(self, data=data, model=conditioned(data, self.model.amplitudes, method))
 
 
-def with_more(data: Data, more: RatedPool) -> tuple[Data, IntArray]:
-    """The rated texts with new ones below them, and which of the old have other ratings now.
+def stored(state: Learned) -> Arrays:
+    """What takes long to learn: amplitudes, held-out estimates, vectors; nothing without a model.
 
-    Words' frequencies, ranks, units and the variance of one rating stay as they are.
-
-    Raises:
-        UsageError: a pool of another kind.
-        InputError: a text about which the two disagree.
+    The process is conditioned on the ratings anew when it is opened.
     """
-    pool, n = joined(data.rated, more), len(data.rated)
-    fresh = as_outputs(pool.take(np.arange(n, len(pool))))
-    inputs, points = data.inputs, data.points
-    if len(fresh):
-        new = data.inputs_of(fresh)
-        inputs = inputs.below(new)
-        points = points and {
-            name: below(points[name], component.points(new))
-            for name, component in data.components.items()
-        }
-    before, counts = (np.bincount(one.ratings.text) for one in (data.rated, pool))
-    y = (pool.human - data.offset) / data.unit
-    changed = np.flatnonzero((y[:n] != data.y) | (counts[:n] != before))
-    found = replace(
-        data,
-        pool=pool,
-        rated=pool,
-        inputs=inputs,
-        points=points,
-        y=y,
-        noise=data.noise[0] * before[0] / counts,
-        fingerprint=fingerprint(pool.take(canonical_order(pool))),
-        origin=data.origin or data.fingerprint,
-    )
-    return found, changed
+    if state.model is None:
+        return {}
+    amplitudes, columns = state.model.amplitudes, state.data.inputs.columns
+    arrays: Arrays = {"amplitudes": np.append(amplitudes.weights, amplitudes.nugget)}
+    for way, pair in state.held_out.items():
+        arrays |= {f"{way}.means": pair[0], f"{way}.variances": pair[1]}
+    return arrays | {name: columns[name] for name in VECTORS if name in columns}
 
 
-def conditioned_too(model: Model, data: Data, changed: IntArray) -> Model:
-    """The process given more ratings, exact or through the same inducing points as before.
+def restored(
+    pool: RatedPool,
+    labels: tuple[str, ...],
+    config: FeatureConfig,
+    method: Method,
+    ways: Sequence[str],
+    arrays: Mapping[str, Array],
+    *,
+    subsample: float,
+    seed: int,
+) -> Learned:
+    """What `stored` was given, from rated texts that are enough for a model.
 
     Args:
-        model: what it was; data: all rated texts, the new ones last.
-        changed: rows of old ones that have other ratings now.
+        pool: in canonical order; labels: [n] what texts of one group have in common.
+        config, method: as it was learned; ways: what is left out together.
+        arrays: what `stored` gave, which is checked; subsample, seed: as it was learned.
+
+    Raises:
+        ValueError: anything that `stored` cannot have given.
     """
-    posterior, nugget = model.posterior, model.amplitudes.nugget
-    if isinstance(posterior, Inducing):
-        find = partial(seen, data, nugget, model.covariance, posterior.root)
-        return replace(model, posterior=_through(posterior, find, len(data.y), changed))
-    rows, weights = np.arange(len(data.y)), model.amplitudes.weights
-    covariance = Covariance.of(data.components, weights, data.at(rows), len(rows))
-    noise = data.noise + nugget
-    new = rows if len(changed) else rows[len(posterior.y) :]
-    points = data.at(new, covariance.components)
-    every = covariance.between(points, len(new))
-    # words that no text had before are in a text's own variance, and not in what is between texts
-    every[np.arange(len(new)), new] = covariance.diagonal(points, len(new))
-    if len(changed):
-        found = exact(every, noise, data.y)
-    else:
-        cross, own = np.split(every, [len(posterior.y)], axis=1)
-        found = posterior.plus(cross, own + np.diag(noise[new]), data.y)
-    return Model(model.amplitudes, covariance, found)
+    encoder = cast("Encoder | None", config.encoder and _Vectors(arrays))
+    data = read(pool, replace(config, encoder=encoder), subsample=subsample, seed=seed)
+    data = replace(data, config=config)
+    n, count = len(data.y), len(data.kernels)
+    names = {"amplitudes", *(name for name in VECTORS if name in data.kernels)}
+    names |= {f"{way}.{part}" for way in ways for part in ("means", "variances")}
+    require(names == {*arrays}, "the arrays are not those of its kernels")
+    amplitudes = array_of(arrays, "amplitudes", (count + 1,))
+    require(bool(((amplitudes >= 0) & (amplitudes <= MOST)).all()), "an amplitude is out of range")
+    require(bool(amplitudes[-1] >= LEAST_NUGGET), "the nugget is too small")
+    held_out = {
+        way: (
+            _numbers(array_of(arrays, f"{way}.means", (n,)), -LARGEST),
+            _numbers(array_of(arrays, f"{way}.variances", (n,)), 0.0),
+        )
+        for way in ways
+    }
+    with calm():
+        model = conditioned(data, Amplitudes(amplitudes[:-1], float(amplitudes[-1])), method)
+    return Learned.of(data, model, held_out, labels)
 
 
-def _through(known: Inducing, find: See, size: int, changed: IntArray) -> Inducing:
-    """The same with rows that have changed, and with those up to a size."""
-    touched = np.append(changed, np.arange(known.size, size))
-    told = known.told - gathered(changed, known.see, known.threads)
-    told = told + gathered(touched, find, known.threads)
-    return replace(known, told=told, size=size, find=find, stale=np.union1d(known.stale, changed))
+def _numbers(array: Array, least: float) -> Array:
+    """The array, which has NaN if nothing remained to judge by; ValueError for other numbers."""
+    defined = array[~np.isnan(array)]
+    inside = bool(((defined >= least) & (defined <= LARGEST)).all())
+    require(inside, "a held-out estimate is out of range")
+    return array
+
+
+@dataclass(frozen=True)
+class _Vectors:
+    """Stands for the encoder when its vectors of the rated texts are saved."""
+
+    arrays: Mapping[str, Array]
+
+    def sentences(self, texts: Sequence[str], progress: Progress | None = None) -> VectorArray:  # noqa: ARG002
+        names = [name for name in VECTORS if name in self.arrays]
+        require(bool(names), "the vectors are missing")
+        n, width = len(texts) // len(names), (0, *self.arrays[names[0]].shape)[-1]
+        require(width > 0 and n * len(names) == len(texts), "the vectors are of other texts")
+        return np.concatenate([array_of(self.arrays, name, (n, width), "<f4") for name in names])

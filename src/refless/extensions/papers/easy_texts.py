@@ -7,9 +7,9 @@ import numpy as np
 
 from refless.data.human import cells_of, human_ratings
 from refless.data.records import RatedPool
+from refless.extensions.papers.bca import bca_interval
 from refless.registry.arrays import BoolArray, FloatArray, IntArray
 from refless.registry.signature import Signature
-from refless.extensions.papers.bca import bca_interval
 from refless.stats.intervals import UNDEFINED, Interval
 from refless.stats.resampling import RESAMPLES, weights_of
 

@@ -9,7 +9,7 @@ import numpy as np
 from refless.data.human import copies_of
 from refless.data.records import RatedPool
 from refless.estimators import Scorer
-from refless.estimators.protocol import whole
+from refless.estimators.folds import whole
 from refless.extensions.papers.judging import canonical, signed
 from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.errors import UsageError

@@ -8,6 +8,7 @@ import numpy as np
 
 from refless.data.human import canonical_order, fingerprint, pool_of
 from refless.data.records import Estimates, Outputs, RatedPool, Reason, Residuals, ends_of
+from refless.estimators.crossfit import grouped_refits
 from refless.estimators.explanation import Explanation
 from refless.estimators.inputs import outputs_in
 from refless.estimators.protocol import (
@@ -19,7 +20,6 @@ from refless.estimators.protocol import (
     Estimator,
     one_output,
 )
-from refless.estimators.refit_cv import grouped_refits
 from refless.extensions.ratpred.model import Model, model_in
 from refless.extensions.ratpred.reading import SLOTS, Pair, reader_of
 from refless.extensions.ratpred.settings import Settings

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from refless.estimators.gp.data import folds_of
+from refless.estimators.folds import folds_of
 from refless.extensions.ratpred.batches import Encoded
 from refless.extensions.ratpred.model import Model, Range
 from refless.extensions.ratpred.progress import Epoch, TrainingData

@@ -14,7 +14,7 @@ import numpy as np
 from refless.registry.arrays import FloatArray, IntArray
 
 Factor = tuple[Any, bool]
-Left = tuple[FloatArray, FloatArray]
+HeldOut = tuple[FloatArray, FloatArray]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,24 +77,9 @@ class Exact:
         lack = 1.0 - cross @ self.ones
         return np.asarray(solved + np.outer(lack / self.ones.sum(), self.ones))
 
-    def held_out(self, groups: IntArray) -> Left:
+    def held_out(self, groups: IntArray) -> HeldOut:
         """Mean of each rating given those outside its group, and the variance of its error."""
         return self.precision().held_out(groups)
-
-    def plus(self, cross: FloatArray, own: FloatArray, y: FloatArray) -> Exact:
-        """Given more ratings, by blocks of the Cholesky factor.
-
-        Args:
-            cross: [new, n] covariance of the process with the rated texts.
-            own: [new, new] covariance of the new ratings; y: [n + new] all ratings.
-        """
-        from scipy.linalg import cholesky, solve_triangular
-
-        n, lower = len(self.y), np.zeros((len(y), len(y)))
-        side = solve_triangular(self.factor[0], cross.T, lower=True, check_finite=False).T
-        lower[:n, :n], lower[n:, :n] = np.tril(self.factor[0]), side
-        lower[n:, n:] = cholesky(own - side @ side.T, lower=True, check_finite=False)
-        return _given((np.asfortranarray(lower), True), y)
 
     def precision(self) -> Precision:
         """What leaves ratings out in closed form."""
@@ -114,7 +99,7 @@ class Precision:
     y: FloatArray
     q: FloatArray
 
-    def held_out(self, groups: IntArray, rows: IntArray | None = None) -> Left:
+    def held_out(self, groups: IntArray, rows: IntArray | None = None) -> HeldOut:
         """Mean of each rating given those outside its group, and the variance of its error.
 
         The errors of a group g are Q_gg^-1 (Q y)_g and their covariance is Q_gg^-1 (Dubrule 1983).
@@ -127,19 +112,19 @@ class Precision:
         if len(np.unique(groups)) < 2:
             return np.full(len(rows), np.nan), np.full(len(rows), np.nan)
         q = self.q
-        found = leave_out(
-            self.y, q @ self.y, lambda rows: q[np.ix_(rows, rows)], groups, np.diag(q)
+        means, variances = leave_out(
+            self.y, q @ self.y, lambda inside: q[np.ix_(inside, inside)], groups, np.diag(q)
         )
-        return found[0][rows], found[1][rows]
+        return means[rows], variances[rows]
 
-    def among(self, kept: IntArray) -> Precision:
-        """The same out of some ratings alone: Q_kk - Q_kd Q_dd^-1 Q_dk for those d left out."""
-        if len(kept) < 2:  # nothing is left to judge by
-            return Precision(self.y[kept], np.full((len(kept), len(kept)), np.nan))
-        dropped = np.setdiff1d(np.arange(len(self.y)), kept)
-        across = self.q[np.ix_(kept, dropped)]
+    def among(self, rows: IntArray) -> Precision:
+        """The same of these ratings alone: Q_kk - Q_kd Q_dd^-1 Q_dk, d those that are dropped."""
+        if len(rows) < 2:  # nothing remains to judge by
+            return Precision(self.y[rows], np.full((len(rows), len(rows)), np.nan))
+        dropped = np.setdiff1d(np.arange(len(self.y)), rows)
+        across = self.q[np.ix_(rows, dropped)]
         inner = np.linalg.solve(self.q[np.ix_(dropped, dropped)], across.T)
-        return Precision(self.y[kept], self.q[np.ix_(kept, kept)] - across @ inner)
+        return Precision(self.y[rows], self.q[np.ix_(rows, rows)] - across @ inner)
 
 
 def inverse(factor: Factor) -> FloatArray:
@@ -156,7 +141,7 @@ def leave_out(
     block: Callable[[IntArray], FloatArray],
     groups: IntArray,
     diagonal: FloatArray,
-) -> Left:
+) -> HeldOut:
     """Held-out means and error variances from Q y and the diagonal blocks of Q.
 
     Args:
@@ -190,16 +175,10 @@ def exact(kernel: FloatArray, noise: FloatArray, y: FloatArray) -> Exact:
     Raises:
         numpy.linalg.LinAlgError: kernel and noise are not positive definite together.
     """
-    from scipy.linalg import cho_factor
+    from scipy.linalg import cho_factor, cho_solve
 
     kernel[np.diag_indices(len(y))] += noise
-    return _given(cho_factor(kernel, lower=True, overwrite_a=True, check_finite=False), y)
-
-
-def _given(factor: Factor, y: FloatArray) -> Exact:
-    """Given ratings whose covariance has this factor."""
-    from scipy.linalg import cho_solve
-
+    factor = cho_factor(kernel, lower=True, overwrite_a=True, check_finite=False)
     ones = cho_solve(factor, np.ones(len(y)), check_finite=False)
     mean = float(ones @ y / ones.sum())
     alpha = cho_solve(factor, y - mean, check_finite=False)

@@ -1,0 +1,93 @@
+"""Which rated texts go together: groups, folds of whole groups, drawn parts; copies stay whole."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from refless.data.human import copies_in_order, copies_of, members_of
+from refless.data.records import RatedPool
+from refless.registry.arrays import IntArray
+from refless.registry.errors import UsageError
+
+
+def group_numbers(pool: RatedPool, groups: IntArray | None) -> IntArray:
+    """[n] group of each text; by default each text is a group of its own.
+
+    Raises:
+        UsageError: not one number from 0 a text.
+    """
+    if groups is None:
+        return np.arange(len(pool))
+    if len(groups) != len(pool) or np.min(groups, initial=0) < 0:
+        raise UsageError(
+            f"groups must be one number from 0 a text: {len(pool)} texts, {len(groups)} groups"
+        )
+    return np.asarray(groups, dtype=np.int64)
+
+
+def folds_in(
+    pool: RatedPool, groups: IntArray, folds: int, seed: int | tuple[int, ...] = 2
+) -> IntArray:
+    """[n] fold of each text; groups stay whole, and copies of a text that no group sets apart.
+
+    Groups of the same contents share a fold, so neither ratings nor the order of rows nor labels
+    decide where a text goes. Folds are those of any multiple of their number, put together.
+    """
+    members = members_of(groups, copies_of(pool))
+    place = {inside: i for i, inside in enumerate(sorted(set(members.values())))}
+    fold = _drawn_folds(len(place), folds, seed)
+    return np.array([fold[place[members[group]]] for group in groups.tolist()], dtype=np.int64)
+
+
+def folds_of(groups: IntArray, folds: int) -> IntArray:
+    """[n] fold of each row; groups stay whole and are drawn in the order of rows, not of labels."""
+    _, first, codes = np.unique(groups, return_index=True, return_inverse=True)
+    rank = np.argsort(np.argsort(first))
+    return np.asarray(_drawn_folds(len(first), folds)[rank[codes]])
+
+
+def _drawn_folds(n: int, folds: int, seed: int | tuple[int, ...] = 2) -> IntArray:
+    """[n] fold of each group."""
+    return np.asarray(np.random.default_rng(seed).permutation(n) % folds)
+
+
+def subsampled(ordered: RatedPool, share: float, seed: int) -> RatedPool:
+    """That share of a pool in canonical order, drawn without replacement; at least one text.
+
+    Copies of a text are drawn together: it is a share of the different ones.
+    """
+    if share == 1.0:
+        return ordered
+    copies = copies_in_order(ordered)
+    n = int(copies.max(initial=-1)) + 1
+    size = max(1, round(share * n))
+    drawn = np.random.default_rng(seed).choice(n, size, replace=False)
+    return ordered.take(np.flatnonzero(np.isin(copies, drawn)))
+
+
+def whole(copies: IntArray, size: int, rng: np.random.Generator) -> IntArray:
+    """At most so many drawn rows, in their order, with all copies of a text or none.
+
+    Args:
+        copies: [n] number of what each row is a copy of.
+        size: rows; of one text with more copies than that, some are drawn.
+        rng: where chance comes from.
+    """
+    if len(copies) <= size:
+        return np.arange(len(copies))
+    _, inverse, sizes = np.unique(copies, return_inverse=True, return_counts=True)
+    chosen, room = np.zeros(len(sizes), dtype=np.bool_), size
+    first = rng.choice(len(sizes), min(size, len(sizes)), replace=False)
+    later = rng.permutation(np.setdiff1d(np.arange(len(sizes)), first))  # if copies leave room
+    for text in (*first.tolist(), *later.tolist()):
+        if sizes[text] <= room:
+            chosen[text], room = True, room - int(sizes[text])
+    if not chosen.any():
+        return np.sort(rng.choice(len(copies), size, replace=False))
+    return np.flatnonzero(chosen[inverse])
+
+
+def rows_in(pool: RatedPool, part: RatedPool) -> IntArray:
+    """[part] row of each of a part of a pool's texts in the pool."""
+    row = {name: i for i, name in enumerate(pool.ids)}
+    return np.array([row[name] for name in part.ids], dtype=np.int64)

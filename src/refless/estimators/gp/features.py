@@ -1,0 +1,201 @@
+"""What kernels read of texts: their numbers, vectors and terms, and the terms' TF-IDF."""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from hashlib import blake2b
+from itertools import chain, count, pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from refless.data.records import NO_SCORES
+from refless.estimators.gp.dialogue_acts import features
+from refless.registry.arrays import FloatArray, IntArray
+from refless.registry.progress import Progress
+from refless.text.embed import Encoder
+from refless.text.meaning import masked, words
+from refless.text.surface import LEXIS, SHAPE, relation, surface
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+RUNS = (3, 5)  # letters of a word that are read together
+LONG = 24  # letters of a word whose runs are not remembered
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Inputs:
+    """Texts and what the kernels read of them.
+
+    Attributes:
+        texts, sources: [n]; sources are () if they are not read.
+        columns: [n, ...] numbers or vectors by the name of the kernel that compares them.
+    """
+
+    texts: tuple[str, ...]
+    sources: tuple[str, ...]
+    columns: Mapping[str, Any]
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    def take(self, rows: IntArray | Sequence[int]) -> Inputs:
+        """These rows."""
+        index = np.asarray(rows, dtype=np.int64)
+        return Inputs(
+            tuple(self.texts[i] for i in index),
+            tuple(self.sources[i] for i in index) if self.sources else (),
+            {name: column[index] for name, column in self.columns.items()},
+        )
+
+    def below(self, new: Inputs) -> Inputs:
+        """The same texts with new ones below them, of which the same is read."""
+        columns = {
+            name: np.concatenate([column, new.columns[name]])
+            for name, column in self.columns.items()
+        }
+        return Inputs(self.texts + new.texts, self.sources + new.sources, columns)
+
+
+def inputs_of(
+    texts: Sequence[str],
+    sources: Sequence[str] = (),
+    *,
+    systems: Sequence[str] = (),
+    encoder: Encoder | None = None,
+    scores: FloatArray = NO_SCORES,
+    score_names: Sequence[str] = (),
+    progress: Progress | None = None,
+) -> Inputs:
+    """What the kernels read of texts.
+
+    Args:
+        texts: [n]; sources, systems: [n] or ().
+        encoder: gives texts and sources their vectors.
+        scores: [n, k] scores of judges, NaN if missing; score_names: [k].
+        progress: called with the share of the vectors that is computed.
+    """
+    numbers = surface(texts)
+    shape, lexis, marks = np.split(numbers, [len(SHAPE), len(SHAPE + LEXIS)], axis=1)
+    columns: dict[str, Any] = {"shape": shape, "lexis": lexis, "marks": marks}
+    if sources:
+        columns["relation"] = relation(texts, sources)
+        numbers = np.hstack([numbers, columns["relation"]])
+    columns |= {"surface": numbers, "trend": numbers}
+    if encoder is not None:
+        vectors = encoder.sentences([*texts, *sources], progress)
+        columns["meaning"] = vectors[: len(texts)]
+        if sources:
+            columns["source_meaning"] = vectors[len(texts) :]
+            cosine = np.einsum("ij,ij->i", *np.split(vectors, 2), dtype=np.float64)
+            columns["relevance"] = cosine[:, None]
+    if systems:
+        named = (name or f"\0{text}" for name, text in zip(systems, texts, strict=True))
+        columns["system"] = np.array([_digest(name) for name in named], dtype=np.int64)
+    for i, name in enumerate(score_names):
+        score = scores[:, [i]]
+        columns[f"score {name} linear"] = score
+        columns[f"score {name} bell"] = np.hstack([score, np.isnan(score)])
+    if score_names:
+        columns["scores"] = scores
+    return Inputs(tuple(texts), tuple(sources), columns)
+
+
+def _digest(name: str) -> int:
+    raw = blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(raw, "big", signed=True)
+
+
+def _word_terms(text: str) -> Iterator[str]:
+    """Words, and pairs of neighbouring words."""
+    tokens = words(text)
+    return chain(tokens, map(" ".join, pairwise(tokens)))
+
+
+def _letter_terms(text: str) -> Iterator[str]:
+    """Runs of letters of each word, its ends marked by blanks."""
+    return chain.from_iterable(
+        _cached_runs(word) if len(word) < LONG else _runs(word) for word in words(text)
+    )
+
+
+def _runs(word: str) -> tuple[str, ...]:
+    low, high = RUNS
+    marked = f" {word} "
+    lengths = range(low, min(high, len(marked)) + 1)
+    return tuple(marked[i : i + n] for n in lengths for i in range(len(marked) - n + 1))
+
+
+_cached_runs = lru_cache(maxsize=20_000)(_runs)
+
+TERMS: dict[str, Callable[[str, str], Iterable[str]]] = {
+    "words": lambda text, _: _word_terms(text),
+    "letters": lambda text, _: _letter_terms(text),
+    "source": lambda _, source: _word_terms(source),
+    "masked": lambda text, source: _word_terms(masked(text, source)),
+    "acts": features,
+}  # the terms of a text and its source, by the kernel that counts them
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tfidf:
+    """Cosine of vectors (1 + log count) idf, idf = 1 + log((1 + n) / (1 + df)), of terms.
+
+    A term that no rated text has counts in a text's length alone, as if one of them had it.
+
+    Attributes:
+        name: of the kernel; terms: the column of each; idf: [terms + 1], the last of new terms.
+    """
+
+    name: str
+    terms: Mapping[str, int]
+    idf: FloatArray
+
+    @classmethod
+    def of(cls, name: str, inputs: Inputs) -> Tfidf:
+        """The terms of these texts."""
+        columns: defaultdict[str, int] = defaultdict(count().__next__)
+        index, _, _ = _counts(name, inputs, columns.__getitem__)
+        frequency = np.append(np.bincount(index, minlength=len(columns)), 1)
+        return cls(name, dict(columns), 1.0 + np.log((1 + len(inputs)) / (1 + frequency)))
+
+    def points(self, inputs: Inputs) -> csr_array:
+        """[texts, terms] vectors; each is of its text alone, to the last digit."""
+        from scipy.sparse import csr_array
+
+        n, size = len(inputs), len(self.terms)
+        index, counts, starts = _counts(self.name, inputs, lambda term: self.terms.get(term, size))
+        values = (1.0 + np.log(counts)) * self.idf[index]
+        rows = np.repeat(np.arange(n), np.diff(starts))
+        values /= np.sqrt(np.bincount(rows, values**2, n))[rows]
+        return csr_array((values, index, starts), shape=(n, size + 1))[:, :size]
+
+    def anchors(self, points: csr_array) -> csr_array:
+        """See `Kernel`."""
+        return points.T.tocsr()
+
+    def between(self, points: csr_array, anchors: csr_array) -> FloatArray:
+        """See `Kernel`."""
+        return np.asarray((points @ anchors).toarray())
+
+    def diagonal(self, points: csr_array) -> FloatArray:
+        """See `Kernel`; it is 1 for a text of new terms, too."""
+        return np.ones(points.shape[0])
+
+
+def _counts(
+    name: str, inputs: Inputs, column: Callable[[str], int]
+) -> tuple[IntArray, IntArray, IntArray]:
+    """Columns of the terms of each text, their counts, and where each text's begin."""
+    index, counts, starts = array("q"), array("q"), array("q", [0])
+    for pair in zip(inputs.texts, inputs.sources or inputs.texts, strict=True):
+        tally = Counter(TERMS[name](*pair))
+        index.extend(map(column, tally))
+        counts.extend(tally.values())
+        starts.append(len(index))
+    return np.array(index), np.array(counts), np.array(starts)

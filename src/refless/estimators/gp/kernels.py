@@ -1,0 +1,282 @@
+"""The kernels whose weighted sum says how far two texts should be rated alike.
+
+Each is positive semi-definite, and 1 for a text with itself unless it grows with a number. A
+kernel has learned from the rated texts how to place any text; points are what it compares.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from refless.estimators.gp.features import TERMS, Inputs, Tfidf
+from refless.metrics.kernels.bleu import PreparedBleu
+from refless.metrics.matching import Work
+from refless.registry.arrays import FloatArray, IntArray
+from refless.stats.scaling import NormalRanks, Standardized
+from refless.text.ngrams import Shape
+from refless.text.tokenize import token_counts
+
+TEXT = ("grams", "words", "letters", "shape", "lexis", "marks", "surface", "trend")
+SOURCE = ("source", "masked", "relation")
+ACTS, SYSTEM = ("acts",), ("system",)
+MEANING, SOURCE_MEANING = ("meaning",), ("source_meaning", "relevance")
+LABELS = {
+    **dict.fromkeys(("grams", "letters", "words", "masked", "acts"), "wording"),
+    "meaning": "topic",
+    "shape": "length and shape",
+    "lexis": "repetition and choice of words",
+    "marks": "punctuation and capitals",
+    **dict.fromkeys(("surface", "trend"), "surface together"),
+    **dict.fromkeys(("relation", "relevance"), "use of the source"),
+    **dict.fromkeys(("source", "source_meaning"), "the source itself"),
+    "scores": "scores together",
+    "system": "the system",
+}  # what people call kernels; those of one score are called as it is
+WIDTH = 2.0  # of the bell over numbers, in their standard deviations: smooth, not wiggly
+BLOCK = 2_048  # texts compared with the anchors at a time
+
+Points = Any  # [texts, ...] an array, a sparse one, or the texts themselves
+
+
+class Kernel(Protocol):
+    """One kernel, as it was learned."""
+
+    def points(self, inputs: Inputs) -> Points:
+        """[texts, ...] where texts lie."""
+        ...
+
+    def anchors(self, points: Points) -> Any:  # noqa: ANN401 - the kernel's own
+        """These points, prepared for comparing others with them."""
+        ...
+
+    def between(self, points: Points, anchors: Any) -> FloatArray:  # noqa: ANN401 - as above
+        """[points, anchors] kernel values."""
+        ...
+
+    def diagonal(self, points: Points) -> FloatArray:
+        """[points] kernel value of each with itself."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Grams:
+    """The cosine of clipped counts of n-grams: the matches of BLEU*, made definite."""
+
+    threads: int | None
+
+    def points(self, inputs: Inputs) -> Points:
+        return np.array(inputs.texts, dtype=object)
+
+    def anchors(self, points: Points) -> PreparedBleu:
+        return PreparedBleu.build(tuple(points), Shape())
+
+    def between(self, points: Points, anchors: PreparedBleu) -> FloatArray:
+        return anchors.cosine(tuple(points), Work(threads=self.threads))
+
+    def diagonal(self, points: Points) -> FloatArray:
+        lengths = token_counts(tuple(points), Shape().tokenize)
+        return (lengths >= Shape().high).astype(np.float64)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Dense:
+    """A kernel of the numbers in the column of `Inputs` that has its name."""
+
+    name: str
+
+    def points(self, inputs: Inputs) -> Points:
+        return inputs.columns[self.name]
+
+    def anchors(self, points: Points) -> Points:
+        return points
+
+
+class _Same(_Dense):
+    """1 for texts of one system, 0 for others: what a system adds to all of its texts.
+
+    A text without a system is of one of its own, which its copies share. Points are digests.
+    """
+
+    def between(self, points: Points, anchors: Points) -> FloatArray:
+        return np.asarray(points[:, None] == anchors, dtype=np.float64)
+
+    def diagonal(self, points: Points) -> FloatArray:
+        return np.ones(len(points))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Bell(_Dense):
+    """exp(-d**2 / 2) of the root mean square distance d of numbers, in `WIDTH`."""
+
+    scale: NormalRanks | Standardized
+
+    def points(self, inputs: Inputs) -> FloatArray:
+        spread = WIDTH * np.sqrt(max(1, len(self.scale)))
+        return np.asarray(self.scale.mapped(inputs.columns[self.name]) / spread)
+
+    def between(self, points: FloatArray, anchors: FloatArray) -> FloatArray:
+        squares = np.square(points).sum(axis=1)[:, None] + np.square(anchors).sum(axis=1)
+        squares -= 2.0 * points @ anchors.T
+        np.maximum(squares, 0.0, out=squares)
+        squares *= -0.5
+        return np.asarray(np.exp(squares, out=squares))
+
+    def diagonal(self, points: FloatArray) -> FloatArray:
+        return np.ones(len(points))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Line(_Dense):
+    """Mean product of the numbers of two texts: what rises and falls with each of them."""
+
+    scale: NormalRanks
+
+    def points(self, inputs: Inputs) -> FloatArray:
+        spread = np.sqrt(max(1, len(self.scale)))
+        return np.asarray(self.scale.mapped(inputs.columns[self.name]) / spread)
+
+    def between(self, points: FloatArray, anchors: FloatArray) -> FloatArray:
+        return np.asarray(points @ anchors.T)
+
+    def diagonal(self, points: FloatArray) -> FloatArray:
+        return np.asarray(np.square(points).sum(axis=1))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Vectors(_Dense):
+    """exp(-d**2 / 2) of the distance of vectors, in root mean squares of the pool's distances.
+
+    Attributes:
+        square: mean over all pairs of rated texts of the squared distance.
+    """
+
+    square: float
+
+    @classmethod
+    def of(cls, name: str, inputs: Inputs) -> _Vectors:
+        """Learned from the vectors of these texts."""
+        center = inputs.columns[name].mean(axis=0, dtype=np.float64)
+        square = 2.0 - 2.0 * float(center @ center)
+        return cls(name, square if square > 1e-6 else 1.0)
+
+    def between(self, points: Points, anchors: Points) -> FloatArray:
+        return self._bell(points.astype(np.float64) @ anchors.astype(np.float64).T)
+
+    def diagonal(self, points: Points) -> FloatArray:
+        return self._bell(np.einsum("ij,ij->i", points, points, dtype=np.float64))
+
+    def _bell(self, cosines: FloatArray) -> FloatArray:
+        return np.asarray(np.exp(-0.5 / self.square * np.maximum(2.0 - 2.0 * cosines, 0.0)))
+
+
+def kernel_of(name: str, inputs: Inputs, threads: int | None = None) -> Kernel:
+    """The kernel of this name, learned from texts.
+
+    Args:
+        name: from `TEXT`, `SOURCE`, `ACTS`, `MEANING`, `SOURCE_MEANING`, `SYSTEM` and
+            `score_kernels`.
+        inputs: the texts whose word frequencies and spreads count.
+        threads: for n-grams.
+    """
+    if name == "grams":
+        return _Grams(threads)
+    if name in TERMS:
+        return Tfidf.of(name, inputs)
+    if name == "system":
+        return _Same(name)
+    if name in {"meaning", "source_meaning"}:
+        return _Vectors.of(name, inputs)
+    numbers = inputs.columns[name]
+    if name == "trend" or is_judge(name):
+        return _Line(name, NormalRanks.of(numbers))
+    return _Bell(name, (Standardized if name == "scores" else NormalRanks).of(numbers))
+
+
+def score_kernels(names: Sequence[str]) -> tuple[str, ...]:
+    """Names of the kernels of judges' scores: two for each, one for all."""
+    pairs = [f"score {name} {kind}" for name in names for kind in ("linear", "bell")]
+    return (*pairs, "scores") if pairs else ()
+
+
+def is_judge(name: str) -> bool:
+    """Whether a kernel is the line of a judge's score."""
+    return name.startswith("score ") and name.endswith(" linear")
+
+
+def is_score(name: str) -> bool:
+    """Whether a kernel compares scores of judges."""
+    return name == "scores" or name.startswith("score ")
+
+
+def label_of(name: str) -> str:
+    """What people call a kernel."""
+    return LABELS.get(name) or name.rpartition(" ")[0]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Covariance:
+    """The weighted sum of kernels: how far the ratings of two texts go together.
+
+    Attributes:
+        kernels, weights, anchors: by the kernel's name, of those of weight above 0.
+        size: number of the anchors, which any texts are compared with.
+    """
+
+    kernels: Mapping[str, Kernel]
+    weights: Mapping[str, float]
+    anchors: Mapping[str, Any]
+    size: int
+
+    @classmethod
+    def of(
+        cls,
+        kernels: Mapping[str, Kernel],
+        weights: FloatArray,
+        anchors: Mapping[str, Points],
+        size: int,
+    ) -> Covariance:
+        """The sum of all kernels with these weights, prepared for so many anchors."""
+        positive = {name: float(w) for name, w in zip(kernels, weights, strict=True) if w > 0}
+        return cls(
+            {name: kernels[name] for name in positive},
+            positive,
+            {name: kernels[name].anchors(anchors[name]) for name in positive},
+            size,
+        )
+
+    def points(self, inputs: Inputs) -> dict[str, Points]:
+        """Where texts lie."""
+        return {name: kernel.points(inputs) for name, kernel in self.kernels.items()}
+
+    def between(self, points: Mapping[str, Points], n: int) -> FloatArray:
+        """[n, anchors] covariance of n texts with the anchors."""
+        total = np.zeros((n, self.size))
+        for begin in range(0, n, BLOCK):
+            rows = slice(begin, min(begin + BLOCK, n))
+            for name, kernel in self.kernels.items():
+                values = kernel.between(points[name][rows], self.anchors[name])
+                total[rows] += self.weights[name] * values
+        return total
+
+    def parts(self, points: Mapping[str, Points], counted: FloatArray) -> dict[str, FloatArray]:
+        """[texts] what each kernel adds to `between` @ `counted`, by its name."""
+        return {
+            name: self.weights[name] * (kernel.between(points[name], self.anchors[name]) @ counted)
+            for name, kernel in self.kernels.items()
+        }
+
+    def diagonal(self, points: Mapping[str, Points], n: int) -> FloatArray:
+        """[n] prior variances."""
+        total = np.zeros(n)
+        for name, kernel in self.kernels.items():
+            total += self.weights[name] * kernel.diagonal(points[name])
+        return total
+
+
+def rows_of(points: Mapping[str, Points], rows: IntArray) -> dict[str, Points]:
+    """Points of these rows."""
+    return {name: column[rows] for name, column in points.items()}
