@@ -100,7 +100,7 @@ def test_it_says_so_and_is_not_saved(tmp_path: Path) -> None:
     assert after.updated(named(5, 23, first=35)).signature().get("learned") == origin
     assert after.residuals() is before.residuals()
     with pytest.raises(UsageError, match="fit them all before saving"):
-        refless.save(after, tmp_path)
+        refless.save(after, tmp_path / "m.safetensors")
 
 
 def test_what_cannot_be_updated() -> None:

@@ -174,9 +174,9 @@ class GaussianProcess(Estimator):
         self, pool: RatedPool, facts: Mapping[str, Any], arrays: Mapping[str, Array]
     ) -> Learned:
         rated = self.drawn(pool)
-        require(not facts, "it holds more than there is to learn")
+        require(not facts, "it contains more than there is to learn")
         if len(rated) < FEWEST:
-            require(not arrays, "it holds more than there is to learn")
+            require(not arrays, "it contains more than there is to learn")
             return self._learn(pool)
         labels = self._labels(rated)
         return restored(
