@@ -77,7 +77,7 @@ def test_it_has_the_name_of_its_last_step() -> None:
 def test_it_is_not_saved(tmp_path: Any) -> None:
     """No folder could say what it is."""
     with pytest.raises(UsageError, match="Regressor cannot be saved"):
-        refless.save(estimator_of(pipeline()).fit(POOL), tmp_path / "fitted")
+        refless.save(estimator_of(pipeline()).fit(POOL), tmp_path / "fitted.safetensors")
 
 
 def test_what_cannot_fit_is_refused() -> None:
