@@ -153,8 +153,8 @@ def test_held_out_systems_are_new_ones(tmp_path: object) -> None:
         rows = [i for i, name in enumerate(pool.systems) if name == one]
         rest = [i for i in range(60) if i not in rows]
         fitted = gp.clone().fit(pool.take(rest))
-        refless.save(fitted, f"{tmp_path}/{one}")
+        refless.save(fitted, f"{tmp_path}/{one}.safetensors")
         outputs = as_outputs(pool.take(rows))
-        values = refless.load(f"{tmp_path}/{one}").estimate(outputs).values
+        values = refless.load(f"{tmp_path}/{one}.safetensors").estimate(outputs).values
         np.testing.assert_array_equal(values, fitted.estimate(outputs).values)
         np.testing.assert_array_equal(values, fitted.estimate(named(outputs, "new")).values)
