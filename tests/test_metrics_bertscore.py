@@ -10,7 +10,6 @@ from refless.data.records import Outputs, numbered
 from refless.metrics.references import METRICS
 from refless.metrics.references.bertscore import BERTScore
 from refless.metrics.similarities.bertscore import f_scores, matched, random_baseline
-from refless.registry.arrays import FloatArray
 from refless.registry.errors import InputError, MissingExtraError, UsageError
 from refless.text.embed import Encoder, encoder, loading
 from tiny_encoder import tiny_encoder
@@ -33,13 +32,10 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> str:
     return tiny_encoder(tmp_path_factory.mktemp("models") / "tiny")
 
 
-def pair(model: str, output: str, reference: str, idf: dict[int, float] | None = None) -> float:
+def pair(model: str, output: str, reference: str) -> float:
     """F of one pair, embedded by itself."""
     found = Encoder(model=model).embed([output, reference])
-    weights: FloatArray | None = None
-    if idf is not None:
-        weights = np.array([idf.get(i, 0.0) for i in range(int(found.ids.max()) + 1)])
-    texts = matched(found, weights)
+    texts = matched(found)
     x, s = (texts.texts(found.rows[i : i + 1]) for i in (0, 1))
     return float(f_scores(x[0], x[1], *s)[0])
 
@@ -72,24 +68,6 @@ def test_each_distinct_text_is_embedded_once(model: str, monkeypatch: pytest.Mon
     assert sum(seen) == 2
 
 
-def test_idf_weighs_tokens(model: str) -> None:
-    """log((N + 1) / (df + 1)) over the references, repeated ones counted; unknown words too."""
-    read = Encoder(model=model).embed([one for known in OUTPUTS.references for one in known])
-    df: dict[int, int] = {}
-    for i in range(len(read.rows)):
-        for token in set(read.ids[read.of(i)].tolist()):
-            df[token] = df.get(token, 0) + 1
-    n = len(read.rows)
-    assert n == 7
-    idf = {token: float(np.log((n + 1) / (df.get(token, 0) + 1))) for token in range(20)}
-    found = BERTScore(model=model, idf=True).score(OUTPUTS).segments
-    wanted = [
-        max(pair(model, text, reference, idf) for reference in known)
-        for text, known in zip(OUTPUTS.texts, OUTPUTS.references, strict=True)
-    ]
-    assert found == pytest.approx(wanted, abs=1e-5)
-
-
 def test_rescaling(model: str, tmp_path: Path) -> None:
     """(F - b) / (1 - b), b from a file or from random pairs of the references."""
     path = tmp_path / "tiny.tsv"
@@ -109,18 +87,18 @@ def test_the_order_of_rows_changes_nothing(model: str) -> None:
     turned = Outputs(
         ids=OUTPUTS.ids, texts=OUTPUTS.texts[::-1], references=OUTPUTS.references[::-1]
     )
-    metric = BERTScore(model=model, idf=True, baseline="random")
+    metric = BERTScore(model=model, baseline="random")
     first, second = metric.score(OUTPUTS).segments, metric.score(turned).segments
     assert first.tolist() == second[::-1].tolist()
 
 
 def test_signatures(model: str) -> None:
-    """Model, its content, layer, idf, baseline."""
+    """Model, its content, layer, baseline."""
     plain = str(BERTScore(model=model, layer=1).signature())
     assert plain.startswith("bertscore|model:tiny|sha:")
-    assert "|layer:1|idf:no|baseline:none|v:" in plain
-    drawn = str(BERTScore(model=model, idf=True, baseline="random").signature())
-    assert "|layer:3|idf:yes|baseline:random-1000|baseline-seed:0|v:" in drawn
+    assert "|layer:1|baseline:none|v:" in plain
+    drawn = str(BERTScore(model=model, baseline="random").signature())
+    assert "|layer:3|baseline:random-1000|baseline-seed:0|v:" in drawn
     assert METRICS["bertscore"] is BERTScore
 
 

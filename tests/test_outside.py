@@ -253,12 +253,10 @@ def test_strange_names_are_read_and_written(tmp_path: Path, case: str) -> None:
 def test_names_that_no_file_can_have(tmp_path: Path, name: str) -> None:
     """Parts of more than 255 bytes: wherever a name can stand, exit 2."""
     rated = jsonl(tmp_path / "r.jsonl", rated_rows())
-    spec = "bleu-neighbors:kernel=(bleu*:tokenize=words,stop_words=({}))"
     for words in (
         ["validate", name],
         ["score", rated, "--rated", name],
         ["validate", rated, "-o", f"{name}.json"],
-        ["validate", rated, "--estimator", spec.format(name)],
         ["validate", rated, "--estimator", f"gp:encoder=({name})"],
         ["mine", "--ratings", rated, "--out-dir", name, "--scale", 1, 5],
     ):

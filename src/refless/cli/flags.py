@@ -30,7 +30,6 @@ MOVED = {  # what were flags once, and how an estimator takes each now
     "--orders": "bleu-neighbors:kernel=(bleu*:orders=1-4)",
     "--power": "bleu-neighbors:weights=kernel,power=2",
     "--rarity": "bleu-neighbors:kernel=(bleu*:rarity=yes)",
-    "--stop-words": "bleu-neighbors:kernel=(bleu*:tokenize=words,stop_words=english)",
     "--subsample": "bleu-neighbors:subsample=0.5",
     "--tau": "bleu-neighbors:tau=0.1",
     "--tokenize": "bleu-neighbors:kernel=(bleu*:tokenize=words)",

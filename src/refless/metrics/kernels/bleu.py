@@ -11,7 +11,7 @@ import numpy as np
 
 from refless.metrics import matching
 from refless.metrics.kernels.dense import Dense, stretches
-from refless.metrics.kernels.weighing import Weighing, check_weighing, prepare_weighted
+from refless.metrics.kernels.weighing import prepare_weighted
 from refless.metrics.matching import PLAIN, Sums, WeightedSums, Work
 from refless.metrics.postings import Postings, postings_of
 from refless.metrics.similarities.bleu import gram_counts
@@ -71,8 +71,6 @@ class BleuStar:
         tokenize: `char`, `words`, `13a`, `intl`, `zh`, `ja-mecab`, `ko-mecab`.
         orders: lowest and highest n-gram order.
         clip: whether each n-gram of the output is matched at most once, as in BLEU.
-        stop_words: `english` or a file with a word a line: n-grams of words that are made of these
-            only do not count.
         rarity: whether rarer n-grams weigh more.
     """
 
@@ -82,12 +80,10 @@ class BleuStar:
     tokenize: Annotated[str, TOKENS] = "char"
     orders: Annotated[tuple[int, int], About("lowest and highest n-gram order")] = (2, 4)
     clip: Annotated[bool, About("match each n-gram at most once, as in BLEU")] = True
-    stop_words: Annotated[str | None, About("words left out: english, or a file")] = None
     rarity: Annotated[bool, About("rarer n-grams weigh more")] = False
 
     def __post_init__(self) -> None:
         check(self)
-        check_weighing(self.weighing, self.shape)
 
     @property
     def shape(self) -> Shape:
@@ -95,22 +91,17 @@ class BleuStar:
         low, high = self.orders
         return Shape(tokenize=self.tokenize, low=low, high=high, clip=self.clip)
 
-    @property
-    def weighing(self) -> Weighing:
-        """How n-grams count."""
-        return Weighing(stop_words=self.stop_words, rarity=self.rarity)
-
     def prepare(self, texts: Sequence[str]) -> PreparedBleu | Dense:
         """The postings of the rated texts; a slower way where n-grams do not count alike."""
-        if self.weighing:
-            return prepare_weighted(texts, self.shape, self.weighing)
+        if self.rarity:
+            return prepare_weighted(texts, self.shape)
         return PreparedBleu.build(texts, self.shape)
 
     def settings(self) -> dict[str, object]:
         """Tokens, orders and clipping, and how n-grams weigh where they do not count alike."""
         shape = self.shape
         counted = {"tok": shape.tokenize, "n": f"{shape.low}-{shape.high}", "clip": shape.clip}
-        return {**counted, **self.weighing.settings()}
+        return {**counted, **({"rarity": "log"} if self.rarity else {})}
 
 
 @dataclass(frozen=True, slots=True, eq=False)

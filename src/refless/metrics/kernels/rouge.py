@@ -7,13 +7,10 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from refless.loops import Loops
 from refless.metrics.kernels.dense import Dense, Rows
 from refless.registry.arrays import FloatArray
 from refless.registry.spec import check
-from refless.text.tokenize import TOKENS, TokenIds, encode, learn_tokens
-
-loops = Loops("rouge")
+from refless.text.tokenize import TOKENS, tokenizer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,11 +30,11 @@ class RougeL:
         check(self)
 
     def prepare(self, texts: Sequence[str]) -> Dense:
-        """The rated texts as token ids."""
-        tokens, rated = learn_tokens(texts, self.tokenize)
+        """The rated texts, split into tokens."""
+        rated = [*map(tokenizer(self.tokenize), texts)]
         return Dense(
             size=len(texts),
-            rows=partial(_rows, rated=rated, tokenize=self.tokenize, tokens=tokens),
+            rows=partial(_rows, rated=rated, tokenize=self.tokenize),
             tokenize=self.tokenize,
         )
 
@@ -46,13 +43,23 @@ class RougeL:
         return {"tok": self.tokenize}
 
 
-def _rows(texts: Sequence[str], *, rated: TokenIds, tokenize: str, tokens: tuple[str, ...]) -> Rows:
-    outputs = encode(texts, tokenize, tokens)
-    starts = np.ascontiguousarray(rated.starts)
+def _rows(texts: Sequence[str], *, rated: Sequence[list[str]], tokenize: str) -> Rows:
+    from rapidfuzz.distance import LCSseq
+    from rapidfuzz.process import cdist
+
+    outputs = [*map(tokenizer(tokenize), texts)]
+    ids = {token: i for i, token in enumerate({t for tokens in (*rated, *outputs) for t in tokens})}
+    # rapidfuzz compares strings of characters quickest: each token is one
+    x, s = (
+        ["".join(chr(ids[token]) for token in tokens) for tokens in column]
+        for column in (outputs, rated)
+    )
+    lengths = np.array([*map(len, rated)])
 
     def block(begin: int, end: int) -> FloatArray:
-        out = np.empty((end - begin, len(starts) - 1))
-        loops.f1_loop(outputs.ids, outputs.starts, begin, end, rated.ids, starts, len(tokens), out)
-        return out
+        common = cdist(x[begin:end], s, scorer=LCSseq.similarity, dtype=np.uint32)
+        total = np.array([*map(len, x[begin:end])])[:, None] + lengths
+        shares: FloatArray = np.zeros(total.shape)
+        return np.divide(2.0 * common, total, out=shares, where=total > 0)
 
     return block

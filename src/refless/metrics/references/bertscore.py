@@ -17,12 +17,11 @@ from refless.metrics.similarities.bertscore import (
     f_scores,
     matched,
 )
-from refless.registry.arrays import FloatArray
 from refless.registry.errors import MissingExtraError, UsageError
 from refless.registry.signature import Signature
 from refless.registry.spec import About, check
 from refless.registry.version import __version__
-from refless.text.embed import Embedded, Encoder
+from refless.text.embed import Encoder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +33,6 @@ class BERTScore:
     Attributes:
         model: folder or name of a Hugging Face encoder; needed.
         layer: its hidden layer; None for the one of BERTScore's release, else the last.
-        idf: whether tokens weigh their inverse document frequency in the references.
         baseline: None for raw scores; a baseline file of BERTScore's release; or `random`: the
             mean of up to 1,000 random pairs of the references.
     """
@@ -44,7 +42,6 @@ class BERTScore:
 
     model: Annotated[str | None, About("encoder: a folder or a name; needed")] = None
     layer: Annotated[int | None, About("its hidden layer; none: the usual one", at_least=0)] = None
-    idf: Annotated[bool, About("rare tokens weigh more")] = False
     baseline: Annotated[str | None, About("to rescale by: random, or a file")] = None
 
     def __post_init__(self) -> None:
@@ -65,7 +62,7 @@ class BERTScore:
         place = {text: i for i, text in enumerate(texts)}
         embedded = encoder.embed(texts)
         rows = [place[text] for text in references]
-        known = matched(embedded, _idf(embedded, rows) if self.idf else None)
+        known = matched(embedded)
         pairs = zip(outputs.texts, outputs.references, strict=True)
         raw = [_best(known, place[x], sorted({place[s] for s in many})) for x, many in pairs]
         base = baseline_of(self.baseline, known, rows, encoder)
@@ -79,7 +76,7 @@ class BERTScore:
     def signature(self) -> Signature:
         """Everything that can change the scores."""
         base = baseline_settings(self.baseline)
-        settings = {**self._encoder().settings(), "idf": self.idf, **base}
+        settings = {**self._encoder().settings(), **base}
         return Signature(self.name).plus(**settings, v=__version__)
 
     @classmethod
@@ -93,12 +90,3 @@ class BERTScore:
 def _best(known: Matched, output: int, references: Sequence[int]) -> float:
     vectors, weights, _ = known.texts(np.array([output]))
     return float(f_scores(vectors, weights, *known.texts(np.array(references))).max())
-
-
-def _idf(embedded: Embedded, references: Sequence[int]) -> FloatArray:
-    """[token ids] log((N + 1) / (df + 1)) over the N references, repeated ones counted."""
-    size = int(embedded.ids.max(initial=0)) + 1
-    frequency = np.zeros(size)
-    for text in references:
-        frequency[np.unique(embedded.ids[embedded.of(text)])] += 1
-    return np.log((len(references) + 1) / (frequency + 1))

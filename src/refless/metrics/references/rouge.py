@@ -9,14 +9,13 @@ import numpy as np
 from refless.data.records import Outputs
 from refless.metrics.references.bleu import CASE
 from refless.metrics.references.protocol import Metric, Scores, averaged, check_references
-from refless.metrics.similarities.rouge import common
-from refless.registry.errors import UsageError
 from refless.registry.signature import Signature
 from refless.registry.spec import About, check
 from refless.registry.version import __version__
 from refless.text.tokenize import TOKENS, tokenizer
 
 VARIANTS = ("f1", "coco")
+BETA = 1.2  # weight of recall in coco-caption
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +27,6 @@ class RougeL(Metric):
         lowercase: whether case is ignored.
         variant: `f1`: the highest F1 over references, as in rouge-score; `coco`: F-beta of the
             highest precision and the highest recall over references, as in coco-caption.
-        beta: weight of recall in `coco`; None for its 1.2.
     """
 
     name: ClassVar[str] = "rouge-l"
@@ -37,17 +35,10 @@ class RougeL(Metric):
     tokenize: Annotated[str, TOKENS] = "words"
     lowercase: Annotated[bool, CASE] = False
     variant: Annotated[str, About("which ROUGE-L", choices=VARIANTS)] = "f1"
-    beta: Annotated[float | None, About("weight of recall in coco", at_least=0)] = None
 
     def __post_init__(self) -> None:
         check(self)
         tokenizer(self.tokenize)
-        if self.beta is not None and self.variant != "coco":
-            raise UsageError("beta goes with variant coco; F1 weighs precision and recall alike")
-
-    @property
-    def _beta(self) -> float:
-        return 1.2 if self.beta is None else self.beta
 
     def score(self, outputs: Outputs) -> Scores:
         """Scores of the outputs; 0 where nothing is shared, also where there are no tokens.
@@ -72,17 +63,19 @@ class RougeL(Metric):
         return averaged(np.array(found, dtype=np.float64))
 
     def _segment(self, output: list[str], references: Sequence[list[str]]) -> float:
+        from rapidfuzz.distance import LCSseq
+
         shares = [
             (length / len(output), length / len(known))
             for known in references
-            if output and known and (length := common(output, known))
+            if output and known and (length := LCSseq.similarity(output, known))
         ]
         if not shares:
             return 0.0
         if self.variant == "f1":
             return max(2 * p * r / (p + r) for p, r in shares)
         precision, recall = (max(column) for column in zip(*shares, strict=True))
-        square = self._beta**2
+        square = BETA**2
         return float((1 + square) * precision * recall / (recall + square * precision))
 
     def signature(self) -> Signature:
@@ -91,5 +84,5 @@ class RougeL(Metric):
             tok=self.tokenize, lower=self.lowercase, variant=self.variant
         )
         if self.variant == "coco":
-            signed = signed.plus(beta=self._beta)
+            signed = signed.plus(beta=BETA)
         return signed.plus(v=__version__)

@@ -24,7 +24,7 @@ class Matched:
 
     Attributes:
         embedded: their tokens.
-        weights: [tokens] weight of each: 0 for the model's own marks, else 1 or its idf.
+        weights: [tokens] weight of each: 0 for the model's own marks, else 1.
     """
 
     embedded: Embedded
@@ -45,10 +45,9 @@ class Matched:
         return self.unit[places], self.weights[places], np.cumsum([0, *map(len, parts)])
 
 
-def matched(embedded: Embedded, idf: FloatArray | None = None) -> Matched:
-    """The texts with weights: 1 for every token, or idf by token id."""
-    weights = np.ones(len(embedded.ids)) if idf is None else idf[embedded.ids]
-    return Matched(embedded=embedded, weights=np.where(embedded.special, 0.0, weights))
+def matched(embedded: Embedded) -> Matched:
+    """The texts, ready for matching."""
+    return Matched(embedded=embedded, weights=np.where(embedded.special, 0.0, 1.0))
 
 
 def f_scores(

@@ -58,12 +58,9 @@ class Smoothing:
         return SMOOTHINGS[self.name] if self.value is None else self.value
 
 
-def gram_counts(
-    tokens: Sequence[str], n: int, left_out: frozenset[str] = frozenset()
-) -> Counter[tuple[str, ...]]:
-    """How often each n-gram occurs, without those that are made of left-out tokens only."""
-    grams = (tuple(tokens[i : i + n]) for i in range(len(tokens) - n + 1))
-    return Counter(gram for gram in grams if not left_out.issuperset(gram))
+def gram_counts(tokens: Sequence[str], n: int) -> Counter[tuple[str, ...]]:
+    """How often each n-gram occurs."""
+    return Counter(tuple(tokens[i : i + n]) for i in range(len(tokens) - n + 1))
 
 
 def bleu_of_sums(sums: FloatArray, smoothing: Smoothing) -> FloatArray:

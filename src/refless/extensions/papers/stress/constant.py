@@ -24,7 +24,7 @@ from refless.text.ngrams import Features, Shape, Vocabulary, learn, look_up
 from refless.text.tokenize import SACREBLEU, distinct, tokenizer
 
 cider_loops = Loops("cider")
-loops = Loops("sentence")
+loops = Loops("refless.extensions.papers.stress.loops")
 
 References = Sequence[Sequence[str]]
 

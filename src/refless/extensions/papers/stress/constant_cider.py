@@ -26,7 +26,7 @@ from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.errors import UsageError
 from refless.text.ngrams import learn
 
-loops = Loops("sentence")
+loops = Loops("refless.extensions.papers.stress.loops")
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
