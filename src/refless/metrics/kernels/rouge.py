@@ -60,6 +60,7 @@ def _rows(texts: Sequence[str], *, rated: Sequence[list[str]], tokenize: str) ->
         common = cdist(x[begin:end], s, scorer=LCSseq.similarity, dtype=np.uint32)
         total = np.array([*map(len, x[begin:end])])[:, None] + lengths
         shares: FloatArray = np.zeros(total.shape)
-        return np.divide(2.0 * common, total, out=shares, where=total > 0)
+        np.divide(2.0 * common, total, out=shares, where=total > 0)
+        return shares
 
     return block
