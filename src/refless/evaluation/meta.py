@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
@@ -14,12 +15,12 @@ from refless.evaluation.reranking import several
 from refless.evaluation.systems import gap_interval, system_table
 from refless.evaluation.validation import codes
 from refless.metrics.references.protocol import Scores
-from refless.registry.arrays import BoolArray, FloatArray, IntArray
+from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.errors import UsageError
 from refless.stats.clusters import numbered
 from refless.stats.corrections import holm
 from refless.stats.intervals import UNDEFINED, Interval, of_best, percentile_interval
-from refless.stats.measures import MEASURES
+from refless.stats.measures import CORRELATIONS, MEASURES
 from refless.stats.pairs import pairwise_accuracy, tie_threshold
 from refless.stats.permutation import PERMUTATIONS, Measure, permutation_p
 from refless.stats.resampling import RESAMPLES
@@ -32,7 +33,7 @@ MOST_ROWS = 20_000  # beyond this, pairs of all rows are too many to be looked a
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agreeing:
-    """One metric's agreement with people; NaN where undefined.
+    """One metric's agreement with people; NaN if undefined.
 
     Attributes:
         name: of the metric.
@@ -150,25 +151,18 @@ def meta(human: Predictions, scores: Mapping[str, Scores], how: How | None = Non
 
     Args:
         human: ratings, systems, items and groups of the segments; its predictions are not read.
-        scores: by name, [n] segments with NaN where there is none; higher is better.
+        scores: by name, [n] segments with NaN if there is none; higher is better.
         how: settings.
 
     Raises:
         UsageError: no metric, or lengths that differ.
     """
     how = how or How()
-    if not scores or any(len(one.segments) != len(human) for one in scores.values()):
+    if not scores or any(len(metric.segments) != len(human) for metric in scores.values()):
         raise UsageError(f"meta needs metrics with one score for each of {len(human)} segments")
     order = _canonical(human, scores)
     human = human.take(order)
-    scores = {
-        name: replace(
-            one,
-            segments=one.segments[order],
-            statistics=None if one.statistics is None else one.statistics[order],
-        )
-        for name, one in sorted(scores.items())
-    }
+    scores = {name: metric.take(order) for name, metric in sorted(scores.items())}
     return Meta(
         measure=how.measure,
         segments=_segments(human, scores, how),
@@ -177,97 +171,145 @@ def meta(human: Predictions, scores: Mapping[str, Scores], how: How | None = Non
 
 
 def _segments(human: Predictions, scores: Mapping[str, Scores], how: How) -> Level:
-    columns = {name: one.segments for name, one in scores.items()}
-    pairs = _items(human)
-    together = together_of(human)
+    columns = {name: metric.segments for name, metric in scores.items()}
+    items, together = _items(human), together_of(human)
     clusters = codes(together) if together else None
-
-    def agreeing(name: str, column: FloatArray) -> Agreeing:
-        reason = ("",) * len(human)
-        judged = replace(human, predicted=column, reason=reason, group=together)
-        found = agreement(judged, seed=how.seed, resamples=how.resamples)
-        known = ~np.isnan(column)
-        one = _described(name, human.human[known], column[known], found.interval_of, pairs, known)
-        return replace(one, undefined=found.undefined.get(how.measure, ""))
+    metrics = {}
+    for name, column in columns.items():
+        judged = replace(human, predicted=column, reason=("",) * len(human), group=together)
+        result = agreement(judged, seed=how.seed, resamples=how.resamples)
+        metric = _described(name, human.human, column, result.interval_of, items)
+        metrics[name] = replace(metric, undefined=result.undefined.get(how.measure, ""))
 
     def gap(first: str, second: str, rows: IntArray) -> Interval:
-        held = None if clusters is None else clusters[rows]
-        both = columns[first][rows], columns[second][rows]
         return gap_interval(
             how.measure,
             human.human[rows],
-            *both,
+            columns[first][rows],
+            columns[second][rows],
             seed=how.seed,
             resamples=how.resamples,
-            clusters=held,
+            clusters=None if clusters is None else clusters[rows],
         )
 
     units = len(human) if clusters is None else len(np.unique(clusters))
-    return _level("segment", human.human, columns, agreeing, gap, how, clusters, units)
+    compared = _comparisons(human.human, columns, metrics, gap, how, clusters)
+    return _level("segment", len(human), metrics, compared, how.measure, units)
 
 
 def _systems(human: Predictions, scores: Mapping[str, Scores], how: How) -> Level:
-    if len(set(human.system)) < FEWEST_SYSTEMS:
-        why = "there is no system column"
-        if human.system:
-            why = f"{len(set(human.system))} systems are too few to correlate"
-        return Level(name="system", undefined=why)
+    n = len(set(human.system))
+    if n < FEWEST_SYSTEMS:
+        few = f"{n} systems are too few to correlate"
+        return Level(name="system", undefined=few if human.system else "there is no system column")
     table = system_table(human, scores, how.seed, how.resamples)
+    metrics = {}
+    for name, column in table.columns.items():
 
-    def agreeing(name: str, column: FloatArray) -> Agreeing:
-        known = ~np.isnan(column)
-
-        def interval(measure: str) -> Interval:
+        def interval(measure: str, name: str = name) -> Interval:
             return percentile_interval(table.drawn(name, measure))
 
-        one = _described(name, table.human[known], column[known], interval, None, known)
-        undefined = "" if known.sum() >= FEWEST_SYSTEMS else "it scored too few systems"
-        return replace(one, undefined=undefined)
+        few = "" if (~np.isnan(column)).sum() >= FEWEST_SYSTEMS else "it scored too few systems"
+        metric = _described(name, table.human, column, interval, None)
+        metrics[name] = replace(metric, undefined=few)
 
     def gap(first: str, second: str, _: IntArray) -> Interval:
         drawn = table.drawn(first, how.measure) - table.drawn(second, how.measure)
         return percentile_interval(drawn)
 
     units = len({*(human.group or human.item or human.id)})
-    return _level("system", table.human, table.columns, agreeing, gap, how, None, units)
+    compared = _comparisons(table.human, table.columns, metrics, gap, how, None)
+    return _level("system", n, metrics, compared, how.measure, units)
+
+
+def _described(
+    name: str,
+    human: FloatArray,
+    column: FloatArray,
+    interval_of: Callable[[str], Interval],
+    items: IntArray | None,
+) -> Agreeing:
+    """A metric's agreement with people; of pairs within items, if there are any."""
+    known = ~np.isnan(column)
+    human, column = human[known], column[known]
+    groups = None if items is None else items[known]
+    accuracy = threshold = best = math.nan
+    if groups is not None or len(human) <= MOST_ROWS:
+        accuracy = pairwise_accuracy(human, column, groups=groups)
+        threshold, best = tie_threshold(human, column, groups=groups)
+    correlations: dict[str, Any] = {}
+    for measure in CORRELATIONS:
+        correlations[measure] = MEASURES[measure].value(human, column)
+        correlations[f"{measure}_interval"] = interval_of(measure)
+    return Agreeing(
+        name=name,
+        n_scored=len(human),
+        **correlations,
+        accuracy=accuracy,
+        tie_threshold=threshold,
+        tie_accuracy=best,
+    )
 
 
 def _level(
     name: str,
-    human: FloatArray,
-    columns: Mapping[str, FloatArray],
-    agreeing: Callable[[str, FloatArray], Agreeing],
-    gap: Callable[[str, str, IntArray], Interval],
-    how: How,
-    clusters: IntArray | None,
+    n: int,
+    metrics: Mapping[str, Agreeing],
+    comparisons: tuple[Comparison, ...],
+    measure: str,
     units: int,
 ) -> Level:
-    found = {metric: agreeing(metric, column) for metric, column in columns.items()}
-    ranked = sorted(found, key=lambda metric: (-_known(_value(found[metric], how.measure)), metric))
-    comparisons = _corrected(
-        [_compared(human, columns, (a, b), gap, how, clusters) for a, b in combinations(ranked, 2)]
-    )
-    beaten = {one.second for one in comparisons if one.better}
-    defined = [metric for metric in ranked if not math.isnan(_value(found[metric], how.measure))]
+    """The metrics from the best on, and the cluster of those that no other beats."""
+    ranked = sorted(metrics.values(), key=lambda metric: _place(metric, measure))
+    beaten = {pair.second for pair in comparisons if pair.better}
+    defined = [metric for metric in ranked if not math.isnan(getattr(metric, measure))]
+    ends = UNDEFINED
+    if defined:
+        first = defined[0]
+        triple = (getattr(first, measure), *first.interval_of(measure))
+        value, low, high = np.arctanh(np.clip(triple, -PERFECT, PERFECT)).tolist()
+        low, high = np.tanh(of_best(value, (low, high), len(defined), units)).tolist()
+        ends = low, high
     return Level(
         name=name,
-        n=len(human),
-        metrics=tuple(found[metric] for metric in ranked),
+        n=n,
+        metrics=tuple(ranked),
         comparisons=comparisons,
-        best=tuple(metric for metric in defined if metric not in beaten),
-        best_interval=_best_interval([found[metric] for metric in defined], how.measure, units),
+        best=tuple(metric.name for metric in defined if metric.name not in beaten),
+        best_interval=ends,
         undefined="" if defined else "no metric has a correlation",
     )
 
 
-def _best_interval(ranked: list[Agreeing], measure: str, units: int) -> Interval:
-    """Of the first of several correlations, in Fisher's z."""
-    if not ranked:
-        return UNDEFINED
-    ends = (_value(ranked[0], measure), *ranked[0].interval_of(measure))
-    value, low, high = np.arctanh(np.clip(ends, -PERFECT, PERFECT)).tolist()
-    low, high = np.tanh(of_best(value, (low, high), len(ranked), units)).tolist()
-    return low, high
+def _place(metric: Agreeing, measure: str) -> tuple[float, str]:
+    value = float(getattr(metric, measure))
+    return (math.inf if math.isnan(value) else -value), metric.name
+
+
+def _comparisons(
+    human: FloatArray,
+    columns: Mapping[str, FloatArray],
+    metrics: Mapping[str, Agreeing],
+    gap: Callable[[str, str, IntArray], Interval],
+    how: How,
+    clusters: IntArray | None,
+) -> tuple[Comparison, ...]:
+    """Every pair of metrics, from the best on, with p-values corrected over the pairs."""
+    ranked = sorted(columns, key=lambda name: _place(metrics[name], how.measure))
+    pairs = [
+        _compared(human, columns, pair, gap, how, clusters) for pair in combinations(ranked, 2)
+    ]
+    by_williams = holm(np.array([pair.williams_p for pair in pairs]))
+    by_permutation = holm(np.array([pair.permutation_p for pair in pairs]))
+    return tuple(
+        replace(
+            pair,
+            williams_p_holm=float(w),
+            permutation_p_holm=float(p),
+            better=bool(p < LEVEL and pair.difference > 0),
+        )
+        for pair, w, p in zip(pairs, by_williams, by_permutation, strict=True)
+    )
 
 
 def _compared(
@@ -279,13 +321,13 @@ def _compared(
     clusters: IntArray | None,
 ) -> Comparison:
     """Two metrics on their common rows; whichever has the larger correlation there is first."""
-    rows = np.flatnonzero(~np.isnan(columns[names[0]]) & ~np.isnan(columns[names[1]]))
-    of, people = MEASURES[how.measure].value, human[rows]
-    values = {name: of(people, columns[name][rows]) for name in names}
+    rows = np.flatnonzero(~np.isnan(columns[names[0]] + columns[names[1]]))
+    correlation, people = MEASURES[how.measure].value, human[rows]
+    values = {name: correlation(people, columns[name][rows]) for name in names}
     if values[names[1]] > values[names[0]]:
-        names = names[::-1]
+        names = names[1], names[0]
     first, second = (columns[name][rows] for name in names)
-    tested = williams(values[names[0]], values[names[1]], of(first, second), len(rows))
+    tested = williams(values[names[0]], values[names[1]], correlation(first, second), len(rows))
     p = permutation_p(
         people,
         first,
@@ -307,46 +349,6 @@ def _compared(
     )
 
 
-def _corrected(found: list[Comparison]) -> tuple[Comparison, ...]:
-    by_williams = holm(np.array([one.williams_p for one in found]))
-    by_permutation = holm(np.array([one.permutation_p for one in found]))
-    return tuple(
-        replace(
-            one,
-            williams_p_holm=float(w),
-            permutation_p_holm=float(p),
-            better=bool(p < LEVEL and one.difference > 0),
-        )
-        for one, w, p in zip(found, by_williams, by_permutation, strict=True)
-    )
-
-
-def _described(
-    name: str,
-    human: FloatArray,
-    column: FloatArray,
-    interval_of: Callable[[str], Interval],
-    items: IntArray | None,
-    known: BoolArray,
-) -> Agreeing:
-    groups = None if items is None else items[known]
-    few = groups is not None or len(human) <= MOST_ROWS
-    threshold, best = tie_threshold(human, column, groups=groups) if few else (math.nan, math.nan)
-    return Agreeing(
-        name=name,
-        n_scored=len(human),
-        pearson=MEASURES["pearson"].value(human, column),
-        pearson_interval=interval_of("pearson"),
-        spearman=MEASURES["spearman"].value(human, column),
-        spearman_interval=interval_of("spearman"),
-        kendall=MEASURES["kendall"].value(human, column),
-        kendall_interval=interval_of("kendall"),
-        accuracy=pairwise_accuracy(human, column, groups=groups) if few else math.nan,
-        tie_threshold=threshold,
-        tie_accuracy=best,
-    )
-
-
 def together_of(human: Predictions) -> tuple[str, ...]:
     """[n] what is resampled together: groups, else items that several outputs answer, else ()."""
     if human.group or _items(human) is None or len(set(human.item)) < 2:
@@ -355,23 +357,14 @@ def together_of(human: Predictions) -> tuple[str, ...]:
 
 
 def _items(human: Predictions) -> IntArray | None:
-    """Item codes where items were answered more than once: then only such pairs are counted."""
-    if not several(human.item):
-        return None
-    return numbered(human.item, len(human))
-
-
-def _value(one: Agreeing, measure: str) -> float:
-    return float(getattr(one, measure))
-
-
-def _known(value: float) -> float:
-    return -math.inf if math.isnan(value) else value
+    """Item codes if items were answered more than once: then only such pairs are counted."""
+    return numbered(human.item, len(human)) if several(human.item) else None
 
 
 def _canonical(human: Predictions, scores: Mapping[str, Scores]) -> IntArray:
     """[n] rows in an order of their own; rows that tie are interchangeable."""
     names = [codes(column) for column in (human.item, human.system, human.group) if column]
-    columns = [one.segments for _, one in sorted(scores.items())]
-    statistics = [s for _, one in sorted(scores.items()) if (s := one.statistics) is not None]
-    return np.lexsort((*(c for s in statistics for c in s.T), *columns, *names, human.human))
+    metrics = [metric for _, metric in sorted(scores.items())]
+    statistics = [column for m in metrics if m.statistics is not None for column in m.statistics.T]
+    columns = [metric.segments for metric in metrics]
+    return np.lexsort((*statistics, *columns, *names, human.human))

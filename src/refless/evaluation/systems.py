@@ -1,19 +1,19 @@
 """Scores of whole systems, and intervals of correlations, for the comparison of metrics."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from refless.data.records import Predictions
-from refless.evaluation.differences import drawn_together
+from refless.evaluation.differences import difference, drawn_together
 from refless.evaluation.held_out import RESAMPLED_ROWS
 from refless.evaluation.validation import codes
 from refless.loops.threads import calm
 from refless.metrics.references.protocol import Scores, averaged
 from refless.registry.arrays import FloatArray, IntArray
-from refless.stats.intervals import LEVEL, UNDEFINED, Interval, quantile
+from refless.stats.intervals import UNDEFINED, Interval
 from refless.stats.measures import MEASURES
 from refless.stats.resampling import weights_of
 
@@ -34,16 +34,14 @@ class SystemTable:
     columns_drawn: dict[str, FloatArray]
 
     def drawn(self, metric: str, measure: str) -> FloatArray:
-        """[b] the correlation over systems in each resample."""
+        """[b] the correlation over systems in each resample; NaN if a system is missing."""
         known = ~np.isnan(self.columns[metric])
-        of = MEASURES[measure].value
-        pairs = zip(self.human_drawn[:, known], self.columns_drawn[metric][:, known], strict=True)
-        return np.array(
-            [
-                of(human, column) if not np.isnan(human + column).any() else math.nan
-                for human, column in pairs
-            ]
-        )
+        human, columns = self.human_drawn[:, known], self.columns_drawn[metric][:, known]
+        complete = ~np.isnan(human + columns).any(axis=1)
+        values = np.full(len(human), math.nan)
+        for i in np.flatnonzero(complete):
+            values[i] = MEASURES[measure].value(human[i], columns[i])
+        return values
 
 
 def system_table(
@@ -53,49 +51,42 @@ def system_table(
 
     Segments of one group (else of one item) are drawn together, in all systems alike.
     """
-    number = codes(human.system)
-    inside = np.stack([number == k for k in range(int(number.max()) + 1)]).astype(np.float64)
+    system = codes(human.system)
     together = human.group or human.item
     clusters = codes(together) if together else None
-    rng = np.random.default_rng(seed)
-    drawn = list(
-        weights_of(len(human), resamples=resamples, rng=rng, clusters=clusters)
-        if clusters is None or clusters.max() > 0
-        else ()
-    )
-    people = averaged(human.human)
-    whole = np.ones((1, len(human)))
+    weights = [np.ones((1, len(human)))]
+    if clusters is None or clusters.max() > 0:
+        rng = np.random.default_rng(seed)
+        weights += weights_of(len(human), resamples=resamples, rng=rng, clusters=clusters)
+    people = _of_systems(averaged(human.human), system, weights)
+    columns = {name: _of_systems(metric, system, weights) for name, metric in scores.items()}
     return SystemTable(
-        human=_of_systems(people, inside, whole)[0],
-        columns={name: _of_systems(one, inside, whole)[0] for name, one in scores.items()},
-        human_drawn=_all_drawn(people, inside, drawn),
-        columns_drawn={name: _all_drawn(one, inside, drawn) for name, one in scores.items()},
+        human=people[0],
+        columns={name: column[0] for name, column in columns.items()},
+        human_drawn=people[1:],
+        columns_drawn={name: column[1:] for name, column in columns.items()},
     )
 
 
-def _all_drawn(scores: Scores, inside: FloatArray, drawn: list[FloatArray]) -> FloatArray:
-    if not drawn:
-        return np.zeros((0, len(inside)))
-    return np.concatenate([_of_systems(scores, inside, weights) for weights in drawn])
-
-
-def _of_systems(scores: Scores, inside: FloatArray, weights: FloatArray) -> FloatArray:
+def _of_systems(scores: Scores, system: IntArray, weights: Sequence[FloatArray]) -> FloatArray:
     """[b, s] scores of systems whose segments stand `weights` times; NaN without a segment."""
+    return np.concatenate([_weighted(scores, system, block) for block in weights])
+
+
+def _weighted(scores: Scores, system: IntArray, weights: FloatArray) -> FloatArray:
     if scores.statistics is None or scores.combine is None:
         scores = averaged(scores.segments)
     statistics, combine = scores.statistics, scores.combine
     if statistics is None or combine is None:
-        return np.full((len(weights), len(inside)), np.nan)
-    known = ~np.isnan(scores.segments)
-    statistics = np.where(known[:, None], statistics, 0.0)
+        return np.full((len(weights), int(system.max()) + 1), np.nan)
     columns = []
-    for system in inside:
-        rows = np.flatnonzero((system > 0) & known)
+    for number in range(int(system.max()) + 1):
+        rows = np.flatnonzero((system == number) & ~np.isnan(scores.segments))
         with calm():
             sums = weights[:, rows] @ statistics[rows]
         with np.errstate(invalid="ignore", divide="ignore"):
-            found = np.asarray(combine(sums))
-        columns.append(np.where(weights[:, rows].sum(axis=1) > 0, found, np.nan))
+            values = np.asarray(combine(sums))
+        columns.append(np.where(weights[:, rows].sum(axis=1) > 0, values, np.nan))
     return np.stack(columns, axis=1)
 
 
@@ -113,16 +104,12 @@ def gap_interval(
 
     From a bootstrap over rows or whole clusters; from influences beyond 20,000 rows.
     """
-    one = MEASURES[measure]
-    if math.isnan(one.value(human, first)) or math.isnan(one.value(human, second)):
-        return UNDEFINED
-    codes_ = None if clusters is None else np.unique(clusters, return_inverse=True)[1]
-    if codes_ is not None and codes_.max() == 0:
-        return UNDEFINED
+    value = MEASURES[measure].value
     if len(human) > RESAMPLED_ROWS:
-        each = one.influence(human, first) - one.influence(human, second)
-        units = each if codes_ is None else np.bincount(codes_, weights=each)
-        half = quantile(LEVEL) * math.sqrt(float(np.square(units).sum()))
-        gap = one.value(human, first) - one.value(human, second)
-        return gap - half, gap + half
-    return drawn_together(measure, human, first, second, clusters, seed, resamples)
+        return difference(measure, human, first, second, clusters=clusters).interval
+    if math.isnan(value(human, first) + value(human, second)):
+        return UNDEFINED
+    numbers = None if clusters is None else np.unique(clusters, return_inverse=True)[1]
+    if numbers is not None and numbers.max() == 0:
+        return UNDEFINED
+    return drawn_together(measure, human, first, second, numbers, seed, resamples)

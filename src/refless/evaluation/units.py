@@ -6,8 +6,10 @@ the same way for all metrics, and the coefficients are averaged.
 """
 
 import math
+from collections import defaultdict
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import TypeVar
 
 import numpy as np
@@ -68,22 +70,22 @@ def in_units(
     """
     if unit < 1 or assignments < 1:
         raise UsageError("units and assignments must be 1 or more")
-    found: dict[Key, list[tuple[float, float]]] = {key: [] for key in scores}
+    values: dict[Key, list[tuple[float, float]]] = {key: [] for key in scores}
     rng = np.random.default_rng(seed)
     n_units = sum(len(column) // unit for column in differences)
     for _ in range(assignments if n_units > 1 else 0):
         drawn = [_drawn(len(column), unit, rng) for column in differences]
         sign = rng.choice([-1.0, 1.0], size=n_units)  # which system comes first
-        parts = zip(differences, drawn, strict=True)
-        human = _even(sign * np.concatenate([column[rows].mean(axis=1) for column, rows in parts]))
+        means = [column[rows].mean(axis=1) for column, rows in zip(differences, drawn, strict=True)]
+        human = _even(sign * np.concatenate(means))
         for key, pairs in scores.items():
             gaps = [
                 _corpus(first, rows) - _corpus(second, rows)
                 for (first, second), rows in zip(pairs, drawn, strict=True)
             ]
             metric = _even(sign * np.concatenate(gaps))
-            found[key].append((spearman(metric, human), kendall(metric, human)))
-    return {key: _summed_up(values, n_units, unit) for key, values in found.items()}
+            values[key].append((spearman(metric, human), kendall(metric, human)))
+    return {key: _in_units(column, n_units, unit) for key, column in values.items()}
 
 
 def units_of(
@@ -107,44 +109,40 @@ def units_of(
     """
     if not human.system or not human.item:
         raise UsageError("units of M need a system and an item (or source) column")
-    known = np.ones(len(human), dtype=np.bool_)
-    for one in scores.values():
-        known &= ~np.isnan(one.segments)
+    columns = {
+        name: averaged(metric.segments) if metric.statistics is None else metric
+        for name, metric in scores.items()
+    }
+    known = ~np.isnan(sum(metric.segments for metric in scores.values()))
     pairs, dropped = _pairs(human, known)
     sides = {
-        name: [(_part(one, a), _part(one, b)) for a, b in pairs] for name, one in scores.items()
+        name: [(metric.take(a), metric.take(b)) for a, b in pairs]
+        for name, metric in columns.items()
     }
     differences = [human.human[a] - human.human[b] for a, b in pairs]
-    found = in_units(differences, sides, unit=unit, assignments=assignments, seed=seed)
-    return {name: replace(row, n_dropped=dropped) for name, row in found.items()}
+    results = in_units(differences, sides, unit=unit, assignments=assignments, seed=seed)
+    return {name: replace(result, n_dropped=dropped) for name, result in results.items()}
 
 
-def _part(scores: Scores, rows: IntArray) -> Scores:
-    """The scores of some segments; where they have no statistics, units take the mean."""
-    if scores.statistics is None:
-        return averaged(scores.segments[rows])
-    statistics = scores.statistics[rows]
-    return replace(scores, segments=scores.segments[rows], statistics=statistics)
-
-
-def _pairs(judged: Predictions, known: BoolArray) -> tuple[list[tuple[IntArray, IntArray]], int]:
+def _pairs(human: Predictions, known: BoolArray) -> tuple[list[tuple[IntArray, IntArray]], int]:
     """For each pair of systems the rows of both, item by item, and how many lacked a score."""
-    rows: dict[str, dict[str, int]] = {}
-    for i, (system, item) in enumerate(zip(judged.system, judged.item, strict=True)):
-        of_items = rows.setdefault(system, {})
-        of_items[item] = -1 if item in of_items else i  # two answers to one item pair with nothing
-    found, dropped = [], 0
-    names = sorted(rows)
-    for place, a in enumerate(names):
-        for b in names[place + 1 :]:
-            both = [(rows[a][item], rows[b][item]) for item in sorted({*rows[a]} & {*rows[b]})]
-            both = [pair for pair in both if min(pair) >= 0]
-            good = [pair for pair in both if known[pair[0]] and known[pair[1]]]
-            dropped += len(both) - len(good)
-            if good:
-                first, second = np.array(good, dtype=np.int64).T
-                found.append((first, second))
-    return found, dropped
+    answers: dict[str, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
+    for i, (system, item) in enumerate(zip(human.system, human.item, strict=True)):
+        answers[system][item].append(i)
+    once = {  # two answers to one item pair with nothing
+        system: {item: rows[0] for item, rows in items.items() if len(rows) == 1}
+        for system, items in answers.items()
+    }
+    pairs, dropped = [], 0
+    for a, b in combinations(sorted(once), 2):
+        items = sorted({*once[a]} & {*once[b]})
+        rows = np.array([[once[a][item], once[b][item]] for item in items], dtype=np.int64)
+        scored = known[rows].all(axis=1) if items else np.zeros(0, dtype=np.bool_)
+        dropped += int((~scored).sum())
+        if scored.any():
+            first, second = rows[scored].T
+            pairs.append((first, second))
+    return pairs, dropped
 
 
 def _drawn(n: int, size: int, rng: np.random.Generator) -> IntArray:
@@ -164,20 +162,17 @@ def _corpus(scores: Scores, rows: IntArray) -> FloatArray:
     return scores.combine(scores.statistics[rows].sum(axis=1))
 
 
-def _summed_up(values: Sequence[tuple[float, float]], n_units: int, unit: int) -> InUnits:
+def _in_units(values: Sequence[tuple[float, float]], n_units: int, unit: int) -> InUnits:
+    """Means over assignments, with the intervals of so many units."""
     rho, tau = np.array(values).mean(axis=0).tolist() if values else (math.nan, math.nan)
+    ends = UNDEFINED
+    if n_units >= 5 and not math.isnan(tau):  # Fieller, Hartley and Pearson (1957)
+        ends = around(tau, math.sqrt(0.437 / (n_units - 4)))
     return InUnits(
         spearman=rho,
         spearman_interval=fisher_interval(rho, n_units, ranked=True),
         kendall=tau,
-        kendall_interval=_kendall_interval(tau, n_units),
+        kendall_interval=ends,
         n_units=n_units,
         unit=unit,
     )
-
-
-def _kendall_interval(tau: float, n: int) -> Interval:
-    """Fisher's z with the standard error of Fieller, Hartley and Pearson (1957)."""
-    if math.isnan(tau) or n < 5:
-        return UNDEFINED
-    return around(tau, math.sqrt(0.437 / (n - 4)))

@@ -1,7 +1,7 @@
 """meta: which metrics agree with people, and which do so better than others."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -32,7 +32,7 @@ from refless.data.records import Predictions, RatedPool
 from refless.data.tables import ScoredRead, read_scored
 from refless.evaluation import meta as study
 from refless.evaluation.annotators import annotators
-from refless.evaluation.meta import together_of
+from refless.evaluation.meta import How, together_of
 from refless.evaluation.rater_agreement import rater_agreement
 from refless.evaluation.units import ASSIGNMENTS, units_of
 from refless.evaluation.validation import group_labels
@@ -44,17 +44,6 @@ from refless.registry.version import __version__
 from refless.stats.permutation import PERMUTATIONS
 
 Measure = Literal["spearman", "pearson"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class How:
-    """What metrics are compared by: correlation, what is drawn together, items a unit."""
-
-    measure: Measure
-    group: str
-    unit: int
-    seed: int
-    resamples: int
 
 
 @command
@@ -105,18 +94,18 @@ def meta(
     for name in lower:
         if name not in read.scores:
             raise UsageError(f"--lower-is-better {name}: it is no --score-column")
-    how = How(measure=measure, group=group, unit=unit, seed=seed, resamples=resamples)
     with progress("testing metrics") as show:
         scores = _scores(read, chosen, {*lower})
         if show is not None:
             show(0.1)
         if are_choices(read.pool):
-            segments = {name: one.segments for name, one in scores.items()}
+            segments = {name: metric.segments for name, metric in scores.items()}
             return tested(read.pool, segments, group, seed, resamples)
-        found = _result(read, scores, {name: one.signature() for name, one in chosen.items()}, how)
-    together = together_of(_human(read, group))
-    note_few(len(set(together)), "item" if group == "id" else group)
-    return found
+        human, how = _human(read, group), How(measure=measure, seed=seed, resamples=resamples)
+        result = _result(read.pool, human, scores, how, unit, group)
+    note_few(len(set(together_of(human))), "item" if group == "id" else group)
+    signatures = {name: metric.signature() for name, metric in chosen.items()}
+    return replace(result, metrics=signatures)
 
 
 def _scores(read: ScoredRead, chosen: Mapping[str, Metric], lower: set[str]) -> dict[str, Scores]:
@@ -128,30 +117,33 @@ def _scores(read: ScoredRead, chosen: Mapping[str, Metric], lower: set[str]) -> 
     scores = {
         name: averaged(-values if name in lower else values) for name, values in read.scores.items()
     }
-    for name, one in scores.items():
-        known = int((one.segments == one.segments).sum())
+    for name, metric in scores.items():
+        known = int((~np.isnan(metric.segments)).sum())
         if known < len(read.pool):
             note(f"{name}: {len(read.pool) - known} of {len(read.pool)} texts have no score")
     return scores | {name: metric.score(read.outputs) for name, metric in chosen.items()}
 
 
 def _result(
-    read: ScoredRead, scores: Mapping[str, Scores], metrics: Mapping[str, Signature], how: How
+    pool: RatedPool,
+    human: Predictions,
+    scores: Mapping[str, Scores],
+    how: How,
+    unit: int,
+    group: str,
 ) -> MetaResult:
-    human = _human(read, how.group)
     paired = bool(human.system and human.item and len(set(human.system)) > 1)
-    people = annotators(read.pool)
-    settings = study.How(measure=how.measure, seed=how.seed, resamples=how.resamples)
+    people = annotators(pool)
     return MetaResult(
-        pool=read.pool,
+        pool=pool,
         scores=scores,
-        meta=study.meta(human, scores, settings),
-        units=units_of(human, scores, unit=how.unit, seed=how.seed) if paired else {},
+        meta=study.meta(human, scores, how),
+        units=units_of(human, scores, unit=unit, seed=how.seed) if paired else {},
         annotators=people,
-        left_out=None if people is None else annotators(read.pool, leave_out=True),
-        raters=None if people is None else rater_agreement(read.pool, seed=how.seed),
-        metrics=metrics,
-        signature=_signature(read.pool, scores, how),
+        left_out=None if people is None else annotators(pool, leave_out=True),
+        raters=None if people is None else rater_agreement(pool, seed=how.seed),
+        metrics={},
+        signature=_signature(pool, scores, how, unit, group),
     )
 
 
@@ -171,15 +163,17 @@ def _human(read: ScoredRead, group: str) -> Predictions:
     )
 
 
-def _signature(pool: RatedPool, scores: Mapping[str, Scores], how: How) -> Signature:
+def _signature(
+    pool: RatedPool, scores: Mapping[str, Scores], how: How, unit: int, group: str
+) -> Signature:
     columns: list[Sequence[object]] = [pool.texts, pool.human.tolist()]
-    columns += [one.segments.tolist() for _, one in sorted(scores.items())]
+    columns += [metric.segments.tolist() for _, metric in sorted(scores.items())]
     return Signature("meta").plus(
         measure=how.measure,
         metrics=tuple(sorted(scores)),
         scores=digest_of(columns),
-        group=how.group,
-        unit=how.unit,
+        group=group,
+        unit=unit,
         assignments=ASSIGNMENTS,
         permutations=PERMUTATIONS,
         holm="pairs",

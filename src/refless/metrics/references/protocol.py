@@ -1,13 +1,15 @@
 """What every metric offers, what it returns, and the checks of outputs that all share."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Protocol
 
 import numpy as np
 
 from refless.data.records import Outputs
-from refless.registry.arrays import FloatArray
+from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.errors import InputError
 from refless.registry.signature import Signature
 
@@ -30,6 +32,11 @@ class Scores:
     corpus: float
     statistics: FloatArray | None = None
     combine: Combine | None = None
+
+    def take(self, rows: IntArray) -> Scores:
+        """The scores of some outputs."""
+        statistics = None if self.statistics is None else self.statistics[rows]
+        return replace(self, segments=self.segments[rows], statistics=statistics)
 
 
 class Metric(Protocol):
