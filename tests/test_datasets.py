@@ -14,7 +14,6 @@ import pytest
 
 import refless
 from command_line import run
-from refless.extensions.connect import datasets
 from refless.extensions.connect.datasets import DATASETS, RAW, Dataset, Source, convert, dataset_of
 from refless.extensions.connect.datasets.fetching import fetched
 
@@ -39,9 +38,8 @@ ROWS = """id	task	system	source	text	annotator	rating
 @pytest.fixture
 def talk(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Dataset:
     """A data set of our own in the registry, an empty cache, and a folder to work in."""
-    made = replace(DATASETS["grade"], name="talk")
+    made = replace(DATASETS["grade"], name="talk", sources=(SOURCE,))
     monkeypatch.setitem(DATASETS, "talk", made)
-    monkeypatch.setattr(datasets, "_sources", lambda: [("talk", SOURCE)])
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     (tmp_path / "work").mkdir()
     monkeypatch.chdir(tmp_path / "work")

@@ -13,7 +13,7 @@ from typer.core import TyperCommand
 
 from refless.cli.output import Format, show
 from refless.commands import function_of
-from refless.commands.dimensions.run import whole_or_by_dimension
+from refless.commands.dimensions import whole_or_by_dimension
 from refless.commands.parameters import RESULT, Many, Parameter, parameters_of
 from refless.registry.errors import UsageError
 from refless.report.result import Result

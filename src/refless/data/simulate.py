@@ -6,8 +6,11 @@ uniform numbers are drawn, so that a seed gives the same pool on every machine a
 """
 
 import string
+import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import files
 from typing import TypeVar
 
 import numpy as np
@@ -43,9 +46,9 @@ class _Topic:
     """A kind of request and the ways to answer it; `{slots}` are filled with words."""
 
     request: str
-    useful: tuple[str, ...]
-    blunt: tuple[str, ...]
-    words: dict[str, tuple[str, ...]]
+    useful: Sequence[str]
+    blunt: Sequence[str]
+    words: dict[str, Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,121 +60,15 @@ class _Request:
     source: str
 
 
-def _words(text: str) -> tuple[str, ...]:
-    return tuple(word.strip() for word in text.split("/"))
-
-
-_HOURS = _words("six / half past six / seven / half past seven / eight / half past eight / nine")
-_PEOPLE = _words("two / three / four / five / six / seven / eight / nine / ten / twelve")
-_AREAS = _words(
-    "by the river / near the station / in the old town / on the main square / at the harbour /"
-    "next to the theatre / behind the market / in the north / in the city centre / on the hill /"
-    "beside the park / near the museum / close to the bridge / in the south"
-)
-_NAMES = tuple(
-    f"the {first} {last}"
-    for first in _words("Copper / Golden / Quiet / Little / Silver / Crooked / Blue / Old Stone")
-    for last in _words("Kettle / Lantern / Otter / Garden / Anchor / Windmill / Pear / Swan")
-)
-
-TOPICS = (
-    _Topic(
-        request="Where can {people} of us eat {food} food {area} at {hour}?",
-        useful=(
-            "{name} serves {taste} {food} food {area}.",
-            "You could try {name} for {food} dishes {area}.",
-            "{name} has a table for {people} at {hour}.",
-            "I can book {name} for {people} at {hour}.",
-            "For {food} food {area}, {name} is a good choice.",
-            "{name} cooks {taste} {food} meals and opens before {hour}.",
-        ),
-        blunt=(
-            "Not sure, maybe {name} has {food} food.",
-            "There is food {area}, look around.",
-            "{name} exists. It is a place.",
-            "Just go somewhere at {hour}, whatever.",
-        ),
-        words={
-            "people": _PEOPLE,
-            "food": _words(
-                "Thai / Italian / Indian / French / Greek / Turkish / Korean / Mexican / Spanish /"
-                "Polish / Persian / Japanese / vegan / Lebanese / Swiss / Ethiopian"
-            ),
-            "area": _AREAS,
-            "hour": _HOURS,
-            "name": _NAMES,
-            "taste": _words("fresh / tasty / simple / excellent / cheap / hearty / mild / spicy"),
-        },
-    ),
-    _Topic(
-        request="I need a {room} room {area} for {nights}, with {extra}.",
-        useful=(
-            "{name} offers a {room} room with {extra}.",
-            "A {room} room {area} is free for {nights}.",
-            "{name} is a {style} hotel {area} with {extra}.",
-            "I have reserved a {room} room for {nights} at {name}.",
-            "You can stay {nights} at {name}, {extra} included.",
-            "{name} has {style} rooms {area}.",
-        ),
-        blunt=(
-            "Rooms are rooms, try {name} or so.",
-            "I guess there is a hotel {area}.",
-            "No idea about {extra}, ask someone.",
-            "Maybe {nights}, maybe not, who knows.",
-        ),
-        words={
-            "room": _words("single / double / quiet / large / family / corner / bright / small"),
-            "area": _AREAS,
-            "nights": _words(
-                "one night / two nights / three nights / four nights / five nights / a week /"
-                "the weekend / ten nights / a fortnight"
-            ),
-            "extra": _words(
-                "breakfast / free parking / a balcony / a view of the sea / a large bath /"
-                "a kitchen / internet access / a garden / late checkout / room for a dog / a desk"
-            ),
-            "name": _NAMES,
-            "style": _words("charming / modern / friendly / clean / historic / calm / handsome"),
-        },
-    ),
-    _Topic(
-        request="Headline wanted: {event} {what}, {town}, {day}.",
-        useful=(
-            "{event} {what} in {town}",
-            "{event} {what} near {town} on {day}",
-            "{town}: {event} {what} after {cause}",
-            "{cause} blamed as {event} {what} in {town}",
-            "{town} waits for answers after {event} {what}",
-        ),
-        blunt=(
-            "Something happened in {town} on {day}",
-            "You will not believe {town} now",
-            "News, news and more news about {town}",
-            "{day} was a day in {town}",
-        ),
-        words={
-            "event": _words(
-                "storm / strike / flood / council / court / school / factory / bakery / choir /"
-                "ferry / library / airport / mayor / museum / railway / hospital"
-            ),
-            "what": _words(
-                "halts traffic / wins award / closes early / opens doors / asks for help /"
-                "faces delay / draws crowds / loses appeal / plans new bridge / cuts prices /"
-                "surprises visitors / saves old mill"
-            ),
-            "town": _words(
-                "Elmsworth / Port Carrow / Hadley Cross / Winmouth / Great Torby / Lindale /"
-                "Ashby Green / Northmere / Saltbridge / Kirkholm / Ferrybank / Oldcastle"
-            ),
-            "day": _words(
-                "Monday / Tuesday / Wednesday / Thursday / Friday / Saturday / Sunday /"
-                "New Year / Easter / market day / election day"
-            ),
-            "cause": _words("heavy rain / long debate / power cut / record heat / quiet winter"),
-        },
-    ),
-)
-ODD = _words("hexagon / invoice / seventeen / purple / subtract / gearbox / null / undefined")
+@lru_cache
+def _grammar() -> tuple[tuple[_Topic, ...], tuple[str, ...]]:
+    """The topics, and words that are out of place anywhere, from `simulated.toml`."""
+    text = files("refless.data").joinpath("simulated.toml").read_text(encoding="utf-8")
+    grammar = tomllib.loads(text)
+    first, last = grammar["names"]["first"], grammar["names"]["last"]
+    shared = grammar["words"] | {"name": [f"the {a} {b}" for a in first for b in last]}
+    topics = (_Topic(**topic | {"words": shared | topic["words"]}) for topic in grammar["topics"])
+    return tuple(topics), tuple(grammar["odd"])
 
 
 def simulate(
@@ -246,8 +143,9 @@ def _requests(count: int, rng: np.random.Generator) -> list[_Request]:
     """Requests on each topic in turn, all different until words run out (over 30,000)."""
     seen: set[str] = set()
     drawn: list[_Request] = []
+    topics, _ = _grammar()
     for number in range(count):
-        topic = TOPICS[number % len(TOPICS)]
+        topic = topics[number % len(topics)]
         for _ in range(50):
             words = {slot: _pick(topic.words[slot], rng) for slot in _slots(topic.request)}
             request = _Request(topic=topic, words=words, source=topic.request.format(**words))
@@ -310,7 +208,7 @@ def _garble(words: list[str], rng: np.random.Generator) -> str:
 
 def _misplace(words: list[str], rng: np.random.Generator) -> str:
     at = int(rng.random() * len(words))
-    return " ".join([*words[:at], _pick(ODD, rng), *words[at + 1 :]])
+    return " ".join([*words[:at], _pick(_grammar()[1], rng), *words[at + 1 :]])
 
 
 def _shuffle(words: list[str], rng: np.random.Generator) -> str:

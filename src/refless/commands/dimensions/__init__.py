@@ -1,1 +1,0 @@
-"""Results of `dimensions`: what it computes, its result, and how it is shown."""
