@@ -1,6 +1,5 @@
 """The HTTP API: what `score` says, to the last digit, for whoever has the token."""
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,14 +10,12 @@ from jsonschema import Draft202012Validator
 from command_line import headlines, jsonl, output_rows, rated_rows, run
 from refless.commands.fit.run import fit
 from refless.commands.score.run import score
-from refless.extensions.serve.api import MOST_TEXTS, PIECE
+from refless.extensions.serve.api import MOST_TEXTS
 from refless.extensions.serve.app import application, serving_app
 from refless.extensions.serve.serve import serve
-from serving import HOSTILE
 
 TOKEN = "secret-token"
 AUTH = {"authorization": f"Bearer {TOKEN}"}
-LINES = {**AUTH, "content-type": "application/x-ndjson"}
 
 
 @pytest.fixture(scope="module")
@@ -76,63 +73,17 @@ def test_texts_alone_are_enough(web: Any, body: Any) -> None:
     assert [one["id"] for one in found] == ["1", "2", "3"]
 
 
-def test_stream_is_answered_line_by_line(web: Any, rated: Path) -> None:
-    """In order, blank lines left out, across pieces; each piece is what `score` says of it."""
-    rows = [{"id": f"n{i}", "text": text} for i, text in enumerate(headlines(PIECE + 7))]
-    body = "\n".join(map(json.dumps, rows)) + "\n\n"
-    answer = web.post("/estimate", content=body, headers=LINES)
-    found = [json.loads(line) for line in answer.text.splitlines()]
-    expected = rows_of_score(rated, rows[:PIECE]) + rows_of_score(rated, rows[PIECE:])
-    assert found == expected
+def test_each_row_has_an_answer_also_if_ids_come_twice(web: Any) -> None:
+    rows = [{"id": "1", "text": text} for text in ("a b c", "a b c", "d e f")]
+    answer = web.post("/estimate", json=rows, headers=AUTH).json()
+    assert [row["id"] for row in answer["estimates"]] == ["1", "1", "1"]
 
 
-@pytest.mark.parametrize("texts", [("a b c", "a b c"), ("a b c", "d e f")])
-def test_each_line_has_an_answer_also_where_ids_come_twice(web: Any, texts: Any) -> None:
-    body = "".join(json.dumps({"id": "1", "text": text}) + "\n" for text in texts)
-    found = web.post("/estimate", content=body, headers=LINES).text.splitlines()
-    assert [json.loads(line)["id"] for line in found] == ["1", "1"]
-
-
-def test_bad_lines_of_a_stream_are_answered_by_errors_in_their_place(web: Any) -> None:
-    """All others have the estimates that they have without these."""
-    texts = headlines(20)
-    good = [json.dumps({"id": str(i), "text": text}) for i, text in enumerate(texts)]
-    bad = {3: '{"text": ', 7: "7", 8: '{"no": "text"}', 17: '{"text": {"a": 1}}'}
-    lines = [*good]
-    for at, line in bad.items():
-        lines.insert(at, line)
-
-    def answers(body: list[str]) -> list[dict[str, Any]]:
-        text = web.post("/estimate", content="\n".join(body), headers=LINES).text
-        return [json.loads(line) for line in text.splitlines()]
-
-    found = answers(lines)
-    assert [one["line"] for one in found if "error" in one] == [at + 1 for at in bad]
-    assert found[3]["error"] == "this is not JSON in UTF-8"
-    assert [one for one in found if "error" not in one] == answers(good)
-
-
-def test_line_without_an_end_ends_the_stream(web: Any) -> None:
-    """After what came before it is answered."""
-    body = b'{"text": "a b c d e"}\n' + b" " * (2 << 20)
-    first, last = web.post("/estimate", content=body, headers=LINES).text.splitlines()
-    assert json.loads(first)["id"] == "1"
-    assert json.loads(last) == {"error": "a line may hold 1048576 bytes", "line": 2}
-
-
-def test_stream_has_any_length(web: Any) -> None:
-    """More than a body may hold otherwise, in blank lines; the text after them is estimated."""
-    blank = (b" " * ((1 << 20) - 1) + b"\n" for _ in range(33))
-    body = (part for part in (*blank, b'{"text": "a b c d e"}\n'))
-    (found,) = web.post("/estimate", content=body, headers=LINES).text.splitlines()
-    assert json.loads(found)["id"] == "34"  # its line
-
-
-@pytest.mark.parametrize("path", ["/estimate", "/compare", "/metrics"])
+@pytest.mark.parametrize("path", ["/estimate", "/compare"])
 @pytest.mark.parametrize("sent", [None, "", "Bearer", "Bearer wrong", f"bearer {TOKEN}", TOKEN])
 def test_nobody_gets_in_without_the_token(web: Any, path: str, sent: str | None) -> None:
     headers = {} if sent is None else {"authorization": sent}
-    method = "GET" if path == "/metrics" else "POST"
+    method = "POST"
     answer = web.request(method, path, headers={**headers, "accept": "text/html"})
     assert (answer.status_code, [*answer.json()]) == (401, ["error"])
 
@@ -200,29 +151,11 @@ def test_compare_says_what_rows_lack(web: Any) -> None:
         assert said in answer.json()["error"]
 
 
-def test_metrics_count(web: Any) -> None:
-    """Texts and requests, in Prometheus' format; no text is among them."""
-    before = web.get("/metrics", headers=AUTH).text
-    web.post("/estimate", json=[HOSTILE, "b", "c"], headers=AUTH)
-    after = web.get("/metrics", headers=AUTH).text
-
-    def count(text: str) -> float:
-        return float(text.split("\nrefless_texts_total ")[1].split("\n", maxsplit=1)[0])
-
-    assert count(after) - count(before) == 3
-    for line in after.strip().split("\n"):
-        name, _, value = line.rpartition(" ")
-        assert line.startswith("# TYPE refless_") or (
-            name.startswith("refless_") and float(value) >= 0
-        )
-    assert "script" not in after
-
-
 def test_health_and_description_are_open(web: Any) -> None:
     assert web.get("/healthz").json()["status"] == "ok"
     said = web.get("/openapi.json").json()
     assert said["openapi"] == "3.1.0"
-    assert {*said["paths"]} == {"/estimate", "/compare", "/healthz", "/metrics"}
+    assert {*said["paths"]} == {"/estimate", "/compare", "/healthz"}
 
 
 def test_answers_fit_their_description(web: Any) -> None:
@@ -247,10 +180,10 @@ def test_too_many_requests(rated: Path) -> None:
 
     api = Api(TOKEN, lambda: None, pace=Pace(3, 0.0))
     with TestClient(application(api.routes())) as web:
-        tried = [web.get("/metrics", headers={"authorization": "x"}).status_code for _ in range(5)]
-        mine = [web.get("/metrics", headers=AUTH).status_code for _ in range(5)]
+        tried = [web.post("/compare", headers={"authorization": "x"}).status_code for _ in range(5)]
+        mine = [web.post("/compare", headers=AUTH).status_code for _ in range(5)]
     assert tried == [401, 401, 401, 429, 429]
-    assert mine == [200, 200, 200, 429, 429]
+    assert mine == [400, 400, 400, 429, 429]
 
 
 def test_no_estimator_yet() -> None:

@@ -3,7 +3,6 @@
 import hashlib
 import hmac
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from itsdangerous import BadData, URLSafeSerializer
@@ -117,26 +116,23 @@ class TooLarge(Exception):  # noqa: N818 - what it says
 
 
 class Guarded:
-    """Headers of every answer, and a limit to what a request's body may hold.
+    """Headers of every answer, and a limit to what a request's body may hold."""
 
-    `endless` tells the requests whose bodies have no such limit: whoever reads these keeps a part.
-    """
-
-    def __init__(self, app: ASGIApp, limit: int, endless: Callable[[Scope], bool]) -> None:
-        self.app, self.limit, self.endless = app, limit, endless
+    def __init__(self, app: ASGIApp, limit: int) -> None:
+        self.app, self.limit = app, limit
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """As ASGI has it."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        read, free = 0, self.endless(scope)
+        read = 0
 
         async def limited() -> Message:
             nonlocal read
             message = await receive()
             read += len(message.get("body", b""))
-            if read > self.limit and not free:
+            if read > self.limit:
                 raise TooLarge
             return message
 
@@ -148,7 +144,7 @@ class Guarded:
             await send(message)
 
         length = Headers(scope=scope).get("content-length", "0")
-        allowed = free or (length.isdigit() and int(length[:20]) <= self.limit)
+        allowed = length.isdigit() and int(length[:20]) <= self.limit
         try:
             if not allowed:
                 read = self.limit + 1

@@ -11,7 +11,6 @@ import tempfile
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -27,7 +26,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from refless.estimators import Estimator
 from refless.estimators.saved import load
 from refless.extensions.serve.access import Access, Guarded, Pace
-from refless.extensions.serve.api import PATHS, Api, is_stream
+from refless.extensions.serve.api import PATHS, Api
 from refless.extensions.serve.dashboard import Live
 from refless.extensions.serve.database import back_up
 from refless.extensions.serve.pages import Pages, error_page
@@ -65,7 +64,7 @@ def rating_app(
     live = Live(store, estimator, rated, model)
     pages = Pages(store, Access(store), live, Pace(*LOGINS), Pace(*RATED), compared)
     served = Latest(model)
-    api = Api(token or secrets.token_urlsafe(24), served.estimator, partial(_counts, store))
+    api = Api(token or secrets.token_urlsafe(24), served.estimator)
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
@@ -104,16 +103,6 @@ class Latest:
         return self._estimator
 
 
-def _counts(store: Store) -> dict[str, float]:
-    """What /metrics says of the ratings."""
-    return {
-        "ratings": store.assignment.ratings * len(store.task.dimensions),
-        "items": len(store.units),
-        "items_rated": store.assignment.rated,
-        "raters": len(store.raters()) - 1,
-    }
-
-
 def application(
     routes: list[Route],
     lifespan: Any = None,  # noqa: ANN401 - a context manager
@@ -124,7 +113,7 @@ def application(
     app = Starlette(
         routes=routes,
         lifespan=lifespan,
-        middleware=[Middleware(Guarded, limit=MOST_BYTES, endless=is_stream)],
+        middleware=[Middleware(Guarded, limit=MOST_BYTES)],
         exception_handlers=handlers,
     )
     app.state.ended = ended

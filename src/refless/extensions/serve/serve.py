@@ -24,7 +24,7 @@ def serve(
 
     Learns once at the start, and answers until Ctrl-C. Estimates are those of 'refless score', to
     1e-12. Callers need the token of the environment variable REFLESS_TOKEN, or the one
-    that is printed. /openapi.json describes the API; /healthz and /metrics are for machines.
+    that is printed. /openapi.json describes the API.
 
     Args:
         rated: Files of rated texts, or the file of 'refless fit'.
