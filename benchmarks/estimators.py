@@ -22,8 +22,9 @@ import numpy as np
 
 from refless.data.records import Predictions, RatedPool, scored
 from refless.data.tables import Columns, Reading, read_pool
-from refless.estimators import BLEUNeighbors, GaussianProcess
 from refless.estimators.folds import folds_of
+from refless.estimators.gp import GaussianProcess
+from refless.estimators.neighbors import BLEUNeighbors
 from refless.evaluation.baselines import constant, length_only
 from refless.evaluation.held_out import Agreement, agreement
 from refless.evaluation.validation import codes

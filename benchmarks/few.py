@@ -20,7 +20,7 @@ from estimators import summeval
 from rivals import r_squared
 
 from refless.data.records import RatedPool, as_outputs
-from refless.estimators import GaussianProcess
+from refless.estimators.gp import GaussianProcess
 from refless.evaluation.judges import isotonic, linear
 from refless.evaluation.validation import codes
 from refless.registry.arrays import FloatArray, IntArray

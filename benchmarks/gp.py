@@ -21,7 +21,7 @@ from matching import peak_mib
 
 from refless.data.records import as_outputs
 from refless.data.simulate import simulate
-from refless.estimators import GaussianProcess
+from refless.estimators.gp import GaussianProcess
 from refless.estimators.gp.posterior import exact
 from refless.metrics.kernels.bleu import PreparedBleu
 from refless.registry.arrays import FloatArray

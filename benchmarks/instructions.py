@@ -48,7 +48,7 @@ Job = Callable[[], object]
 
 def matching() -> Job:
     """BLEU* of 100 outputs with 200 rated texts."""
-    from refless.metrics.kernels import BleuStar
+    from refless.metrics.kernels.bleu import BleuStar
     from refless.metrics.matching import Work
 
     texts, ratings = simulated_texts(N, length=LENGTH), np.arange(N) % 5
@@ -58,7 +58,7 @@ def matching() -> Job:
 
 def indexing() -> Job:
     """N-grams and postings of 200 texts."""
-    from refless.metrics.kernels import BleuStar
+    from refless.metrics.kernels.bleu import BleuStar
 
     return partial(BleuStar().prepare, simulated_texts(N, length=LENGTH))
 
@@ -83,7 +83,7 @@ def reading() -> Job:
 
 def estimating() -> Job:
     """The Gaussian process, fitted on 100 rated texts, estimates 100."""
-    from refless.estimators import GaussianProcess
+    from refless.estimators.gp import GaussianProcess
 
     texts = simulated_texts(N, length=LENGTH)
     fitted = GaussianProcess(threads=1).fit(texts[:100], [i % 5 for i in range(100)])

@@ -23,7 +23,7 @@ from estimators import summeval
 
 from refless.data.records import RatedPool, as_outputs
 from refless.data.tables import read_pool
-from refless.estimators import GaussianProcess
+from refless.estimators.gp import GaussianProcess
 from refless.evaluation.scoring import scored
 from refless.evaluation.validation import codes
 from refless.registry.arrays import IntArray

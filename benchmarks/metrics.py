@@ -26,8 +26,10 @@ from pathlib import Path
 import numpy as np
 
 from refless.data.records import Outputs, numbered
-from refless.metrics.kernels import RougeL
-from refless.metrics.references import BLEU, CIDErD, DeltaBLEU
+from refless.metrics.kernels.rouge import RougeL
+from refless.metrics.references.bleu import BLEU
+from refless.metrics.references.cider import CIDErD
+from refless.metrics.references.delta import DeltaBLEU
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 ROUNDS, SEED = 3, 0

@@ -25,7 +25,7 @@ from estimators import pools, summeval
 
 from refless.data.records import RatedPool, as_outputs
 from refless.data.simulate import simulate
-from refless.estimators import GaussianProcess
+from refless.estimators.gp import GaussianProcess
 from refless.evaluation.active_learning import DOUBT
 from refless.evaluation.sampling_design import Units, items_to_draw, outputs_to_draw
 from refless.evaluation.validation import codes

@@ -27,7 +27,7 @@ from refless.data.choices import choices_in
 from refless.data.records import RatedPool
 from refless.data.simulate import simulate
 from refless.data.tables import Reading, read_pool
-from refless.estimators import GaussianProcess
+from refless.estimators.gp import GaussianProcess
 from refless.evaluation.pairwise import Pairwise, pairwise
 from refless.registry.arrays import FloatArray
 from refless.registry.errors import RefLessError

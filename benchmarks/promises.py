@@ -20,8 +20,9 @@ import numpy as np
 
 from refless.data.human import pool_of
 from refless.data.records import RatedPool, as_outputs
-from refless.estimators import BLEUNeighbors, GaussianProcess
+from refless.estimators.gp import GaussianProcess
 from refless.estimators.gp.posterior import exact
+from refless.estimators.neighbors import BLEUNeighbors
 from refless.evaluation.annotators import columns_of, versus_annotators
 from refless.evaluation.baselines import baselines, length_only, lengths_of, tfidf
 from refless.evaluation.jackknife import difference, measured, replicates, split

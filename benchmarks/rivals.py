@@ -30,8 +30,8 @@ from refless.data.records import RatedPool, as_outputs
 from refless.data.simulate import simulate
 from refless.data.tables import Columns, Reading, read_pool
 from refless.data.tables.reading import scale_of
-from refless.estimators import GaussianProcess
 from refless.estimators.folds import folds_of
+from refless.estimators.gp import GaussianProcess
 from refless.evaluation.validation import codes
 from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.errors import RefLessError

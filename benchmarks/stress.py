@@ -26,7 +26,9 @@ import numpy as np
 from refless.extensions.papers.stress.constant import References
 from refless.extensions.papers.stress.sentence import Search, constant_of, score_of, search
 from refless.metrics.matching import cores
-from refless.metrics.references import BLEU, CIDErD, Metric
+from refless.metrics.references import Metric
+from refless.metrics.references.bleu import BLEU
+from refless.metrics.references.cider import CIDErD
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 SAMPLE, SEED, TOLERANCE = 5, 0, 1e-9

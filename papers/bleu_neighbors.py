@@ -25,11 +25,11 @@ from bleu_neighbors_figures import Figure, all_sections, figures, hanging
 from refless.data.human import canonical_order, fingerprint
 from refless.data.records import Predictions, RatedPool, Scale
 from refless.data.tables import Reading, read_pool
-from refless.estimators import BLEUNeighbors
+from refless.estimators.neighbors import BLEUNeighbors
 from refless.evaluation.annotators import Annotators, annotators
 from refless.evaluation.held_out import agreement
 from refless.extensions.connect.datasets import absent
-from refless.metrics.kernels import BertScore
+from refless.metrics.kernels.bertscore import BertScore
 from refless.metrics.references import METRICS
 from refless.registry.errors import RefLessError
 from refless.registry.signature import Signature

@@ -13,11 +13,12 @@ import numpy as np
 
 from refless.data.human import canonical_order, fingerprint, pool_of
 from refless.data.records import Outputs, Predictions, RatedPool
-from refless.estimators import BLEUNeighbors
+from refless.estimators.neighbors import BLEUNeighbors
 from refless.evaluation.held_out import agreement
 from refless.extensions.connect.datasets import absent
 from refless.extensions.papers.transfer import transfer
-from refless.metrics.references import METRICS, Movers
+from refless.metrics.references import METRICS
+from refless.metrics.references.movers import Movers
 from refless.metrics.references.rouge import RougeL
 from refless.registry.arrays import FloatArray
 from refless.registry.signature import Signature

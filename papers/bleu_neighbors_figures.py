@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from refless.data.records import RatedPool
-from refless.estimators import BLEUNeighbors
+from refless.estimators.neighbors import BLEUNeighbors
 from refless.extensions.papers.easy_texts import EasyTexts, easy_texts
 from refless.extensions.papers.learning_curve import LearningCurve, learning_curve
 from refless.extensions.papers.thresholds import Thresholds, thresholds

@@ -36,7 +36,7 @@ def _picked(column: Sequence[str], rows: IntArray) -> list[str]:
 
 def neighbors(rated: Rated, known: IntArray, asked: IntArray) -> FloatArray:
     """BLEU Neighbors as published, the mean rating where it abstains."""
-    from refless.estimators import BLEUNeighbors
+    from refless.estimators.neighbors import BLEUNeighbors
 
     pool = _pool(_picked(rated.text, known), _picked(rated.mr, known), rated.rating[known])
     found = BLEUNeighbors().fit(pool).estimate(_picked(rated.text, asked)).values
@@ -45,7 +45,7 @@ def neighbors(rated: Rated, known: IntArray, asked: IntArray) -> FloatArray:
 
 def gp(rated: Rated, known: IntArray, asked: IntArray) -> FloatArray:
     """The GP as it comes: text, source, and the text with placeholders for the source's values."""
-    from refless.estimators import GaussianProcess
+    from refless.estimators.gp import GaussianProcess
 
     pool = _pool(_picked(rated.text, known), _picked(rated.mr, known), rated.rating[known])
     outputs = _outputs(_picked(rated.text, asked), _picked(rated.mr, asked))

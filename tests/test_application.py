@@ -410,7 +410,7 @@ def test_what_parameters_take_is_declared(name: str) -> None:
         wrong: list[Any] = [end + step for end, step in ends if end is not None]
         wrong += ["nonsense"] if one.about.choices else []
         for value in wrong:
-            with pytest.raises(UsageError, match=f"{one.longest} must be .*, got '?{value}"):
+            with pytest.raises(UsageError, match=f"{one.longest} must be .*[,;] got '?{value}"):
                 function(**{**needed, one.name: value})
 
 

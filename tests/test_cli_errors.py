@@ -11,9 +11,7 @@ from pathlib import Path
 import pytest
 
 from command_line import NEIGHBORS, jsonl, output_rows, rated_rows, run
-from refless.cli.flags import MOVED
 from refless.commands import COMMANDS
-from refless.estimators import estimator_of
 
 ENVIRONMENT = {**os.environ, "PYTHONWARNINGS": "error"}
 
@@ -76,22 +74,6 @@ def test_wrong_usage(folder: Path, flags: str) -> None:
     assert "rror" in ran.err.splitlines()[-1] or "Error" in ran.err  # ours, or typer's box
     assert "Traceback" not in ran.err
     assert ran.out == ""
-
-
-@pytest.mark.parametrize("flag", MOVED)
-def test_flags_that_are_parameters_now(folder: Path, flag: str) -> None:
-    """Where the parameter went is said, with an example that parses."""
-    for value in ((flag, "0.1"), (f"{flag}=0.1",)):
-        ran = run("validate", folder / "rated.jsonl", *value)
-        assert (ran.code, ran.out) == (2, "")
-        assert f"no flag {flag}: parameters go with the estimator: --estimator" in ran.err
-    estimator_of(MOVED[flag])
-
-
-def test_unknown_flags_of_commands_without_estimators(folder: Path) -> None:
-    """Nothing is said of estimators where there are none."""
-    ran = run("metric", folder / "outputs.jsonl", "--tau", "0.1")
-    assert (ran.code, "estimator" in ran.err) == (2, False)
 
 
 def test_messages_name_the_place(tmp_path: Path) -> None:

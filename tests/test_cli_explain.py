@@ -10,8 +10,9 @@ import pytest
 from command_line import NEIGHBORS, jsonl, output_rows, rated_rows, run, too_wide
 from refless.commands.explain.result import ExplainResult
 from refless.data.human import pool_of
-from refless.estimators import BLEUNeighbors, Explanation
+from refless.estimators import Explanation
 from refless.estimators.explanation import Part
+from refless.estimators.neighbors import BLEUNeighbors
 
 TEXT = "choir wins at noon in Torby"
 

@@ -15,7 +15,9 @@ from command_line import too_wide
 from refless.commands.lists.result import ListResult
 from refless.commands.metric.result import MetricResult
 from refless.data.records import Outputs
-from refless.metrics.references import BLEU, METRICS, DeltaBLEU, metric_of
+from refless.metrics.references import METRICS, metric_of
+from refless.metrics.references.bleu import BLEU
+from refless.metrics.references.delta import DeltaBLEU
 from refless.metrics.references.scoring import run
 from refless.registry.errors import UsageError
 from refless.registry.spec import listed, parameters

@@ -172,7 +172,7 @@ def test_every_parameter_is_told() -> None:
     """Help of the command line, and of Python, leaves none without a word."""
     for name in COMMANDS:
         function = function_of(name)
-        assert all(one.flag.help for one in parameters_of(function)), name
+        assert all(one.about.help for one in parameters_of(function)), name
 
 
 def test_pages_name_flags_that_there_are() -> None:
@@ -197,7 +197,7 @@ def test_seldom_needed_flags_are_documented() -> None:
         for one in parameters_of(function):
             flag = max(one.flags, key=len)
             named = (flag, f"--no-{flag.removeprefix('--')}")
-            assert not one.flag.hidden or any(f"`{flag}" in text for flag in named), flag
+            assert not one.about.hidden or any(f"`{flag}" in text for flag in named), flag
 
 
 def test_pages_can_be_read() -> None:

@@ -16,17 +16,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from refless.data.records import Estimates, as_outputs
 from refless.data.simulate import simulate
-from refless.estimators import (
-    ESTIMATORS,
-    BLEUNeighbors,
-    Estimator,
-    GaussianProcess,
-    estimator_of,
-    held_out,
-)
+from refless.estimators import ESTIMATORS, Estimator, estimator_of, held_out
+from refless.estimators.gp import GaussianProcess
 from refless.estimators.gp.kernels import SOURCE, TEXT
+from refless.estimators.neighbors import BLEUNeighbors
 from refless.extensions.ratpred.estimator import RatPred
-from refless.metrics.kernels import BleuStar, RougeL
+from refless.metrics.kernels.bleu import BleuStar
+from refless.metrics.kernels.rouge import RougeL
 from refless.registry.errors import UsageError
 from refless.registry.spec import listed, parameters, spec_of
 from refless.stats.correlation import spearman

@@ -8,10 +8,12 @@ import pytest
 from refless.data.human import pool_of
 from refless.data.records import Outputs, RatedPool, as_outputs
 from refless.data.simulate import simulate
-from refless.estimators import BLEUNeighbors, GaussianProcess, held_out
+from refless.estimators import held_out
 from refless.estimators.folds import folds_of
+from refless.estimators.gp import GaussianProcess
 from refless.estimators.gp.data import rating_noise
 from refless.estimators.gp.model import conditioned, estimated
+from refless.estimators.neighbors import BLEUNeighbors
 from refless.registry.errors import UsageError
 from refless.stats.correlation import spearman
 

@@ -9,7 +9,7 @@ import pytest
 
 from refless.data.human import pool_of
 from refless.data.records import Outputs, RatedPool, numbered
-from refless.estimators import GaussianProcess
+from refless.estimators.gp import GaussianProcess
 from refless.estimators.gp.dialogue_acts import features, mostly_acts
 from refless.estimators.gp.features import Tfidf, inputs_of
 

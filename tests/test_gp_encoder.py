@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from command_line import jsonl, run
 from refless.data.human import pool_of
 from refless.data.records import RatedPool, as_outputs
-from refless.estimators import GaussianProcess
+from refless.estimators.gp import GaussianProcess
 from refless.estimators.gp.features import Inputs, inputs_of
 from refless.estimators.gp.kernels import TEXT, WIDTH, kernel_of
 from refless.registry.arrays import FloatArray

@@ -10,7 +10,7 @@ import pytest
 from refless.data.human import pool_of
 from refless.data.records import Outputs, RatedPool, as_outputs
 from refless.data.simulate import simulate
-from refless.estimators import GaussianProcess
+from refless.estimators.gp import GaussianProcess
 from refless.estimators.gp.kernels import (
     ACTS,
     LABELS,

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from refless.data.human import pool_of
 from refless.data.records import Outputs, RatedPool, as_outputs, scored
 from refless.data.simulate import simulate
-from refless.estimators import GaussianProcess
+from refless.estimators.gp import GaussianProcess
 from refless.estimators.gp.features import inputs_of
 from refless.estimators.gp.kernels import WIDTH, kernel_of, score_kernels
 from refless.estimators.gp.likelihood import fitted_amplitudes, shrunk_amplitudes

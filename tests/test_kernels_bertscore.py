@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refless.estimators import BLEUNeighbors
+from refless.estimators.neighbors import BLEUNeighbors
 from refless.metrics.kernels.bertscore import BertScore
 from refless.metrics.similarities.bertscore import (
     f_scores,

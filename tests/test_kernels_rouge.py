@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refless.data.tables import Reading, read_pool
-from refless.estimators import BLEUNeighbors
+from refless.estimators.neighbors import BLEUNeighbors
 from refless.metrics.kernels.dense import Dense
 from refless.metrics.kernels.rouge import RougeL
 from refless.metrics.matching import Work, hold_out

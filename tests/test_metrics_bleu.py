@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from sacrebleu.metrics import BLEU as SACRE
 
 from refless.data.records import Outputs, numbered
-from refless.metrics.references import BLEU, SentenceBLEU
+from refless.metrics.references.bleu import BLEU, SentenceBLEU
 from refless.metrics.references.protocol import averaged, notes
 from refless.registry.errors import InputError, UsageError
 

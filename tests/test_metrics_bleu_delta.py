@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refless.data.records import Outputs, numbered
-from refless.metrics.references import BLEU, DeltaBLEU
-from refless.metrics.references.delta import VARIANTS
+from refless.metrics.references.bleu import BLEU
+from refless.metrics.references.delta import VARIANTS, DeltaBLEU
 from refless.metrics.similarities.bleu import Smoothing, precisions_of_sums
 from refless.registry.errors import InputError, UsageError
 

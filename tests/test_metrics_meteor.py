@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from published import dialogues
 from refless.data.records import Outputs, numbered
-from refless.estimators import BLEUNeighbors
+from refless.estimators.neighbors import BLEUNeighbors
 from refless.metrics.kernels import meteor as kernel
 from refless.metrics.references import METRICS
 from refless.metrics.references.meteor import Meteor

@@ -21,7 +21,7 @@ from refless.extensions.papers.mining import (
     weight_of,
     weighted,
 )
-from refless.metrics.references import DeltaBLEU
+from refless.metrics.references.delta import DeltaBLEU
 from refless.registry.errors import InputError, UsageError
 
 WORDS = ["how", "are", "you", "fine", "thanks", "rain", "sun", "laps", "five", "more"]

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from refless.data.human import pool_of
 from refless.data.records import Estimates, Outputs, RatedPool, as_outputs
 from refless.data.simulate import simulate
-from refless.estimators import ESTIMATORS, BLEUNeighbors
+from refless.estimators import ESTIMATORS
+from refless.estimators.neighbors import BLEUNeighbors
 from refless.metrics.kernels import kernel_of
 from refless.metrics.kernels.bleu import bleu_star
 from refless.registry.errors import UsageError

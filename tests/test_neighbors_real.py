@@ -9,7 +9,7 @@ import pytest
 
 from refless.data.records import RatedPool
 from refless.data.tables import Reading, read_pool
-from refless.estimators import BLEUNeighbors
+from refless.estimators.neighbors import BLEUNeighbors
 
 DATA = Path(os.environ.get("REFLESS_DATA", Path(__file__).parents[1] / ".." / "shared" / "data"))
 HUSE = DATA / "huse-summarization" / "judgements.tsv"

@@ -12,8 +12,8 @@ from refless.commands.pairs.run import held_out_differences
 from refless.data.choices import choices_in
 from refless.data.records import RatedPool
 from refless.data.tables import Columns, Reading, read_pool
-from refless.estimators import GaussianProcess
 from refless.estimators.folds import folds_of
+from refless.estimators.gp import GaussianProcess
 from refless.evaluation.pairwise import Pairwise, chances, pairwise
 from refless.registry.arrays import FloatArray
 from refless.registry.errors import UsageError

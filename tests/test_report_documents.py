@@ -11,7 +11,7 @@ from refless.commands.explain.result import ExplainResult
 from refless.commands.metric.result import MetricResult
 from refless.data.records import Outputs, outputs_of
 from refless.data.simulate import simulate
-from refless.estimators import BLEUNeighbors
+from refless.estimators.neighbors import BLEUNeighbors
 from refless.extensions.papers.huse.result import HuseResult
 from refless.extensions.papers.huse.study import huse
 from refless.extensions.papers.stress.material import Material

@@ -21,7 +21,8 @@ from refless.commands.validate.document import scatter_section
 from refless.commands.validate.run import validate
 from refless.data.human import pool_of
 from refless.data.records import RatedPool
-from refless.estimators import BLEUNeighbors, Scorer
+from refless.estimators import Scorer
+from refless.estimators.neighbors import BLEUNeighbors
 from refless.evaluation.jackknife import split
 from refless.evaluation.meta import Agreeing, Level
 from refless.evaluation.validation import Validation, validation

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from command_line import jsonl, run
 from refless.data.human import pool_of
 from refless.data.records import Outputs, as_outputs
-from refless.estimators import GaussianProcess
+from refless.estimators.gp import GaussianProcess
 from refless.metrics.references import METRICS
 from refless.registry.errors import InputError, MissingExtraError, UsageError
 from refless.text.embed import Encoder, encoder, static

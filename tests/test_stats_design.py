@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from refless.data.records import as_outputs
 from refless.data.simulate import simulate
-from refless.estimators import GaussianProcess
+from refless.estimators.gp import GaussianProcess
 from refless.estimators.gp.inducing import Inducing, Projected, positive_root, rated_features
 from refless.estimators.gp.model import doubted
 from refless.estimators.gp.posterior import exact

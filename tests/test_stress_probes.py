@@ -18,8 +18,10 @@ from refless.extensions.papers.stress.probes import (
 )
 from refless.extensions.papers.stress.rows import Probe, Row, relative
 from refless.extensions.papers.stress.run import Plan, stress
-from refless.metrics.references import BLEU, RougeL, metric_of
+from refless.metrics.references import metric_of
+from refless.metrics.references.bleu import BLEU
 from refless.metrics.references.protocol import Scores, averaged
+from refless.metrics.references.rouge import RougeL
 from refless.registry.errors import InputError, UsageError
 from refless.registry.signature import Signature
 

@@ -14,7 +14,9 @@ from hypothesis import strategies as st
 from refless.data.records import Outputs, numbered
 from refless.extensions.papers.stress import sentence
 from refless.extensions.papers.stress.sentence import constant_of, score_of, search, signed
-from refless.metrics.references import BLEU, Metric, RougeL, SentenceBLEU, metric_of
+from refless.metrics.references import Metric, metric_of
+from refless.metrics.references.bleu import BLEU, SentenceBLEU
+from refless.metrics.references.rouge import RougeL
 from refless.registry.errors import InputError, UsageError
 
 FAST = (

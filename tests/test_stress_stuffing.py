@@ -8,7 +8,8 @@ import pytest
 from refless.data.human import pool_of
 from refless.data.records import Outputs, RatedPool, outputs_of
 from refless.data.simulate import simulate
-from refless.estimators import BLEUNeighbors, GaussianProcess
+from refless.estimators.gp import GaussianProcess
+from refless.estimators.neighbors import BLEUNeighbors
 from refless.extensions.papers.stress.judging import Estimated
 from refless.extensions.papers.stress.material import material_of
 from refless.extensions.papers.stress.pairing import Drawing

@@ -9,7 +9,8 @@ import pytest
 from refless.data.human import pool_of
 from refless.data.records import Outputs, Residuals, as_outputs
 from refless.data.simulate import simulate
-from refless.estimators import BLEUNeighbors, GaussianProcess
+from refless.estimators.gp import GaussianProcess
+from refless.estimators.neighbors import BLEUNeighbors
 from refless.evaluation.active_learning import learn
 from refless.evaluation.comparing import Field, Pair, compared
 from refless.evaluation.error_model import errors_of, held_out_by

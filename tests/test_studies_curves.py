@@ -9,7 +9,8 @@ import pytest
 from refless.data.human import canonical_order, copies_of, pool_of
 from refless.data.simulate import simulate
 from refless.data.tables import Reading, read_pool
-from refless.estimators import BLEUNeighbors, GaussianProcess
+from refless.estimators.gp import GaussianProcess
+from refless.estimators.neighbors import BLEUNeighbors
 from refless.evaluation.annotators import annotators
 from refless.evaluation.validation import codes
 from refless.extensions.papers.learning_curve import learning_curve

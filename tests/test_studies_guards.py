@@ -15,7 +15,7 @@ from scipy.special import kolmogorov
 from refless.data.records import Outputs, RatedPool, as_outputs
 from refless.data.simulate import simulate
 from refless.data.tables import Reading, read_pool
-from refless.estimators import BLEUNeighbors
+from refless.estimators.neighbors import BLEUNeighbors
 from refless.evaluation.copies import RUNS, SHORTEST, copies, pairs, plain, trained_on
 from refless.evaluation.guards import LEVEL, guards, more
 from refless.evaluation.novelty import FEWEST, KINDS, _numbers, unlike

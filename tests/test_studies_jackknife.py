@@ -12,7 +12,9 @@ from scipy import stats
 from fixed_estimates import estimated, fixed, split_of
 from refless.data.human import pool_of
 from refless.data.simulate import simulate
-from refless.estimators import BLEUNeighbors, Estimator, GaussianProcess
+from refless.estimators import Estimator
+from refless.estimators.gp import GaussianProcess
+from refless.estimators.neighbors import BLEUNeighbors
 from refless.evaluation.baselines import baselines
 from refless.evaluation.jackknife import (
     Replicates,

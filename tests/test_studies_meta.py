@@ -13,7 +13,7 @@ from refless.commands.meta.result import nearest_to_people
 from refless.data.records import Outputs, Predictions
 from refless.evaluation.meta import How, meta, together_of
 from refless.evaluation.systems import gap_interval
-from refless.metrics.references import BLEU
+from refless.metrics.references.bleu import BLEU
 from refless.metrics.references.protocol import averaged
 from refless.registry.errors import UsageError
 from refless.stats.corrections import holm

@@ -7,7 +7,8 @@ import pytest
 
 from refless.data.records import as_outputs
 from refless.data.simulate import simulate
-from refless.estimators import BLEUNeighbors, GaussianProcess
+from refless.estimators.gp import GaussianProcess
+from refless.estimators.neighbors import BLEUNeighbors
 from refless.evaluation.held_out import agreement
 from refless.extensions.papers.easy_texts import easy_texts
 from refless.extensions.papers.judging import across, beside

@@ -7,7 +7,7 @@ from scipy import stats
 from refless.data.records import Outputs, Predictions
 from refless.data.simulate import simulate
 from refless.evaluation.units import in_units, units_of
-from refless.metrics.references import BLEU
+from refless.metrics.references.bleu import BLEU
 from refless.metrics.references.protocol import averaged
 from refless.registry.errors import UsageError
 

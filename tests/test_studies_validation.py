@@ -8,7 +8,7 @@ import pytest
 
 from refless.commands.validate.run import validate
 from refless.data.simulate import simulate
-from refless.estimators import BLEUNeighbors
+from refless.estimators.neighbors import BLEUNeighbors
 from refless.evaluation.jackknife import split
 from refless.evaluation.validation import Validation, codes, group_labels, validation
 from refless.registry.errors import UsageError

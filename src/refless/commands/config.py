@@ -10,18 +10,18 @@ import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from types import NoneType
-from typing import Any, get_args
+from functools import lru_cache
+from typing import Any
 
 from refless.commands import COMMANDS, function_of
-from refless.commands.declared import CONFIG, Many, Parameter, parameters_of
+from refless.commands.declared import CONFIG, parameters_of
 from refless.files.untrusted import is_file, reading
 from refless.registry.errors import InputError
-from refless.registry.spec import nearest
+from refless.registry.spec import Parameter, nearest
 
 MOST_BYTES = 1 << 20
 UNSAFE = {  # flags that start a program, listen, fetch or write: anybody may have written the file
-    *("scorer", "host", "port", "mirror"),
+    *("scorer", "host", "port", "mirror", "get"),
     *("out_dir", "to", "database", "backup"),
 }
 PAIR = tuple[float, float]
@@ -33,50 +33,39 @@ TAKES = {
     PAIR: "two numbers in brackets",
     list[str]: "text in quotes, or several in brackets",
 }
-Table = Mapping[str, Any]
+Flags = Mapping[str, Parameter]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Config:
-    """What a file sets for one command.
-
-    Attributes:
-        path: the file; values: by parameter.
-    """
-
-    path: str
-    values: Table
-
-
-def config_of(path: str, command: str, parameters: Sequence[Parameter]) -> Config:
-    """What a file sets for a command, its own table before what is common.
+def config_of(path: str, command: str, parameters: Sequence[Parameter]) -> dict[str, Any]:
+    """What a file sets for a command, by parameter; its own table before what is common.
 
     Raises:
         InputError: no such file, none that is TOML, an unknown name or a value of another type.
     """
     text = _text(path)
     try:
-        said = tomllib.loads(text)
+        tables = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as fault:
         raise InputError(f"this is not TOML: {fault}", path=path) from None
-    common: dict[str, Any] = {}
-    own: dict[str, Any] = {}
-    for name, value in said.items():
-        if name in COMMANDS and isinstance(value, dict):
-            keys = _keys(_parameters(name))
-            _check(value, keys, keys, _Place(path, text, name))
-            own |= value if name == command else {}
-        else:
-            common[name] = value
-    known = {key: one for name in COMMANDS for key, one in _keys(_parameters(name)).items()}
-    mine = _keys(parameters)
-    _check(common, known | mine, mine, _Place(path, text))
-    values = {
-        mine[_plain(name)].name: _taken(value, mine[_plain(name)])
-        for name, value in {**common, **own}.items()
-        if _plain(name) in mine
-    }
-    return Config(path=path, values=values)
+    flags = _flags(parameters)
+    sections = {k: v for k, v in tables.items() if k in COMMANDS and isinstance(v, dict)}
+    common = {k: v for k, v in tables.items() if k not in sections}
+    settings: dict[str, Any] = {}
+    for table, values in {"": common, **sections}.items():
+        place = _Place(path, text, table)
+        for name, value in values.items():
+            if _plain(name) in UNSAFE:
+                found = f"'{name}' is not read from a file of settings"
+                remedy = f"give --{name.replace('_', '-')} on the command line"
+                raise place.fault(name, found, remedy)
+            if table not in ("", command):
+                continue  # which is checked when that command runs
+            if _plain(name) in flags:
+                parameter = flags[_plain(name)]
+                settings[parameter.name] = _value(name, value, parameter, place)
+            elif table or _plain(name) not in _every_flag():
+                raise _unknown(name, flags, place)
+    return settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +74,7 @@ class _Place:
 
     path: str
     text: str
-    table: str = ""
+    table: str
 
     def fault(self, name: str, found: str, remedy: str = "") -> InputError:
         """The error about a name, with the line that sets it or begins its table."""
@@ -93,11 +82,27 @@ class _Place:
         for number, row in enumerate(self.text.splitlines(), 1):
             if header := re.match(r"\s*\[+\s*[\"']?([^\"'\]]+?)[\"']?\s*\]", row):
                 here = header[1]
-            set_here = here == self.table and re.match(start, row)
-            if set_here or (header and not self.table and here == name):
+            is_set = here == self.table and re.match(start, row)
+            if is_set or (header and not self.table and here == name):
                 line = number
                 break
         return InputError(found, path=self.path, line=line, remedy=remedy)
+
+
+def _unknown(name: str, flags: Flags, place: _Place) -> InputError:
+    """The error for a name that is no flag, with those that there are."""
+    names = [parameter.key for parameter in flags.values()]
+    near = nearest(name, [*names, *_every_flag()] if not place.table else names)
+    here = f" of {place.table}" if place.table else ""
+    settable = sorted(key for key in names if _plain(key) not in UNSAFE)
+    return place.fault(name, f"'{name}' is no flag{here}{near}", f"there are {', '.join(settable)}")
+
+
+@lru_cache
+def _every_flag() -> frozenset[str]:
+    """The flags of all commands; their modules are loaded."""
+    functions = map(function_of, COMMANDS)
+    return frozenset(name for each in functions for name in _flags(parameters_of(each)))
 
 
 def _text(path: str) -> str:
@@ -110,62 +115,29 @@ def _text(path: str) -> str:
         return content.decode("utf-8")
 
 
-def _parameters(command: str) -> tuple[Parameter, ...]:
-    return parameters_of(function_of(command))
-
-
 def _plain(name: str) -> str:
     return name.replace("-", "_")
 
 
-def _keys(parameters: Sequence[Parameter]) -> dict[str, Parameter]:
+def _flags(parameters: Sequence[Parameter]) -> dict[str, Parameter]:
     """Those that are flags, by the names that a file has for them."""
-    return {
-        _plain(one.key): one for one in parameters if not one.flag.argument and one is not CONFIG
-    }
+    flags = (each for each in parameters if not each.about.argument and each is not CONFIG)
+    return {_plain(each.key): each for each in flags}
 
 
-def _check(
-    given: Table, known: Mapping[str, Parameter], told: Mapping[str, Parameter], place: _Place
-) -> None:
-    """Raises InputError for a name that is none of these, or a value of another type."""
-    for name, value in given.items():
-        if (one := known.get(_plain(name))) is None:
-            near = nearest(name, [flag.key for flag in known.values()])
-            here = f" of {place.table}" if place.table else ""
-            settable = {flag.key for flag in told.values() if _plain(flag.key) not in UNSAFE}
-            remedy = f"there are {', '.join(sorted(settable))}"
-            raise place.fault(name, f"'{name}' is no flag{here}{near}", remedy)
-        if _plain(name) in UNSAFE:
-            found = f"'{name}' is not read from a file of settings"
-            raise place.fault(name, found, f"give {one.longest} on the command line")
-        if _taken(value, one) is None:
-            wanted = f"{name} must be {TAKES[_kind(one)]}, got {_written(value)}"
-            raise place.fault(name, wanted)
-
-
-def _kind(one: Parameter) -> Any:
-    """What its values are, as a key of TAKES; what TOML has no type for is text."""
-    kinds = [kind for kind in get_args(one.kind) or (one.kind,) if kind is not NoneType]
-    if one.kind in (PAIR, PAIR | None):
-        return PAIR
-    kind = list[str] if one.kind in (Many, list[str]) else kinds[0]
-    return kind if kind in TAKES else str
-
-
-def _taken(value: Any, one: Parameter) -> Any:
-    """A value as a function takes it; None for one of another type."""
-    kind = _kind(one)
-    if kind is PAIR:
-        numbers = isinstance(value, list) and len(value) == 2 and all(map(_is_number, value))
-        return tuple(map(float, value)) if numbers else None
-    if kind == list[str]:
-        several = [value] if isinstance(value, str) else value
-        texts = isinstance(several, list) and all(isinstance(text, str) for text in several)
-        return several if texts else None
-    if kind is float:
-        return float(value) if _is_number(value) else None
-    return value if type(value) is kind else None
+def _value(name: str, value: Any, parameter: Parameter, place: _Place) -> Any:
+    """A value as a function takes it; raises InputError for one of another type."""
+    kind = parameter.kind if parameter.kind in TAKES else str
+    if kind == list[str] and isinstance(value, str):
+        value = [value]
+    fits = {
+        PAIR: isinstance(value, list) and len(value) == 2 and all(map(_is_number, value)),
+        float: _is_number(value),
+        list[str]: isinstance(value, list) and all(isinstance(each, str) for each in value),
+    }.get(kind, type(value) is kind)
+    if not fits:
+        raise place.fault(name, f"{name} must be {TAKES[kind]}, got {_written(value)}")
+    return tuple(map(float, value)) if kind == PAIR else float(value) if kind is float else value
 
 
 def _is_number(value: object) -> bool:

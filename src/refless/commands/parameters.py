@@ -1,46 +1,46 @@
 """Parameters that functions and command line share, each declared once with its line of help."""
 
-import difflib
-import inspect
-import shlex
-from collections.abc import Callable, Mapping, Sequence
-from contextvars import ContextVar
-from dataclasses import dataclass, fields, is_dataclass, replace
-from functools import wraps
-from os import PathLike, fspath
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from os import PathLike
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar, get_type_hints
+from typing import Annotated, Any, Literal, TypeVar
 
-from refless.commands.config import config_of
+from refless.commands.calls import Call, command, this_call, words_of
 from refless.commands.declared import (
     COLUMNS,
-    CONFIG,
     READING,
     RESULT,
     Declared,
-    Flag,
     Many,
-    Parameter,
-    is_open,
     parameters_of,
 )
-from refless.commands.warnings import collecting, note
 from refless.data.tables import Columns, Reading, one_of, parse_rating_map, scale_of
 from refless.data.tables.columns import SEVERAL
-from refless.estimators import ESTIMATORS, estimator_of
 from refless.files.untrusted import MOST_BYTES, is_folder
 from refless.registry.errors import UsageError
-from refless.registry.spec import About, spec_of
-from refless.report.result import Result
+from refless.registry.spec import About, Parameter
 
-__all__ = ["COLUMNS", "RESULT", "About", "Declared", "Flag", "Many", "Parameter", "parameters_of"]
+__all__ = [
+    "COLUMNS",
+    "RESULT",
+    "About",
+    "Call",
+    "Declared",
+    "Flag",
+    "Many",
+    "Parameter",
+    "command",
+    "parameters_of",
+    "this_call",
+    "words_of",
+]
+
+Flag = About
 
 Rows = Any  # files, a data frame, columns, dicts: whatever `refless.data.tables` reads
 Names = str | Sequence[str] | None  # one or several
 Folder = str | PathLike[str]
-R = TypeVar("R", bound=Result)
-
-
 Argument = Annotated[Rows, Flag(argument=True, kind=list[str])]
 Files = Annotated[Rows, Flag(kind=Many)]
 Several = Annotated[Names, Flag(kind=Many)]
@@ -243,160 +243,6 @@ def names_in(names: Names) -> tuple[str, ...]:
     if names is None:
         return ()
     return (names,) if isinstance(names, str) else tuple(names)
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """A call of a function: what it was given, as a command line can say it again.
-
-    Attributes:
-        name: of the function; parameters: those it has; values: of these, by name.
-    """
-
-    name: str
-    parameters: tuple[Parameter, ...]
-    values: Mapping[str, Any]
-
-    def line(self, **changes: Any) -> str:
-        """The command line of this call, or of one with other values."""
-        words: list[str] = []
-        values = {**self.values, **changes}
-        for one in self.parameters:
-            words += _words(one, values.get(one.name, one.default))
-        return shlex.join(["refless", self.name, *words])
-
-
-def _words(one: Parameter, value: Any) -> list[str]:
-    """What sets a parameter to a value; nothing for its default."""
-    if one.flag.argument:
-        return words_of(value)
-    if value is None or (type(value) is type(one.default) and value == one.default):
-        return []
-    name = one.longest
-    if isinstance(value, bool):
-        return [name if value else f"--no-{name.removeprefix('--')}"]
-    if one.kind == Many:
-        return [word for said in words_of(value) for word in (name, said)]
-    if isinstance(value, list | tuple) and one.kind is not str:
-        return [name, *map(_said, value)]
-    if isinstance(value, Mapping):
-        return [name, ",".join(f"{word}={_said(number)}" for word, number in value.items())]
-    return [name, _said(value)]
-
-
-def words_of(value: Any) -> list[str]:
-    """One or several paths, names or specifications as words; FILE for rows from elsewhere."""
-    if value is None:
-        return []
-    given = list(value) if isinstance(value, list | tuple) else [value]
-    if all(isinstance(one, str | PathLike) or hasattr(one, "fit") for one in given):
-        return [_said(one) for one in given]
-    return ["FILE"]
-
-
-def _said(value: Any) -> str:
-    if hasattr(value, "fit"):
-        return spec_of(estimator_of(value), ESTIMATORS)
-    if isinstance(value, float):
-        return repr(float(value)).removesuffix(".0")
-    if isinstance(value, list | tuple):
-        return "+".join(map(str, value)) or "none"
-    return fspath(value) if isinstance(value, PathLike) else str(value)
-
-
-_call: ContextVar[Call] = ContextVar("call")
-
-
-def this_call() -> Call:
-    """The call that is running."""
-    return _call.get()
-
-
-def command(function: Callable[..., R]) -> Callable[..., R]:
-    """A function whose groups of parameters are taken one by one, by keyword.
-
-    It also takes `config`, a file whose values stand for parameters that are not given. Its result
-    knows what was noticed on the way, and the command line that does the same.
-    """
-    own = inspect.signature(function)
-    hints = get_type_hints(function)
-    groups = {name: hints[name] for name in own.parameters if is_dataclass(hints[name])}
-    signature = own.replace(parameters=_flat(own, groups))
-
-    @wraps(function)
-    def run(*args: Any, config: Folder | None = None, **values: Any) -> R:
-        with collecting() as told:
-            call = _called(function, signature, args, values, config)
-            for one in call.parameters:
-                one.check(call.values.get(one.name))
-            given = dict(call.values)
-            for name, group in groups.items():
-                given[name] = group(**{one.name: given.pop(one.name) for one in fields(group)})
-            token = _call.set(call)
-            try:
-                result = function(**given)
-            finally:
-                _call.reset(token)
-        return replace(result, notes=tuple(told), command=call.line())
-
-    last = inspect.Parameter(CONFIG.name, inspect.Parameter.KEYWORD_ONLY, default=None)
-    shown = sorted([*signature.parameters.values(), last], key=is_open)
-    run.__signature__ = signature.replace(parameters=shown)  # type: ignore[attr-defined]
-    return run
-
-
-def _called(
-    function: Callable[..., object],
-    signature: inspect.Signature,
-    args: Sequence[Any],
-    values: Mapping[str, Any],
-    config: Folder | None,
-) -> Call:
-    """The call, with what a file of settings says of parameters that are not given."""
-    name, parameters = function.__name__, parameters_of(function)
-    if config is not None:
-        found = config_of(fspath(config), name, parameters)
-        given = {*signature.bind_partial(*args).arguments, *values}
-        used = {key: value for key, value in found.values.items() if key not in given}
-        words = [
-            word for one in parameters if one.name in used for word in _words(one, used[one.name])
-        ]
-        note(f"from {found.path}: {shlex.join(words) or 'nothing that changes this'}")
-        values = {**values, **used}
-    others = [one.name for one in signature.parameters.values() if is_open(one)]
-    _check_names(name, [] if others else [*values], [one.name for one in parameters])
-    bound = signature.bind(*args, **values)
-    bound.apply_defaults()
-    known = dict(bound.arguments)
-    for more in others:
-        known |= known.pop(more)
-    return Call(name, parameters, known)
-
-
-def _check_names(function: str, given: Sequence[str], known: Sequence[str]) -> None:
-    """Raises TypeError, as Python does, for a keyword that is none of the function's."""
-    for name in given:
-        if name not in known:
-            near = difflib.get_close_matches(name, known, n=1)
-            remedy = f"did you mean '{near[0]}'?" if near else f"help(refless.{function}) lists all"
-            raise TypeError(f"refless.{function}() has no parameter '{name}'; {remedy}")
-
-
-def _flat(own: inspect.Signature, groups: Mapping[str, Any]) -> list[inspect.Parameter]:
-    """The function's own parameters as they are, those of groups by keyword."""
-    plain = [one for name, one in own.parameters.items() if name not in groups]
-    more = [
-        inspect.Parameter(
-            field.name,
-            inspect.Parameter.KEYWORD_ONLY,
-            default=field.default,
-            annotation=kinds[field.name],
-        )
-        for group in groups.values()
-        for kinds in [get_type_hints(group)]
-        for field in fields(group)
-    ]
-    return sorted([*plain, *more], key=is_open)  # what takes any others comes last
 
 
 def check_folder(folder: Folder) -> Path:

@@ -4,8 +4,6 @@ from typing import Any, cast
 
 from refless.data.records import Estimates, RatedPool
 from refless.estimators.explanation import Explanation
-from refless.estimators.gp import GaussianProcess
-from refless.estimators.neighbors import BLEUNeighbors
 from refless.estimators.protocol import Estimator
 from refless.estimators.regressor import Regressor
 from refless.estimators.scorer import Comparison, Scorer, Sweep
@@ -16,8 +14,8 @@ from refless.registry.spec import made
 ESTIMATORS: Registry[type[Estimator]] = Registry(
     "estimators",
     {
-        "bleu-neighbors": BLEUNeighbors,
-        "gp": GaussianProcess,
+        "bleu-neighbors": "refless.estimators.neighbors:BLEUNeighbors",
+        "gp": "refless.estimators.gp:GaussianProcess",
     },
 )
 
@@ -53,11 +51,9 @@ def held_out(estimator: str | Scorer, pool: RatedPool, groups: IntArray | None =
 
 __all__ = [
     "ESTIMATORS",
-    "BLEUNeighbors",
     "Comparison",
     "Estimator",
     "Explanation",
-    "GaussianProcess",
     "Scorer",
     "Sweep",
     "estimator_of",

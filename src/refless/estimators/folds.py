@@ -9,6 +9,8 @@ from refless.data.records import RatedPool
 from refless.registry.arrays import IntArray
 from refless.registry.errors import UsageError
 
+FEWEST = 5  # rated texts for a model
+
 
 def group_numbers(pool: RatedPool, groups: IntArray | None) -> IntArray:
     """[n] group of each text; by default each text is a group of its own.

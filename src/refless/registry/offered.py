@@ -10,7 +10,7 @@ from functools import lru_cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 T = TypeVar("T")
 
@@ -32,15 +32,22 @@ class Command:
 class Registry(Mapping[str, T]):
     """Things by name: those of the core, then those that packages offer, loaded when asked for."""
 
-    def __init__(self, kind: str, core: Mapping[str, T]) -> None:
-        """Begins with the core's own; `kind` ends the name of the entry points' group."""
+    def __init__(self, kind: str, core: Mapping[str, T | str]) -> None:
+        """Begins with the core's own, each by itself or as `module:name`, as entry points are.
+
+        `kind` ends the name of the entry points' group.
+        """
         self._kind, self._core = kind, dict(core)
 
     def __getitem__(self, name: str) -> T:
         """The thing of this name; a KeyError if nobody offers it."""
         if name not in self._core:
             self._core[name] = offered(self._kind)[name].load()
-        return self._core[name]
+        entry = self._core[name]
+        if isinstance(entry, str):
+            module, _, attribute = entry.partition(":")
+            entry = self._core[name] = cast("T", getattr(import_module(module), attribute))
+        return entry
 
     def __iter__(self) -> Iterator[str]:
         """Names, the core's first."""

@@ -1,13 +1,14 @@
-"""One grammar for estimators, kernels and metrics: `bleu-neighbors:kernel=rouge-l,tau=0.1`.
+"""Parameters, declared once: of estimators, kernels, metrics and commands.
 
-A specification is a name and, after a colon, parameters with commas between them. A value that
-holds commas, or parameters of its own, stands in parentheses: `kernel=(bleu*:orders=1-4,clip=no)`.
-
-A parameter is declared once, as a field of a dataclass with its range and a line of help:
+A parameter is a field of a dataclass, or a parameter of a function, whose annotation has a range
+and a line of help:
 
     tau: Annotated[float | None, About("least similarity", at_least=0, at_most=1)] = None
 
-Parsing, checks, lists for people and the specification itself are made from that.
+Parsing, checks, flags, lists for people and specifications are made from that. A specification,
+`bleu-neighbors:kernel=rouge-l,tau=0.1`, is a name and, after a colon, parameters with commas
+between them. A value that holds commas, or parameters of its own, stands in parentheses:
+`kernel=(bleu*:orders=1-4,clip=no)`.
 """
 
 import difflib
@@ -15,8 +16,8 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import KW_ONLY, MISSING, dataclass, fields, replace
 from numbers import Integral, Real
-from types import NoneType
-from typing import Any, Literal, cast, get_args, get_origin, get_type_hints
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, cast, get_args, get_origin, get_type_hints
 
 from refless.registry.errors import UsageError
 from refless.registry.signature import setting
@@ -32,16 +33,21 @@ ORDERS, WORDS = tuple[int, int], tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What a parameter is for, and which values it takes.
+    """What a parameter is for, which values it takes, and its flag on the command line.
 
     Attributes:
-        help: one line for people.
+        help: one line for people; of a command without it, what the docstring says.
         at_least, above, at_most, below: the range of a number; numbers are finite in any case.
         choices: the words that can be given.
         registry: of a parameter with parameters of its own (a kernel): what there is, by name.
+        names: its flags; without any, the parameter's name with dashes.
+        metavar: what stands for its value; panel: the heading under which help lists it.
+        hidden: works, but help does not list it.
+        argument: has no flag: it is a word of the command line.
+        kind: what the command line takes, if functions take more; the parameter's own type.
     """
 
-    help: str
+    help: str = ""
     _: KW_ONLY
     at_least: float | None = None
     above: float | None = None
@@ -49,6 +55,12 @@ class About:
     below: float | None = None
     choices: tuple[str, ...] = ()
     registry: Mapping[str, Any] | None = None
+    names: tuple[str, ...] = ()
+    metavar: str = ""
+    panel: str = ""
+    hidden: bool = False
+    argument: bool = False
+    kind: Any = None
 
     def holds(self, value: float) -> bool:
         """Whether a number lies in the range."""
@@ -62,7 +74,7 @@ class About:
 
     @property
     def range(self) -> str:
-        """`from 0 to 1`, `above 0 and at most 1`, `1 or more`; "" where there is none."""
+        """`from 0 to 1`, `above 0 and at most 1`, `1 or more`; "" without one."""
         low = "" if self.at_least is None else f"{self.at_least:g} or more"
         low = low if self.above is None else f"above {self.above:g}"
         high = "" if self.at_most is None else f"at most {self.at_most:g}"
@@ -70,6 +82,94 @@ class About:
         if self.at_least is not None and self.at_most is not None:
             return f"from {self.at_least:g} to {self.at_most:g}"
         return " and ".join(filter(None, (low, high)))
+
+    def with_more(self, more: "About") -> "About":
+        """This, with whatever another declaration of the same parameter sets."""
+        values = {field.name: getattr(more, field.name) for field in fields(About)}
+        unset = {field.name: field.default for field in fields(About)}
+        return replace(self, **{k: v for k, v in values.items() if v != unset[k]})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parameter:
+    """A declared parameter; `kind` is the type of its values, which may be None if `optional`."""
+
+    name: str
+    kind: Any
+    optional: bool
+    default: Any
+    about: About
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """The flags that set it."""
+        return self.about.names or (f"--{self.name.strip('_').replace('_', '-')}",)
+
+    @property
+    def longest(self) -> str:
+        """Its flag, spelled out."""
+        return max(self.flags, key=len)
+
+    @property
+    def key(self) -> str:
+        """Its name in a file of settings: the flag without dashes in front."""
+        return self.longest.lstrip("-")
+
+    def over(self, more: About) -> "Parameter":
+        """The same with whatever else is declared of it."""
+        return replace(self, about=self.about.with_more(more))
+
+    def check(self, value: Any, name: str) -> None:  # noqa: ANN401 - any value
+        """Raises UsageError for a value of another type or outside the range."""
+        if value is None and self.optional:
+            return
+        if self.kind in NUMBERS:
+            words, _, number = NUMBERS[self.kind]
+            if isinstance(value, bool) or not isinstance(value, number):
+                raise UsageError(f"{name} must be {words}, got {value!r}")
+            check_range(name, cast("float", value), self.about)
+        if self.about.choices and value not in self.about.choices:
+            raise UsageError(
+                f"{name} must be one of {', '.join(self.about.choices)}; got {value!r}"
+            )
+
+
+def declared(name: str, hint: Any, default: Any, help_: str = "") -> Parameter:  # noqa: ANN401
+    """The parameter that an annotation declares.
+
+    Args:
+        name: of the parameter.
+        hint: its annotation, `Annotated` or not; several `About` add up, later ones win.
+        default: its default, or MISSING.
+        help_: its line of help, unless the annotation has one.
+    """
+    kind, *metadata = get_args(hint) if get_origin(hint) is Annotated else (hint,)
+    about = About(help_)
+    for more in metadata:
+        about = about.with_more(more) if isinstance(more, About) else about
+    kind = about.kind or kind
+    kinds = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
+    plain = next(each for each in kinds if each is not NoneType)
+    if get_origin(plain) is Literal:
+        about = replace(about, choices=get_args(plain))
+        plain = str
+    optional = NoneType in kinds
+    return Parameter(name=name, kind=plain, optional=optional, default=default, about=about)
+
+
+_KNOWN: dict[type[Any], dict[str, Parameter]] = {}  # annotations are read once
+
+
+def parameters_in(kind: type[Any]) -> dict[str, Parameter]:
+    """The declared parameters of a dataclass by name; fields without `About` are none."""
+    if kind not in _KNOWN:
+        hints = get_type_hints(kind, include_extras=True)
+        _KNOWN[kind] = {
+            field.name: declared(field.name, hints[field.name], field.default)
+            for field in fields(kind)
+            if any(isinstance(each, About) for each in get_args(hints[field.name])[1:])
+        }
+    return _KNOWN[kind]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,49 +181,6 @@ class Described:
     default: str
     range: str
     help: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Parameter:
-    """A declared parameter; `kind` is the type of its values, which may be None where optional."""
-
-    name: str
-    kind: Any
-    optional: bool
-    default: Any
-    about: About
-
-
-_KNOWN: dict[type[Any], dict[str, _Parameter]] = {}  # annotations are read once
-
-
-def _declared(kind: type[Any]) -> dict[str, _Parameter]:
-    if kind not in _KNOWN:
-        _KNOWN[kind] = _read_annotations(kind)
-    return _KNOWN[kind]
-
-
-def _read_annotations(kind: type[Any]) -> dict[str, _Parameter]:
-    hints = get_type_hints(kind, include_extras=True)
-    found = {}
-    for field in fields(kind):
-        abouts = [one for one in get_args(hints[field.name])[1:] if isinstance(one, About)]
-        if not abouts:
-            continue
-        hint, about = get_args(hints[field.name])[0], abouts[0]
-        plain = get_origin(hint) in (tuple, Literal)
-        kinds = (hint,) if plain else get_args(hint) or (hint,)
-        kind = next(one for one in kinds if one is not NoneType)
-        if get_origin(kind) is Literal:
-            kind, about = str, replace(about, choices=get_args(kind))
-        found[field.name] = _Parameter(
-            name=field.name,
-            kind=kind,
-            optional=NoneType in kinds,
-            default=field.default,
-            about=about,
-        )
-    return found
 
 
 def parse(text: str, registry: Mapping[str, type[Any]], what: str) -> Any:  # noqa: ANN401 - what the registry makes
@@ -140,7 +197,7 @@ def parse(text: str, registry: Mapping[str, type[Any]], what: str) -> Any:  # no
     if name not in registry:
         near = nearest(name, registry)
         raise UsageError(f"no {what} '{name}'{near}; there are {', '.join(registry)}")
-    known = _declared(registry[name])
+    known = parameters_in(registry[name])
     values: dict[str, Any] = {}
     for part in _parts(rest, text) if colon else ():
         key, equals, value = (piece.strip() for piece in part.partition("="))
@@ -170,7 +227,7 @@ def made(given: Any, registry: Mapping[str, type[Any]], what: str) -> Any:  # no
 
 def nested(kind: type) -> dict[str, Mapping[str, type[Any]]]:
     """The parameters that have parameters of their own, each with what it can be."""
-    found = {one.name: one.about.registry for one in _declared(kind).values()}
+    found = {one.name: one.about.registry for one in parameters_in(kind).values()}
     return {name: registry for name, registry in found.items() if registry is not None}
 
 
@@ -202,10 +259,10 @@ def value_of(kind: type[Any], name: str, text: str) -> Any:  # noqa: ANN401 - an
     Raises:
         UsageError: a text that is no value of it.
     """
-    return _read(text, _declared(kind)[name], name)
+    return _read(text, parameters_in(kind)[name], name)
 
 
-def _read(text: str, parameter: _Parameter, place: str) -> Any:  # noqa: ANN401 - any parameter's type
+def _read(text: str, parameter: Parameter, place: str) -> Any:  # noqa: ANN401 - any parameter's type
     if text == "none" and parameter.optional:
         return None
     inside = text[1:-1] if text.startswith("(") and text.endswith(")") else text
@@ -239,17 +296,8 @@ def check(thing: Any) -> None:  # noqa: ANN401 - any dataclass with declared par
     Raises:
         UsageError: the first that does not, by name, with what it may be.
     """
-    for name, parameter in _declared(type(thing)).items():
-        value, about = getattr(thing, name), parameter.about
-        if value is None and parameter.optional:
-            continue
-        if parameter.kind in NUMBERS:
-            words, _, number = NUMBERS[parameter.kind]
-            if isinstance(value, bool) or not isinstance(value, number):
-                raise UsageError(f"{name} must be {words}, got {value!r}")
-            check_range(name, cast("float", value), about)
-        if about.choices and value not in about.choices:
-            raise UsageError(f"{name} must be one of {', '.join(about.choices)}; got {value!r}")
+    for name, parameter in parameters_in(type(thing)).items():
+        parameter.check(getattr(thing, name), name)
 
 
 def check_range(name: str, value: float, about: About) -> None:
@@ -276,7 +324,7 @@ def spec_of(thing: Any, registry: Mapping[str, type[Any]]) -> str:  # noqa: ANN4
     """
     names = {kind: name for name, kind in registry.items()}
     pairs = []
-    for name, parameter in _declared(type(thing)).items():
+    for name, parameter in parameters_in(type(thing)).items():
         inner = parameter.about.registry
         value, default = getattr(thing, name), parameter.default
         if inner is not None:
@@ -307,11 +355,11 @@ def parameters(kind: type) -> tuple[Described, ...]:
             help=one.about.help,
             range=one.about.range,
         )
-        for one in _declared(kind).values()
+        for one in parameters_in(kind).values()
     )
 
 
-def _type(parameter: _Parameter) -> str:
+def _type(parameter: Parameter) -> str:
     kind, about = parameter.kind, parameter.about
     words = {bool: "yes or no", ORDERS: "two numbers, as 2-4", WORDS: "words, as a+b"}
     if about.registry is not None:

@@ -9,7 +9,7 @@ import numpy as np
 from refless.data.records import Neighbor, Reason, Scale
 from refless.estimators import Estimator, Explanation
 from refless.estimators.explanation import Part
-from refless.estimators.gp.data import FEWEST
+from refless.estimators.folds import FEWEST
 from refless.registry.arrays import FloatArray
 from refless.registry.plural import counted
 from refless.report.document import Document, Section, Table

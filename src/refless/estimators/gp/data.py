@@ -32,8 +32,6 @@ from refless.registry.progress import Progress
 from refless.stats.correlation import is_constant
 from refless.text.embed import Encoder
 
-FEWEST = 5  # rated texts for a model
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FeatureConfig:

@@ -18,8 +18,8 @@ from refless.data.records import (
     ends_of,
 )
 from refless.estimators.explanation import Explanation
-from refless.estimators.folds import folds_in, group_numbers, rows_in
-from refless.estimators.gp.data import FEWEST, Data, FeatureConfig, check_outputs, read
+from refless.estimators.folds import FEWEST, folds_in, group_numbers, rows_in
+from refless.estimators.gp.data import Data, FeatureConfig, check_outputs, read
 from refless.estimators.gp.model import (
     Method,
     conditioned,

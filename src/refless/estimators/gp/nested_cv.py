@@ -9,8 +9,8 @@ from functools import partial
 import numpy as np
 
 from refless.data.records import as_outputs
-from refless.estimators.folds import rows_in
-from refless.estimators.gp.data import FEWEST, Data
+from refless.estimators.folds import FEWEST, rows_in
+from refless.estimators.gp.data import Data
 from refless.estimators.gp.inducing import Inducing
 from refless.estimators.gp.model import Method, conditioned, estimated, tuned
 from refless.estimators.gp.posterior import HeldOut, Precision

@@ -2,19 +2,19 @@
 
 from typing import cast
 
-from refless.metrics.kernels.bertscore import BertScore
-from refless.metrics.kernels.bleu import BleuStar
-from refless.metrics.kernels.meteor import Meteor
 from refless.metrics.kernels.protocol import Kernel, Prepared
-from refless.metrics.kernels.rouge import RougeL
+from refless.registry.offered import Registry
 from refless.registry.spec import made
 
-KERNELS: dict[str, type[Kernel]] = {
-    "bleu*": BleuStar,
-    "rouge-l": RougeL,
-    "meteor": Meteor,
-    "bertscore": BertScore,
-}
+KERNELS: Registry[type[Kernel]] = Registry(
+    "kernels",
+    {
+        "bleu*": "refless.metrics.kernels.bleu:BleuStar",
+        "rouge-l": "refless.metrics.kernels.rouge:RougeL",
+        "meteor": "refless.metrics.kernels.meteor:Meteor",
+        "bertscore": "refless.metrics.kernels.bertscore:BertScore",
+    },
+)
 
 
 def kernel_of(kernel: str | Kernel) -> Kernel:
@@ -28,11 +28,7 @@ def kernel_of(kernel: str | Kernel) -> Kernel:
 
 __all__ = [
     "KERNELS",
-    "BertScore",
-    "BleuStar",
     "Kernel",
-    "Meteor",
     "Prepared",
-    "RougeL",
     "kernel_of",
 ]

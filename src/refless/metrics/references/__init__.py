@@ -2,31 +2,23 @@
 
 from typing import cast
 
-from refless.metrics.references.bertscore import BERTScore
-from refless.metrics.references.bleu import BLEU, SentenceBLEU
-from refless.metrics.references.cider import CIDEr, CIDErD
-from refless.metrics.references.delta import DeltaBLEU
-from refless.metrics.references.meteor import Meteor
-from refless.metrics.references.movers import Movers
 from refless.metrics.references.protocol import Metric, Scores
-from refless.metrics.references.rouge import RougeL
-from refless.metrics.references.slor import SLOR
 from refless.registry.offered import Registry
 from refless.registry.spec import made
 
 METRICS: Registry[type[Metric]] = Registry(
     "metrics",
     {
-        "bleu": BLEU,
-        "sbleu": SentenceBLEU,
-        "delta-bleu": DeltaBLEU,
-        "rouge-l": RougeL,
-        "cider-d": CIDErD,
-        "cider": CIDEr,
-        "meteor": Meteor,
-        "bertscore": BERTScore,
-        "movers": Movers,
-        "slor": SLOR,
+        "bleu": "refless.metrics.references.bleu:BLEU",
+        "sbleu": "refless.metrics.references.bleu:SentenceBLEU",
+        "delta-bleu": "refless.metrics.references.delta:DeltaBLEU",
+        "rouge-l": "refless.metrics.references.rouge:RougeL",
+        "cider-d": "refless.metrics.references.cider:CIDErD",
+        "cider": "refless.metrics.references.cider:CIDEr",
+        "meteor": "refless.metrics.references.meteor:Meteor",
+        "bertscore": "refless.metrics.references.bertscore:BERTScore",
+        "movers": "refless.metrics.references.movers:Movers",
+        "slor": "refless.metrics.references.slor:SLOR",
     },
 )
 
@@ -41,18 +33,8 @@ def metric_of(metric: str | Metric) -> Metric:
 
 
 __all__ = [
-    "BLEU",
     "METRICS",
-    "SLOR",
-    "BERTScore",
-    "CIDEr",
-    "CIDErD",
-    "DeltaBLEU",
-    "Meteor",
     "Metric",
-    "Movers",
-    "RougeL",
     "Scores",
-    "SentenceBLEU",
     "metric_of",
 ]

@@ -17,7 +17,8 @@ import numpy as np
 from refless.data.records import Outputs
 from refless.loops import Loops
 from refless.metrics.matching import cores
-from refless.metrics.references import BLEU, CIDEr
+from refless.metrics.references.bleu import BLEU
+from refless.metrics.references.cider import CIDEr
 from refless.metrics.references.protocol import Combine
 from refless.registry.arrays import FloatArray, IntArray
 from refless.text.ngrams import Features, Shape, Vocabulary, learn, look_up

@@ -20,8 +20,7 @@ from refless.extensions.papers.stress.constant import (
     shape_of,
 )
 from refless.loops import Loops
-from refless.metrics.references import CIDEr, CIDErD
-from refless.metrics.references.cider import FACTOR
+from refless.metrics.references.cider import FACTOR, CIDEr, CIDErD
 from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.errors import UsageError
 from refless.text.ngrams import learn

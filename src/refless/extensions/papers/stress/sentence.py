@@ -9,7 +9,9 @@ import numpy as np
 from refless.data.records import Outputs, numbered
 from refless.extensions.papers.stress.constant import Constant, ConstantBLEU, References
 from refless.extensions.papers.stress.constant_cider import ConstantCIDEr
-from refless.metrics.references import BLEU, CIDEr, Metric
+from refless.metrics.references import Metric
+from refless.metrics.references.bleu import BLEU
+from refless.metrics.references.cider import CIDEr
 from refless.registry.arrays import FloatArray
 from refless.registry.errors import InputError
 from refless.registry.signature import Signature

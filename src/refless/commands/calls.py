@@ -1,0 +1,176 @@
+"""A function as a command: its call, which can be said again as a command line."""
+
+import difflib
+import inspect
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass, fields, is_dataclass, replace
+from functools import wraps
+from os import PathLike, fspath
+from typing import Any, TypeVar, get_type_hints
+
+from refless.commands.config import config_of
+from refless.commands.declared import CONFIG, is_open, parameters_of
+from refless.commands.warnings import collecting, note
+from refless.estimators import ESTIMATORS, estimator_of
+from refless.registry.spec import Parameter, spec_of
+from refless.report.result import Result
+
+R = TypeVar("R", bound=Result)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call of a function: what it was given, as a command line can say it again.
+
+    Attributes:
+        name: of the function; parameters: those it has; values: of these, by name.
+    """
+
+    name: str
+    parameters: tuple[Parameter, ...]
+    values: Mapping[str, Any]
+
+    def line(self, **changes: Any) -> str:
+        """The command line of this call, or of one with other values."""
+        words: list[str] = []
+        values = {**self.values, **changes}
+        for parameter in self.parameters:
+            words += _words(parameter, values.get(parameter.name, parameter.default))
+        return shlex.join(["refless", self.name, *words])
+
+
+def _words(parameter: Parameter, value: Any) -> list[str]:
+    """What sets a parameter to a value; nothing for its default."""
+    default, name = parameter.default, parameter.longest
+    if parameter.about.argument:
+        return words_of(value)
+    if value is None or (type(value) is type(default) and value == default):
+        return []
+    if isinstance(value, bool):
+        return [name if value else f"--no-{name.removeprefix('--')}"]
+    if parameter.kind == list[str]:
+        return [word for text in words_of(value) for word in (name, text)]
+    if isinstance(value, list | tuple) and parameter.kind is not str:
+        return [name, *map(_text, value)]
+    if isinstance(value, Mapping):
+        return [name, ",".join(f"{word}={_text(number)}" for word, number in value.items())]
+    return [name, _text(value)]
+
+
+def words_of(value: Any) -> list[str]:
+    """One or several paths, names or specifications as words; FILE for rows from elsewhere."""
+    if value is None:
+        return []
+    values = list(value) if isinstance(value, list | tuple) else [value]
+    if all(isinstance(each, str | PathLike) or hasattr(each, "fit") for each in values):
+        return [_text(each) for each in values]
+    return ["FILE"]
+
+
+def _text(value: Any) -> str:
+    if hasattr(value, "fit"):
+        return spec_of(estimator_of(value), ESTIMATORS)
+    if isinstance(value, float):
+        return repr(float(value)).removesuffix(".0")
+    if isinstance(value, list | tuple):
+        return "+".join(map(str, value)) or "none"
+    return fspath(value) if isinstance(value, PathLike) else str(value)
+
+
+_call: ContextVar[Call] = ContextVar("call")
+
+
+def this_call() -> Call:
+    """The call that is running."""
+    return _call.get()
+
+
+def command(function: Callable[..., R]) -> Callable[..., R]:
+    """A function whose groups of parameters are taken one by one, by keyword.
+
+    It also takes `config`, a file whose values stand for parameters that are not given. Its result
+    knows what was noticed on the way, and the command line that does the same.
+    """
+    hints = get_type_hints(function)
+    groups: dict[str, Any] = {
+        name: kind for name, kind in hints.items() if is_dataclass(kind) and name != "return"
+    }
+    signature = _flat(inspect.signature(function), groups)
+
+    @wraps(function)
+    def run(*args: Any, config: str | PathLike[str] | None = None, **values: Any) -> R:
+        with collecting() as notes:
+            call = _called(function, signature, args, values, config)
+            for parameter in call.parameters:
+                parameter.check(call.values.get(parameter.name), parameter.longest)
+            given = dict(call.values)
+            for name, group in groups.items():
+                given[name] = group(
+                    **{field.name: given.pop(field.name) for field in fields(group)}
+                )
+            token = _call.set(call)
+            try:
+                result = function(**given)
+            finally:
+                _call.reset(token)
+        return replace(result, notes=tuple(notes), command=call.line())
+
+    last = inspect.Parameter(CONFIG.name, inspect.Parameter.KEYWORD_ONLY, default=None)
+    ordered = sorted([*signature.parameters.values(), last], key=is_open)
+    run.__signature__ = signature.replace(parameters=ordered)  # type: ignore[attr-defined]
+    return run
+
+
+def _called(
+    function: Callable[..., object],
+    signature: inspect.Signature,
+    args: Sequence[Any],
+    values: Mapping[str, Any],
+    config: str | PathLike[str] | None,
+) -> Call:
+    """The call, with what a file of settings says of parameters that are not given."""
+    name, parameters = function.__name__, parameters_of(function)
+    if config is not None:
+        given = {*signature.bind_partial(*args).arguments, *values}
+        settings = config_of(fspath(config), name, parameters)
+        new = {key: value for key, value in settings.items() if key not in given}
+        words = [word for each in parameters for word in _words(each, new.get(each.name))]
+        note(f"from {fspath(config)}: {shlex.join(words) or 'nothing that changes this'}")
+        values = {**values, **new}
+    rest = [name for name, each in signature.parameters.items() if is_open(each)]
+    if not rest:
+        _check_names(name, [*values], [each.name for each in parameters])
+    bound = signature.bind(*args, **values)
+    bound.apply_defaults()
+    known = dict(bound.arguments)
+    for more in rest:
+        known |= known.pop(more)
+    return Call(name, parameters, known)
+
+
+def _check_names(function: str, given: Sequence[str], known: Sequence[str]) -> None:
+    """Raises TypeError, as Python does, for a keyword that is none of the function's."""
+    for name in given:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            remedy = f"did you mean '{near[0]}'?" if near else f"help(refless.{function}) lists all"
+            raise TypeError(f"refless.{function}() has no parameter '{name}'; {remedy}")
+
+
+def _flat(signature: inspect.Signature, groups: Mapping[str, Any]) -> inspect.Signature:
+    """The signature with the parameters of groups by keyword; what takes any comes last."""
+    flat = [each for name, each in signature.parameters.items() if name not in groups]
+    for group in groups.values():
+        kinds = get_type_hints(group)
+        flat += [
+            inspect.Parameter(
+                field.name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=field.default,
+                annotation=kinds[field.name],
+            )
+            for field in fields(group)
+        ]
+    return signature.replace(parameters=sorted(flat, key=is_open))
