@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from refless.commands.advice import abstention
 from refless.data.records import Estimates, Outputs, Reason, numbered
-from refless.evaluation.abstention import abstention
 
 
 def estimates(reasons: list[Reason], support: list[int]) -> Estimates:

@@ -1,6 +1,5 @@
 """Held-out estimates of a pool against its ratings: splits, estimates, measures, result."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -157,9 +156,3 @@ def codes(labels: Sequence[str]) -> IntArray:
     """[n] labels as numbers from 0, in the order of the sorted labels."""
     number = {name: i for i, name in enumerate(sorted(set(labels)))}
     return np.array([number[name] for name in labels], dtype=np.int64)
-
-
-def repeated(pool: RatedPool) -> int:
-    """How many rated texts occur more than once: each is judged by its own copies."""
-    counts = Counter(pool.texts)
-    return sum(count for count in counts.values() if count > 1)

@@ -20,6 +20,7 @@ from refless.report.export import Rows
 from refless.report.record import Count, Record, Signed
 from refless.report.result import Result
 from refless.report.wording import labels, number, p_value, title, with_interval
+from refless.stats.measures import CORRELATIONS
 
 SHOWN = 15  # pairs of metrics shown to people; JSON has all
 NAMED = 3  # metrics in the verdict
@@ -100,7 +101,7 @@ class MetaResult(Result):
         )
 
     def _json(self) -> Record:
-        signed = {name: str(one) for name, one in self.metrics.items()}
+        signed = {name: str(signature) for name, signature in self.metrics.items()}
         return self._record(
             self.meta,
             n=len(self.pool),
@@ -116,7 +117,7 @@ class MetaResult(Result):
                 "id": pool.ids[i],
                 **({"system": pool.systems[i]} if pool.systems else {}),
                 "human": float(pool.human[i]),
-                **{name: float(one.segments[i]) for name, one in self.scores.items()},
+                **{name: float(metric.segments[i]) for name, metric in self.scores.items()},
                 "text": pool.texts[i],
             }
             for i in range(len(pool))
@@ -125,44 +126,47 @@ class MetaResult(Result):
 
 def nearest_to_people(level: Level, measure: str) -> str:
     """One sentence on which metrics agree best with people, as far as tests can tell."""
-    known = [one for one in level.metrics if not math.isnan(getattr(one, measure))]
-    if not known:
+    ranked = [metric for metric in level.metrics if not math.isnan(getattr(metric, measure))]
+    if not ranked:
         return f"On {these(level.n, 'text')} no metric can be compared with people."
-    top, name, texts = known[0], title(measure), these(level.n, "text")
-    if len(known) == 1:
-        value = with_interval(getattr(top, measure), top.interval_of(measure))
+    first, name, texts = ranked[0], title(measure), these(level.n, "text")
+    if len(ranked) == 1:
         shows = "agrees with people"
-        if not top.interval_of(measure)[0] > 0:
+        if not first.interval_of(measure)[0] > 0:
             shows = "shows no agreement with people that chance could not explain"
-        return f"On {texts} {top.name} {shows}: {name} {value}."
-    value = with_interval(getattr(top, measure), level.best_interval)
+        return f"On {texts} {first.name} {shows}: {name} {_with(first, measure)}."
+    value = with_interval(getattr(first, measure), level.best_interval)
     if not level.best_interval[0] > 0:
         return (
-            f"On {texts} no metric is shown to agree with people. The best of {len(known)}, "
-            f"{top.name}, has {name} {value}, as chance alone can give."
+            f"On {texts} no metric is shown to agree with people. The best of {len(ranked)}, "
+            f"{first.name}, has {name} {value}, as chance alone can give."
         )
-    others = [one for one in level.best if one != top.name]
-    if not others:
+    rivals = [rival for rival in level.best if rival != first.name]
+    if not rivals:
         return (
-            f"On {texts} {top.name} agrees best with people, {name} {value}, significantly better "
-            "than every other."
+            f"On {texts} {first.name} agrees best with people, {name} {value}, significantly "
+            "better than every other."
         )
-    more = f" and {len(others) - NAMED} more" if len(others) > NAMED else ""
+    more = f" and {len(rivals) - NAMED} more" if len(rivals) > NAMED else ""
     return (
-        f"On {texts} {top.name} agrees with people, {name} {value}, but it cannot be told apart "
-        f"from {', '.join(others[:NAMED])}{more}."
+        f"On {texts} {first.name} agrees with people, {name} {value}, but it cannot be told apart "
+        f"from {', '.join(rivals[:NAMED])}{more}."
     )
 
 
-def allowed(count: int, what: str) -> tuple[str, ...]:
+def allowed(count: int, noun: str) -> tuple[str, ...]:
     """What the interval in the first sentence allows for, if there was a choice."""
-    said = f"The interval above allows for the choice of the best of {counted(count, what)}; "
-    return (f"{said}those below are of each alone.",) if count > 1 else ()
+    if count < 2:
+        return ()
+    choice = f"the best of {counted(count, noun)}"
+    return (
+        f"The interval above allows for the choice of {choice}; those below are of each alone.",
+    )
 
 
-def _annotator(found: MetaResult) -> tuple[Line, ...]:
+def _annotator(result: MetaResult) -> tuple[Line, ...]:
     """One average annotator against the mean of the others."""
-    people, measure = found.left_out, found.meta.measure
+    people, measure = result.left_out, result.meta.measure
     if people is None:
         return ()
     spread = annotator_interval(people, measure)
@@ -171,24 +175,29 @@ def _annotator(found: MetaResult) -> tuple[Line, ...]:
 
 def _figure(level: Level, measure: str, over: str, yardstick: Sequence[Line]) -> Figure:
     lines = [
-        Line(name=one.name, value=getattr(one, measure), interval=one.interval_of(measure))
-        for one in level.metrics
+        *yardstick,
+        *(
+            Line(
+                name=metric.name,
+                value=getattr(metric, measure),
+                interval=metric.interval_of(measure),
+            )
+            for metric in level.metrics
+        ),
     ]
-    shown = [*yardstick, *lines]
-    shown_as = f"{title(measure)} over {over}"
-    names = labels([one.name for one in shown], 40)
+    label = f"{title(measure)} over {over}"
+    names = labels([line.name for line in lines], 40)
     table = Table(
         header=("metric", f"{title(measure)} [95 %]"),
-        rows=tuple((names[one.name], with_interval(one.value, one.interval)) for one in shown),
+        rows=tuple((names[line.name], with_interval(line.value, line.interval)) for line in lines),
     )
-    caption = f"{shown_as}, {level.n:,} of them, with 95 % intervals."
+    caption = f"{label}, {level.n:,} of them, with 95 % intervals."
     if level.comparisons:
         caption += (
             " All metrics are compared on the same rows: the tests below tell apart what "
             "overlapping intervals do not."
         )
-    svg = row_chart(shown, shown_as, shown_as, zero=True)
-    return Figure(svg=svg, caption=caption, table=table)
+    return Figure(svg=row_chart(lines, label, label, zero=True), caption=caption, table=table)
 
 
 def _level_sections(
@@ -196,63 +205,59 @@ def _level_sections(
 ) -> tuple[Section, ...]:
     if level.undefined and not level.metrics:
         return (Section(title=heading, lines=(f"Undefined: {level.undefined}.",)),)
-    names = _names(level, NAME)
+    names = labels([metric.name for metric in level.metrics], NAME)
     first = Table(
         header=("metric", "n", "Pearson [95 %]", "Spearman [95 %]"),
         rows=tuple(
-            (names[one.name], str(one.n_scored), _with(one, "pearson"), _with(one, "spearman"))
-            for one in level.metrics
+            (names[m.name], str(m.n_scored), _with(m, "pearson"), _with(m, "spearman"))
+            for m in level.metrics
         ),
     )
     second = Table(
         header=("metric", "Kendall [95 %]", "pairs right", "with ties"),
         rows=tuple(
-            (names[one.name], _with(one, "kendall"), number(one.accuracy), number(one.tie_accuracy))
-            for one in level.metrics
+            (names[m.name], _with(m, "kendall"), number(m.accuracy), number(m.tie_accuracy))
+            for m in level.metrics
         ),
     )
-    over = "systems" if heading == "Systems" else "single texts"
-    chart = _figure(level, measure, over, yardstick)
-    why = sorted({one.undefined for one in level.metrics if one.undefined})
-    lines = tuple(f"Undefined where {reason}." for reason in why)
+    chart = _figure(
+        level, measure, "systems" if heading == "Systems" else "single texts", yardstick
+    )
+    reasons = sorted({metric.undefined for metric in level.metrics if metric.undefined})
+    lines = tuple(f"Undefined where {reason}." for reason in reasons)
     return (
         Section(title=heading, figures=(chart,), table=first, lines=lines),
         Section(table=second),
-        *_comparisons(level, measure),
+        *_comparisons(level, measure, names),
     )
 
 
-def _names(level: Level, width: int) -> dict[str, str]:
-    return labels([one.name for one in level.metrics], width)
+def _with(metric: Agreeing, measure: str) -> str:
+    return with_interval(getattr(metric, measure), metric.interval_of(measure))
 
 
-def _with(one: Agreeing, name: str) -> str:
-    return with_interval(getattr(one, name), one.interval_of(name))
-
-
-def _comparisons(level: Level, measure: str) -> tuple[Section, ...]:
+def _comparisons(level: Level, measure: str, names: Mapping[str, str]) -> tuple[Section, ...]:
     if not level.comparisons:
         return ()
-    names, pair = _names(level, NAME), _names(level, PAIR)
-    ordered = sorted(level.comparisons, key=lambda one: not one.better)
+    short = labels([metric.name for metric in level.metrics], PAIR)
+    ordered = sorted(level.comparisons, key=lambda pair: not pair.better)
     rows = tuple(
         (
-            f"{pair[one.first]} {'>' if one.better else '?'} {pair[one.second]}",
-            with_interval(one.difference, one.difference_interval),
-            p_value(one.williams_p_holm),
-            p_value(one.permutation_p_holm),
+            f"{short[pair.first]} {'>' if pair.better else '?'} {short[pair.second]}",
+            with_interval(pair.difference, pair.difference_interval),
+            p_value(pair.williams_p_holm),
+            p_value(pair.permutation_p_holm),
         )
-        for one in ordered[:SHOWN]
+        for pair in ordered[:SHOWN]
     )
     header = (f"{title(measure)}", "difference [95 %]", "Williams p", "permuted p")
-    rest = len(ordered) - len(rows)
     lines = [
         "> is significantly better (permutation test, p after Holm below 0.05); ? is undecided.",
         f"No other is significantly better than: {', '.join(names[n] for n in level.best)}.",
     ]
-    if rest:
-        verb = "is" if rest == 1 else "are"
-        lines.append(f"{counted(rest, 'more pair')} {verb} in --format json.")
+    if hidden := len(ordered) - len(rows):
+        verb = "is" if hidden == 1 else "are"
+        lines.append(f"{counted(hidden, 'more pair')} {verb} in --format json.")
     return Section(table=Table(header=header, rows=rows)), Section(lines=tuple(lines))
 
 
@@ -268,33 +273,34 @@ def _units_section(units: Mapping[str, InUnits]) -> tuple[Section, ...]:
         )
         for name, row in units.items()
     )
-    any_row = next(iter(units.values()))
-    header = ("metric", "Spearman [95 %]", "Kendall [95 %]")
-    items = counted(any_row.unit, "item")
-    line = f"{counted(any_row.n_units, 'unit')} of {items}, differences of two systems."
-    if any_row.n_units < 2:
+    first = next(iter(units.values()))
+    items = counted(first.unit, "item")
+    line = f"{counted(first.n_units, 'unit')} of {items}, differences of two systems."
+    if first.n_units < 2:
         line = f"Undefined: fewer than two units of {items}; --unit can lower it."
-    table = Table(header=header, rows=rows)
+    table = Table(header=("metric", "Spearman [95 %]", "Kendall [95 %]"), rows=rows)
     return (Section(title="Pairs of systems in units", table=table), Section(lines=(line,)))
 
 
-def _people_section(found: MetaResult) -> tuple[Section, ...]:
-    rows: list[tuple[str, ...]] = []
-    kinds: Sequence[tuple[str, Annotators | None]] = (
-        ("all ratings, as published", found.annotators),
-        ("the others' ratings", found.left_out),
+def _people_section(result: MetaResult) -> tuple[Section, ...]:
+    yardsticks = {
+        "all ratings, as published": result.annotators,
+        "the others' ratings": result.left_out,
+    }
+    rows = tuple(
+        (
+            label,
+            *(number(people.average[name]) for name in CORRELATIONS),
+            number(people.best["spearman"]),
+        )
+        for label, people in yardsticks.items()
+        if people is not None
     )
-    for label, people in kinds:
-        if people is not None:
-            average, best = people.average, people.best
-            values = [average["pearson"], average["spearman"], average["kendall"], best["spearman"]]
-            rows.append((label, *map(number, values)))
     if not rows:
         return ()
     header = ("one annotator against", "Pearson", "Spearman", "Kendall", "best Spearman")
-    table = Table(header=header, rows=tuple(rows))
-    lines: tuple[str, ...] = ()
-    if found.raters is not None and not found.raters.undefined:
-        alpha = with_interval(found.raters.alpha_interval, found.raters.alpha_interval_interval)
-        lines = (f"Krippendorff's alpha (interval) {alpha}.",)
-    return (Section(title="People", table=table), *((Section(lines=lines),) if lines else ()))
+    sections = [Section(title="People", table=Table(header=header, rows=rows))]
+    if result.raters is not None and not result.raters.undefined:
+        alpha = with_interval(result.raters.alpha_interval, result.raters.alpha_interval_interval)
+        sections.append(Section(lines=(f"Krippendorff's alpha (interval) {alpha}.",)))
+    return tuple(sections)

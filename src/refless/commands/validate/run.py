@@ -1,5 +1,6 @@
 """validate: does anything automatic agree with these raters?"""
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Annotated, Any
 
@@ -30,7 +31,7 @@ from refless.estimators import ESTIMATORS, Estimator
 from refless.evaluation.jackknife import split
 from refless.evaluation.judge_shift import leaks
 from refless.evaluation.subsample import drawn_rows
-from refless.evaluation.validation import codes, group_labels, repeated, validation
+from refless.evaluation.validation import codes, group_labels, validation
 from refless.registry.arrays import IntArray
 from refless.registry.errors import UsageError
 from refless.registry.spec import spec_of
@@ -72,20 +73,20 @@ def validate(
             item, task or a column's name.
         at_most: Rated texts to validate on; of more, so many are drawn.
     """
-    given = [estimator] if isinstance(estimator, str) or hasattr(estimator, "fit") else estimator
-    candidates = [chosen(one, threads, seed) for one in given or CANDIDATES]
+    specs = [estimator] if isinstance(estimator, str) or hasattr(estimator, "fit") else estimator
+    candidates = [chosen(spec, threads, seed) for spec in specs or CANDIDATES]
     pool, column = rated_of(rated, rows, group)
     labels = group_labels(pool, group, column)
     drawn: dict[str, object] = {}
     if len(pool) > at_most:
         drawn = {"drawnfrom": len(pool), "drawseed": seed}
-        kept = drawn_rows(pool, labels, at_most, seed)
-        _note_drawn(len(kept), len(pool), at_most)
-        pool, labels = pool.take(kept), picked(labels, kept)
-    if given:
+        sample = drawn_rows(pool, labels, at_most, seed)
+        _note_drawn(len(sample), len(pool), at_most)
+        pool, labels = pool.take(sample), picked(labels, sample)
+    if specs:
         note_unread(candidates, pool)
     if are_choices(pool):
-        candidates = candidates if given else candidates[:1]
+        candidates = candidates if specs else candidates[:1]
         return validated(pool, candidates, scoring(candidates[0], group=None), group, seed)
     _note_repeated(pool, group)
     _note_leaks(pool)
@@ -116,18 +117,21 @@ def _result(
     _check_apart(parts.blocks, group)
     names = by_title(candidates, scores=bool(pool.score_names))
     methods = {
-        name: cross_validated(one, pool, parts.groups, parts.blocks) for name, one in names.items()
+        name: cross_validated(estimator, pool, parts.groups, parts.blocks)
+        for name, estimator in names.items()
     }
     twins = _twins(names) if pool.score_names else {}
     with progress("comparing"):
         result = validation(pool, parts, methods, labels, group=group, twins=twins)
     best = names[result.side_by_side.reference]
-    signatures = {name: one.signature(pool).plus(**signs) for name, one in names.items()}
+    signatures = {
+        name: estimator.signature(pool).plus(**signs) for name, estimator in names.items()
+    }
     signature = signatures[result.side_by_side.reference]
     return ValidateResult(
         validation=result,
         estimator=best,
-        signatures={name: str(one) for name, one in signatures.items()},
+        signatures={name: str(signed) for name, signed in signatures.items()},
         groups=labels,
         seed=seed,
         next_command=scoring(best),
@@ -147,16 +151,16 @@ def _note_drawn(n: int, whole: int, at_most: int) -> None:
 
 def _twins(names: dict[str, Estimator]) -> dict[str, str]:
     """The names of estimators that read scores, and of each without them."""
-    place = {spec_of(one, ESTIMATORS): name for name, one in names.items()}
-    alone = {name: one.without_scores() for name, one in names.items()}
+    place = {spec_of(estimator, ESTIMATORS): name for name, estimator in names.items()}
+    alone = {name: estimator.without_scores() for name, estimator in names.items()}
     return {
         name: place[spec_of(twin, ESTIMATORS)] for name, twin in alone.items() if twin is not None
     }
 
 
-def _check_once(tried: Sequence[Estimator]) -> None:
+def _check_once(candidates: Sequence[Estimator]) -> None:
     """Raises UsageError for an estimator that is given twice."""
-    specs = [named(one) for one in tried]
+    specs = [named(estimator) for estimator in candidates]
     for spec in specs:
         if specs.count(spec) > 1:
             raise UsageError(f"--estimator {spec} is given twice")
@@ -190,7 +194,7 @@ def _check_apart(blocks: IntArray, group: str) -> None:
 
 def _note_repeated(pool: RatedPool, group: str) -> None:
     """Says so where texts are estimated from their own copies."""
-    copies = repeated(pool)
+    copies = sum(count for count in Counter(pool.texts).values() if count > 1)
     if group == "id" and copies > MANY_COPIES * len(pool):
         more = "" if pool.named else "; an id or an annotator column makes rows of one text one"
         note(

@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from refless.evaluation.abstention import LIMIT
+from refless.commands.advice import LIMIT
 from refless.evaluation.annotators import annotator_interval, over_annotators
 from refless.evaluation.jackknife import FEWEST
 from refless.evaluation.leaderboard import Leaderboard
