@@ -2,10 +2,10 @@
 
 import base64
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from importlib.resources import files
 
-from refless.report.document import Document, Section, Store, plain
+from refless.report.document import Document, Section, plain
 from refless.report.templates import escaped, rendered
 
 CLIP = 400  # characters of a text that the page keeps
@@ -20,12 +20,14 @@ def as_html(document: Document) -> str:
         f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; "
         "base-uri 'none'; form-action 'none'"
     )
+    n = len(document.store.texts) if document.store else 0
     return rendered(
         "refless.report",
         "report.html",
         document=document,
         chapters=_chapters(document.sections),
-        texts=_texts(document.store),
+        clip=clip,
+        room=min(BYTES, ROOM // max(1, n)),
         style=style,
         script=script,
         policy=policy,
@@ -58,13 +60,6 @@ def _chapters(sections: Iterable[Section]) -> list[list[Section]]:
             chapters.append([])
         chapters[-1].append(section)
     return chapters
-
-
-def _texts(store: Store | None) -> Iterator[str]:
-    """Each stored text, no longer than the page has room for."""
-    if store is not None:
-        room = min(BYTES, ROOM // max(1, len(store.texts)))
-        yield from (clip(stored.text, room) for stored in store.texts)
 
 
 def clip(text: str, room: int) -> str:

@@ -93,7 +93,12 @@ def rate(
         backup: Copy the database to this file, whole, and end; also while it is being served.
         lease: Seconds for which an item is kept for the rater who was shown it.
     """
-    task = _task(ask, scale, dimension, per_item, overlap, repeat, audit, lease, seed)
+    task = Task(
+        ask=ask, scale=scale, dimensions=tuple(dict.fromkeys(names_in(dimension))) or ("quality",),
+        per_item=per_item, overlap=overlap, repeat=repeat, audit=audit, lease=float(lease),
+        seed=seed,
+    )  # fmt: skip
+    _check(task)
     check_served(host)
     if rated is not None and len(task.dimensions) > 1:
         raise UsageError(
@@ -152,39 +157,17 @@ def check_served(host: str) -> None:
         note(f"listening on {host}, so that others can reach it: put a proxy with TLS before it")
 
 
-def _task(
-    ask: Ask,
-    scale: Sequence[float],
-    dimension: Names,
-    per_item: int,
-    overlap: float,
-    repeat: float,
-    audit: float,
-    lease: int,
-    seed: int,
-) -> Task:
-    """How raters are asked; raises UsageError for what cannot be."""
-    low, high = scale
+def _check(task: Task) -> None:
+    """Raises UsageError for a scale without buttons, and for a dimension without a name."""
+    low, high = task.scale
     integral = math.isfinite(low) and math.isfinite(high) and low == int(low) and high == int(high)
     if not integral or not low < high < low + MOST_STEPS:
         raise UsageError(
             f"--scale needs two whole numbers, the lower one first, for at most {MOST_STEPS} "
             f"buttons; got {low:g} {high:g}"
         )
-    names = tuple(dict.fromkeys(names_in(dimension))) or ("quality",)
-    if not all(name.strip() and len(name) <= 100 for name in names):
+    if not all(name.strip() and len(name) <= 100 for name in task.dimensions):
         raise UsageError("--dimension needs a name")
-    return Task(
-        ask=ask,
-        scale=(low, high),
-        dimensions=names,
-        per_item=per_item,
-        overlap=overlap,
-        repeat=repeat,
-        audit=audit,
-        lease=float(lease),
-        seed=seed,
-    )
 
 
 def _items(outputs: Outputs, ask: str) -> tuple[tuple[int, ...], ...]:

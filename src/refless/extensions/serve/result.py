@@ -51,6 +51,12 @@ class Where:
     port: int
     database: str = ""
 
+    @property
+    def place(self) -> str:
+        """The name of SQLite's file; of a server, which has a password in its URL, its kind."""
+        name = self.database.removeprefix("sqlite:///")
+        return "PostgreSQL" if "://" in name else name
+
 
 @dataclass(frozen=True, kw_only=True)
 class RateRecord(Record):
@@ -73,7 +79,7 @@ class RateResult(Result):
     Attributes:
         outputs: the texts; items: [n] which of them each item asks about.
         rated: rows of rated texts that were there before, as plain dicts.
-        asked: how; where: on which address, into which database.
+        task: how; where: on which address, into which database.
         estimator: its specification; raters: personal links that are printed.
         backup: a file to copy the database to, instead of serving it.
         compared: the command that compares the systems as the owner's page does, by its exports.
@@ -94,22 +100,16 @@ class RateResult(Result):
 
     def _shown(self) -> Document:
         """What the terminal shows before the links."""
-        what = counted(len(self.items), "item") if len(self.items) != 1 else "1 item"
-        verdict = f"{what} to rate, from {self.task.scale[0]:g} to {self.task.scale[1]:g}."
+        items = counted(len(self.items), "item")
+        verdict = f"{items} to rate, from {self.task.scale[0]:g} to {self.task.scale[1]:g}."
         if self.task.ask != "rating":
-            verdict = f"{what} to compare, {counted(len(self.items[0]), 'text')} each."
-        return Document(title="refless rate", verdict=verdict, sections=(self._kept(),))
-
-    def _kept(self) -> Section:
-        name = self.where.database.removeprefix("sqlite:///")
-        shown = "PostgreSQL" if "://" in name else name
-        return Section(lines=(f"Ratings are kept in {shown}.",))
+            verdict = f"{items} to compare, {counted(len(self.items[0]), 'text')} each."
+        line = f"Ratings are kept in {self.where.place}."
+        return Document(title="refless rate", verdict=verdict, sections=(Section(lines=(line,)),))
 
     def _json(self) -> Record:
-        shown = self._kept().lines[0].removeprefix("Ratings are kept in ").removesuffix(".")
-        return self._record(
-            self.task, n_items=len(self.items), n_rated=len(self.rated), database=shown
-        )
+        n, place = len(self.items), self.where.place
+        return self._record(self.task, n_items=n, n_rated=len(self.rated), database=place)
 
 
 @dataclass(frozen=True, kw_only=True)
