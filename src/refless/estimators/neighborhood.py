@@ -15,6 +15,7 @@ import numpy as np
 from refless.data.human import ExactRatings, exact_ratings, scaled
 from refless.data.records import Neighbor, Outputs, RatedPool, Reason, Residuals
 from refless.estimators.explanation import evidence
+from refless.estimators.intervals import reasons_of
 from refless.estimators.scorer import Within
 from refless.loops import Loops
 from refless.metrics.kernels import Prepared
@@ -106,16 +107,14 @@ class Neighborhood:
     ) -> tuple[Reason, ...]:
         """[n] why there is no estimate out of so many neighbours among so many rated texts."""
         lengths = self.prepared.lengths(outputs.texts)
-        rules: tuple[tuple[BoolArray, Reason], ...] = (
-            (np.array(outputs.bad or [False] * len(outputs), dtype=np.bool_), "bad-row"),
-            (lengths == 0, "empty"),
-            (lengths < self.prepared.shortest(), "too-short"),
-            (support < max(1, rule.least), "too-few"),
-            (~rule.admits(support, sizes), "too-many"),
+        rules: tuple[tuple[Reason, BoolArray], ...] = (
+            ("bad-row", np.array(outputs.bad or [False] * len(outputs), dtype=np.bool_)),
+            ("empty", lengths == 0),
+            ("too-short", lengths < self.prepared.shortest()),
+            ("too-few", support < max(1, rule.least)),
+            ("too-many", ~rule.admits(support, sizes)),
         )
-        which = np.select([holds for holds, _ in rules], range(len(rules)), default=len(rules))
-        names: tuple[Reason, ...] = (*(name for _, name in rules), "")
-        return tuple(names[i] for i in which)
+        return reasons_of(rules)
 
     def neighbors(
         self, text: str, row: FloatArray, rule: Rule, most: int | None

@@ -16,19 +16,18 @@ from refless.data.records import (
     Reason,
     Residuals,
     as_outputs,
-    ends_of,
     picked,
 )
 from refless.estimators.explanation import Explanation
 from refless.estimators.folds import group_numbers, rows_in, subsampled, whole
 from refless.estimators.inputs import outputs_in
-from refless.estimators.intervals import half_widths, held_out_ways, residuals_in
+from refless.estimators.intervals import estimates_of, half_widths, held_out_ways, residuals_in
 from refless.estimators.neighborhood import Neighborhood, Rule
 from refless.estimators.protocol import SEED, SUBSAMPLE, THREADS, Estimator, one_output
 from refless.estimators.scorer import Comparison, CrossValidated, Sweep, Within
 from refless.metrics.kernels import KERNELS, Kernel, kernel_of
 from refless.metrics.kernels.bleu import BleuStar
-from refless.metrics.matching import hold_out
+from refless.metrics.matching import Held, hold_out
 from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.errors import UsageError
 from refless.registry.signature import Signature
@@ -39,8 +38,6 @@ from refless.stats.intervals import conformal_radius
 CALIBRATION_TEXTS = 2_000  # held-out residuals for intervals come from at most so many texts
 DENSE_TEXTS = 5_000  # up to here all similarities are held at once: 200 MB
 POWER = 2.0  # of the kernel as a weight, where neighbours are weighed
-
-_Found = tuple[FloatArray, IntArray, tuple[Reason, ...]]
 
 
 @dataclass(kw_only=True, repr=False)
@@ -128,14 +125,14 @@ class BLEUNeighbors(Estimator):
         The interval is the estimate plus and minus the 95 % quantile of held-out errors
         (split-conformal): what it promises, it promises for outputs that resemble the pool.
         """
-        outputs = outputs_in(X)
-        state: Neighborhood = self._state()
-        found = self._found(state, outputs, None)
-        return _answer(state, outputs, found, half_widths(outputs, self.residuals()))
+        outputs, state = outputs_in(X), self._state()
+        values, support, reasons = self._matched(state, outputs)
+        widths = half_widths(outputs, self.residuals())
+        return estimates_of(outputs, values, state.rated.scale, reasons, support, widths)
 
     def predict(self, X: Any) -> FloatArray:  # noqa: ANN401, N803
         """[n] the estimates as numbers, NaN where undefined; no interval is computed."""
-        return self._found(self._state(), outputs_in(X), None)[0]
+        return self._matched(self._state(), outputs_in(X))[0]
 
     def held_out(self, pool: RatedPool, groups: IntArray | None = None) -> Estimates:
         """Each text judged by the others outside its group: exact, without refitting.
@@ -146,31 +143,24 @@ class BLEUNeighbors(Estimator):
         """
         numbers = group_numbers(pool, groups)
         state = self._learn(pool, numbers)
-        outputs = as_outputs(state.pool)
-        rated_groups = numbers[rows_in(state.pool, state.rated)]
-        found = self._found(state, outputs, numbers, rated_groups)
-        errors = state.pool.human - found[0]
+        outputs, scale = as_outputs(state.pool), state.rated.scale
+        hidden = hold_out(numbers, numbers[rows_in(state.pool, state.rated)])
+        values, support, reasons = self._matched(state, outputs, hidden)
+        errors = state.pool.human - values
         radius = conformal_radius(errors[~np.isnan(errors)])
-        return _answer(state, outputs, found, np.full(len(outputs), radius))
+        return estimates_of(outputs, values, scale, reasons, support, radius)
 
-    def _found(
-        self,
-        state: Neighborhood,
-        outputs: Outputs,
-        groups: IntArray | None,
-        rated_groups: IntArray | None = None,
-    ) -> _Found:
-        """Values, support and reasons; each output does not see the rated texts of its group."""
-        rule, held, hidden = self._rule(), None, np.zeros(len(outputs), dtype=np.int64)
-        if groups is not None and rated_groups is not None:
-            held = hold_out(groups, rated_groups)
-            hidden = held.sizes()
+    def _matched(
+        self, state: Neighborhood, outputs: Outputs, hidden: Held | None = None
+    ) -> tuple[FloatArray, IntArray, tuple[Reason, ...]]:
+        """Values, NaN if undefined, support and reasons; `hidden`: what each must not see."""
+        rule, sizes = self._rule(), np.full(len(outputs), len(state.rated))
         tau = np.array([rule.tau])
-        means, counts = state.means(outputs.texts, tau, rule, held, self.progress)
-        values, support = means[:, 0], counts[:, 0]
-        reasons = state.reasons(outputs, rule, support, len(state.rated) - hidden)
-        undefined = np.array([reason != "" for reason in reasons], dtype=np.bool_)
-        return np.where(undefined, np.nan, values), support, reasons
+        means, counts = state.means(outputs.texts, tau, rule, hidden, self.progress)
+        sizes = sizes if hidden is None else sizes - hidden.sizes()
+        reasons = state.reasons(outputs, rule, counts[:, 0], sizes)
+        defined = [reason == "" for reason in reasons]
+        return np.where(defined, means[:, 0], np.nan), counts[:, 0], reasons
 
     def residuals(self) -> Residuals:
         """Rating minus held-out estimate, of at most 2,000 rated texts, without those undefined.
@@ -180,15 +170,13 @@ class BLEUNeighbors(Estimator):
         key = str(self.signature())
         state: Neighborhood = self._state()
         if key not in state.residuals:
-            rated = state.rated
-            labels = self._labels(rated)
+            rated, labels = state.rated, self._labels(state.rated)
             rows = whole(copies_in_order(rated), CALIBRATION_TEXTS, np.random.default_rng(0))
-            texts = rated.take(rows)
-            found = {
-                way: texts.human - self._found(state, as_outputs(texts), groups[rows], groups)[0]
-                for way, groups in held_out_ways(rated, labels).items()
-            }
-            state.residuals[key] = residuals_in(texts, picked(labels, rows), **found)
+            texts, errors = rated.take(rows), {}
+            for way, groups in held_out_ways(rated, labels).items():
+                hidden = hold_out(groups[rows], groups)
+                errors[way] = texts.human - self._matched(state, as_outputs(texts), hidden)[0]
+            state.residuals[key] = residuals_in(texts, picked(labels, rows), **errors)
         return state.residuals[key]
 
     def explain(
@@ -198,16 +186,14 @@ class BLEUNeighbors(Estimator):
 
         Shared n-grams are looked for with `most` neighbours only, and those are returned.
         """
-        outputs = one_output(output)
-        state: Neighborhood = self._state()
-        hidden = np.array([0 if name == hide else -1 for name in state.rated.ids], dtype=np.int64)
-        found = self._found(state, outputs, np.zeros(1, dtype=np.int64), hidden)
-        answer = _answer(state, outputs, found, half_widths(outputs, self.residuals()))
-        row = state.prepared.similarities(outputs.texts)[0]
-        row[hidden >= 0] = -1.0
-        some = answer.support[0] > 0
-        near = state.neighbors(outputs.texts[0], row, self._rule(), most) if some else ()
-        return Explanation.of(answer, int((hidden < 0).sum()), near)
+        outputs, fitted = one_output(output), self._without(hide)
+        state: Neighborhood = fitted._state()  # noqa: SLF001 - of its own class
+        estimates = fitted.estimate(outputs)
+        similarities = state.prepared.similarities(outputs.texts)[0]
+        text, rule = outputs.texts[0], self._rule()
+        any_near = estimates.support[0] > 0
+        near = state.neighbors(text, similarities, rule, most) if any_near else ()
+        return Explanation.of(estimates, len(state.rated), near)
 
     def similarity(self, rated: RatedPool) -> Comparison:
         """The kernel, against these rated texts."""
@@ -286,17 +272,3 @@ class BLEUNeighbors(Estimator):
             known: Neighborhood = self._fitted.learned
             signed = self._with_pool(signed, known.pool, known.fingerprint)
         return signed.plus(v=__version__)
-
-
-def _answer(state: Neighborhood, outputs: Outputs, found: _Found, reach: FloatArray) -> Estimates:
-    """The estimates with their intervals, which stay within the scale."""
-    values, support, reasons = found
-    ends = ends_of(state.rated.scale)
-    return Estimates(
-        ids=outputs.ids,
-        values=values,
-        reasons=reasons,
-        support=support,
-        low=np.clip(values - reach, *ends),
-        high=np.clip(values + reach, *ends),
-    )
