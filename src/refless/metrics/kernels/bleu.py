@@ -84,6 +84,7 @@ class BleuStar:
 
     def __post_init__(self) -> None:
         check(self)
+        Shape(tokenize=self.tokenize, low=self.orders[0], high=self.orders[1])  # checks the orders
 
     @property
     def shape(self) -> Shape:
