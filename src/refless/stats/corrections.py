@@ -16,16 +16,3 @@ def holm(p_values: FloatArray) -> FloatArray:
     corrected = np.full(len(p_values), np.nan)
     corrected[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
     return corrected
-
-
-def benjamini_yekutieli(p_values: FloatArray) -> FloatArray:
-    """[m] p-values after Benjamini and Yekutieli (2001): bounds the share of false alarms.
-
-    It holds whatever the dependence among the tests. Undefined ones stay so, uncounted.
-    """
-    from scipy.stats import false_discovery_control
-
-    corrected, defined = np.full(len(p_values), np.nan), ~np.isnan(p_values)
-    if defined.any():
-        corrected[defined] = false_discovery_control(p_values[defined], method="by")
-    return corrected
