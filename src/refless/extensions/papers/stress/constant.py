@@ -1,31 +1,28 @@
-"""What an output that is the same for every item scores, from corpus statistics; here BLEU.
+"""What an output that is the same for every item scores, from corpus statistics: BLEU and CIDEr.
 
-With the k-th occurrence of an n-gram as a feature of its own, an output's clipped matches with the
-references of one item are the number of its features that any of them has. Summed over items, they
-are the sum over its features of the number of items that have the feature: a table that is made
-once, whatever the number of candidates.
+The k-th occurrence of an n-gram is a feature of its own, so clipped matches are products of sparse
+matrices: which texts have which features, times what a feature is worth to each item. These are
+made once, whatever the number of candidates.
 """
 
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain, pairwise
-from typing import Protocol
+from itertools import chain
+from typing import Any, Protocol
 
 import numpy as np
+from scipy.sparse import csr_array, diags_array
 
 from refless.data.records import Outputs
-from refless.loops import Loops
-from refless.metrics.matching import cores
 from refless.metrics.references.bleu import BLEU
-from refless.metrics.references.cider import CIDEr
-from refless.metrics.references.protocol import Combine
+from refless.metrics.references.cider import FACTOR, CIDEr, CIDErD
 from refless.registry.arrays import FloatArray, IntArray
+from refless.registry.errors import UsageError
 from refless.text.ngrams import Features, Shape, Vocabulary, learn, look_up
 from refless.text.tokenize import SACREBLEU, distinct, tokenizer
 
-cider_loops = Loops("cider")
-loops = Loops("refless.extensions.papers.stress.loops")
+CELLS = 2_000_000  # scores of candidates for items that are in memory at a time
+Matrix = Any  # scipy's sparse arrays have no types
 
 References = Sequence[Sequence[str]]
 
@@ -59,6 +56,10 @@ class Known:
     of: IntArray
     first: IntArray
 
+    def by_item(self, weights: FloatArray | IntArray) -> Matrix:
+        """[items, distinct texts] a weight for each reference, summed for equal ones."""
+        return csr_array((weights, self.of, self.first), (len(self.first) - 1, len(self.texts)))
+
 
 def read(metric: BLEU | CIDEr, texts: Sequence[str]) -> list[str]:
     """Texts as the metric sees them, with a space between tokens (unless they are characters)."""
@@ -84,13 +85,14 @@ def known_of(metric: BLEU | CIDEr, references: References) -> Known:
     return Known(texts=tuple(texts), of=of, first=np.cumsum([0, *map(len, references)]))
 
 
-def frequencies_of(features: Features, known: Known, size: int) -> IntArray:
-    """[size] in how many items' references each feature is."""
-    found = np.zeros(size, dtype=np.int64)
+def by_order(features: Features, size: int) -> list[Matrix]:
+    """For each order [texts, features] 1 where the text has the feature."""
+    matrices = []
     for starts in features.starts:
-        args = (features.ids, starts, known.of, known.first, size)
-        found += cider_loops.frequencies_loop(*args)
-    return found
+        ids = features.ids[starts[0] : starts[-1]]
+        ones = np.ones(len(ids), dtype=np.int64)
+        matrices.append(csr_array((ones, ids, starts - starts[0]), (len(starts) - 1, size)))
+    return matrices
 
 
 class ConstantBLEU:
@@ -103,18 +105,12 @@ class ConstantBLEU:
 
     def __init__(self, metric: BLEU, references: References) -> None:
         self.metric, self.known = metric, known_of(metric, references)
-        self.vocabulary, self.features = learn(self.known.texts, shape_of(metric))
-        size = self.vocabulary.features
-        self.frequencies = frequencies_of(self.features, self.known, size)
-        self.postings = loops.items_loop(
-            self.features.ids,
-            self.features.starts,
-            self.known.of,
-            self.known.first,
-            self.frequencies,
-        )
-        one = Outputs(ids=("1",), texts=("a",), references=(("a",),))
-        self.combine: Combine | None = metric.score(one).combine
+        self.vocabulary, features = learn(self.known.texts, shape_of(metric))
+        of_texts = sum(by_order(features, self.vocabulary.features))
+        ones = np.ones(len(self.known.of), dtype=np.int64)
+        self.items = (self.known.by_item(ones) @ of_texts).sign().T.tocsr()  # [features, items]
+        self.lengths = features.lengths[self.known.of]
+        self.combine = metric.score(Outputs(ids=("1",), texts=("a",), references=(("a",),))).combine
 
     def read(self, texts: Sequence[str]) -> list[str]:
         """The texts, split into tokens."""
@@ -123,79 +119,156 @@ class ConstantBLEU:
     def scores(self, texts: Sequence[str]) -> FloatArray:
         """[texts] corpus BLEU of each as the output for every item."""
         features = look_up(texts, self.vocabulary)
-        ends = np.concatenate([[0], np.cumsum(self.frequencies[features.ids])])
-        matches = [ends[starts[1:]] - ends[starts[:-1]] for starts in features.starts]
-        closest, row = self._closest(features.lengths)
-        lengths, n = features.lengths, len(self.known.first) - 1
-        totals = [n * np.maximum(lengths - k, 0) for k in range(self.metric.order)]
-        sums = np.stack([n * lengths, closest.sum(axis=1)[row], *matches, *totals], axis=1)
-        return self._combined(sums.astype(np.float64))
+        frequencies = self.items.sum(axis=1)
+        matches = [known @ frequencies for known in by_order(features, len(frequencies))]
+        lengths, n = features.lengths, self.items.shape[1]
+        closest, row = self._closest(lengths)
+        sums = [n * lengths, closest.sum(axis=1)[row], *matches, *(n * self._totals(lengths))]
+        return self._combined(np.stack(sums, axis=1))
 
     def joined(self, texts: Sequence[str], chosen: Sequence[str]) -> FloatArray:
         """[texts] corpus BLEU if each joins the chosen sentences.
 
         Every item has the sentence of the set with the highest BLEU+1 there (its first if equal).
         """
-        features = look_up(texts, self.vocabulary)
-        best, state = self._best(chosen)
-        closest, row = self._closest(features.lengths)
-        logs = self._logs(features)
-        sums = np.zeros((len(texts), state.shape[1]))
-
-        def part(begin: int, end: int) -> None:
-            args = (features.ids, features.starts, features.lengths, begin, end, *self.postings)
-            loops.bleu_sets_loop(*args, closest, row, logs, best, state, sums[begin:end])
-
-        in_parts(part, len(texts))
-        return self._combined(sums)
-
-    def _best(self, chosen: Sequence[str]) -> tuple[FloatArray, FloatArray]:
-        """For each item BLEU+1 and the statistics of its best sentence."""
-        order, n = self.metric.order, len(self.known.first) - 1
-        best, state = np.full(n, -1.0), np.zeros((n, 2 + 2 * order))
+        best = np.full(self.items.shape[1], -1.0)
+        state = np.zeros((2 + 2 * self.metric.order, len(best)))
         for text in chosen:
-            features = look_up([text], self.vocabulary)
-            length, logs = int(features.lengths[0]), self._logs(features)
-            closest = self._closest(features.lengths)[0][0]
-            begins, items = self.postings
-            found = np.zeros((order, n), dtype=np.int64)
-            for k in range(order):
-                for f in features.ids[features.starts[k, 0] : features.starts[k, 1]]:
-                    found[k, items[begins[f] : begins[f + 1]]] += 1
-            totals = np.maximum(length - np.arange(order), 0)
-            for i in range(n):
-                score = loops.bleu_plus_one(found[:, i], length, closest[i], logs)
-                if score > best[i] + 1e-9:
-                    best[i] = score
-                    state[i] = [length, closest[i], *found[:, i], *totals]
-        return best, state
+            scores, statistics = self._by_item([text])
+            better = scores[0] > best + 1e-9
+            best[better] = scores[0, better]
+            for row, values in zip(state, statistics, strict=True):
+                row[better] = np.broadcast_to(values[0], better.shape)[better]
+        sums, step = [], max(1, CELLS // len(best))
+        for begin in range(0, len(texts), step):
+            scores, statistics = self._by_item(texts[begin : begin + step])
+            better = scores > best + 1e-9
+            mine = np.stack([(values * better).sum(axis=1) for values in statistics], axis=1)
+            sums.append(mine + ~better @ state.T)
+        return self._combined(np.concatenate(sums))
 
-    def _logs(self, features: Features) -> FloatArray:
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.log(np.arange(int(features.lengths.max(initial=0)) + 3)))
+    def _by_item(self, texts: Sequence[str]) -> tuple[FloatArray, list[IntArray]]:
+        """[texts, items] BLEU+1, 0 to 1, and what BLEU sums up: each [texts, items or 1]."""
+        features = look_up(texts, self.vocabulary)
+        orders = by_order(features, self.items.shape[0])
+        matches = [(known @ self.items).toarray() for known in orders]
+        totals = list(self._totals(features.lengths)[:, :, None])
+        lengths = features.lengths[:, None]
+        closest, row = self._closest(features.lengths)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            logs = np.log(np.arange(int(lengths.max(initial=0)) + 2))
+            scores = np.minimum(0.0, 1 - closest[row] / lengths)
+            for k, (shared, total) in enumerate(zip(matches, totals, strict=True)):
+                plus = k > 0  # one is added above order 1
+                scores += (logs[shared + plus] - logs[total + plus]) / len(matches)
+        scores = np.where(matches[0] == 0, 0.0, np.exp(scores))
+        return scores, [lengths, closest[row], *matches, *totals]
 
-    def _combined(self, sums: FloatArray) -> FloatArray:
+    def _totals(self, lengths: IntArray) -> IntArray:
+        """[orders, texts] the n-grams of each text."""
+        return np.maximum(lengths - np.arange(self.metric.order)[:, None], 0)
+
+    def _combined(self, sums: FloatArray | IntArray) -> FloatArray:
         if self.combine is None:
             return np.full(len(sums), np.nan)
-        return self.combine(sums)
+        return self.combine(sums.astype(np.float64))
 
     def _closest(self, lengths: IntArray) -> tuple[IntArray, IntArray]:
         """[distinct lengths, items] the closest reference length, and the row of each length."""
-        distinct, row = np.unique(lengths, return_inverse=True)
-        others = self.features.lengths[self.known.of]
-        far = int(max(distinct.max(initial=0), others.max(initial=0))) + 1
-        found = np.empty((len(distinct), len(self.known.first) - 1), dtype=np.int64)
-        for i, length in enumerate(distinct):
-            keys = np.abs(others - length) * far + others
-            found[i] = np.minimum.reduceat(keys, self.known.first[:-1]) % far
-        return found, row
+        levels, row = np.unique(lengths, return_inverse=True)
+        far = int(max(levels.max(initial=0), self.lengths.max(initial=0))) + 1
+        keys = np.abs(self.lengths - levels[:, None]) * far + self.lengths
+        return np.minimum.reduceat(keys, self.known.first[:-1], axis=1) % far, row
 
 
-def in_parts(work: Callable[[int, int], None], n: int) -> None:
-    """Runs `work(begin, end)` over parts of n rows, on all cores; no result depends on it."""
-    bounds = np.linspace(0, n, 4 * cores() + 1).astype(int).tolist()
-    with ThreadPoolExecutor(cores()) as threads:
-        list(threads.map(lambda pair: work(*pair), pairwise(bounds)))
+class ConstantCIDEr:
+    """CIDEr-D or CIDEr of constant outputs.
+
+    The score of an item is the mean over its references of a sum of cosines. For candidates of one
+    length the references' sides of all cosines add up to one matrix, items by features.
+
+    Args:
+        metric: with its settings.
+        references: [items] the references of each item, at least two items.
+
+    Raises:
+        UsageError: one item only, where nothing is rarer than anything else.
+    """
+
+    def __init__(self, metric: CIDEr, references: References) -> None:
+        if len(references) < 2:
+            raise UsageError("CIDEr is undefined for a single item")
+        self.metric, self.known, self.n = metric, known_of(metric, references), len(references)
+        counts = np.diff(self.known.first)
+        self.share = FACTOR / metric.order / np.repeat(counts, counts)
+
+    def read(self, texts: Sequence[str]) -> list[str]:
+        """The texts, split into tokens."""
+        return read(self.metric, texts)
+
+    def scores(self, texts: Sequence[str]) -> FloatArray:
+        """[texts] corpus score of each as the output for every item."""
+        sides, worth, lengths = self._sides(texts)
+        scores = np.zeros(len(texts))
+        for length in np.unique(lengths[len(self.known.texts) :]):
+            rows = np.flatnonzero(lengths[len(self.known.texts) :] == length)
+            scores[rows] = sides[rows] @ (self._weights(lengths, length).sum(axis=0) @ worth)
+        return scores / self.n
+
+    def joined(self, texts: Sequence[str], chosen: Sequence[str]) -> FloatArray:
+        """[texts] corpus score if each joins the chosen; every item has its best sentence."""
+        sides, worth, lengths = self._sides([*chosen, *texts])
+        own = lengths[len(self.known.texts) :]
+        best = np.zeros(self.n)
+        scores = np.zeros(len(own))
+        for among in (np.arange(len(own)) < len(chosen), np.arange(len(own)) >= len(chosen)):
+            for length in np.unique(own[among]):
+                rows = np.flatnonzero((own == length) & among)
+                items = (self._weights(lengths, length) @ worth).T.tocsr()
+                step = max(1, CELLS // self.n)
+                for begin in range(0, len(rows), step):
+                    some = rows[begin : begin + step]
+                    by_item = (sides[some] @ items).toarray()
+                    if among[0]:
+                        best = np.maximum(best, by_item.max(axis=0))
+                    else:
+                        scores[some] = np.maximum(best, by_item).sum(axis=1)
+        return scores[len(chosen) :] / self.n
+
+    def _sides(self, texts: Sequence[str]) -> tuple[Matrix, Matrix, IntArray]:
+        """[texts, features] of candidates, [references, features], and all lengths in bigrams.
+
+        Their product is the sum over orders of the cosines, before the length penalty.
+        """
+        n_known = len(self.known.texts)
+        vocabulary, features = learn((*self.known.texts, *texts), shape_of(self.metric))
+        size, base = vocabulary.features, first_of(vocabulary)
+        orders = by_order(features, size)
+        items = self.known.by_item(self.share) @ sum(orders)[:n_known]
+        frequencies = np.diff(items.tocsc().indptr)[base]
+        idf = np.log(self.n) - np.log(np.maximum(frequencies, 1))
+        # (1 + ... + 1)^2 = 1 + 3 + 5 + ...: the k-th occurrence adds 2 k - 1 to a square
+        squares = (2 * (np.arange(size) - base) + 1) * idf**2
+        norms = [np.sqrt(known @ squares) for known in orders]
+        inverse = [np.divide(1, norm, out=np.zeros_like(norm), where=norm > 0) for norm in norms]
+        every = sum(
+            diags_array(scale) @ known for scale, known in zip(inverse, orders, strict=True)
+        )
+        to_base = csr_array((np.ones(size), base, np.arange(size + 1)), (size, size))
+        counts = (every @ to_base).tocsr()  # of each n-gram, over the norm
+        worth = counts[:n_known] @ diags_array(idf**2)
+        if not isinstance(self.metric, CIDErD):
+            return counts[n_known:], worth, np.maximum(features.lengths - 1, 0)
+        clipped = sum(orders)[:n_known].multiply(worth @ to_base.T)
+        return every.tocsr()[n_known:], clipped, np.maximum(features.lengths - 1, 0)
+
+    def _weights(self, lengths: IntArray, length: int) -> Matrix:
+        """[items, references] what each reference counts beside a candidate of a length."""
+        penalties = np.ones(len(self.known.of))
+        if isinstance(self.metric, CIDErD):
+            off = lengths[self.known.of] - length
+            penalties = np.exp(-(off**2) / (2 * self.metric.sigma**2))
+        return self.known.by_item(self.share * penalties)
 
 
 def first_of(vocabulary: Vocabulary) -> IntArray:

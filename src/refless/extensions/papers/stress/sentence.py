@@ -7,8 +7,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from refless.data.records import Outputs, numbered
-from refless.extensions.papers.stress.constant import Constant, ConstantBLEU, References
-from refless.extensions.papers.stress.constant_cider import ConstantCIDEr
+from refless.extensions.papers.stress.constant import (
+    Constant,
+    ConstantBLEU,
+    ConstantCIDEr,
+    References,
+)
 from refless.metrics.references import Metric
 from refless.metrics.references.bleu import BLEU
 from refless.metrics.references.cider import CIDEr
