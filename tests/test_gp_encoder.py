@@ -10,8 +10,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
 
 from command_line import jsonl, run
 from refless.data.human import pool_of
@@ -96,36 +94,17 @@ def test_the_model_says_how_to_pool(model: str, tmp_path: Path) -> None:
         Encoder(model=other).sentences(TEXTS)
 
 
-def in_pieces(model: str, text: str, most: int, first: bool) -> FloatArray:
-    """Word by word: pieces of so many tokens with two marks each, one after the other."""
-    words, step = text.split(), most - 2
-    pieces = [words[i : i + step] for i in range(0, len(words), step)] or [[]]
-    found = [states(model, " ".join(piece)) for piece in pieces]
-    return unit(np.concatenate([one[:1] if first else one for one in found]).mean(axis=0))
-
-
-@settings(max_examples=20, deadline=None)
-@given(texts=st.lists(st.lists(st.sampled_from(["the", "fox", "is", "slow"]), max_size=60)))
-@example(texts=[["fox"] * 22, ["fox"] * 23, ["fox"] * 44 + ["the"]])
-def test_long_texts_are_read_in_pieces(model: str, texts: list[list[str]]) -> None:
-    """24 positions, two of them marks: the mean of all tokens of all pieces."""
-    joined = [" ".join(words) for words in texts]
-    found = Encoder(model=model).sentences(joined)
-    for text, vector in zip(joined, found, strict=True):
-        np.testing.assert_allclose(vector, in_pieces(model, text, 24, first=False), atol=1e-6)
-
-
 @pytest.mark.parametrize("pooling", ["mean", "cls"])
-def test_pieces_are_as_long_as_the_model_says(model: str, tmp_path: Path, pooling: str) -> None:
-    """Four tokens, marks included; the first vectors of all pieces, where these count."""
+def test_long_texts_are_cut(model: str, tmp_path: Path, pooling: str) -> None:
+    """Where the model says: after four tokens, marks included; else after its 24 positions."""
     folder = pooled(model, tmp_path / "short", pooling_mode=pooling)
     (Path(folder) / "sentence_bert_config.json").write_text('{"max_seq_length": 4}')
-    text = "the fox is quick the"
-    (found,) = Encoder(model=folder).sentences([text])
-    wanted = in_pieces(model, text, 4, first=pooling == "cls")
-    np.testing.assert_allclose(found, wanted, atol=1e-6)
-    assert Encoder(model=folder).sentence_settings()["pieces"] == 4
-    assert Encoder(model=model).sentence_settings()["pieces"] == 24
+    cut, alike = Encoder(model=folder).sentences(["the fox is quick the", "the fox"])
+    np.testing.assert_array_equal(cut, alike)
+    assert Encoder(model=folder).sentence_settings()["tokens"] == 4
+    long, full = Encoder(model=model).sentences(["fox " * 60, "fox " * 22])
+    np.testing.assert_array_equal(long, full)
+    assert Encoder(model=model).sentence_settings()["tokens"] == 24
 
 
 def test_vectors_are_remembered_up_to_a_number(model: str, monkeypatch: pytest.MonkeyPatch) -> None:

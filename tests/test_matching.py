@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from refless.metrics import matching, postings
 from refless.metrics.kernels.bleu import PreparedBleu, bleu_star
-from refless.metrics.matching import Held, Sums, WeightedSums, Work, hold_out
+from refless.metrics.matching import Exclusions, Sums, WeightedSums, Work, hold_out
 from refless.metrics.postings import postings_of
 from refless.registry.arrays import FloatArray, IntArray
 from refless.text.ngrams import Shape, learn, look_up
@@ -307,6 +307,6 @@ def test_rated_texts_lie_by_length_and_row() -> None:
 def test_hold_out_lists_each_group() -> None:
     """By hand: groups 0 and 2, one text of no group."""
     held = hold_out(np.array([2, -1]), np.array([2, 0, -1, 2]))
-    assert isinstance(held, Held)
+    assert isinstance(held, Exclusions)
     groups = [held.places[a:b].tolist() for a, b in zip(held.starts, held.starts[1:], strict=False)]
     assert groups == [[1], [], [0, 3]]

@@ -55,7 +55,7 @@ def test_look_after_ratings(tmp_path: Path) -> None:
     found = live.state()
     facts = {name: value for name, value, _ in found["facts"]}
     assert -1 <= float(facts["held-out agreement"]) <= 1
-    assert {"with an estimate", "items rated", "drawn by lot", "same again"} <= {
+    assert {"with an estimate", "items rated", "drawn at random", "same again"} <= {
         name.removeprefix("the ") for name in facts
     }
     (point,) = found["curve"]

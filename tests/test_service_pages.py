@@ -439,7 +439,7 @@ def test_two_dimensions_are_two_rows(tmp_path: Path) -> None:
 
 
 def test_audit_export_goes_into_compare(store: Store, tmp_path: Path) -> None:
-    """Chances are those of the items that were drawn by lot so far: m of n."""
+    """Chances are those of the items that were drawn at random so far: m of n."""
     rater = store.add_rater("").id
     unit = store.next_unit(rater).result()["unit"]
     for k in range(6):

@@ -282,7 +282,7 @@ def test_promised_widths_come_true() -> None:
 
 
 def test_outputs_that_are_rated_already_count() -> None:
-    """50 more beside 30 of 100 are as exact as 80 of 100, by lot; none more is what there is."""
+    """50 more beside 30 of 100 are as exact as 80 of 100, at random; none more is what there is."""
     every = Units(goal="mean", members=tuple((i,) for i in range(100)), spread=0.5, variance=0.3)
     left = Units(
         goal="mean", members=every.members[:70], spread=0.5, variance=0.3, already=30, most=1.0

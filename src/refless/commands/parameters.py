@@ -179,8 +179,8 @@ Looks = Annotated[
 Threads = Annotated[
     int | None,
     Flag(
-        help="Threads. Without it: all cores. No number depends on it, but for the seventh digit "
-        "of what torch computes."
+        help="Threads. Without it: all cores. Results do not depend on it, except for rounding in "
+        "torch."
     ),
 ]
 Chosen = Annotated[

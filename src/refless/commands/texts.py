@@ -6,7 +6,7 @@ import numpy as np
 
 from refless.data.records import Estimates
 from refless.estimators import Comparison
-from refless.metrics.matching import Held
+from refless.metrics.matching import Exclusions
 from refless.registry.arrays import FloatArray, IntArray
 from refless.report.wording import with_interval
 
@@ -44,7 +44,7 @@ def nearest(
     compare: Comparison,
     texts: Sequence[str],
     rated: int,
-    held: Held | None = None,
+    held: Exclusions | None = None,
 ) -> Iterator[tuple[tuple[int, float], ...]]:
     """For each text its nearest rated texts, as (row of the rated texts, similarity).
 

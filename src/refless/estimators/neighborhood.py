@@ -19,7 +19,7 @@ from refless.estimators.intervals import reasons_of
 from refless.estimators.scorer import Within
 from refless.loops import Loops
 from refless.metrics.kernels import Prepared
-from refless.metrics.matching import Held, Work
+from refless.metrics.matching import Exclusions, Work
 from refless.registry.arrays import BoolArray, FloatArray, IntArray
 from refless.registry.progress import Progress
 
@@ -80,7 +80,7 @@ class Neighborhood:
         texts: Sequence[str],
         taus: FloatArray,
         rule: Rule,
-        held: Held | None,
+        held: Exclusions | None,
         progress: Progress | None = None,
     ) -> tuple[FloatArray, IntArray]:
         """[texts, taus] mean human rating of the neighbours, and how many there are.

@@ -21,7 +21,7 @@ Within = Callable[[IntArray], Callable[[IntArray], FloatArray]]  # rows -> group
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CrossValidated:
-    """Held-out estimates of a pool, and what they would be of a part of it.
+    """Cross-validated estimates and their leave-part-out replicates.
 
     Attributes:
         estimates: [2, n] without each text's group, and without the block that its group is in.

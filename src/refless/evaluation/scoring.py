@@ -151,7 +151,7 @@ class _Errors:
     def together(
         self, held: _HeldOut, *, estimates: float, residuals: float, shares: Mapping[str, float]
     ) -> Together:
-        """What belonging together does to the mean of outputs, of which systems have `shares`."""
+        """Design effects of shared sources and systems on the mean."""
         effects = [(held.systems[name], shares[name]) for name in shares if name in held.systems]
         other = [shares[name] for name in shares if name and name not in self.errors.systems]
         known = math.fsum((share * effect.error) ** 2 for effect, share in effects)
@@ -171,7 +171,7 @@ class _Errors:
 
 
 def of_few(errors: Residuals) -> Together:
-    """What it does to a mean that held-out errors are of few sources."""
+    """Widening of a mean's interval when few sources were held out."""
     held = _held_out(errors)
     return Together(held_out=held.design, wide=held.wide)
 

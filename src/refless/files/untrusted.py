@@ -29,7 +29,7 @@ NO_MEMORY = (
 
 
 def ours(fault: BaseException, path: str | None = None) -> RefLessError | None:
-    """The error of refless that an exception of the system stands for; None where it is no such."""
+    """The refless error for an operating-system exception, or None."""
     if isinstance(fault, EOFError):
         return InputError("the gzip data is truncated", path=path, remedy=AGAIN)
     if isinstance(fault, gzip.BadGzipFile | zlib.error):

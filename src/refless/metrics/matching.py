@@ -35,7 +35,7 @@ CHUNK = 128  # outputs a task
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Held:
+class Exclusions:
     """Which rated texts each output must not see.
 
     Attributes:
@@ -69,7 +69,7 @@ class Work:
         progress: called with the share of the work that is done.
     """
 
-    held: Held | None = None
+    held: Exclusions | None = None
     threads: int | None = None
     progress: Progress | None = None
 
@@ -123,7 +123,7 @@ class WeightedSums:
     sums: FloatArray
 
 
-def hold_out(output_groups: IntArray, rated_groups: IntArray) -> Held:
+def hold_out(output_groups: IntArray, rated_groups: IntArray) -> Exclusions:
     """Hides from each output the rated texts of its own group.
 
     Args:
@@ -133,12 +133,16 @@ def hold_out(output_groups: IntArray, rated_groups: IntArray) -> Held:
     n = int(max(output_groups.max(initial=-1), rated_groups.max(initial=-1))) + 1
     places = np.argsort(rated_groups, kind="stable")
     starts = np.searchsorted(rated_groups[places], np.arange(n + 1))
-    return Held(output_groups.astype(np.int64), starts.astype(np.int64), places.astype(np.int64))
+    return Exclusions(
+        output_groups.astype(np.int64), starts.astype(np.int64), places.astype(np.int64)
+    )
 
 
-def hide_nothing(outputs: int) -> Held:
+def hide_nothing(outputs: int) -> Exclusions:
     """Every output sees every rated text."""
-    return Held(np.full(outputs, -1), np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int64))
+    return Exclusions(
+        np.full(outputs, -1), np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int64)
+    )
 
 
 def neighbor_sums(
@@ -250,7 +254,7 @@ def _run(postings: Postings, n: int, task: Callable[[_Block, int, int], None], w
     work.run(rounds, -(-len(postings) // BLOCK) * len(chunks))
 
 
-def _hidden(postings: Postings, held: Held) -> tuple[IntArray, IntArray, IntArray]:
+def _hidden(postings: Postings, held: Exclusions) -> tuple[IntArray, IntArray, IntArray]:
     """Group, starts and places of what is held, as places in the order by length, ascending."""
     rank = np.empty(len(postings), dtype=np.int64)
     rank[postings.order] = np.arange(len(postings))

@@ -47,7 +47,7 @@ def _between(n: int, groups: int, sizes: float, within: float, between: float) -
 
 
 def design_effect(labels: Sequence[str], n: int, correlation: float) -> float:
-    """By what the variance of a mean of n grouped rows exceeds that of independent ones (Kish)."""
+    """Kish's design effect of n grouped rows."""
     sizes = np.bincount(numbered(labels, n)).astype(np.float64)
     return _effect(float(np.square(sizes).sum()), n, correlation)
 

@@ -22,7 +22,7 @@ NAME = 24  # columns of a terminal
 MOST_PAIRS = 28  # of eight systems; of more, those whose difference is shown come first
 ASSUMED = {
     "random": (
-        "This takes the rated outputs as drawn by lot from all of them. If they were picked "
+        "This takes the rated outputs as drawn at random from all of them. If they were picked "
         "otherwise, say so: --selection unknown."
     ),
     "active": "Rated outputs count by the chance with which each was drawn.",

@@ -316,7 +316,7 @@ def _selection(selection: Literal["random", "unknown"] | None, outputs: PartlyRa
     if not known.all():
         raise UsageError(
             f"{counted(int((~known).sum()), 'rated output')} of {len(known)} have no "
-            "probability, the others do: were these drawn by lot? Give all their chance, or "
+            "probability, the others do: were these drawn at random? Give all their chance, or "
             "say --selection random or unknown"
         )
     return "active"

@@ -138,7 +138,7 @@ def _repeated(job: Job, result: dict[str, Any]) -> None:
 
 
 def _compared(job: Job, result: dict[str, Any]) -> None:
-    """The systems, by the ratings of items drawn by lot."""
+    """The systems, by the ratings of items drawn at random."""
     systems = {row.get("system") for row in job["outputs"]}
     if len(systems) < 2 or None in systems or not job["audit"]:
         return

@@ -74,7 +74,7 @@ class Assignment:
 
     @property
     def audited(self) -> int:
-        """So many items, the first ones, are the sample: to the last one that was drawn by lot.
+        """So many items, the first ones, are the sample: to the last one that was drawn at random.
 
         What was only chosen beyond it is there for what it is.
         """

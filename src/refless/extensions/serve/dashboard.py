@@ -103,7 +103,7 @@ class Live:
         look: dict[str, Any] = self.looks[-1] if self.looks else {"n": 0, "dimensions": {}}
         facts = [
             ["items rated", f"{assignment.rated:,}", f"of {n:,}"],
-            ["drawn by lot", f"{assignment.audited:,}", "rated or skipped"],
+            ["drawn at random", f"{assignment.audited:,}", "rated or skipped"],
             ["raters", str(sum(map(_has_rated, raters))), f"of {len(raters)} asked"],
         ]
         lines, systems = [], []

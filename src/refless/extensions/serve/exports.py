@@ -27,7 +27,7 @@ class Snapshot:
         ask, scale, dimensions, seed: how raters are asked.
         names: of items, by their number less 1; texts: the rows of each one's texts.
         current: ratings and skips that hold now.
-        drawn: so many items, the first ones, are those that were drawn by lot.
+        drawn: so many items, the first ones, are those that were drawn at random.
     """
 
     ask: str
@@ -67,7 +67,7 @@ def snapshot(db: sa.Connection) -> Snapshot:
 def ratings_of(state: Snapshot, *, audit: bool = False) -> list[Row]:
     """One row a rating: what holds now, without second ratings of one item by one rater.
 
-    `probability` is the chance that the item was drawn by lot; items that were only chosen have
+    `probability` is the chance that the item was drawn at random; items that were only chosen have
     none. What was rated of pairs, or chosen among several, names texts in place of a number.
 
     Args:
@@ -200,7 +200,7 @@ EXPORTS: dict[str, tuple[str, Export]] = {
     "ratings.parquet": ("the same as Parquet", _ratings(as_parquet)),
     "label-studio.json": ("the same for Label Studio", _label_studio),
     "audit.jsonl": (
-        "ratings of items drawn by lot, with their chances",
+        "ratings of items drawn at random, with their chances",
         _ratings(as_jsonl, audit=True),
     ),
     "events.jsonl": ("every act, what was undone too, and what was shown", _events),

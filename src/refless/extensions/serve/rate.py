@@ -83,7 +83,7 @@ def rate(
         per_item: Ratings that each item needs, by different people.
         overlap: Share of the items that every rater is shown, to see how far they agree.
         repeat: Share of what a rater is shown that they rated before, to see if they still agree.
-        audit: Share of what is shown that is drawn by lot; the rest is what teaches the estimator
+        audit: Share of what is shown that is drawn at random; the rest teaches the estimator
             most. Means and comparisons rest on the former.
         raters: Personal links that are printed; the owner's page makes more.
         host: Address to listen on; 0.0.0.0 for all, behind a proxy with TLS.

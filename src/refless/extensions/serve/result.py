@@ -22,7 +22,7 @@ class Task:
         ask: for a number on the scale, for the better one of a pair, or for the best of several.
         scale: lowest and highest rating; dimensions: what is rated, at least one name.
         per_item: ratings of each item; overlap: share of the items that every rater is shown.
-        repeat: share of what a rater is shown that was rated before; audit: share by lot.
+        repeat: share of what a rater is shown that was rated before; audit: share at random.
         lease: seconds for which an item is kept for a rater; seed: of all orders.
     """
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -66,8 +65,7 @@ class Encoder:
         tokenizer, network = loaded(str(folder_of(self.model)))
         layer = self.resolved_layer()
         most = _most_tokens(tokenizer, network)
-        read = tokenizer([*map(plain, once)], truncation=True, max_length=most) if once else {}
-        ids = list(read.get("input_ids", []))
+        ids = _ids(tokenizer, once, most)
         marks = set(tokenizer.all_special_ids)
         starts = np.cumsum([0, *map(len, ids)])
         flat = np.array([i for row in ids for i in row], dtype=np.int64)
@@ -80,10 +78,9 @@ class Encoder:
     def sentences(self, texts: Sequence[str], progress: Progress | None = None) -> VectorArray:
         """[texts, dimensions] a vector of length 1 for each text; the last ones are remembered.
 
-        The mean of its tokens' vectors, the model's own marks included, or the first one's where
-        the model's `1_Pooling` says so: as sentence-transformers does it. A text that is longer
-        than the model can read is read in pieces: the mean of all their tokens' vectors, or of the
-        first ones. Static embeddings have the mean of known tokens, 0 where there is none.
+        The mean of its tokens' vectors, the model's own marks included, or the first one's if the
+        model's `1_Pooling` says so: as sentence-transformers does it. A text that is longer than
+        the model can read is cut. Static embeddings have the mean of known tokens, 0 without any.
 
         Raises:
             MissingExtraError: what the folder needs is not installed.
@@ -91,37 +88,31 @@ class Encoder:
         """
         known = _SENTENCES.setdefault(tuple(self.sentence_settings().items()), {})
         new = [text for text in dict.fromkeys(texts) if text not in known]
-        size, owners, sums = self._sums(new)
-        totals = np.zeros((len(new), size))
-        for done, (i, part) in enumerate(sums, 1):
-            totals[owners[i]] += part
+        size, vectors = self._vectors(new)
+        for done, (i, vector) in enumerate(vectors, 1):
+            known[new[i]] = _unit(vector)
             if progress is not None:
-                progress(done / len(owners))
-        known.update(zip(new, map(_unit, totals), strict=True))
-        found = np.zeros((len(texts), size), dtype=np.float32)
+                progress(done / len(new))
+        table = np.zeros((len(texts), size), dtype=np.float32)
         for i, text in enumerate(texts):
-            found[i] = known[text]
+            table[i] = known[text]
         for text in [*known][: max(0, len(known) - REMEMBERED)]:
             del known[text]
-        return found
+        return table
 
-    def _sums(
-        self, texts: Sequence[str]
-    ) -> tuple[int, Sequence[int], Iterator[tuple[int, FloatArray]]]:
-        """Numbers of a vector; text of each piece; each piece's place and sum of vectors."""
+    def _vectors(self, texts: Sequence[str]) -> tuple[int, Iterator[tuple[int, FloatArray]]]:
+        """Numbers of a vector; each text's place and vector, of any length."""
         folder = folder_of(self.model)
         files = static_files(folder)
         if files is not None:
             table = static_table(folder, files)
-            size = table.vectors.shape[1]
-            return size, range(len(texts)), enumerate(map(table.total, texts))
+            return table.vectors.shape[1], enumerate(map(table.total, texts))
         tokenizer, network = loaded(str(folder))
-        owners, ids = _pieces(tokenizer, texts, _most_tokens(tokenizer, network, folder))
-        of = [texts[i] for i in owners]
-        read = _states(tokenizer, network, ids, of, self.resolved_layer())
+        ids = _ids(tokenizer, texts, _most_tokens(tokenizer, network, folder))
+        states = _states(tokenizer, network, ids, texts, self.resolved_layer())
         until = 1 if self.pooling() == "cls" else None
-        sums = ((i, states[:until].sum(axis=0, dtype=np.float64)) for i, states in read)
-        return network.config.hidden_size, owners, sums
+        means = ((i, rows[:until].mean(axis=0, dtype=np.float64)) for i, rows in states)
+        return network.config.hidden_size, means
 
     def pooling(self) -> str:
         """How tokens' vectors become one: `mean`, or `cls`, the first one.
@@ -158,7 +149,7 @@ class Encoder:
         return {"model": model_name(self.model), "sha": sha, "layer": layer}
 
     def sentence_settings(self) -> dict[str, object]:
-        """What belongs in a signature of `sentences`: also pooling, and most tokens of a piece.
+        """What belongs in a signature of `sentences`: also pooling, and most tokens of a text.
 
         Raises:
             UsageError: as of `sentences`.
@@ -166,9 +157,8 @@ class Encoder:
         folder, pooling = folder_of(self.model), self.pooling()
         files = static_files(folder)
         if files is None:
-            own = self.settings()
-            pieces = _most_tokens(*loaded(str(folder)), folder)
-            return {**own, "pooling": pooling, "pieces": pieces}
+            most = _most_tokens(*loaded(str(folder)), folder)
+            return {**self.settings(), "pooling": pooling, "tokens": most}
         if self.layer is not None:
             raise UsageError(f"'{self.model}' holds static embeddings, which have no layers")
         return {"model": model_name(self.model), "sha": files_digest(files), "pooling": pooling}
@@ -192,28 +182,11 @@ def _most_tokens(tokenizer: Any, network: Any, folder: Path | None = None) -> in
     return int(min(limits))
 
 
-def _pieces(
-    tokenizer: Any,  # noqa: ANN401 - transformers' types
-    texts: Sequence[str],
-    most: int,
-) -> tuple[list[int], list[list[int]]]:
-    """The text of each piece, and its token ids: at most so many, the model's marks included."""
+def _ids(tokenizer: Any, texts: Sequence[str], most: int) -> list[list[int]]:  # noqa: ANN401
+    """Each text's token ids, the model's marks included; at most so many."""
     if not texts:
-        return [], []
-    read = tokenizer([*map(plain, texts)], return_special_tokens_mask=True)
-    cut = [*map(partial(_cut, most=most), read["input_ids"], read["special_tokens_mask"])]
-    owners = [i for i, pieces in enumerate(cut) for _ in pieces]
-    return owners, [piece for pieces in cut for piece in pieces]
-
-
-def _cut(ids: list[int], marks: list[int], most: int) -> list[list[int]]:
-    """A text's token ids in pieces, each with the marks that stand before and after the text."""
-    if len(ids) <= most or all(marks):
-        return [ids]
-    begin, end = marks.index(0), len(marks) - marks[::-1].index(0)
-    step = max(1, most - begin - (len(ids) - end))
-    starts = range(begin, end, step)
-    return [[*ids[:begin], *ids[i : min(i + step, end)], *ids[end:]] for i in starts]
+        return []
+    return list(tokenizer([*map(plain, texts)], truncation=True, max_length=most)["input_ids"])
 
 
 def _batches(ids: Sequence[list[int]], texts: Sequence[str]) -> Iterator[list[int]]:

@@ -85,6 +85,12 @@ def known_of(metric: BLEU | CIDEr, references: References) -> Known:
     return Known(texts=tuple(texts), of=of, first=np.cumsum([0, *map(len, references)]))
 
 
+def every_order(features: Features, size: int) -> Matrix:
+    """[texts, features] 1 where the text has the feature."""
+    total: Matrix = sum(by_order(features, size))
+    return total
+
+
 def by_order(features: Features, size: int) -> list[Matrix]:
     """For each order [texts, features] 1 where the text has the feature."""
     matrices = []
@@ -106,7 +112,7 @@ class ConstantBLEU:
     def __init__(self, metric: BLEU, references: References) -> None:
         self.metric, self.known = metric, known_of(metric, references)
         self.vocabulary, features = learn(self.known.texts, shape_of(metric))
-        of_texts = sum(by_order(features, self.vocabulary.features))
+        of_texts = every_order(features, self.vocabulary.features)
         ones = np.ones(len(self.known.of), dtype=np.int64)
         self.items = (self.known.by_item(ones) @ of_texts).sign().T.tocsr()  # [features, items]
         self.lengths = features.lengths[self.known.of]
@@ -161,12 +167,12 @@ class ConstantBLEU:
             for k, (shared, total) in enumerate(zip(matches, totals, strict=True)):
                 plus = k > 0  # one is added above order 1
                 scores += (logs[shared + plus] - logs[total + plus]) / len(matches)
-        scores = np.where(matches[0] == 0, 0.0, np.exp(scores))
+        scores = np.asarray(np.where(matches[0] == 0, 0.0, np.exp(scores)))
         return scores, [lengths, closest[row], *matches, *totals]
 
     def _totals(self, lengths: IntArray) -> IntArray:
         """[orders, texts] the n-grams of each text."""
-        return np.maximum(lengths - np.arange(self.metric.order)[:, None], 0)
+        return np.asarray(np.maximum(lengths - np.arange(self.metric.order)[:, None], 0))
 
     def _combined(self, sums: FloatArray | IntArray) -> FloatArray:
         if self.combine is None:
@@ -243,15 +249,15 @@ class ConstantCIDEr:
         n_known = len(self.known.texts)
         vocabulary, features = learn((*self.known.texts, *texts), shape_of(self.metric))
         size, base = vocabulary.features, first_of(vocabulary)
-        orders = by_order(features, size)
-        items = self.known.by_item(self.share) @ sum(orders)[:n_known]
+        orders, present = by_order(features, size), every_order(features, size)
+        items = self.known.by_item(self.share) @ present[:n_known]
         frequencies = np.diff(items.tocsc().indptr)[base]
         idf = np.log(self.n) - np.log(np.maximum(frequencies, 1))
         # (1 + ... + 1)^2 = 1 + 3 + 5 + ...: the k-th occurrence adds 2 k - 1 to a square
         squares = (2 * (np.arange(size) - base) + 1) * idf**2
         norms = [np.sqrt(known @ squares) for known in orders]
         inverse = [np.divide(1, norm, out=np.zeros_like(norm), where=norm > 0) for norm in norms]
-        every = sum(
+        every: Matrix = sum(
             diags_array(scale) @ known for scale, known in zip(inverse, orders, strict=True)
         )
         to_base = csr_array((np.ones(size), base, np.arange(size + 1)), (size, size))
@@ -259,7 +265,7 @@ class ConstantCIDEr:
         worth = counts[:n_known] @ diags_array(idf**2)
         if not isinstance(self.metric, CIDErD):
             return counts[n_known:], worth, np.maximum(features.lengths - 1, 0)
-        clipped = sum(orders)[:n_known].multiply(worth @ to_base.T)
+        clipped = present[:n_known].multiply(worth @ to_base.T)
         return every.tocsr()[n_known:], clipped, np.maximum(features.lengths - 1, 0)
 
     def _weights(self, lengths: IntArray, length: int) -> Matrix:
