@@ -8,13 +8,10 @@ from typing import Any
 
 
 class Loops:
-    """The loops of one module, which is loaded when one is asked for.
-
-    A name without dots is that of a module of this package.
-    """
+    """The loops of one module of this package, which is loaded when one is asked for."""
 
     def __init__(self, name: str) -> None:
-        self._name = name if "." in name else f"{__name__}.{name}"
+        self._name = f"{__name__}.{name}"
 
     def __getattr__(self, loop: str) -> Any:
         if loop.startswith("_"):  # somebody looks at what this is
