@@ -27,7 +27,7 @@ from refless.estimators.protocol import SEED, SUBSAMPLE, THREADS, Estimator, one
 from refless.estimators.scorer import Comparison, CrossValidated, Sweep, Within
 from refless.metrics.kernels import KERNELS, Kernel, kernel_of
 from refless.metrics.kernels.bleu import BleuStar
-from refless.metrics.matching import Held, hold_out
+from refless.metrics.matching import Exclusions, hold_out
 from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.errors import UsageError
 from refless.registry.signature import Signature
@@ -151,7 +151,7 @@ class BLEUNeighbors(Estimator):
         return estimates_of(outputs, values, scale, reasons, support, radius)
 
     def _matched(
-        self, state: Neighborhood, outputs: Outputs, hidden: Held | None = None
+        self, state: Neighborhood, outputs: Outputs, hidden: Exclusions | None = None
     ) -> tuple[FloatArray, IntArray, tuple[Reason, ...]]:
         """Values, NaN if undefined, support and reasons; `hidden`: what each must not see."""
         rule, sizes = self._rule(), np.full(len(outputs), len(state.rated))
@@ -212,7 +212,7 @@ class BLEUNeighbors(Estimator):
         min_neighbors: Sequence[int],
         max_fractions: Sequence[float],
     ) -> Sweep:
-        """Held-out estimates over grids of tau, a and b, out of one matching pass."""
+        """Exclusions-out estimates over grids of tau, a and b, out of one matching pass."""
         grid = (
             np.unique(np.asarray(taus, dtype=np.float64)),
             np.unique(np.asarray(min_neighbors, dtype=np.int64)),
@@ -248,7 +248,7 @@ class BLEUNeighbors(Estimator):
         return found, CrossValidated.of(self.within(pool.take(order)), groups, blocks, order)
 
     def within(self, pool: RatedPool) -> Within:
-        """Held-out estimates of some rows among themselves; all similarities computed once."""
+        """Exclusions-out estimates of some rows among themselves; all similarities computed once."""
         if self.subsample < 1.0 or len(pool) > DENSE_TEXTS:
             return super().within(pool)
         state = Neighborhood.of(pool, pool, self._kernel().prepare(pool.texts), "")
