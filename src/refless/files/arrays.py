@@ -153,13 +153,6 @@ def json_of(arrays: Mapping[str, Array], name: str, kind: Any) -> Any:  # noqa: 
     return msgspec.convert(json.loads(arrays[name].tobytes()), kind)
 
 
-def check_offsets(name: str, starts: Array, end: int) -> None:
-    """Raises ValueError for numbers that do not rise from 0 to the end."""
-    ends = len(starts) > 0 and starts[0] == 0 and starts[-1] == end
-    rising = bool((starts[1:] >= starts[:-1]).all())
-    require(bool(ends) and rising, f"{name} do not rise from 0 to the end")
-
-
 def check_sorted(name: str, column: Sequence[str]) -> None:
     """Raises ValueError for strings that are not sorted, or that repeat one."""
     require(all(a < b for a, b in pairwise(column)), f"{name} are not sorted")
