@@ -37,6 +37,7 @@ MEASURES = {
     "compare": "half width of the 95 % interval",
 }
 BY = {"estimates": "By estimates alone", "ratings and estimates": "By ratings and estimates"}
+STYLES = {"chosen so": "c0", "at random": "c1"}  # of lines
 ROLES = {"id": "ids", "item": "items", "system": "systems", "source": "sources", "text": "texts"}
 
 
@@ -132,40 +133,38 @@ class NextResult(Result):
 
     def _rows(self) -> Rows:
         """The file for raters: an output each, and no rating yet."""
-        there, rating = self._there(), dict.fromkeys(self.rating_columns)
+        names, rating = self._names(), dict.fromkeys(self.rating_columns)
         return [
-            {name: row[role] for role, name in there.items()} | rating for row in self._chosen()
+            {name: row[role] for role, name in names.items()} | rating for row in self._chosen()
         ]
 
     def exported(self, tool: str) -> Mapping[str, str]:
         """Tasks of Label Studio, or records of Argilla."""
         if tool == "label-studio":
             return {"": label_studio_tasks(self.rows(), self.signature)}
-        return {"": argilla_records(self.rows(), self._there())}
+        return {"": argilla_records(self.rows(), self._names())}
 
-    def _there(self) -> dict[str, str]:
-        """Names of the columns that there is something in, by role."""
-        return {role: name for role, name in self.columns.items() if self._column(role)}
-
-    def _column(self, role: str) -> tuple[str, ...]:
-        found: tuple[str, ...] = getattr(self.outputs, ROLES[role])
-        return found
+    def _names(self) -> dict[str, str]:
+        """Names of the columns that are not empty, by role."""
+        return {
+            role: name for role, name in self.columns.items() if getattr(self.outputs, ROLES[role])
+        }
 
     def _chosen(self) -> list[dict[str, Any]]:
-        """The chosen outputs by role, empty where there is no such column."""
-        columns = {role: self._column(role) for role in ROLES}
+        """The chosen outputs by role, empty if there is no such column."""
+        columns = {role: getattr(self.outputs, name) for role, name in ROLES.items()}
         return [
             {role: column[i] if column else "" for role, column in columns.items()}
             for i in self.choice.rows.tolist()
         ]
 
     def _document(self, most: int, room: int) -> Document:
-        found = self.choice
+        count = f"{len(self.choice.rows):,}"
         return Document(
             title="What to have rated next",
             verdict=f"{self._what()} {self._brings()}",
             notes=(*self._settles(), *self._shows(), *self._about()),
-            facts=(("To rate", f"{len(found.rows):,}", f"of {len(self.outputs):,} outputs"),),
+            facts=(("To rate", count, f"of {len(self.outputs):,} outputs"),),
             sections=(*self._curve(), *self._texts(most, room), self._next()),
         )
 
@@ -187,33 +186,32 @@ class NextResult(Result):
 
     def _what(self) -> str:
         """What is chosen, and how."""
-        found = self.choice
-        both = " and ".join(f"'{clipped(name)}'" for name in found.systems)
-        of = f"{found.n:,} of {counted(found.units, self._unit)}"
-        of += f" that {both} answered" if both else ""
-        if found.way == "telling":
-            return f"{of}: those that should teach {estimator_name(self.signature)} most."
-        return f"{of}, drawn at random."
+        choice = self.choice
+        both = " and ".join(f"'{clipped(name)}'" for name in choice.systems)
+        units = f"{choice.n:,} of {counted(choice.units, self._unit)}"
+        units += f" that {both} answered" if both else ""
+        if choice.way == "telling":
+            return f"{units}: those that should teach {estimator_name(self.signature)} most."
+        return f"{units}, drawn at random."
 
     def _brings(self) -> str:
         """What that should bring."""
-        found = self.choice
-        step = {one.n: one for one in found.curve}.get(found.n)
+        choice = self.choice
+        step = {step.n: step for step in choice.curve}.get(choice.n)
         if step is None:
             return f"What they will bring cannot be told: {self._unknown()}."
-        chosen, random = number(step.chosen), number(step.random)
-        if found.goal == "learn":
-            falls = f"from {number(found.curve[0].chosen)} to {chosen}"
-            return (
-                f"The typical error of other estimates should fall {falls} (at random: {random})."
-            )
-        aim = "the mean rating" if found.goal == "mean" else "the mean difference"
-        more = ""
-        if found.curve[0].n == 0:
-            now = f"now ±{number(found.curve[0].chosen)}"
-            beside = f", together with {counted(found.already, self._unit)} rated already ({now})"
-            more = beside if found.already else f" ({now})"
-        return f"With estimates they should tell {aim} to ±{chosen}{more}."
+        first, chosen, random = choice.curve[0], number(step.chosen), number(step.random)
+        if choice.goal == "learn":
+            falls = f"from {number(first.chosen)} to {chosen} (at random: {random})"
+            return f"The typical error of other estimates should fall {falls}."
+        aim = "the mean rating" if choice.goal == "mean" else "the mean difference"
+        now = ""
+        if first.n == 0:
+            now = f" (now ±{number(first.chosen)})"
+            if choice.already:
+                rated = counted(choice.already, self._unit)
+                now = f", together with {rated} rated already{now}"
+        return f"With estimates they should tell {aim} to ±{chosen}{now}."
 
     def _unknown(self) -> str:
         """Why nothing can be foretold."""
@@ -229,38 +227,37 @@ class NextResult(Result):
 
     def _settles(self) -> tuple[str, ...]:
         """How many ratings settle it."""
-        found = self.choice
-        if found.goal == "learn" or not found.curve:
+        choice = self.choice
+        if choice.goal == "learn" or not choice.curve:
             return ()
-        within = f"±{number(found.within)}"
-        if found.curve[0].n == 0 and found.curve[0].chosen <= found.within:
+        within, first = f"±{number(choice.within)}", choice.curve[0]
+        if first.n == 0 and first.chosen <= choice.within:
             return (f"It is told to {within} already.",)
-        if found.needed:
-            return (f"About {self._ratings(found.needed)} settle it to {within}.",)
-        every = counted(found.units, self._unit)
-        told = f"Ratings of all {every} would not settle it to {within}"
-        return (f"{told}, as these are a sample themselves: that takes more {self._unit}s.",)
+        if choice.needed:
+            return (f"About {self._ratings(choice.needed)} settle it to {within}.",)
+        every = (
+            f"Ratings of all {counted(choice.units, self._unit)} would not settle it to {within}"
+        )
+        return (f"{every}, as these are a sample themselves: that takes more {self._unit}s.",)
 
     def _shows(self) -> tuple[str, ...]:
         """How far the two systems differ by what is known today, and what would show that."""
-        found = self.choice
-        if math.isnan(found.difference):
+        choice = self.choice
+        if math.isnan(choice.difference):
             return ()
-        first, second = (f"'{clipped(name)}'" for name in found.systems)
-        low, high = (
-            found.interval if found.difference > 0 else (-one for one in found.interval[::-1])
-        )
-        side = "above" if found.difference > 0 else "below"
-        size = with_interval(abs(found.difference), (low, high))
-        by = f"{BY.get(found.by, 'By ratings')} {second} is {size}"
-        more = ""
-        if found.shows:
-            shown = f"{self._ratings(found.shows)} should show a difference four times out of five"
-            more = f" About {shown}."
-        elif found.chance < SURE:
-            every = f"Ratings of all {counted(found.units, self._unit)}"
-            more = f" {every} should show a difference with a chance of {percent(found.chance)}."
-        return (f"{by} {side} {first}.{more}",)
+        first, second = (f"'{clipped(name)}'" for name in choice.systems)
+        (low, high), side = choice.interval, "above"
+        if not choice.difference > 0:
+            low, high, side = -high, -low, "below"
+        size = with_interval(abs(choice.difference), (low, high))
+        by = f"{BY.get(choice.by, 'By ratings')} {second} is {size} {side} {first}."
+        if choice.shows:
+            ratings = self._ratings(choice.shows)
+            by += f" About {ratings} should show a difference four times out of five."
+        elif choice.chance < SURE:
+            every = f"Ratings of all {counted(choice.units, self._unit)}"
+            by += f" {every} should show a difference with a chance of {percent(choice.chance)}."
+        return (by,)
 
     def _about(self) -> tuple[str, ...]:
         """Which question the width is of."""
@@ -270,56 +267,51 @@ class NextResult(Result):
 
     def _curve(self) -> tuple[Section, ...]:
         """What ratings should bring, from few to many."""
-        found = self.choice
-        if not found.curve:
+        choice = self.choice
+        if not choice.curve:
             return ()
-        what, unit = MEASURES[found.goal], "items" if found.goal == "compare" else "ratings"
-        ways = {"chosen so": "c0", "at random": "c1"}
-        steps = {"chosen so": [one.chosen for one in found.curve]}
-        steps["at random"] = [one.random for one in found.curve]
-        if found.way == "random":
-            del ways["chosen so"], steps["chosen so"]
-        sizes = [one.n for one in found.curve]
+        measure, unit = MEASURES[choice.goal], "items" if choice.goal == "compare" else "ratings"
+        sizes = [step.n for step in choice.curve]
+        steps = {"chosen so": [step.chosen for step in choice.curve]}
+        steps["at random"] = [step.random for step in choice.curve]
+        if choice.way == "random":
+            del steps["chosen so"]
+        columns = zip(sizes, *steps.values(), strict=True)
         table = Table(
-            header=(unit, *ways),
-            rows=tuple(
-                (f"{n:,}", *map(number, row))
-                for n, *row in zip(sizes, *steps.values(), strict=True)
-            ),
-            numeric=(True,) * (1 + len(ways)),
+            header=(unit, *steps),
+            rows=tuple((f"{n:,}", *map(number, row)) for n, *row in columns),
+            numeric=(True,) * (1 + len(steps)),
         )
-        settled = not math.isnan(found.within)
         svg = chart(
             axis_over([0.0, *sizes], f"more {unit}"),
-            axis_over([0.0, *chain(*steps.values())], sentence(what)),
-            f"{sentence(what)} by number of {unit}",
-            series=[
-                Series(x=sizes, y=steps[way], style=style) for way, style in reversed(ways.items())
-            ],
-            levels=[Mark(value=found.within, style="c2")],
+            axis_over([0.0, *chain(*steps.values())], sentence(measure)),
+            f"{sentence(measure)} by number of {unit}",
+            series=[Series(x=sizes, y=steps[way], style=STYLES[way]) for way in reversed(steps)],
+            levels=[Mark(value=choice.within, style="c2")],
         )
-        keys = [Key(name=way, style=f"line {style}") for way, style in ways.items()]
-        keys += [Key(name="settles it", style="mark c2")] if settled else []
-        caption = f"{sentence(what)}, in the raters' units."
+        keys = [Key(name=way, style=f"line {STYLES[way]}") for way in steps]
+        if not math.isnan(choice.within):
+            keys.append(Key(name="settles it", style="mark c2"))
+        caption = f"{sentence(measure)}, in the raters' units."
         figure = Figure(svg=svg, caption=caption, keys=tuple(keys))
-        lines = (f"Expected {what}, in the raters' units, after so many {self._more}{unit}:",)
+        lines = (f"Expected {measure}, in the raters' units, after so many {self._more}{unit}:",)
         title = "What ratings should bring"
         return (Section(title=title, lines=lines, figures=(figure,), table=table),)
 
     def _texts(self, most: int, room: int) -> tuple[Section, ...]:
         """The first outputs to rate."""
-        shown = self._chosen()[:most]
-        there = {role: name for role, name in self._there().items() if role in WIDTHS}
+        roles = [role for role in WIDTHS if role in self._names()]
         rows = tuple(
-            tuple(
-                clipped(row[role], width or room) for role, width in WIDTHS.items() if role in there
-            )
-            for row in shown
+            tuple(clipped(row[role], WIDTHS[role] or room) for role in roles)
+            for row in self._chosen()[:most]
         )
-        table = Table(header=tuple(role for role in WIDTHS if role in there), rows=rows)
-        more = len(self.choice.rows) - len(shown)
-        rest = (Section(lines=(f"{more} more: -o to-rate.csv writes all.",)),) if more > 0 else ()
-        return (Section(title="To rate", table=table), *rest)
+        table = Table(header=tuple(roles), rows=rows)
+        more = len(self.choice.rows) - len(rows)
+        lines = (f"{more} more: -o to-rate.csv writes all.",) if more > 0 else ()
+        return (
+            Section(title="To rate", table=table),
+            *([Section(lines=lines)] if lines else []),
+        )
 
     def _next(self) -> Section:
         """What to do with them."""
