@@ -1,0 +1,195 @@
+"""Traces of MLflow, Langfuse, LangSmith and Phoenix: what went into a model and came out.
+
+MLflow's have feedback: that of people has the source type HUMAN, that of judges and code becomes
+columns of scores. The others export ratings apart from their texts, which are refused with the
+lines that join them. What Langfuse exports of traces has lists of scores without authors or
+sources: nothing tells people's there. LangSmith's are dumped from its SDK, an object a line;
+Phoenix's come from its API or as frames of its client, whose columns have dotted names.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+
+from refless.data.tables.exports.format import (
+    Export,
+    Found,
+    apart,
+    at,
+    each,
+    fields_of,
+    has,
+    items,
+    name_in,
+    number_in,
+    said_in,
+    text_in,
+    unpacked,
+)
+from refless.data.tables.source import Row
+
+_OF_TRACES = ("traceId", "sessionId", "userId", "bookmarked")  # of Langfuse
+
+
+def _trace(given: object, got: object, noun: str, left: Counter[str], more: Row) -> Found | None:
+    """A trace with its text and source; None, which is counted, without an output."""
+    if (text := said_in(got)) is None:
+        left[f"{noun} without an output"] += 1
+        return None
+    return Found(more | {"text": text, "source": said_in(given)}, [])
+
+
+def _first(first: Mapping[str, object]) -> Mapping[str, object]:
+    """An entry, or the first of an API's object around several."""
+    return fields_of(at(first.get("data"), 0)) if "data" in first else first
+
+
+def mlflow_trace(row: Row, left: Counter[str]) -> Found | None:
+    """Reads a trace of MLflow, and the feedback on it."""
+    ratings: list[Row] = []
+    scores: dict[str, object] = {}
+    for entry in items(unpacked(row.get("assessments"))):
+        name, value = name_in(at(entry, "assessment_name")), at(entry, "feedback", "value")
+        name = name or name_in(at(entry, "name"))
+        if name is None or value is None or at(entry, "valid") is False:
+            left["assessments that are no feedback, or were overridden"] += 1
+        elif at(entry, "source", "source_type") == "HUMAN":
+            who = name_in(at(entry, "source", "source_id"))
+            rating = {"rating": value, "dimension": name, "annotator": who}
+            ratings.append(rating | {"timestamp": at(entry, "create_time")})
+        else:
+            left[f"'{name}' by models and code (in scores)"] += 1
+            scores[name] = float(value) if isinstance(value, bool) else number_in(value)
+    request, response = unpacked(row.get("request")), unpacked(row.get("response"))
+    record: Row = {
+        "id": name_in(row.get("trace_id")),
+        "text": text_in(response),
+        "source": text_in(request),
+        "request": request,
+        "response": response,
+        "tags": fields_of(unpacked(row.get("tags"))),
+        "scores": scores,
+    }
+    return Found(record, ratings)
+
+
+def is_langfuse_score(first: Mapping[str, object]) -> bool:
+    """A score, of the export or of the API, or the API's object around several."""
+    names = set(_first(first))
+    return {"source", "name", "dataType"} <= names and bool({"traceId", "subject"} & names)
+
+
+def is_langfuse_trace(first: Mapping[str, object]) -> bool:
+    """A row of the traces, or of the observations."""
+    return has("id", "input", "output", "name")(first) and any(name in first for name in _OF_TRACES)
+
+
+def langfuse_trace(row: Row, left: Counter[str]) -> Found | None:
+    """Reads a trace or an observation of Langfuse."""
+    given, got = unpacked(row.get("input")), unpacked(row.get("output"))
+    scores = [name for name, cell in row.items() if name != "tags" and _is_numbers(cell)]
+    left["scores without an author, in traces; export the scores"] += len(scores)
+    unread = {*scores, "input", "output"}
+    record = {name: cell for name, cell in row.items() if name not in unread}
+    return _trace(given, got, "traces", left, record | {"inputs": given, "outputs": got})
+
+
+def _is_numbers(cell: object) -> bool:
+    return any(isinstance(number, int | float) for number in items(unpacked(cell)))
+
+
+def langsmith_run(row: Row, left: Counter[str]) -> Found | None:
+    """Reads a run of LangSmith."""
+    given, got = unpacked(row.get("inputs")), unpacked(row.get("outputs"))
+    metadata = at(unpacked(row.get("extra")), "metadata")
+    names = ("id", "name", "trace_id", "reference_example_id")
+    record: Row = {name: name_in(row.get(name)) for name in names}
+    record |= {
+        "system": name_in(at(metadata, "ls_model_name")),
+        "kind": name_in(row.get("run_type")),
+        "inputs": given,
+        "outputs": got,
+        "metadata": metadata,
+    }
+    return _trace(given, got, "runs", left, record)
+
+
+def is_phoenix_annotation(first: Mapping[str, object]) -> bool:
+    """An annotation of a span, or the API's object around several."""
+    return "annotator_kind" in _first(first)
+
+
+def is_phoenix_span(first: Mapping[str, object]) -> bool:
+    """Spans."""
+    names = _first(first)
+    return "span_kind" in names and ("context" in names or "context.span_id" in names)
+
+
+def phoenix_span(row: Row, left: Counter[str]) -> Found | None:
+    """Reads a span of Phoenix."""
+    names = ("input.value", "output.value", "llm.model_name")
+    given, got, system = (_attribute(row, name) for name in names)
+    record: Row = {
+        "id": name_in(_within(row, "context", "span_id")),
+        "system": name_in(system),
+        "trace_id": name_in(_within(row, "context", "trace_id")),
+        "name": name_in(row.get("name")),
+        "span_kind": name_in(row.get("span_kind")),
+    }
+    return _trace(given, got, "spans", left, record)
+
+
+def _attribute(row: Row, name: str) -> object:
+    """An attribute, in an object, in objects in objects, or in a column of its own."""
+    within = unpacked(row.get("attributes"))
+    parts = (at(within, name), at(within, *name.split(".")), row.get(f"attributes.{name}"))
+    return next((part for part in parts if part is not None), None)
+
+
+def _within(row: Row, outer: str, inner: str) -> object:
+    """What an object contains, or the column of that dotted name."""
+    value = at(unpacked(row.get(outer)), inner)
+    return row.get(f"{outer}.{inner}") if value is None else value
+
+
+MLFLOW = Export(
+    title="traces of MLflow",
+    looks_like=has("trace_id", "assessments", "request", "response"),
+    start=each(mlflow_trace),
+    roles=("id", "text", "source", "rating", "annotator"),
+)
+LANGFUSE_SCORES = Export(
+    title="scores of Langfuse",
+    looks_like=is_langfuse_score,
+    start=apart("scores of Langfuse", "traces", "traceId", "source ANNOTATION"),
+    within="data",
+)
+LANGFUSE_TRACES = Export(
+    title="traces of Langfuse",
+    looks_like=is_langfuse_trace,
+    start=each(langfuse_trace),
+    roles=("id", "text", "source"),
+)
+LANGSMITH_FEEDBACK = Export(
+    title="feedback of LangSmith",
+    looks_like=has("feedback_source", "key", "run_id"),
+    start=apart("feedback of LangSmith", "runs", "run_id", "feedback_source.user_id"),
+)
+LANGSMITH_RUNS = Export(
+    title="runs of LangSmith",
+    looks_like=has("id", "run_type", "inputs", "outputs"),
+    start=each(langsmith_run),
+    roles=("id", "text", "source", "system"),
+)
+PHOENIX_ANNOTATIONS = Export(
+    title="annotations of Phoenix",
+    looks_like=is_phoenix_annotation,
+    start=apart("annotations of Phoenix", "spans", "span_id", "annotator_kind HUMAN"),
+    within="data",
+)
+PHOENIX_SPANS = Export(
+    title="spans of Phoenix",
+    looks_like=is_phoenix_span,
+    start=each(phoenix_span),
+    roles=("id", "text", "source", "system"),
+    within="data",
+)
