@@ -100,8 +100,8 @@ def note_missing(texts: Texts) -> None:
 def note_equal(pool: RatedPool) -> None:
     """Says which scores of others are one number throughout."""
     for name, column in zip(pool.score_names, pool.scores.T, strict=True):
-        if len(found := {*column[column == column].tolist()}) == 1 < len(pool):
-            note(f"{name}: all scores of the rated texts are {found.pop():g}, which tells nothing")
+        if len(result := {*column[column == column].tolist()}) == 1 < len(pool):
+            note(f"{name}: all scores of the rated texts are {result.pop():g}, which tells nothing")
 
 
 def note_scale(pool: RatedPool) -> None:
@@ -126,9 +126,9 @@ def note_scale(pool: RatedPool) -> None:
 
 def note_unread(estimators: Sequence[Estimator], pool: RatedPool) -> None:
     """Says which estimators change nothing by the scores that the rated texts have."""
-    for one in estimators if pool.score_names else ():
-        if one.without_scores() is None:
-            note(f"{one.title} reads no scores of others: they change no estimate of it")
+    for entry in estimators if pool.score_names else ():
+        if entry.without_scores() is None:
+            note(f"{entry.title} reads no scores of others: they change no estimate of it")
 
 
 def outputs_of(rows: Rows, options: OutputRows, **columns: Any) -> Outputs:
@@ -171,6 +171,6 @@ def column_of(group: str) -> str | None:
 
 def check_standard_input(*rows: Rows) -> None:
     """Raises UsageError where two things are to be read from standard input."""
-    lists = [one if isinstance(one, list | tuple) else [one] for one in rows]
-    if sum(isinstance(path, str) and path == "-" for one in lists for path in one) > 1:
+    lists = [entry if isinstance(entry, list | tuple) else [entry] for entry in rows]
+    if sum(isinstance(path, str) and path == "-" for entry in lists for path in entry) > 1:
         raise UsageError("standard input can be read only once")

@@ -309,10 +309,10 @@ def copies_in_order(ordered: RatedPool) -> IntArray:
 
 def members_of(groups: IntArray, places: IntArray) -> dict[int, tuple[int, ...]]:
     """The sorted places of each group's rows, by its label."""
-    found: dict[int, list[int]] = {}
+    result: dict[int, list[int]] = {}
     for row in np.argsort(places, kind="stable").tolist():
-        found.setdefault(int(groups[row]), []).append(int(places[row]))
-    return {group: tuple(inside) for group, inside in found.items()}
+        result.setdefault(int(groups[row]), []).append(int(places[row]))
+    return {group: tuple(inside) for group, inside in result.items()}
 
 
 def content_of(pool: RatedPool) -> list[tuple[str, ...]]:

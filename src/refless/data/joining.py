@@ -68,8 +68,8 @@ def _places(first: RatedPool, second: RatedPool) -> tuple[IntArray, list[int]]:
     for row in sorted({*range(len(second))} - {*fresh}):
         place[row] = rows[others[row]]
         if second.texts[row] != first.texts[place[row]]:
-            found = f"id '{second.ids[row]}' names another text than before"
-            raise InputError(found, remedy="give each text its own id")
+            problem = f"id '{second.ids[row]}' names another text than before"
+            raise InputError(problem, remedy="give each text its own id")
     return place, fresh
 
 

@@ -278,9 +278,9 @@ class Estimates(Columns):
         n = len(ids)
         values, low, high = (np.full(n, np.nan) for _ in range(3))
         support, reasons = np.zeros(n, dtype=np.int64), np.full(n, "too-few", dtype=object)
-        for rows, found in parts:
-            values[rows], support[rows], reasons[rows] = found.values, found.support, found.reasons
-            low[rows], high[rows] = found.low, found.high
+        for rows, part in parts:
+            values[rows], support[rows], reasons[rows] = part.values, part.support, part.reasons
+            low[rows], high[rows] = part.low, part.high
         given = tuple(reasons.tolist())
         return cls(ids=ids, values=values, reasons=given, support=support, low=low, high=high)
 

@@ -53,13 +53,13 @@ def reading(path: str | os.PathLike[str]) -> Iterator[None]:
     except RefLessError:
         raise
     except UnicodeDecodeError as fault:
-        found = f"byte 0x{fault.object[fault.start]:02x} at offset {fault.start} is not UTF-8"
-        raise InputError(found, path=name, remedy="save the file as UTF-8") from fault
+        problem = f"byte 0x{fault.object[fault.start]:02x} at offset {fault.start} is not UTF-8"
+        raise InputError(problem, path=name, remedy="save the file as UTF-8") from fault
     except RecursionError as fault:
         raise InputError("this is nested too deep", path=name, remedy=AGAIN) from fault
     except json.JSONDecodeError as fault:
-        found = f"not JSON: {fault.msg} (position {fault.colno})"
-        raise InputError(found, path=name, line=fault.lineno, remedy=AGAIN) from fault
+        problem = f"not JSON: {fault.msg} (position {fault.colno})"
+        raise InputError(problem, path=name, line=fault.lineno, remedy=AGAIN) from fault
     except (OSError, EOFError, zlib.error) as fault:
         raise ours(fault, name) or fault from fault
     except (csv.Error, ValueError) as fault:  # a cell or a number that is too long
@@ -148,8 +148,8 @@ def lines_of(path: str) -> Iterator[str]:
         while line := text.readline(LONGEST_LINE):
             number += 1
             if len(line) == LONGEST_LINE:
-                found = f"the line is longer than {LONGEST_LINE} characters"
-                raise InputError(found, path=path, line=number)
+                problem = f"the line is longer than {LONGEST_LINE} characters"
+                raise InputError(problem, path=path, line=number)
             yield line
 
 

@@ -28,8 +28,8 @@ def text_of_cell(value: object) -> str:
     if not isinstance(value, str):
         raise InputError(f"{shown(value)} is not a string", remedy="texts must be strings")
     if value[:1] == "#" and _FORMULA_ERROR.fullmatch(value):
-        found = f"{shown(value)} is an error of a spreadsheet's formula"
-        raise InputError(found, remedy="mend the formula, or drop the row")
+        problem = f"{shown(value)} is an error of a spreadsheet's formula"
+        raise InputError(problem, remedy="mend the formula, or drop the row")
     if "\0" in value:
         raise InputError(
             f"a NUL character (position {value.index(chr(0)) + 1})", remedy="remove it"
@@ -37,8 +37,8 @@ def text_of_cell(value: object) -> str:
     try:
         value.encode()
     except UnicodeEncodeError as fault:
-        found = f"a lone surrogate \\u{ord(value[fault.start]):04x}: half of a character"
-        raise InputError(found, remedy="write the character whole or remove it") from fault
+        problem = f"a lone surrogate \\u{ord(value[fault.start]):04x}: half of a character"
+        raise InputError(problem, remedy="write the character whole or remove it") from fault
     return value
 
 
@@ -72,8 +72,8 @@ def source_of_cell(value: object) -> str:
         try:
             text = json.dumps(value, ensure_ascii=False, sort_keys=True, default=str)
         except (RecursionError, ValueError) as fault:
-            found = f"{shown(value)} cannot be written as JSON"
-            raise InputError(found, remedy="give the source as text") from fault
+            problem = f"{shown(value)} cannot be written as JSON"
+            raise InputError(problem, remedy="give the source as text") from fault
         return text_of_cell(text)
     return name_of_cell(value)
 
@@ -86,13 +86,13 @@ def references_of_cells(values: list[object]) -> tuple[str, ...]:
     Raises:
         InputError: anything that is not a string.
     """
-    found: list[str] = []
+    result: list[str] = []
     for value in values:
         if isinstance(value, list):
-            found += map(text_of_cell, value)
+            result += map(text_of_cell, value)
         elif value is not None and value != "":
-            found.append(text_of_cell(value))
-    return tuple(found)
+            result.append(text_of_cell(value))
+    return tuple(result)
 
 
 def weights_of_cell(value: object, n_references: int) -> tuple[float, ...]:
@@ -111,8 +111,8 @@ def weights_of_cell(value: object, n_references: int) -> tuple[float, ...]:
             f"{shown(value)} is not a list of weights", remedy="weights are numbers"
         ) from fault
     if len(weights) != n_references:
-        found = f"{counted(len(weights), 'weight')} for {counted(n_references, 'reference')}"
-        raise InputError(found, remedy="give each reference one weight")
+        problem = f"{counted(len(weights), 'weight')} for {counted(n_references, 'reference')}"
+        raise InputError(problem, remedy="give each reference one weight")
     for weight in weights:
         if not (math.isfinite(weight) and -1 <= weight <= 1):
             remedy = "weights go from -1 to 1: (r - 3) / 2 for ratings r of 1 to 5"
@@ -131,19 +131,19 @@ def tokens_of_cells(value: object, tokens: object) -> tuple[tuple[str, ...], tup
     Raises:
         InputError: something else, other numbers of each, a log-probability above 0.
     """
-    known, named = _listed(value), _listed(tokens)
-    if known and all(isinstance(one, dict) for one in known):
-        named = [one.get("token") for one in known]
-        known = [one.get("logprob") for one in known]
-    if not all(isinstance(one, str) for one in named) or len(named) != len(known):
-        found = f"log-probabilities {shown(value)}, tokens {shown(named)}"
+    numbers, named = _listed(value), _listed(tokens)
+    if numbers and all(isinstance(part, dict) for part in numbers):
+        named = [part.get("token") for part in numbers]
+        numbers = [part.get("logprob") for part in numbers]
+    if not all(isinstance(part, str) for part in named) or len(named) != len(numbers):
+        problem = f"log-probabilities {shown(value)}, tokens {shown(named)}"
         remedy = "give a list of {token, logprob}, or numbers and as many strings (--tokens-column)"
-        raise InputError(found, remedy=remedy)
-    for one in known:
-        if type(one) not in {int, float} or not (math.isfinite(one) and one <= MOST_LOGPROB):
+        raise InputError(problem, remedy=remedy)
+    for part in numbers:
+        if type(part) not in {int, float} or not (math.isfinite(part) and part <= MOST_LOGPROB):
             remedy = "natural logarithms of probabilities are finite and not above 0"
-            raise InputError(f"{shown(one)} is no log-probability", remedy=remedy)
-    return tuple(map(text_of_cell, named)), tuple(map(float, known))
+            raise InputError(f"{shown(part)} is no log-probability", remedy=remedy)
+    return tuple(map(text_of_cell, named)), tuple(map(float, numbers))
 
 
 def _listed(value: object) -> list[Any]:

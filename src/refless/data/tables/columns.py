@@ -123,7 +123,7 @@ def check_columns(columns: Columns, roles: Sequence[str]) -> None:
         )
 
 
-def wanted(columns: Columns, roles: Sequence[str], more: Sequence[str] = ()) -> Keep:
+def keeping(columns: Columns, roles: Sequence[str], more: Sequence[str] = ()) -> Keep:
     """Tells which of a file's columns may play a role, or are more, so that no others are kept."""
     flags = {role: flagged(columns, role) for role in roles}
     named = {name for names in flags.values() for name in names}
@@ -131,7 +131,7 @@ def wanted(columns: Columns, roles: Sequence[str], more: Sequence[str] = ()) -> 
     patterns = [name for role in SEVERAL for name in flags.get(role, ()) if is_pattern(name)]
     patterns += [*more, *outer(columns, more)]
     return lambda name: (
-        name in named or folded(name) in known or any(matches(name, one) for one in patterns)
+        name in named or folded(name) in known or any(matches(name, column) for column in patterns)
     )
 
 
@@ -140,30 +140,30 @@ def folded(name: str) -> str:
     return "_".join(name.casefold().replace("-", " ").split())
 
 
-def unclear(seen: Sequence[str]) -> list[str]:
+def unclear(header: Sequence[str]) -> list[str]:
     """The columns whose names leave open if a judge gave the scores or people the ratings."""
     return [
         name
-        for name in seen
+        for name in header
         if folded(name) not in ALIASES["rating"]
-        and any(matches(folded(name), one) for one in UNCLEAR)
+        and any(matches(folded(name), column) for column in UNCLEAR)
     ]
 
 
-def roles_here(columns: Columns, roles: Sequence[str], seen: Sequence[str]) -> list[str]:
+def roles_here(columns: Columns, roles: Sequence[str], header: Sequence[str]) -> list[str]:
     """The roles, but for those about ratings whose flags name columns of other rows alone."""
     return [
         role
         for role in roles
         if role not in OF_RATINGS
         or not (names := flagged(columns, role))
-        or any(one == name or matches(one, name) for name in names for one in seen)
+        or any(column == name or matches(column, name) for name in names for column in header)
     ]
 
 
 def outer(columns: Columns, more: Sequence[str] = ()) -> list[str]:
     """The columns, or patterns of columns, in which flags look for more: `a` of `a.b`."""
-    names = [name for one in fields(columns) for name in flagged(columns, one.name)] + [*more]
+    names = [name for column in fields(columns) for name in flagged(columns, column.name)] + [*more]
     return [*dict.fromkeys(name.partition(".")[0] for name in names if "." in name)]
 
 
@@ -176,23 +176,23 @@ def with_nested(row: dict[str, object], within: Sequence[str]) -> dict[str, obje
         row: by names of columns, which come before dotted names that are equal.
         within: the columns (or patterns) that are opened.
     """
-    found: dict[str, object] = {}
-    left = [pair for pair in row.items() if any(matches(pair[0], one) for one in within)]
+    result: dict[str, object] = {}
+    left = [pair for pair in row.items() if any(matches(pair[0], column) for column in within)]
     while left:
         outer_name, value = left.pop()
         if not isinstance(value, dict | list):
             continue
         pairs = value.items() if isinstance(value, dict) else enumerate(value)
-        inner = {f"{outer_name}.{name}": one for name, one in pairs}
-        found |= inner
+        inner = {f"{outer_name}.{name}": column for name, column in pairs}
+        result |= inner
         left += inner.items()
-    return found | row
+    return result | row
 
 
 def roles_of(
     columns: Columns,
     roles: Sequence[str],
-    seen: Sequence[str],
+    header: Sequence[str],
     path: str,
     needed: Sequence[str] = NEEDED,
     known: Collection[str] = (),
@@ -202,7 +202,7 @@ def roles_of(
     Args:
         columns: the user's flags.
         roles: what this kind of file has.
-        seen: names of all columns, in file order.
+        header: names of all columns, in file order.
         path: for the error messages.
         needed: which of the roles must be there.
         known: roles whose column is called as they are, whatever else could be it.
@@ -210,51 +210,53 @@ def roles_of(
     Raises:
         InputError: a flag that names no column, two candidates for one role, a needed one missing.
     """
-    columns = _expanded(columns, roles, seen, path)
-    taken: dict[str, tuple[str, ...]] = {}
-    said = []
+    columns = _expanded(columns, roles, header, path)
+    chosen: dict[str, tuple[str, ...]] = {}
+    phrases = []
     for role in roles:
         names = flagged(columns, role)
         if names:
-            check_seen(names, role, seen, path)
-        elif role != "annotator" or len(taken.get("rating", ())) < 2:
-            own = role in known and role in seen
-            names = (role,) if own else _found(columns, roles, role, seen, path)
-            said += [f"{role} from '{name}'" for name in names]
+            check_header(names, role, header, path)
+        elif role != "annotator" or len(chosen.get("rating", ())) < 2:
+            own = role in known and role in header
+            names = (role,) if own else _found(columns, roles, role, header, path)
+            phrases += [f"{role} from '{name}'" for name in names]
         if names:
-            taken[role] = names
+            chosen[role] = names
     for role in needed:
-        if role in roles and role not in taken:
+        if role in roles and role not in chosen:
             _check_free(role, columns.score)
-            raise missing(role, seen, path)
-    _check_weight(taken, columns, path)
-    notes = [f"{path}: {', '.join(said)}"] if said else []
-    if "rating" in taken and "rating" not in known:
-        notes += _unread(seen, {name for names in taken.values() for name in names}, path)
-    return Roles(columns=taken, notes=tuple(notes))
+            raise missing(role, header, path)
+    _check_weight(chosen, columns, path)
+    notes = [f"{path}: {', '.join(phrases)}"] if phrases else []
+    if "rating" in chosen and "rating" not in known:
+        notes += _unread(header, {name for names in chosen.values() for name in names}, path)
+    return Roles(columns=chosen, notes=tuple(notes))
 
 
-def _unread(seen: Sequence[str], taken: Collection[str], path: str) -> list[str]:
+def _unread(header: Sequence[str], by_role: Collection[str], path: str) -> list[str]:
     """A note on columns that may be a judge's, and that no flag names."""
-    names = [name for name in unclear(seen) if name not in taken]
+    names = [name for name in unclear(header) if name not in by_role]
     told = "--score-column reads a judge's scores, in commands that have it"
     return [f"{path}: left unread: {listed(names)}; {told}"] if names else []
 
 
-def missing(role: str, seen: Sequence[str], path: str, more: str = "") -> InputError:
+def missing(role: str, header: Sequence[str], path: str, more: str = "") -> InputError:
     """The error where no column has a needed role; `more` is another remedy."""
-    found = f"no column for the {role}: none is called {', '.join(ALIASES[role])}"
+    problem = f"no column for the {role}: none is called {', '.join(ALIASES[role])}"
     remedy = f"name it with --{role}-column"
     remedy += ", one text a row" if role == "text" else ""
     if role == "rating":
         remedy += " (in Python rating_column=; repeat it, or give a pattern such as 'rater*', for "
         remedy += "one annotator a column)"
-        if names := unclear(seen):
-            found += f"; {listed(names)} may be a judge's scores or people's"
+        if names := unclear(header):
+            problem += f"; {listed(names)} may be a judge's scores or people's"
             remedy += ", or a judge's scores with --score-column"
-    if role == "text" and any(name.casefold().endswith("id") for name in seen):
+    if role == "text" and any(name.casefold().endswith("id") for name in header):
         remedy += "; or join the file of texts first, in pandas: texts.merge(ratings, on='id')"
-    return InputError(found, path=path, remedy=f"{remedy}{more}; the columns are {listed(seen)}")
+    return InputError(
+        problem, path=path, remedy=f"{remedy}{more}; the columns are {listed(header)}"
+    )
 
 
 def _check_free(role: str, scores: Sequence[str]) -> None:
@@ -274,38 +276,38 @@ def matches(name: str, pattern: str) -> bool:
     return fnmatchcase(name, pattern.replace("[", "[[]"))
 
 
-def _expanded(columns: Columns, roles: Sequence[str], seen: Sequence[str], path: str) -> Columns:
+def _expanded(columns: Columns, roles: Sequence[str], header: Sequence[str], path: str) -> Columns:
     """The flags with the columns that each pattern stands for, in file order."""
     names = {role: flagged(columns, role) for role in SEVERAL if role in roles}
     if not any(is_pattern(name) for of_role in names.values() for name in of_role):
         return columns
     for role, given in names.items():
-        each = [_columns_of(name, role, seen, path) for name in given]
-        names[role] = tuple(dict.fromkeys(name for found in each for name in found))
+        each = [_columns_of(name, role, header, path) for name in given]
+        names[role] = tuple(dict.fromkeys(name for result in each for name in result))
     columns = replace(columns, **dict[str, Any](names))
     check_columns(columns, roles)
     return columns
 
 
-def _columns_of(name: str, role: str, seen: Sequence[str], path: str) -> Sequence[str]:
+def _columns_of(name: str, role: str, header: Sequence[str], path: str) -> Sequence[str]:
     """The columns that a flag's word stands for: itself, or what matches where it is a pattern."""
-    if name in seen or not is_pattern(name):
+    if name in header or not is_pattern(name):
         return (name,)
-    found = [one for one in seen if matches(one, name)]
-    if not found:
+    result = [column for column in header if matches(column, name)]
+    if not result:
         raise InputError(
             f"no column matches '{name}' ({_flag(role)})",
             path=path,
-            remedy=f"the columns are {listed(seen)}",
+            remedy=f"the columns are {listed(header)}",
         )
-    return found
+    return result
 
 
-def scores_among(names: Sequence[str], seen: Sequence[str], path: str) -> Sequence[str]:
+def scores_among(names: Sequence[str], header: Sequence[str], path: str) -> Sequence[str]:
     """The score columns that a user's flags stand for; raises InputError where there is none."""
-    found = [one for name in names for one in _columns_of(name, "score", seen, path)]
-    check_seen(found, "score", seen, path)
-    return [*dict.fromkeys(found)]
+    result = [column for name in names for column in _columns_of(name, "score", header, path)]
+    check_header(result, "score", header, path)
+    return [*dict.fromkeys(result)]
 
 
 def _flag(role: str) -> str:
@@ -313,7 +315,7 @@ def _flag(role: str) -> str:
 
 
 def _found(
-    columns: Columns, roles: Sequence[str], role: str, seen: Sequence[str], path: str
+    columns: Columns, roles: Sequence[str], role: str, header: Sequence[str], path: str
 ) -> tuple[str, ...]:
     """The column with an alias of the role: of those that no flag names, else of shared ones.
 
@@ -321,48 +323,48 @@ def _found(
     """
     shared = ("group", *PLACES) if role in PLACES else ("group",)
     named = {other: flagged(columns, other) for other in roles if other != role}
-    taken = {name for names in named.values() for name in names}
+    chosen = {name for names in named.values() for name in names}
     alone = {name for other, names in named.items() if other not in shared for name in names}
     hidden = ALIASES["label"] if role == "rating" and "label" in roles else ()
-    aliases = [one for one in ALIASES.get(role, ()) if one not in hidden]
-    free = _by_alias(role, aliases, [name for name in seen if name not in taken], path)
-    return free or _by_alias(role, aliases, [name for name in seen if name not in alone], path)
+    aliases = [column for column in ALIASES.get(role, ()) if column not in hidden]
+    free = _by_alias(role, aliases, [name for name in header if name not in chosen], path)
+    return free or _by_alias(role, aliases, [name for name in header if name not in alone], path)
 
 
 def _by_alias(
-    role: str, aliases: Collection[str], seen: Sequence[str], path: str
+    role: str, aliases: Collection[str], header: Sequence[str], path: str
 ) -> tuple[str, ...]:
     """The one column with an alias of the role; one spelled exactly wins over other cases."""
-    exact = {name for name in seen if name in aliases}
-    found = [n for n in seen if n in exact or folded(n) in {*aliases} - exact]
-    found = [name for name in found if folded(name) not in LAST] or found
-    if len(found) > 1:
+    exact = {name for name in header if name in aliases}
+    result = [n for n in header if n in exact or folded(n) in {*aliases} - exact]
+    result = [name for name in result if folded(name) not in LAST] or result
+    if len(result) > 1:
         python = f" (in Python {role}_column=)" if role == "rating" else ""
         remedy = f"choose one with --{role}-column{python}"
         raise InputError(
-            f"more than one column could be the {role}: {listed(found)}", path=path, remedy=remedy
+            f"more than one column could be the {role}: {listed(result)}", path=path, remedy=remedy
         )
-    return tuple(found)
+    return tuple(result)
 
 
-def check_seen(names: Iterable[str], role: str, seen: Sequence[str], path: str) -> None:
+def check_header(names: Iterable[str], role: str, header: Sequence[str], path: str) -> None:
     """Raises InputError for a flag that names a column that is not there."""
     for name in names:
-        if name in seen:
+        if name in header:
             continue
-        folded = [other for other in seen if other.casefold() == name.casefold()]
-        near = folded or difflib.get_close_matches(name, seen, n=1)
+        folded = [other for other in header if other.casefold() == name.casefold()]
+        near = folded or difflib.get_close_matches(name, header, n=1)
         remedy = f"did you mean '{near[0]}'? The columns" if near else "the columns"
         raise InputError(
             f"there is no column '{name}' ({_flag(role)})",
             path=path,
-            remedy=f"{remedy} are {listed(seen)}",
+            remedy=f"{remedy} are {listed(header)}",
         )
 
 
-def _check_weight(taken: dict[str, tuple[str, ...]], columns: Columns, path: str) -> None:
+def _check_weight(by_role: dict[str, tuple[str, ...]], columns: Columns, path: str) -> None:
     """Weights without references weigh nothing: an error if asked for, else left alone."""
-    if "reference" not in taken and taken.pop("weight", ()) and columns.weight is not None:
+    if "reference" not in by_role and by_role.pop("weight", ()) and columns.weight is not None:
         raise InputError(
             "there are weights but no references",
             path=path,

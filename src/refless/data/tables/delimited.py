@@ -75,8 +75,8 @@ def _csv_rows(
             return
         except csv.Error as fault:
             if "unexpected end" in str(fault):
-                found, remedy = "a quote opened in this row never closes", "close or double it"
-                raise InputError(found, path=path, line=start, remedy=remedy) from fault
+                problem, remedy = "a quote opened in this row never closes", "close or double it"
+                raise InputError(problem, path=path, line=start, remedy=remedy) from fault
             remedy = "double the quotes inside quoted cells, or pass --no-quoting"
             yield start, InputError(f"not CSV: {fault}", path=path, line=start, remedy=remedy)
         else:
@@ -114,6 +114,6 @@ def _named_cells(
             yield line, dict(zip(names, cells, strict=True))
         elif cells != [""]:  # a blank line is a row only where an empty cell makes a whole one
             count = "1 cell" if len(cells) == 1 else f"{len(cells)} cells"
-            found = f"{count} where the header has {width}"
+            problem = f"{count} where the header has {width}"
             remedy = "check delimiters, quotes and line ends inside cells"
-            yield line, InputError(found, path=path, line=line, remedy=remedy)
+            yield line, InputError(problem, path=path, line=line, remedy=remedy)

@@ -8,7 +8,7 @@ from typing import Any
 
 from refless.data.human import check_scale
 from refless.data.records import Scale
-from refless.data.tables.columns import ALIASES, Columns, check_seen, is_pattern, listed, matches
+from refless.data.tables.columns import ALIASES, Columns, check_header, is_pattern, listed, matches
 from refless.data.tables.reading import Reading
 from refless.data.tables.source import Numbered, Row
 from refless.registry.errors import InputError, UsageError
@@ -31,15 +31,15 @@ class SeveralDimensionsError(InputError):
 
 def dimension_of(given: str) -> tuple[str, Scale | None]:
     """A dimension's name and its scale, as in `fluency=1..5`; raises UsageError for a wrong one."""
-    found = _WITH_SCALE.fullmatch(given)
-    if found is None:
+    result = _WITH_SCALE.fullmatch(given)
+    if result is None:
         return given, None
     try:
-        scale = float(found[2]), float(found[3])
+        scale = float(result[2]), float(result[3])
     except ValueError:
         return given, None
     check_scale(scale)
-    return found[1], scale
+    return result[1], scale
 
 
 def columns_for(reading: Reading) -> tuple[str, ...]:
@@ -48,9 +48,13 @@ def columns_for(reading: Reading) -> tuple[str, ...]:
     return (column,) if reading.dimension is None else (column, reading.dimension)
 
 
-def is_wanted(name: str, wanted: str | None) -> bool:
+def is_dimension(name: str, dimension: str | None) -> bool:
     """Whether a dimension is one of those asked for; all are where none is."""
-    return wanted is None or name == wanted or (is_pattern(wanted) and matches(name, wanted))
+    return (
+        dimension is None
+        or name == dimension
+        or (is_pattern(dimension) and matches(name, dimension))
+    )
 
 
 def of_dimension(
@@ -76,7 +80,7 @@ def of_dimension(
             continue
         name = str(cell)
         met[name] += _is_rated(row, reading.columns)
-        if is_wanted(name, reading.dimension):
+        if is_dimension(name, reading.dimension):
             yield number, row
     if bare is not None and met:
         place: dict[str, Any] = {"line" if lines else "row": bare, "column": column}
@@ -87,20 +91,20 @@ def of_dimension(
 def _is_rated(row: Row, columns: Columns) -> bool:
     rating = columns.rating or ALIASES["rating"]
     return any(
-        value not in (None, "") and any(matches(name, one) for one in rating)
+        value not in (None, "") and any(matches(name, entry) for entry in rating)
         for name, value in row.items()
     )
 
 
 def with_dimension(
-    reading: Reading, met: Counter[str], seen: Sequence[str], path: str, *, is_export: bool
+    reading: Reading, met: Counter[str], header: Sequence[str], path: str, *, is_export: bool
 ) -> Columns:
     """The columns, with that of the ratings where the dimension is a column.
 
     Args:
         reading: asks for a dimension, a pattern of them, or for none.
         met: ratings by dimension, as rows or tools name them.
-        seen: all columns.
+        header: all columns.
         path: for messages.
         is_export: whether the rows are those of a tool.
 
@@ -108,27 +112,27 @@ def with_dimension(
         SeveralDimensionsError: more than one, or a pattern.
         InputError: a dimension that nobody rated, a dimension column that is not there.
     """
-    columns, wanted = reading.columns, reading.dimension
+    columns, dimension = reading.columns, reading.dimension
     if columns.dimension is not None and not is_export:
-        check_seen((columns.dimension,), "dimension", seen, path)
-    if wanted is None:
+        check_header((columns.dimension,), "dimension", header, path)
+    if dimension is None:
         if len(met) > 1:
             raise _several(met, path)
         return columns
     wide = not met and not is_export and not columns.rating
-    names = [one for one in (seen if wide else met) if is_wanted(one, wanted)]
-    names = _outermost(names) if wide and is_pattern(wanted) else names
+    names = [entry for entry in (header if wide else met) if is_dimension(entry, dimension)]
+    names = _outermost(names) if wide and is_pattern(dimension) else names
     if not names:
-        raise _none(wanted, met, seen if wide else (), path)
-    if is_pattern(wanted):
+        raise _none(dimension, met, header if wide else (), path)
+    if is_pattern(dimension):
         raise _several({name: met[name] for name in names}, path)
-    return replace(columns, rating=(wanted,)) if wide else columns
+    return replace(columns, rating=(dimension,)) if wide else columns
 
 
 def _outermost(names: Sequence[str]) -> list[str]:
     """The names without those of what lies within another one: places of its list."""
     within = [f"{name}." for name in names]
-    return [name for name in names if not any(name.startswith(one) for one in within)]
+    return [name for name in names if not any(name.startswith(entry) for entry in within)]
 
 
 def _several(counts: dict[str, int] | Counter[str], path: str) -> SeveralDimensionsError:
@@ -136,15 +140,15 @@ def _several(counts: dict[str, int] | Counter[str], path: str) -> SeveralDimensi
     return SeveralDimensionsError(f"ratings of several dimensions: {told}", [*counts], path)
 
 
-def _none(wanted: str, met: Collection[str], seen: Sequence[str], path: str) -> InputError:
+def _none(dimension: str, met: Collection[str], header: Sequence[str], path: str) -> InputError:
     """The error for a dimension that nobody rated."""
     there = [name for name in met if name != "None"]
     remedy = f"the dimensions are {listed(there)}"
     if not there:
         remedy = "leave --dimension out: none has a name"
-        if seen:
-            remedy += f", and no column has this one; the columns are {listed(seen)}"
-    return InputError(f"no ratings of a dimension '{wanted}'", path=path, remedy=remedy)
+        if header:
+            remedy += f", and no column has this one; the columns are {listed(header)}"
+    return InputError(f"no ratings of a dimension '{dimension}'", path=path, remedy=remedy)
 
 
 def one_of(given: Sequence[str]) -> tuple[str | None, Scale | None]:

@@ -82,9 +82,9 @@ def _named(
     with _faults_of(path):
         for number, cells in rows:
             if any(cell is not None for cell in islice(cells, width, None)):
-                found = f"a cell beyond the {width} columns of the header"
+                problem = f"a cell beyond the {width} columns of the header"
                 remedy = "give its column a name, or empty it"
-                yield number, InputError(found, path=path, row=number, remedy=remedy)
+                yield number, InputError(problem, path=path, row=number, remedy=remedy)
             else:
                 cells = [*cells, *[None] * (width - len(cells))]
                 yield number, dict(zip(names, cells, strict=False))

@@ -202,12 +202,12 @@ def _slow_row(line: str, path: str, number: int) -> object:
         return json.loads(line)
     except (ValueError, RecursionError) as fault:
         if "\0" in line:
-            found = f"a NUL character (position {line.index(chr(0)) + 1})"
+            problem = f"a NUL character (position {line.index(chr(0)) + 1})"
         elif isinstance(fault, json.JSONDecodeError):
-            found = f"not JSON: {fault.msg} (position {fault.colno})"
+            problem = f"not JSON: {fault.msg} (position {fault.colno})"
         else:
-            found = f"not JSON that can be read: {fault}"
-        return InputError(found, path=path, line=number, remedy="write one JSON object a line")
+            problem = f"not JSON that can be read: {fault}"
+        return InputError(problem, path=path, line=number, remedy="write one JSON object a line")
 
 
 @contextmanager

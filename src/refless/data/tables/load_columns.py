@@ -49,7 +49,7 @@ class Gathered:
         columns: name -> [n] values as the format gives them; None if a row has none.
         lines: [n] line on which the row starts, or its number, counted from 1 in its own file.
         parts: the files.
-        seen: names of all columns, in file order, wanted or not.
+        header: names of all columns, in file order, wanted or not.
         known: roles whose columns the formats of all files know.
         notes: what exports of tools say, and the file of each.
         dimensions: what was rated, by name, and the number of ratings.
@@ -61,7 +61,7 @@ class Gathered:
     columns: dict[str, list[object]] = field(default_factory=dict)
     lines: array[int] = field(default_factory=lambda: array("q"))
     parts: list[Part] = field(default_factory=list)
-    seen: dict[str, None] = field(default_factory=dict)
+    header: dict[str, None] = field(default_factory=dict)
     known: set[str] = field(default_factory=set)
     notes: list[tuple[str, ImportNotes]] = field(default_factory=list)
     dimensions: Counter[str] = field(default_factory=Counter)
@@ -133,7 +133,7 @@ class Gathered:
 
     def _see(self, names: Iterable[str], keep: Keep) -> None:
         for name in names:
-            self.seen.setdefault(name)
+            self.header.setdefault(name)
             if keep(name):
                 self.columns.setdefault(name, [None] * len(self))
 
@@ -206,11 +206,11 @@ def gather_batches(rows: object, keep: Keep, reading: Reading, size: int) -> Ite
                 columns.update(dict.fromkeys(source.columns))
                 while chunk := list(islice(content, size)):
                     n += len(chunk)
-                    table = Gathered(skip_bad=reading.skip_bad, seen=dict(columns))
+                    table = Gathered(skip_bad=reading.skip_bad, header=dict(columns))
                     table.columns = {column: [] for column in filter(keep, columns)}
                     table.begin(name, source, keep)
                     table.extend(chunk, keep)
-                    columns.update(table.seen)
+                    columns.update(table.header)
                     yield table
             if not n:
                 raise _no_rows(name, source)

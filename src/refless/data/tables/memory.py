@@ -99,8 +99,8 @@ def _source_of_columns(rows: Frame, names: list[object], keep: Keep, path: str) 
     columns = {t: rows[name] for t, name in zip(texts, names, strict=True) if t in needed}
     for name, column in columns.items():
         if isinstance(column, str) or not hasattr(column, "__iter__"):
-            found = f"{type(column).__name__} where a column is needed"
-            raise InputError(found, path=path, column=name, remedy="give a list of values")
+            problem = f"{type(column).__name__} where a column is needed"
+            raise InputError(problem, path=path, column=name, remedy="give a list of values")
         columns[name] = cells_of(column)
     lengths = {len(column): name for name, column in columns.items()}
     if len(lengths) > 1:
@@ -116,6 +116,6 @@ def _objects(rows: Sequence[object]) -> Iterator[Numbered]:
         if isinstance(row, Mapping):
             yield number, {str(name): cell_of(value) for name, value in row.items()}
         else:
-            found = f"a {type(row).__name__} where a dict is needed"
+            problem = f"a {type(row).__name__} where a dict is needed"
             remedy = 'give one dict a row: {"text": ..., "rating": ...}'
-            yield number, InputError(found, path=ROWS, row=number, remedy=remedy)
+            yield number, InputError(problem, path=ROWS, row=number, remedy=remedy)

@@ -49,8 +49,8 @@ def _check_size(file: Any, place: Place) -> None:  # noqa: ANN401 - pyarrow has 
 def _texts(schema: Any) -> list[str]:  # noqa: ANN401
     """The columns of bytes, but in maps: read as dictionaries, equal values take no room."""
     columns = [schema.column(i) for i in range(len(schema))]
-    texts = [one for one in columns if one.physical_type == "BYTE_ARRAY"]
-    plain = [one.path for one in texts if one.logical_type.type != "DECIMAL"]
+    texts = [entry for entry in columns if entry.physical_type == "BYTE_ARRAY"]
+    plain = [entry.path for entry in texts if entry.logical_type.type != "DECIMAL"]
     return [path for path in plain if ".key_value." not in path]
 
 

@@ -255,7 +255,7 @@ def _with_systems(table: Table, system: str) -> Table:
         systems = stems if len({*stems}) == len(stems) else [part.name for part in parts]
         if len(parts) == 1 and not system:
             more = ", or give one file for each system"
-            raise missing("system", [*table.rows.seen], table.rows.name, more)
+            raise missing("system", [*table.rows.header], table.rows.name, more)
         systems = [system] if len(parts) == 1 else systems
         ends = pairwise([*(part.first for part in parts), len(table)])
         pairs = zip(systems, ends, strict=True)

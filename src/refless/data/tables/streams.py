@@ -91,12 +91,12 @@ def _blanks_after(text: str, at: int) -> int:
 
 def _no_json(fault: Exception, text: str, at: int, path: str) -> InputError:
     """The error for a text that is no JSON, with the line on which it ceases to be."""
-    found = "nested too deep" if isinstance(fault, RecursionError) else str(fault)
+    problem = "nested too deep" if isinstance(fault, RecursionError) else str(fault)
     if isinstance(fault, json.JSONDecodeError):
-        at, found = fault.pos, fault.msg
-        found = "it is cut off" if at >= len(text.rstrip()) else found
+        at, problem = fault.pos, fault.msg
+        problem = "it is cut off" if at >= len(text.rstrip()) else problem
     line = text.count("\n", 0, at) + 1
-    return InputError(f"not JSON: {found}", path=path, line=line, remedy=AGAIN)
+    return InputError(f"not JSON: {problem}", path=path, line=line, remedy=AGAIN)
 
 
 def raw_of(path: str, most: int) -> bytes | Path:
@@ -161,8 +161,8 @@ def opened(place: Place) -> Iterator[BinaryIO]:
         magic = packed.read(2)
         packed.seek(0)
         if magic != GZIP and path.endswith(".gz"):
-            found, remedy = "the name ends in .gz but this is not gzip", "rename or compress it"
-            raise InputError(found, path=path, remedy=remedy)
+            problem, remedy = "the name ends in .gz but this is not gzip", "rename or compress it"
+            raise InputError(problem, path=path, remedy=remedy)
         if magic != GZIP:
             yield packed
             return
@@ -174,11 +174,11 @@ def opened(place: Place) -> Iterator[BinaryIO]:
 def check_encoding(encoding: str) -> None:
     """Raises UsageError unless the name is a text encoding that Python knows."""
     try:
-        known = codecs.lookup(encoding).name not in _NOT_OF_FILES
-        "".encode(encoding if known else "utf-8")
+        is_text = codecs.lookup(encoding).name not in _NOT_OF_FILES
+        "".encode(encoding if is_text else "utf-8")
     except (LookupError, ValueError):
-        known = False
-    if not known:
+        is_text = False
+    if not is_text:
         raise UsageError(f"--encoding '{encoding}' is not a text encoding")
 
 
@@ -231,12 +231,12 @@ def members_of(raw: BinaryIO, place: Place, zipfile: Any = zipfile) -> Any:  # n
         packed = zipfile.ZipFile(raw)
     except Exception as fault:  # whatever damage makes of it
         check_foreign(fault)
-        found = f"not a sound zip file ({fault})"
-        raise InputError(found, path=place.path, remedy=remedy) from fault
+        problem = f"not a sound zip file ({fault})"
+        raise InputError(problem, path=place.path, remedy=remedy) from fault
     members = packed.infolist()
     if strange := {member.compress_type for member in members} - PACKED:
-        found = f"a zip file packed in a way that is not read (method {min(strange)})"
-        raise InputError(found, path=place.path, remedy=remedy)
+        problem = f"a zip file packed in a way that is not read (method {min(strange)})"
+        raise InputError(problem, path=place.path, remedy=remedy)
     if sum(member.file_size for member in members) > place.reading.max_bytes:
         raise too_large(place.path, place.reading.max_bytes)
     return packed
@@ -247,8 +247,8 @@ def check_names(names: Sequence[str], path: str, line: int | None = None) -> Non
     named = [name for name in names if name or line is None]
     if len({*named}) < len(named):
         name = next(name for name in named if named.count(name) > 1)
-        found = f"there are two columns '{name}'"
-        raise InputError(found, path=path, line=line, remedy="rename one of them")
+        problem = f"there are two columns '{name}'"
+        raise InputError(problem, path=path, line=line, remedy="rename one of them")
 
 
 def _wide_encoding(head: bytes) -> str | None:

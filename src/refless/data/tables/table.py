@@ -16,7 +16,7 @@ import numpy as np
 from refless.data.records import numbered, scored
 from refless.data.tables.cells import counted, name_of_cell, source_of_cell, text_of_cell
 from refless.data.tables.columns import NEEDED as NEEDED_COLUMNS
-from refless.data.tables.columns import Roles, check_columns, listed, roles_here, roles_of, wanted
+from refless.data.tables.columns import Roles, check_columns, keeping, listed, roles_here, roles_of
 from refless.data.tables.dimensions import columns_for, with_dimension
 from refless.data.tables.load_columns import Gathered, gather, gather_batches
 from refless.data.tables.ratings import BLANKS, MOST_PLACES, places_of, spelled
@@ -129,9 +129,9 @@ class Table:
                     who = f"id '{self.names['id'][row]}'" if "id" in self.names else "one text"
                     roles = role if role.endswith("s") else f"{role}s"
                     place = self.rows.place(first, beside=row)
-                    found = f"{who} has two {roles}: here and on {place}"
+                    problem = f"{who} has two {roles}: here and on {place}"
                     remedy = f"give each text its own id, or make the {roles} equal"
-                    raise self.rows.fault(row, found, remedy)
+                    raise self.rows.fault(row, problem, remedy)
 
     def picked(self, role: str, groups: Merged) -> tuple[str, ...]:
         """[n] a role's value for each text, or empty if there is no such column."""
@@ -160,7 +160,7 @@ class Table:
     ) -> dict[str, Any]:
         """What a `Read` has to say: the notes, how rows were merged, what became of bad rows."""
         kinds = Counter(self.rows.bad[row] for row in bad).most_common()
-        counts = [f"{n} {found}" for found, n in kinds[:KINDS_SHOWN]]
+        counts = [f"{n} {result}" for result, n in kinds[:KINDS_SHOWN]]
         counts += ["..."] if len(kinds) > KINDS_SHOWN else []
         of_bad = (f"{counted(len(bad), 'bad row')} {fate}: {', '.join(counts)}",) if bad else ()
         errors = self.rows.errors
@@ -196,7 +196,7 @@ def read_table(
     """
     check_columns(reading.columns, roles)
     more = columns_for(reading) if "rating" in roles else ()
-    gathered = gather(rows, wanted(reading.columns, roles, more), reading, more)
+    gathered = gather(rows, keeping(reading.columns, roles, more), reading, more)
     return _checked(gathered, _with_places(gathered, _roles(gathered, reading, roles, needed)))
 
 
@@ -210,15 +210,15 @@ def read_parts(rows: object, reading: Reading, roles: Sequence[str], size: int) 
     """
     check_columns(reading.columns, roles)
     n, first = 0, None
-    for part in gather_batches(rows, wanted(reading.columns, roles), reading, size):
-        own = roles_of(reading.columns, roles, tuple(part.seen), part.name, known=part.known)
+    for part in gather_batches(rows, keeping(reading.columns, roles), reading, size):
+        own = roles_of(reading.columns, roles, tuple(part.header), part.name, known=part.known)
         first, notes = first or own, () if first else own.notes
         for role in own.columns:
             for name in own.all(role):
                 if name not in first.all(role):
-                    found = f"column '{name}' begins after {n:,} rows, which were read without it"
+                    problem = f"column '{name}' begins after {n:,} rows, which were read without it"
                     remedy = "name it in the first row too, as null"
-                    raise InputError(found, path=part.name, remedy=remedy)
+                    raise InputError(problem, path=part.name, remedy=remedy)
         yield _checked(part, replace(first, notes=notes))
         n += len(part)
 
@@ -227,16 +227,16 @@ def _roles(
     gathered: Gathered, reading: Reading, roles: Sequence[str], needed: Sequence[str]
 ) -> Roles:
     """Which column is what; raises InputError if a needed one is not there."""
-    columns, seen = reading.columns, tuple(gathered.seen)
+    columns, header = reading.columns, tuple(gathered.header)
     if "rating" in roles:
         is_export = bool(gathered.notes)
         columns = with_dimension(
-            reading, gathered.dimensions, seen, gathered.name, is_export=is_export
+            reading, gathered.dimensions, header, gathered.name, is_export=is_export
         )
         check_columns(columns, roles)
-    roles = roles_here(columns, roles, seen) if reading.elsewhere else roles
+    roles = roles_here(columns, roles, header) if reading.elsewhere else roles
     try:
-        chosen = roles_of(columns, roles, seen, gathered.name, needed, gathered.known)
+        chosen = roles_of(columns, roles, header, gathered.name, needed, gathered.known)
     except InputError as fault:
         omissions = [line for _, notes in gathered.notes for line in notes.omissions()]
         remedy = "; ".join([fault.remedy, *omissions])

@@ -141,12 +141,12 @@ def read_both(rows: Rows, reading: Reading = PLAIN) -> tuple[PoolRead, OutputsRe
     """
     table = read_table(rows, reading, BOTH_ROLES, needed=("text",))
     if not table.roles.all("rating"):
-        raise missing("rating", [*table.rows.seen], table.rows.name, f", or {APART}")
+        raise missing("rating", [*table.rows.header], table.rows.name, f", or {APART}")
     rated = rated_of(table, reading, both=True)
     if not rated.unrated:
         remedy = f"leave the rating of texts to estimate blank, or {APART}"
-        found = "every text has a rating, so there is none to estimate"
-        raise InputError(found, path=table.rows.name, remedy=remedy)
+        problem = "every text has a rating, so there is none to estimate"
+        raise InputError(problem, path=table.rows.name, remedy=remedy)
     read = outputs_of_rows(table, rated.unrated, ())
     if "id" in table.names:
         return rated.read, read

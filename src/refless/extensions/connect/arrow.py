@@ -75,8 +75,8 @@ def local_file(content: bytes, digest: str) -> Path:
     if not path.exists():
         write_atomic(str(path), content)
     if digest_of(path.read_bytes()) != digest:
-        found, remedy = "another estimator than the one that was sent", "remove that file"
-        raise InputError(found, path=str(path), remedy=remedy)
+        problem, remedy = "another estimator than the one that was sent", "remove that file"
+        raise InputError(problem, path=str(path), remedy=remedy)
     return path
 
 
@@ -110,9 +110,9 @@ def estimated(estimator: Estimator, batch: Any, columns: Columns) -> Any:  # noq
     rows = len(batch)
     added: dict[str, Any] = {name: [] for name in ADDED}
     if rows:
-        found = estimator.estimate(_outputs(estimator, batch, columns)).on(estimator.rated.scale)
-        added = {"estimate": found.values, "low": found.low, "high": found.high}
-        added |= {"support": found.support, "reason": found.reasons}
+        result = estimator.estimate(_outputs(estimator, batch, columns)).on(estimator.rated.scale)
+        added = {"estimate": result.values, "low": result.low, "high": result.high}
+        added |= {"support": result.support, "reason": result.reasons}
         added["signature"] = [str(estimator.signature())] * rows
     kinds = {"double": pa.float64(), "long": pa.int64(), "string": pa.string()}
     arrays, schema = [*batch.columns], batch.schema

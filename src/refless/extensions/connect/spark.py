@@ -100,12 +100,12 @@ def means(
 
     fitted = load(model)
     residuals = fitted.residuals().on(fitted.rated.scale)
-    value, one = spark.col("estimate"), spark.lit(1)
+    value, entry = spark.col("estimate"), spark.lit(1)
     groups = scored.groupBy(
         named(system_column).alias("system"), named(group_column).alias("group")
     )
     cells = groups.agg(
-        spark.count(one).alias("rows"),
+        spark.count(entry).alias("rows"),
         spark.count(value).alias("n"),
         spark.sum(value).alias("total"),
         spark.sum(value * value).alias("squares"),
@@ -148,8 +148,8 @@ def _record(row: Any) -> Summed:  # noqa: ANN401
     from refless.evaluation.scoring import Summed
     from refless.stats.clusters import Sums
 
-    found = {name: row[name] or 0 for name in ("n", "groups", "sizes", "total", "squares")}
-    sums = Sums(**found, grouped=row["grouped"] or 0.0)
+    result = {name: row[name] or 0 for name in ("n", "groups", "sizes", "total", "squares")}
+    sums = Sums(**result, grouped=row["grouped"] or 0.0)
     return Summed(n=row["rows"] or 0, sums=sums, known=not row["unknown"])
 
 

@@ -19,11 +19,11 @@ def exports() -> dict[str, Export]:
 
     An entry point of `refless.formats` is an Export, or a dict of several by name.
     """
-    found: dict[str, Export] = {}
+    result: dict[str, Export] = {}
     for name, entry in offered("formats").items():
         one = entry.load()
-        found |= one if isinstance(one, dict) else {name: one}
-    return {**found, **CORE}
+        result |= one if isinstance(one, dict) else {name: one}
+    return {**result, **CORE}
 
 
 __all__ = ["exported", "exports"]

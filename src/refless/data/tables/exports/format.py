@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from refless.data.tables.columns import Keep
-from refless.data.tables.dimensions import is_wanted
+from refless.data.tables.dimensions import is_dimension
 from refless.data.tables.reading import Reading
 from refless.data.tables.source import ImportNotes, Numbered, Row, Source
 from refless.data.tables.streams import Place
@@ -18,7 +18,7 @@ from refless.registry.errors import InputError
 _MOST = 1 << 16  # characters of a value that is read as Python writes it
 
 
-class Found(NamedTuple):
+class Entry(NamedTuple):
     """One text: what is known about it, and its ratings.
 
     A rating is a row of `rating`, and where they are known `annotator`, `dimension`, `timestamp`.
@@ -37,10 +37,10 @@ class About(NamedTuple):
     rated: bool = True
 
 
-Reader = Callable[[Row], Found | InputError | None]
+Reader = Callable[[Row], Entry | InputError | None]
 
 
-def each(read: Callable[[Row, Counter[str]], Found | None]) -> Callable[[About], Reader]:
+def each(read: Callable[[Row, Counter[str]], Entry | None]) -> Callable[[About], Reader]:
     """What starts a reader that needs the row alone, and counts what it leaves out."""
     return lambda about: lambda row: read(row, about.notes.left_out)
 
@@ -120,7 +120,7 @@ def _rows(
             yield number, entry
         elif entry is not None:
             notes.dimensions.update(str(r["dimension"]) for r in entry.ratings if "dimension" in r)
-            ratings = [r for r in entry.ratings if is_wanted(str(r.get("dimension")), dimension)]
+            ratings = [r for r in entry.ratings if is_dimension(str(r.get("dimension")), dimension)]
             for rating in (ratings if rated else []) or [{}]:
                 yield number, entry.record | rating
 
@@ -162,7 +162,7 @@ def text_in(value: object) -> str | None:
     if value is None or isinstance(value, str):
         return value
     if isinstance(value, list) and value and all(map(_is_turn, value)):
-        turns = [(at(one, "role"), text_in(_content(one)) or "") for one in value]
+        turns = [(at(entry, "role"), text_in(_content(entry)) or "") for entry in value]
         alone = len(turns) == 1
         return "\n".join(t if alone or role is None else f"{role}: {t}" for role, t in turns)
     try:
@@ -215,5 +215,5 @@ def number_in(value: object) -> int | float | None:
 
 def texts_in(value: object) -> list[str]:
     """The texts in a list, or the one text; blank ones are none."""
-    found = value if isinstance(value, list) else [value]
-    return [one for one in found if isinstance(one, str) and one]
+    result = value if isinstance(value, list) else [value]
+    return [entry for entry in result if isinstance(entry, str) and entry]

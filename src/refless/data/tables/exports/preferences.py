@@ -12,8 +12,8 @@ from refless.data.choices import SCALE, item_of
 from refless.data.tables.columns import ALIASES, Columns, flagged, matches
 from refless.data.tables.exports.format import (
     About,
+    Entry,
     Export,
-    Found,
     Reader,
     at,
     items,
@@ -74,7 +74,7 @@ def read_pairs(about: About) -> Reader:
         raise InputError(found, path=about.path, remedy=remedy)
     columns, left, about.notes.scale = about.reading.columns, about.notes.left_out, SCALE
 
-    def read(row: Row) -> Found | InputError | None:
+    def read(row: Row) -> Entry | InputError | None:
         sides = sides_in(row)
         if sides is None:
             remedy = "give two texts and who won, such as output_a, output_b and winner"
@@ -96,7 +96,7 @@ def read_pairs(about: About) -> Reader:
             found = f"who won is not understood: {wrong[0]!s:.60}"
             return InputError(found, remedy=remedy, column=sides.winner)
         rated = [side for won in known for side in _rated(both, won, record, columns)]
-        return Found(record, rated) if rated else None
+        return Entry(record, rated) if rated else None
 
     return read
 

@@ -68,22 +68,22 @@ def nlg_ratings(files: Files) -> dict[str, bytes]:
         r"reproduce/data/data2text/(\w+).json": r"\1_references.json",
         r"bagel_data/(.+)": r"bagel_\1",
     }
-    found = {}
+    result = {}
     for path, content in files.items():
         name = path
         for pattern, new in renamed.items():
             name = re.sub(f"^{pattern}$", new, name)
-        found[name] = content
-    return found
+        result[name] = content
+    return result
 
 
 def coco(files: Files) -> dict[str, bytes]:
     """COCO's Karpathy test split: five captions an image, and what four systems wrote."""
-    found = {}
+    result = {}
     for path, content in files.items():
         rows = json.loads(content)
         name = PurePosixPath(path).name.split("_result")[0]
-        found[f"system_{name}.jsonl"] = _jsonl(
+        result[f"system_{name}.jsonl"] = _jsonl(
             {
                 "id": row["image_name"],
                 "text": row["prediction"].strip(),
@@ -92,18 +92,18 @@ def coco(files: Files) -> dict[str, bytes]:
             for row in rows
         )
         if name == "zerocap":  # the others have the same captions; one lacks 18 images
-            found["references.jsonl"] = _jsonl(
+            result["references.jsonl"] = _jsonl(
                 {"id": i, "references": row["captions"][:5]} for i, row in enumerate(rows)
             )
-    return found
+    return result
 
 
 def summeval(files: Files) -> dict[str, bytes]:
     """SummEval: ratings of three experts on four dimensions, and GPT-4's scores (Shen et al.)."""
     scores = {
-        (found[1], found[2]): {row["id"]: _score(row["resp"]) for row in _rows(content)}
+        (result[1], result[2]): {row["id"]: _score(row["resp"]) for row in _rows(content)}
         for path, content in files.items()
-        if (found := re.search(r"eval_(M\d+)_generations/(\w+)_rts\.txt$", path))
+        if (result := re.search(r"eval_(M\d+)_generations/(\w+)_rts\.txt$", path))
     }
     rated = [
         row
@@ -126,7 +126,7 @@ def _summary(row: Mapping[str, Any], scores: Scores) -> dict[str, Any]:
         "system": system,
         "article": article,
         "text": row["decoded"],
-        "experts": {name: [one[name] for one in people] for name in DIMENSIONS},
+        "experts": {name: [entry[name] for entry in people] for name in DIMENSIONS},
         "judges": {"gpt4": {name: scores[system, name][article] for name in DIMENSIONS}},
     }
 
@@ -134,8 +134,8 @@ def _summary(row: Mapping[str, Any], scores: Scores) -> dict[str, Any]:
 def _score(answer: str) -> float | None:
     """The score that a judge's answer names, as a digit or a word."""
     for pattern in SCORED:
-        if found := re.search(pattern, answer.lower(), re.DOTALL):
-            said = found[1]
+        if result := re.search(pattern, answer.lower(), re.DOTALL):
+            said = result[1]
             return float(NUMBERS.index(said) + 1 if said in NUMBERS else said)
     return None
 

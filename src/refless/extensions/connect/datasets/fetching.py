@@ -13,16 +13,16 @@ from refless.registry.errors import InputError, MissingExtraError, UsageError
 PIECE, PATIENCE = 1 << 16, 30.0  # bytes read at once; seconds without an answer
 UNREACHED = "check the network and try again, or name a copy: --mirror URL|FOLDER"
 OTHER = "what was published is another version, or was cut off; try again, or another --mirror"
-Told = Callable[[int], None]  # takes the bytes that have come so far
+Progress = Callable[[int], None]  # takes the bytes that have come so far
 
 
-def fetched(dataset: Dataset, mirror: str | None, told: Told) -> dict[str, bytes]:
+def fetched(dataset: Dataset, mirror: str | None, progress: Progress) -> dict[str, bytes]:
     """The published files of a data set by their paths.
 
     Args:
         dataset: what to fetch.
         mirror: a URL or a folder where the files are copied; None for where they are published.
-        told: hears how many bytes are there.
+        progress: hears how many bytes are there.
 
     Raises:
         UsageError: the data set has to be got by hand and no folder has it.
@@ -35,20 +35,20 @@ def fetched(dataset: Dataset, mirror: str | None, told: Told) -> dict[str, bytes
             f"{dataset.name} cannot be fetched: {dataset.licence}. Get {dataset.by_hand} from "
             f"{dataset.home}, then: refless list datasets --get {dataset.name} --mirror FOLDER"
         )
-    found, done = {}, 0
+    result, done = {}, 0
     for source in dataset.sources:
         if remote:
             url = f"{(mirror or RAW).rstrip('/')}/{source.place}"
-            found[source.path] = downloaded(url, source, _after(done, told)).read_bytes()
+            result[source.path] = downloaded(url, source, _after(done, progress)).read_bytes()
         else:
-            found[source.path] = copied(Path(mirror or ""), source)
+            result[source.path] = copied(Path(mirror or ""), source)
         done += source.size
-        told(done)
-    return found
+        progress(done)
+    return result
 
 
-def _after(done: int, told: Told) -> Told:
-    return lambda come: told(done + come)
+def _after(done: int, progress: Progress) -> Progress:
+    return lambda come: progress(done + come)
 
 
 def is_remote(mirror: str | None) -> bool:
@@ -73,7 +73,7 @@ def _pooch() -> Any:  # noqa: ANN401 - the module
     return pooch
 
 
-def downloaded(url: str, source: Source, told: Told) -> Path:
+def downloaded(url: str, source: Source, progress: Progress) -> Path:
     """The file in the cache, fetched if it is not there; it is kept only if its bytes are right.
 
     Raises:
@@ -90,7 +90,7 @@ def downloaded(url: str, source: Source, told: Told) -> Path:
             known_hash=f"sha256:{source.sha256}",
             fname=name,
             path=cache(),
-            downloader=_downloader(source.size, told),
+            downloader=_downloader(source.size, progress),
         )
     except requests.RequestException as fault:
         raise InputError(_why(fault), path=url, remedy=UNREACHED) from fault
@@ -115,7 +115,7 @@ def _why(fault: Any) -> str:  # noqa: ANN401 - whatever requests raises
     return f"the file cannot be fetched ({type(fault).__name__})"
 
 
-def _downloader(most: int, told: Told) -> Callable[..., None]:
+def _downloader(most: int, progress: Progress) -> Callable[..., None]:
     """What pooch calls: writes a file, and no more bytes than it should have."""
 
     def download(url: str, file: str, _pooch: object) -> None:
@@ -132,7 +132,7 @@ def _downloader(most: int, told: Told) -> Callable[..., None]:
                 if come > most:
                     raise _other(url)
                 to.write(piece)
-                told(come)
+                progress(come)
 
     return download
 
@@ -148,8 +148,8 @@ def copied(folder: Path, source: Source) -> bytes:
         raise UsageError(f"--mirror {folder}: no such folder, and no http:// or https:// either")
     path = PurePosixPath(source.path)
     repository = "/".join(source.place.split("/")[1:2])
-    places = [folder / one for one in (source.place, f"{repository}/{path}", path, path.name)]
-    here = [one for one in dict.fromkeys(places) if is_file(one)]
+    places = [folder / entry for entry in (source.place, f"{repository}/{path}", path, path.name)]
+    here = [entry for entry in dict.fromkeys(places) if is_file(entry)]
     for place in here:
         with reading(place):
             content = place.read_bytes()
@@ -157,8 +157,8 @@ def copied(folder: Path, source: Source) -> bytes:
             return content
     if here:
         raise _other(str(here[0]))
-    found = f"no file {path} and no {path.name}"
-    raise InputError(found, path=str(folder), remedy=f"copy it there: {RAW}/{source.place}")
+    problem = f"no file {path} and no {path.name}"
+    raise InputError(problem, path=str(folder), remedy=f"copy it there: {RAW}/{source.place}")
 
 
 def _other(place: str) -> InputError:
@@ -174,9 +174,9 @@ def written(dataset: Dataset, sources: dict[str, bytes], folder: Path) -> list[P
     try:
         files = dataset.convert(sources)
     except (ValueError, LookupError, TypeError, AttributeError) as fault:
-        found = f"the file is not as it was published ({fault})"
-        raise InputError(found, path=next(iter(sources)), remedy=OTHER) from fault
-    files["SOURCE.txt"] = told_of(dataset).encode()
+        problem = f"the file is not as it was published ({fault})"
+        raise InputError(problem, path=next(iter(sources)), remedy=OTHER) from fault
+    files["SOURCE.txt"] = terms_of(dataset).encode()
     make_folder(folder / dataset.name)
     paths = {folder / dataset.name / name: content for name, content in files.items()}
     for path, content in paths.items():
@@ -190,11 +190,11 @@ def written(dataset: Dataset, sources: dict[str, bytes], folder: Path) -> list[P
 
 def is_written(dataset: Dataset, folder: Path) -> bool:
     """Whether FOLDER/NAME holds it: SOURCE.txt is written last."""
-    told = folder / dataset.name / "SOURCE.txt"
-    return is_file(told) and told.read_bytes() == told_of(dataset).encode()
+    progress = folder / dataset.name / "SOURCE.txt"
+    return is_file(progress) and progress.read_bytes() == terms_of(dataset).encode()
 
 
-def told_of(dataset: Dataset) -> str:
+def terms_of(dataset: Dataset) -> str:
     """What the file beside the data says: what it is, its terms, and where it is from."""
     lines = [
         f"{dataset.name}: {dataset.about}",
@@ -202,7 +202,7 @@ def told_of(dataset: Dataset) -> str:
         f"Licence: {dataset.licence}",
         f"Please cite: {dataset.citation}",
         "Converted by `refless list datasets --get` from these files (SHA-256, bytes, place):",
-        *(f"{one.sha256 or '-'} {one.size} {_address(one)}" for one in dataset.sources),
+        *(f"{entry.sha256 or '-'} {entry.size} {_address(entry)}" for entry in dataset.sources),
     ]
     return "".join(f"{line}\n" for line in lines)
 

@@ -62,20 +62,27 @@ class DatasetsResult(Result):
 
     def _shown(self) -> Document:
         """A section for each: what it is, its terms, and the command to go on with."""
-        sections = tuple(Section(title=one.name, lines=self._lines(one)) for one in self.listed)
+        sections = tuple(
+            Section(title=dataset.name, lines=self._lines(dataset)) for dataset in self.listed
+        )
         how = () if self.files else (Section(title="To fetch one", lines=(GET,)),)
         return Document(title="Public data sets", sections=(*sections, *how))
 
     def _json(self) -> Record:
-        found = (record(DatasetRecord, one, files=self._files(one)) for one in self.listed)
-        return self._record(datasets=tuple(found))
+        result = (
+            record(DatasetRecord, dataset, files=self._files(dataset)) for dataset in self.listed
+        )
+        return self._record(datasets=tuple(result))
 
     def _rows(self) -> Rows:
         """One mapping a data set."""
         plain = ("name", "about", "good_for", "size", "licence", "citation", "home")
         return [
-            {**{key: getattr(one, key) for key in plain}, "validate": shlex.join(one.validate)}
-            for one in self.listed
+            {
+                **{key: getattr(dataset, key) for key in plain},
+                "validate": shlex.join(dataset.validate),
+            }
+            for dataset in self.listed
         ]
 
     def _files(self, one: Dataset) -> tuple[str, ...]:

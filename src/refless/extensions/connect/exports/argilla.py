@@ -11,8 +11,8 @@ from pathlib import Path
 from refless.data.records import Scale
 from refless.data.tables.exports.format import (
     About,
+    Entry,
     Export,
-    Found,
     Reader,
     at,
     fields_of,
@@ -41,7 +41,7 @@ def read_records(about: About) -> Reader:
     notes, warned = about.notes, list[bool]()
     notes.scale = _scale(about)
 
-    def read(row: Row) -> Found | None:
+    def read(row: Row) -> Entry | None:
         nested = isinstance(row.get("fields"), dict)
         if nested and not warned:
             warned.append(True)
@@ -58,7 +58,7 @@ def read_records(about: About) -> Reader:
                 notes.left_out[f"responses to '{name}' that are no single value"] += 1
             else:
                 ratings.append({"rating": value, "dimension": name, "annotator": name_in(user)})
-        return Found(record | {"id": name_in(row.get("id"))}, ratings)
+        return Entry(record | {"id": name_in(row.get("id"))}, ratings)
 
     return read
 
@@ -69,21 +69,21 @@ Response = tuple[str, object, object, object]  # question, value, user, status
 def _nested(row: Row) -> tuple[Row, Iterator[Response]]:
     record = _texts(fields_of(row.get("fields"))) | fields_of(row.get("metadata"))
     suggested = fields_of(row.get("suggestions")).items()
-    record |= {"suggestions": {name: number_in(at(one, "value")) for name, one in suggested}}
+    record |= {"suggestions": {name: number_in(at(entry, "value")) for name, entry in suggested}}
     responses = fields_of(row.get("responses")).items()
     return record, (
-        (name, at(one, "value"), at(one, "user_id"), None)
+        (name, at(entry, "value"), at(entry, "user_id"), None)
         for name, given in responses
-        for one in items(given)
+        for entry in items(given)
     )
 
 
 def _flat(row: Row) -> tuple[Row, Iterator[Response]]:
     questions = [name.removesuffix(_USERS) for name in row if name.endswith(_USERS)]
     mine = tuple(f"{name}{part}" for name in questions for part in (_RESPONSES, _SUGGESTION))
-    record = _texts({name: one for name, one in row.items() if not name.startswith(mine)})
+    record = _texts({name: entry for name, entry in row.items() if not name.startswith(mine)})
     suggested = {name: number_in(row.get(f"{name}{_SUGGESTION}")) for name in questions}
-    columns = ([items(row.get(f"{one}{part}")) for part in _PARTS] for one in questions)
+    columns = ([items(row.get(f"{entry}{part}")) for part in _PARTS] for entry in questions)
     return record | {"suggestions": suggested}, (
         (name, value, user, status)
         for name, parts in zip(questions, columns, strict=True)
@@ -93,29 +93,31 @@ def _flat(row: Row) -> tuple[Row, Iterator[Response]]:
 
 def _texts(fields: Row) -> Row:
     """Fields, of which those that hold a chat become its turns as text."""
-    return {name: text_in(one) if isinstance(one, list) else one for name, one in fields.items()}
+    return {
+        name: text_in(entry) if isinstance(entry, list) else entry for name, entry in fields.items()
+    }
 
 
 def _scale(about: About) -> Scale | None:
     """Lowest and highest option of the question that is read, where the settings lie beside."""
     path = Path(about.path).parent / ".argilla" / "settings.json"
-    found: dict[str, Scale] = {}
+    result: dict[str, Scale] = {}
     try:
         questions = items(at(json_of(path), "questions")) if is_file(path) else []
     except InputError:
         questions = []
-    for one in questions:
+    for entry in questions:
         options = [
-            number_in(at(option, "value")) for option in items(at(one, "settings", "options"))
+            number_in(at(option, "value")) for option in items(at(entry, "settings", "options"))
         ]
         values = [float(value) for value in options if value is not None and abs(value) < 1e9]
         if len(values) == len(options) > 1 and min(values) < max(values):
-            found[str(at(one, "name"))] = (min(values), max(values))
-    wanted = about.reading.dimension or next(iter(found), "")
-    if wanted in found and (about.reading.dimension or len(found) == 1):
-        low, high = found[wanted]
+            result[str(at(entry, "name"))] = (min(values), max(values))
+    wanted = about.reading.dimension or next(iter(result), "")
+    if wanted in result and (about.reading.dimension or len(result) == 1):
+        low, high = result[wanted]
         about.notes.sentences.append(f"'{wanted}' goes from {low:g} to {high:g}, as {path} says")
-        return found[wanted]
+        return result[wanted]
     about.notes.sentences.append(
         "no scale is known; give --scale MIN MAX, or export with dataset.to_disk(FOLDER)"
     )

@@ -13,8 +13,8 @@ from types import ModuleType
 from typing import Any
 
 from refless.data.tables.exports.format import (
+    Entry,
     Export,
-    Found,
     at,
     each,
     fields_of,
@@ -76,8 +76,8 @@ def _samples_of_zip(
     run: object,
     place: Place,
 ) -> Iterator[Numbered]:
-    found = sorted(filter(_SAMPLE.fullmatch, names), key=_epoch)  # answers of one sample in order
-    for number, name in enumerate(found, 1):
+    result = sorted(filter(_SAMPLE.fullmatch, names), key=_epoch)  # answers of one sample in order
+    for number, name in enumerate(result, 1):
         sample = _json(packed, name, place)
         if name.endswith("/sample.json"):  # in pieces; its metadata lies beside it
             beside = name.replace("/sample.json", "/metadata.json")
@@ -112,7 +112,7 @@ def _json(packed: Any, name: str, place: Place) -> Row:  # noqa: ANN401 - as abo
     """An object in the zip file; NaN and Infinity are numbers in it."""
     try:
         with packed.open(name) as member:
-            found = json.loads(b"".join(iter(lambda: member.read(_PIECE), b"")))
+            result = json.loads(b"".join(iter(lambda: member.read(_PIECE), b"")))
     except NotImplementedError as fault:
         raise MissingExtraError("A log of Inspect, packed with zstd,", "inspect") from fault
     except RefLessError:
@@ -122,10 +122,10 @@ def _json(packed: Any, name: str, place: Place) -> Row:  # noqa: ANN401 - as abo
         why = " ".join(str(fault).split())[:80] or type(fault).__name__
         remedy = "copy it again, or write it anew: inspect log convert"
         raise InputError(f"damaged at '{name}' ({why})", path=place.path, remedy=remedy) from fault
-    return fields_of(found)
+    return fields_of(result)
 
 
-def read_samples(sample: Row, left: Counter[str]) -> Found | None:
+def read_samples(sample: Row, left: Counter[str]) -> Entry | None:
     """Reads a sample: its last answer, its scores as columns, and the ratings among them."""
     text = _answer(sample)
     if text is None:
@@ -141,11 +141,11 @@ def read_samples(sample: Row, left: Counter[str]) -> Found | None:
         value = _original(score)
         numbers[scorer] = _number(value)
         if numbers[scorer] is None and fields_of(value):
-            numbers[scorer] = {part: _number(one) for part, one in fields_of(value).items()}
+            numbers[scorer] = {part: _number(entry) for part, entry in fields_of(value).items()}
         if not people:
             left[f"scores by '{scorer}' (in scores.{scorer})"] += 1
     more = fields_of(sample.get("metadata"))
-    return Found(
+    return Entry(
         more
         | {
             "id": name_in(sample.get("uuid")) or f"{system} {name} {epoch}",
@@ -175,7 +175,7 @@ def _answer(sample: Row) -> str | None:
 
 def _by_people(scorer: str, score: object) -> Iterator[Row]:
     """The ratings by people: edits, else lists."""
-    edits = [one for one in items(at(score, "history")) if at(one, "provenance", "author")]
+    edits = [entry for entry in items(at(score, "history")) if at(entry, "provenance", "author")]
     for edit in edits:
         value = at(edit, "value")
         if value != "UNCHANGED":
@@ -183,17 +183,17 @@ def _by_people(scorer: str, score: object) -> Iterator[Row]:
                 "annotator": at(edit, "provenance", "author"),
                 "timestamp": at(edit, "provenance", "timestamp"),
             }
-            yield from (one | who for one in _ratings(scorer, value))
+            yield from (entry | who for entry in _ratings(scorer, value))
     if not edits and isinstance(value := at(score, "value"), list):
         yield from _ratings(scorer, value)
 
 
 def _ratings(scorer: str, value: object) -> Iterator[Row]:
     """A rating, one of each in a list, or one of each dimension in an object; none of NaN."""
-    for part, one in fields_of(value).items():
-        yield from _ratings(f"{scorer}.{part}", one)
-    for one in value if isinstance(value, list) else [value]:
-        if (number := _number(one)) is not None:
+    for part, entry in fields_of(value).items():
+        yield from _ratings(f"{scorer}.{part}", entry)
+    for entry in value if isinstance(value, list) else [value]:
+        if (number := _number(entry)) is not None:
             yield {"rating": number, "dimension": scorer}
 
 
@@ -209,9 +209,9 @@ def _number(value: object) -> float | None:
         return float(value)
     if isinstance(value, str):
         return GRADES.get(value)
-    found = number_in(value)
+    result = number_in(value)
     try:
-        return None if found is None else float(found)
+        return None if result is None else float(result)
     except OverflowError:
         return None
 

@@ -14,8 +14,8 @@ from xml.etree import ElementTree as ET
 from refless.data.records import Scale
 from refless.data.tables.exports.format import (
     About,
+    Entry,
     Export,
-    Found,
     Reader,
     at,
     fields_of,
@@ -45,30 +45,32 @@ def tasks(about: About) -> Reader:
     """Reads a task: a row for each rating of its annotations."""
     controls, words = controls_of(about), about.reading.rating_map is not None
 
-    def read(task: Row) -> Found | None:
+    def read(task: Row) -> Entry | None:
         data, left = fields_of(task.get("data")), about.notes.left_out
         left["drafts"] += len(items(task.get("drafts")))
         ratings = []
-        for one in items(task.get("annotations", task.get("completions"))):
-            if at(one, "was_cancelled") or at(one, "skipped"):
+        for entry in items(task.get("annotations", task.get("completions"))):
+            if at(entry, "was_cancelled") or at(entry, "skipped"):
                 left["cancelled annotations"] += 1
                 continue
-            found = [_rating(result, controls, words=words) for result in items(at(one, "result"))]
+            found = [
+                _rating(result, controls, words=words) for result in items(at(entry, "result"))
+            ]
             known = [rating for rating in found if rating is not None]
             left["annotations without a rating"] += not known
-            person = at(one, "completed_by")
+            person = at(entry, "completed_by")
             who = {
                 "annotator": name_in(person) or at(person, "email") or name_in(at(person, "id")),
-                "timestamp": at(one, "created_at"),
+                "timestamp": at(entry, "created_at"),
             }
             ratings += [rating | who for rating in known]
         scores = {
-            str(at(one, "model_version")): score
-            for one in items(task.get("predictions"))
-            if (score := number_in(at(one, "score"))) is not None
+            str(at(entry, "model_version")): score
+            for entry in items(task.get("predictions"))
+            if (score := number_in(at(entry, "score"))) is not None
         }
         more = {"data": data, "predictions": scores, "id": name_in(task.get("id"))}
-        return Found(data | more, ratings)
+        return Entry(data | more, ratings)
 
     return read
 
@@ -78,7 +80,7 @@ def rows_of_annotations(about: About) -> Reader:
     controls, words = controls_of(about), about.reading.rating_map is not None
     named = {*controls, about.reading.dimension} - {None}
 
-    def read(row: Row) -> Found | None:
+    def read(row: Row) -> Entry | None:
         record, ratings = dict(row), []
         who = {"annotator": row.get("annotator"), "timestamp": row.get("created_at")}
         for name, cell in row.items():
@@ -88,12 +90,12 @@ def rows_of_annotations(about: About) -> Reader:
             if values is None:
                 continue
             del record[name]
-            results = [{"from_name": name, "type": "", "value": one} for one in values]
-            found = [_rating(one, controls, words=words) for one in results]
-            ratings += [one | who for one in found if one is not None]
+            results = [{"from_name": name, "type": "", "value": entry} for entry in values]
+            result = [_rating(entry, controls, words=words) for entry in results]
+            ratings += [entry | who for entry in result if entry is not None]
         if row.get("annotation_id"):  # else a task that nobody has seen
             about.notes.left_out["annotations without a rating"] += not ratings
-        return Found(record | {"id": name_in(row.get("id"))}, ratings)
+        return Entry(record | {"id": name_in(row.get("id"))}, ratings)
 
     return read
 
@@ -105,9 +107,9 @@ def _values(cell: object) -> list[object] | None:
             cell = json.loads(cell)
         except (ValueError, RecursionError):
             return None
-    found = items(cell)
-    numbers = [number_in(at(one, kind)) for one in found for kind in VALUES[:2]]
-    return found if len(numbers) - numbers.count(None) == len(found) > 0 else None
+    result = items(cell)
+    numbers = [number_in(at(entry, kind)) for entry in result for kind in VALUES[:2]]
+    return result if len(numbers) - numbers.count(None) == len(result) > 0 else None
 
 
 def _rating(result: object, controls: Controls, *, words: bool) -> Row | None:
@@ -189,10 +191,12 @@ def _controls_in(path: str) -> Controls:
         tree = ET.fromstring(raw)  # noqa: S314 - nothing is declared, so nothing expands
     except (ET.ParseError, ValueError, LookupError) as fault:
         raise InputError(f"not XML ({fault})", path=path, remedy=_REMEDY) from fault
-    found = {str(one.get("name")): _control(one) for one in tree.iter() if one.tag in _TAGS}
-    if not found:
+    result = {
+        str(entry.get("name")): _control(entry) for entry in tree.iter() if entry.tag in _TAGS
+    }
+    if not result:
         raise InputError("no Rating, Number or Choices in it", path=path, remedy=_REMEDY)
-    return found
+    return result
 
 
 _TAGS = ("Rating", "Number", "Choices")
@@ -201,8 +205,8 @@ _REMEDY = "save the code of the project's Labeling Interface"
 
 def _control(tag: ET.Element) -> Control:
     if tag.tag == "Choices":
-        words = tuple(str(one.get("alias") or one.get("value")) for one in tag.iter("Choice"))
-        numbers = [float(found[1]) for word in words if (found := _NUMBERED.match(word))]
+        words = tuple(str(entry.get("alias") or entry.get("value")) for entry in tag.iter("Choice"))
+        numbers = [float(result[1]) for word in words if (result := _NUMBERED.match(word))]
         if numbers and len(numbers) == len(words):
             return Control(_scale(min(numbers), max(numbers)), words)
         return Control(_scale(1.0, float(len(words))), words)

@@ -7,8 +7,8 @@ from pathlib import PurePath
 
 from refless.data.tables.exports.format import (
     About,
+    Entry,
     Export,
-    Found,
     Reader,
     at,
     fields_of,
@@ -29,7 +29,7 @@ def read_samples(about: About) -> Reader:
     model, task = path.parent.name or None, path.name.removeprefix("samples_").rpartition("_")[0]
     chosen: list[object] = []
 
-    def read(row: Row) -> Found | None:
+    def read(row: Row) -> Entry | None:
         way = row.get("filter")
         if not chosen:
             chosen.append(way)
@@ -45,11 +45,11 @@ def read_samples(about: About) -> Reader:
             return None
         number, target = name_in(row.get("doc_id")), row.get("target")
         listed = python_in(target)  # a list of references comes as Python writes it
-        names = [one for one in items(row.get("metrics")) if isinstance(one, str)]
+        names = [entry for entry in items(row.get("metrics")) if isinstance(entry, str)]
         scores = {name: number_in(row.get(name)) for name in names}
-        return Found(
+        return Entry(
             {
-                "id": " ".join(one for one in (model, task, number) if one),
+                "id": " ".join(entry for entry in (model, task, number) if entry),
                 "item": number,
                 "text": text,
                 "source": text_in(at(row, "arguments", "gen_args_0", "arg_0")),

@@ -12,7 +12,7 @@ from glob import escape
 from pathlib import Path
 from typing import Any
 
-from refless.data.tables.exports.format import About, Export, Found, Reader
+from refless.data.tables.exports.format import About, Entry, Export, Reader
 from refless.data.tables.source import Numbered, Row, Source
 from refless.data.tables.streams import Place, text_of
 from refless.files.untrusted import is_folder, too_large
@@ -39,11 +39,11 @@ def segments(place: Place) -> Iterator[Source]:
     Raises:
         InputError: another folder, several language pairs, files that do not fit together.
     """
-    found = folder_of(place.path)
-    if found is None:
+    result = folder_of(place.path)
+    if result is None:
         remedy = f"name a folder with {', '.join(FOLDERS)}"
         raise InputError("no test set of mt-metrics-eval", path=place.path, remedy=remedy)
-    folder, pair = found
+    folder, pair = result
     if sum(file.stat().st_size for file in folder.rglob("*")) > place.reading.max_bytes:
         raise too_large(place.path, place.reading.max_bytes)
     yield Source(rows=_rows(place, folder, _pair(folder, pair)), lines=False)
@@ -54,10 +54,10 @@ def _pair(folder: Path, wanted: str) -> str:
     pairs = sorted({file.stem for file in (folder / "sources").glob("*.*")})
     if wanted in pairs or (not wanted and len(pairs) == 1):
         return wanted or pairs[0]
-    found = f"no language pair '{wanted}'" if wanted else "several language pairs"
+    problem = f"no language pair '{wanted}'" if wanted else "several language pairs"
     there = ", ".join(pairs) or "none"
     remedy = f"name one as in '{folder}#{next(iter(pairs), 'en-de')}'; there are {there}"
-    raise InputError(found, path=str(folder), remedy=remedy)
+    raise InputError(problem, path=str(folder), remedy=remedy)
 
 
 def _rows(place: Place, folder: Path, pair: str) -> Iterator[Numbered]:
@@ -102,8 +102,8 @@ def _texts(place: Place, file: Path, field: str, n: int | None = None) -> list[s
     """The segments of a file: its lines, or a field of each object of JSONL; None for none."""
     lines: list[str | None] = [line for _, line in _lines(place, file)]
     if file.suffix == ".jsonl":
-        found = [_object(line, file, number).get(field) for number, line in _lines(place, file)]
-        lines = [None if one is None else str(one) for one in found]
+        result = [_object(line, file, number).get(field) for number, line in _lines(place, file)]
+        lines = [None if entry is None else str(entry) for entry in result]
     if n is not None and len(lines) != n:
         said = f"{len(lines)} segments where the source has {n}"
         raise InputError(said, path=str(file), remedy=_REMEDY)
@@ -119,10 +119,10 @@ def _lines(place: Place, file: Path) -> Iterator[tuple[int, str]]:
 
 def _object(line: str, file: Path, number: int) -> dict[str, Any]:
     try:
-        found = json.loads(line)
+        result = json.loads(line)
     except (ValueError, RecursionError) as fault:
         raise InputError("not JSON", path=str(file), line=number, remedy=_REMEDY) from fault
-    return found if isinstance(found, dict) else {}
+    return result if isinstance(result, dict) else {}
 
 
 def _all_scores(
@@ -137,7 +137,7 @@ def _all_scores(
 
 def _scores(place: Place, file: Path, systems: Mapping[str, list[str | None]]) -> Scores:
     """The scores of each system, one a segment; `None` is none."""
-    found: Scores = {}
+    result: Scores = {}
     for number, line in _lines(place, file):
         name, _, score = line.replace("\t", " ").partition(" ")
         try:
@@ -145,13 +145,13 @@ def _scores(place: Place, file: Path, systems: Mapping[str, list[str | None]]) -
         except ValueError as fault:
             said = f"{line[:40]!r} where 'SYSTEM SCORE' is needed"
             raise InputError(said, path=str(file), line=number, remedy=_REMEDY) from fault
-        found.setdefault(name, []).append(value)
-    for name, scores in found.items():
+        result.setdefault(name, []).append(value)
+    for name, scores in result.items():
         n = len(systems.get(name, scores))
         if len(scores) != n:
             said = f"{len(scores)} scores of '{name}', which has {n} segments"
             raise InputError(said, path=str(file), remedy=_REMEDY)
-    return found
+    return result
 
 
 def _documents(place: Place, file: Path, n: int) -> dict[str, list[str]]:
@@ -160,8 +160,8 @@ def _documents(place: Place, file: Path, n: int) -> dict[str, list[str]]:
         return {}
     lines = [line.split() for _, line in _lines(place, file)]
     if len(lines) != n or any(len(parts) != 2 for parts in lines):
-        found = f"not 'DOMAIN DOCUMENT' on each of {n} lines"
-        raise InputError(found, path=str(file), remedy=_REMEDY)
+        problem = f"not 'DOMAIN DOCUMENT' on each of {n} lines"
+        raise InputError(problem, path=str(file), remedy=_REMEDY)
     return {name: [parts[i] for parts in lines] for i, name in enumerate(("domain", "document"))}
 
 
@@ -170,14 +170,14 @@ def read_segments(about: About) -> Reader:
     notes = about.notes
     notes.sentences.append("scores of segments are read; MQM errors of single raters are not")
 
-    def read(row: Row) -> Found | None:
+    def read(row: Row) -> Entry | None:
         if row["text"] is None:
             notes.left_out["segments without a translation"] += 1
             return None
         given: Any = row["ratings"]
         known = [(name, value) for name, value in given.items() if value is not None]
         ratings: list[Row] = [{"rating": value, "dimension": name} for name, value in known]
-        return Found({name: row[name] for name in row if name != "ratings"}, ratings)
+        return Entry({name: row[name] for name in row if name != "ratings"}, ratings)
 
     return read
 

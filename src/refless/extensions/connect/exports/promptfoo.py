@@ -9,8 +9,8 @@ from collections.abc import Mapping
 
 from refless.data.tables.exports.format import (
     About,
+    Entry,
     Export,
-    Found,
     Reader,
     at,
     fields_of,
@@ -43,7 +43,7 @@ def read_results(about: About) -> Reader:
         "thumbs are 1 and 0; only files of 'promptfoo export eval' hold what was rated afterwards"
     )
 
-    def read(result: Row) -> Found | None:
+    def read(result: Row) -> Entry | None:
         if "results" in result:
             raise InputError(_OLD, path=about.path, remedy=_REMEDY)
         text = text_in(at(result, "response", "output"))
@@ -52,12 +52,12 @@ def read_results(about: About) -> Reader:
             return None
         scores: dict[str, object] = {}
         ratings: list[Row] = []
-        for one in items(at(result, "gradingResult", "componentResults")):
-            kind, score = name_in(at(one, "assertion", "type")), number_in(at(one, "score"))
+        for entry in items(at(result, "gradingResult", "componentResults")):
+            kind, score = name_in(at(entry, "assertion", "type")), number_in(at(entry, "score"))
             if kind == "human" and score is not None:
                 ratings.append({"rating": score})
             elif kind is not None and kind != "human":
-                metric = name_in(at(one, "assertion", "metric")) or kind
+                metric = name_in(at(entry, "assertion", "metric")) or kind
                 scores.setdefault(metric, score)
         graded = result.get("gradingResult")
         typed = number_in(at(graded, "score")) if at(graded, "reason") == _BY_HAND else None
@@ -66,10 +66,10 @@ def read_results(about: About) -> Reader:
         notes.left_out["scores of assertions (in scores)"] += len(scores)
         prompt, variables = at(result, "prompt", "raw"), fields_of(result.get("vars"))
         place = (name_in(result.get("promptIdx")), name_in(result.get("testIdx")))
-        return Found(
+        return Entry(
             variables
             | {
-                "id": name_in(result.get("id")) or "-".join(one or "" for one in place),
+                "id": name_in(result.get("id")) or "-".join(entry or "" for entry in place),
                 "item": place[1],
                 "text": text,
                 "source": None if prompt == _STRIPPED else text_in(prompt),
@@ -103,8 +103,8 @@ def _system(result: Row) -> str | None:
 
 def _references(result: Row) -> list[str]:
     checks = items(at(result, "testCase", "assert"))
-    values = [at(one, "value") for one in checks if name_in(at(one, "type")) in _REFERENCES]
-    texts = [text for one in values for text in (one if isinstance(one, list) else [one])]
+    values = [at(entry, "value") for entry in checks if name_in(at(entry, "type")) in _REFERENCES]
+    texts = [text for entry in values for text in (entry if isinstance(entry, list) else [entry])]
     return [text for text in texts if isinstance(text, str) and text]
 
 

@@ -11,8 +11,8 @@ from collections import Counter
 from collections.abc import Mapping
 
 from refless.data.tables.exports.format import (
+    Entry,
     Export,
-    Found,
     apart,
     at,
     each,
@@ -30,12 +30,12 @@ from refless.data.tables.source import Row
 _OF_TRACES = ("traceId", "sessionId", "userId", "bookmarked")  # of Langfuse
 
 
-def _trace(given: object, got: object, noun: str, left: Counter[str], more: Row) -> Found | None:
+def _trace(given: object, got: object, noun: str, left: Counter[str], more: Row) -> Entry | None:
     """A trace with its text and source; None, which is counted, without an output."""
     if (text := said_in(got)) is None:
         left[f"{noun} without an output"] += 1
         return None
-    return Found(more | {"text": text, "source": said_in(given)}, [])
+    return Entry(more | {"text": text, "source": said_in(given)}, [])
 
 
 def _first(first: Mapping[str, object]) -> Mapping[str, object]:
@@ -43,7 +43,7 @@ def _first(first: Mapping[str, object]) -> Mapping[str, object]:
     return fields_of(at(first.get("data"), 0)) if "data" in first else first
 
 
-def mlflow_trace(row: Row, left: Counter[str]) -> Found | None:
+def mlflow_trace(row: Row, left: Counter[str]) -> Entry | None:
     """Reads a trace of MLflow, and the feedback on it."""
     ratings: list[Row] = []
     scores: dict[str, object] = {}
@@ -69,7 +69,7 @@ def mlflow_trace(row: Row, left: Counter[str]) -> Found | None:
         "tags": fields_of(unpacked(row.get("tags"))),
         "scores": scores,
     }
-    return Found(record, ratings)
+    return Entry(record, ratings)
 
 
 def is_langfuse_score(first: Mapping[str, object]) -> bool:
@@ -83,7 +83,7 @@ def is_langfuse_trace(first: Mapping[str, object]) -> bool:
     return has("id", "input", "output", "name")(first) and any(name in first for name in _OF_TRACES)
 
 
-def langfuse_trace(row: Row, left: Counter[str]) -> Found | None:
+def langfuse_trace(row: Row, left: Counter[str]) -> Entry | None:
     """Reads a trace or an observation of Langfuse."""
     given, got = unpacked(row.get("input")), unpacked(row.get("output"))
     scores = [name for name, cell in row.items() if name != "tags" and _is_numbers(cell)]
@@ -97,7 +97,7 @@ def _is_numbers(cell: object) -> bool:
     return any(isinstance(number, int | float) for number in items(unpacked(cell)))
 
 
-def langsmith_run(row: Row, left: Counter[str]) -> Found | None:
+def langsmith_run(row: Row, left: Counter[str]) -> Entry | None:
     """Reads a run of LangSmith."""
     given, got = unpacked(row.get("inputs")), unpacked(row.get("outputs"))
     metadata = at(unpacked(row.get("extra")), "metadata")
@@ -124,7 +124,7 @@ def is_phoenix_span(first: Mapping[str, object]) -> bool:
     return "span_kind" in names and ("context" in names or "context.span_id" in names)
 
 
-def phoenix_span(row: Row, left: Counter[str]) -> Found | None:
+def phoenix_span(row: Row, left: Counter[str]) -> Entry | None:
     """Reads a span of Phoenix."""
     names = ("input.value", "output.value", "llm.model_name")
     given, got, system = (_attribute(row, name) for name in names)

@@ -78,13 +78,13 @@ def judged(model: Folder, text: str, source: str | None = None) -> Judged:
         _check_scores(estimator)
         given = {"text": [text], "system": [""]}  # which is known of none
         given |= {} if source is None else {"source": [source]}
-        found = estimator.estimate(given)
+        result = estimator.estimate(given)
         return Judged(
-            value=float(found.values[0]),
-            low=float(found.low[0]),
-            high=float(found.high[0]),
-            reason=found.reasons[0],
-            support=int(found.support[0]),
+            value=float(result.values[0]),
+            low=float(result.low[0]),
+            high=float(result.high[0]),
+            reason=result.reasons[0],
+            support=int(result.support[0]),
             signature=str(estimator.signature()),
         )
 
@@ -104,8 +104,8 @@ def text_in(fields: object, name: str | None) -> str | None:
     if not isinstance(fields.get(name), str):
         there = ", ".join(map(str, fields)) or "none"
         raise UsageError(f"no text in a field '{name}'; there are {there}")
-    found: str = fields[name]
-    return found
+    result: str = fields[name]
+    return result
 
 
 @lru_cache(maxsize=4)

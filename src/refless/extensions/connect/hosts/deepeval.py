@@ -28,14 +28,14 @@ class ReflessMetric(BaseMetric):
     def measure(self, test_case: LLMTestCase, *_: object, **__: object) -> float:
         """The estimate; NaN, and the metric is skipped, where there is none."""
         source = test_case.input if self.use_source else None
-        found = judged(self.folder, test_case.actual_output or "", source)
-        self.skipped, self.error, self.reason = not found.known, None, found.said
-        self.score = found.value if found.known else None
-        self.score_breakdown = found.details()
+        result = judged(self.folder, test_case.actual_output or "", source)
+        self.skipped, self.error, self.reason = not result.known, None, result.said
+        self.score = result.value if result.known else None
+        self.score_breakdown = result.details()
         self.success = None
-        if found.known and self.threshold is not None:
-            self.success = found.value >= self.threshold
-        return found.value
+        if result.known and self.threshold is not None:
+            self.success = result.value >= self.threshold
+        return result.value
 
     async def a_measure(self, test_case: LLMTestCase, *_: object, **__: object) -> float:
         """As `measure`."""

@@ -17,16 +17,16 @@ def refless(model: str, use_source: bool = True) -> Scorer:
 
     async def score(state: TaskState, target: Target) -> Score:  # noqa: ARG001 - nothing is compared
         answer = state.output.completion
-        found = judged(model, answer, state.input_text if use_source else None)
-        if not found.known:
+        result = judged(model, answer, state.input_text if use_source else None)
+        if not result.known:
             return Score.unscored(
-                reason=found.reason,
+                reason=result.reason,
                 answer=answer,
-                explanation=found.said,
-                metadata=found.details(),
+                explanation=result.said,
+                metadata=result.details(),
             )
         return Score(
-            value=found.value, answer=answer, explanation=found.said, metadata=found.details()
+            value=result.value, answer=answer, explanation=result.said, metadata=result.details()
         )
 
     return score

@@ -27,12 +27,12 @@ def refless_scorer(
 
     @scorer(name=name)
     def estimated(*, inputs: object, outputs: object) -> Feedback:
-        found = judged(model, text_in(outputs, answer) or "", text_in(inputs, source))
-        details = {key: str(value) for key, value in found.details().items()}
+        result = judged(model, text_in(outputs, answer) or "", text_in(inputs, source))
+        details = {key: str(value) for key, value in result.details().items()}
         return Feedback(
             name=name,
-            value=found.value if found.known else None,
-            rationale=found.said,
+            value=result.value if result.known else None,
+            rationale=result.said,
             metadata=details,
         )
 

@@ -33,20 +33,20 @@ def get_assert(output: str, context: Mapping[str, Any]) -> dict[str, Any]:
     if "model" not in config or {*config} - {*KNOWN}:
         raise UsageError(f"config takes {', '.join(KNOWN)}, and needs a model; got {[*config]}")
     source = text_in(context.get("vars"), config.get("source"))
-    found = judged(config["model"], output, source)
-    if not found.known:
+    result = judged(config["model"], output, source)
+    if not result.known:
         return {
             "pass": True,
             "score": 1.0,
-            "reason": found.said,
+            "reason": result.said,
             "named_scores": {"refless_coverage": 0.0},
         }
     least = float(config.get("min", float("-inf")))
-    passed = found.value >= least
+    passed = result.value >= least
     side = "" if "min" not in config else f"; {'not ' if passed else ''}below {least:g}"
     return {
         "pass": passed,
-        "score": found.value,
-        "reason": f"{found.said}{side}",
-        "named_scores": {"refless": found.value, "refless_coverage": 1.0},
+        "score": result.value,
+        "reason": f"{result.said}{side}",
+        "named_scores": {"refless": result.value, "refless_coverage": 1.0},
     }
