@@ -45,7 +45,7 @@ def test_look_after_ratings(tmp_path: Path) -> None:
     """The ratings of a person become agreement, systems, a fitted estimator and the next items."""
     outputs, values = sample()
     store = opened(f"sqlite:///{tmp_path / 'a.sqlite'}", Task(repeat=0.1), outputs)
-    live = Live(store, "gp", (), tmp_path / "model")
+    live = Live(store, "gp", (), tmp_path / "model.safetensors")
     rater = store.add_rater("").id
     unit = store.next_unit(rater).result()["unit"]
     for _ in range(40):
@@ -68,7 +68,7 @@ def test_look_after_ratings(tmp_path: Path) -> None:
     rated = {row.item - 1 for row in _rows(store)}
     assert store.assignment.active
     assert not rated & {*store.assignment.active}
-    assert Latest(tmp_path / "model").estimator() is not None
+    assert Latest(tmp_path / "model.safetensors").estimator() is not None
     assert store.fits() == live.looks
     (row,) = found["raters"]
     assert row["pace"] == 1.5

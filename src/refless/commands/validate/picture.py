@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from refless.commands.validate.document import SIDE_BY_SIDE
+from refless.commands.validate.document import SEVERAL, SIDE_BY_SIDE
 from refless.evaluation.leaderboard import Leaderboard
 from refless.report.charts import Line, Mark, row_chart
 from refless.report.document import Document, Figure, Key, Section
@@ -13,7 +13,12 @@ CAPTION = "Rank correlation with the people's mean rating (Spearman), with 95 % 
 ANNOTATOR = "one average annotator, against the mean of the others"
 
 
-FOLDED = {"Agreement with people", "What the correlation is made of", "Raters and time"}
+FOLDED = (
+    "Agreement with people",
+    "What the correlation is made of",
+    "Raters and time",
+    SEVERAL.partition("{")[0],
+)
 
 
 def with_picture(
@@ -29,7 +34,7 @@ def with_picture(
 
     def drawn(section: Section) -> Section:
         if section.title != SIDE_BY_SIDE:
-            return replace(section, folded=section.title in FOLDED)
+            return replace(section, folded=section.title.startswith(FOLDED))
         figure = replace(picture(table, annotator, interval), table=section.table)
         return replace(section, figures=(figure,), opening=True)
 
