@@ -135,27 +135,27 @@ def _slots(pool: RatedPool) -> _Slots:
 
 
 def _raters(pool: RatedPool, slots: _Slots) -> tuple[Rater, ...]:
-    when = _places(slots.time)
-    rows = [np.flatnonzero(slots.who == i) for i in range(len(pool.ratings.annotators))]
-    both = zip(pool.ratings.annotators, rows, strict=True)
-    enough = [(name, i) for name, i in both if len(i) >= FEWEST]
-    if len(enough) < 2:
+    when, raters = _places(slots.time), []
+    for number, name in enumerate(pool.ratings.annotators):
+        rows = np.flatnonzero(slots.who == number)
+        if len(rows) >= FEWEST:
+            raters.append(_rater(name, slots, rows, when[rows]))
+    if len(raters) < 2:
         return ()
-    each = [_rater(name, slots, i, when[i]) for name, i in enough]
     corrected = {
-        name: holm(np.array([getattr(one, name) for one in each])).tolist()
+        name: holm(np.array([getattr(rater, name) for rater in raters])).tolist()
         for name in ("level_p", "follows_p", "drift_p")
     }
     return tuple(
-        replace(one, **{name: column[i] for name, column in corrected.items()})
-        for i, one in enumerate(each)
+        replace(rater, **{name: column[i] for name, column in corrected.items()})
+        for i, rater in enumerate(raters)
     )
 
 
 def _rater(name: str, slots: _Slots, i: IntArray, when: FloatArray) -> Rater:
     """One rater's numbers, p-values uncorrected."""
-    own, mean, others = slots.rating[i], slots.mean[i], slots.others[i]
-    off, variance = own - mean, slots.variance[i]
+    ratings, mean, others = slots.rating[i], slots.mean[i], slots.others[i]
+    off, variance = ratings - mean, slots.variance[i]
     centred = mean - mean.mean()
     texts = float(np.square(centred).sum())
     known = ~np.isnan(when)
@@ -166,13 +166,13 @@ def _rater(name: str, slots: _Slots, i: IntArray, when: FloatArray) -> Rater:
     return Rater(
         name=name,
         n=len(i),
-        level=float((own - others).mean()),
+        level=float((ratings - others).mean()),
         level_p=_two_sided(off.sum(), variance.sum()),
-        agreement=pearson(others, own),
+        agreement=pearson(others, ratings),
         follows=1 + float((off * centred).sum() / texts) if texts > 0 else math.nan,
         follows_p=_below((off * centred).sum(), (variance * np.square(centred)).sum()),
-        spread=float(own.std(ddof=1)),
-        same=float(np.unique(own, return_counts=True)[1].max()) / len(i),
+        spread=float(ratings.std(ddof=1)),
+        same=float(np.unique(ratings, return_counts=True)[1].max()) / len(i),
         drift=float((moved * place).sum()) / below if below > 0 else math.nan,
         drift_p=_two_sided((moved * place).sum(), varied),
     )
@@ -180,10 +180,10 @@ def _rater(name: str, slots: _Slots, i: IntArray, when: FloatArray) -> Rater:
 
 def _places(times: FloatArray) -> FloatArray:
     """[n] place in time, from 0 for the first to 1 for the last; NaN where it is not known."""
-    found, known = np.full(len(times), np.nan), ~np.isnan(times)
-    if known.sum() > 1:
-        found[known] = (ranks(times[known]) - 1) / (known.sum() - 1)
-    return found
+    places, timed = np.full(len(times), np.nan), ~np.isnan(times)
+    if timed.sum() > 1:
+        places[timed] = (ranks(times[timed]) - 1) / (timed.sum() - 1)
+    return places
 
 
 def _over_time(slots: _Slots) -> Trend | None:

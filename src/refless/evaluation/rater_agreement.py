@@ -51,53 +51,44 @@ def rater_agreement(
     n = ratings.shape[1]
     alphas: dict[str, Any] = {}
     for level in LEVELS:
-        rng = np.random.default_rng(seed)
-        ends = (
-            krippendorff_interval(ratings, level, rng=rng, resamples=resamples) if n else UNDEFINED
-        )
         alphas[f"alpha_{level}"] = krippendorff(ratings, level)
-        alphas[f"alpha_{level}_interval"] = ends
+        alphas[f"alpha_{level}_interval"] = UNDEFINED
+        if n:
+            rng = np.random.default_rng(seed)
+            ends = krippendorff_interval(ratings, level, rng=rng, resamples=resamples)
+            alphas[f"alpha_{level}_interval"] = ends
+    same_raters = by_rater is not None
+    undefined = "all ratings are equal" if math.isnan(alphas["alpha_nominal"]) else ""
     return RaterAgreement(
         n_annotators=len(pool.ratings.annotators),
         n=n,
         n_ratings=int((~np.isnan(ratings)).sum()),
         **alphas,
-        intraclass=intraclass(
-            ratings if by_rater is None else by_rater, same_raters=by_rater is not None
-        ),
-        undefined=_why(n, alphas["alpha_nominal"]),
+        intraclass=intraclass(ratings if by_rater is None else by_rater, same_raters=same_raters),
+        undefined=undefined if n else "no text has two ratings",
     )
-
-
-def _why(n: int, alpha: float) -> str:
-    if not n:
-        return "no text has two ratings"
-    return "all ratings are equal" if math.isnan(alpha) else ""
 
 
 def _tables(pool: RatedPool) -> tuple[FloatArray, FloatArray | None]:
     """[ratings, texts] with NaN, of texts with two ratings or more in canonical order.
 
     Who gave a rating matters to some intraclass correlations only, and those need full tables: the
-    second table has a row for each annotator where all rated all, and is else None.
+    second table has a row for each annotator if all rated all, and is else None. Ratings are in the
+    raters' units; unnamed ones are an annotator each.
     """
-    who, text, values = _cells(pool)
-    counts = np.bincount(text, minlength=len(pool))
-    kept = counts[text] >= 2
-    slots = _table(_rank_within(text, values)[kept], text[kept], values[kept])
+    named = bool(pool.ratings.annotators)
+    text, values = pool.ratings.text, pool.ratings.values
+    who = np.arange(len(text))
+    if named:
+        cells, who, text = cells_of(pool.ratings, len(pool))
+        values = human_ratings(cells, len(who))
+    several = np.bincount(text, minlength=len(pool))[text] >= 2
+    who, text, values = who[several], text[several], values[several]
+    slots = _table(_rank_within(text, values), text, values)
     order = np.lexsort(slots[::-1]) if slots.size else np.zeros(0, dtype=np.int64)
-    everybody = len(np.unique(who[kept])) * slots.shape[1] == int(kept.sum())
-    if not (everybody and pool.ratings.annotators):
+    if not named or len(np.unique(who)) * slots.shape[1] != len(values):
         return slots[:, order], None
-    return slots[:, order], _table(who[kept], text[kept], values[kept])[:, order]
-
-
-def _cells(pool: RatedPool) -> tuple[IntArray, IntArray, FloatArray]:
-    """Who, which text and how, in the raters' units; unnamed ratings are an annotator each."""
-    if not pool.ratings.annotators:
-        return np.arange(len(pool.ratings.text)), pool.ratings.text, pool.ratings.values
-    cells, who, text = cells_of(pool.ratings, len(pool))
-    return who, text, human_ratings(cells, len(who))
+    return slots[:, order], _table(who, text, values)[:, order]
 
 
 def _rank_within(text: IntArray, values: FloatArray) -> IntArray:
