@@ -416,7 +416,7 @@ def test_the_recommendation_comes_first(tmp_path: Path) -> None:
     page = tmp_path / "x.html"
     run("validate", rated, *SCALE, "-o", page)
     html = page.read_text(encoding="utf-8")
-    assert "Side by side on the same texts</h2>" in html
+    assert '<div class="opening">' in html  # all methods side by side, as a picture
     assert "<pre tabindex" in html
     assert "refless score OUTPUTS" in html
 
