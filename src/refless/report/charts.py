@@ -249,6 +249,5 @@ def row_chart(
         step=1,
         names=tuple(short[line.name] for line in lines),
     )
-    numbers = ", ".join(f"{line.name} {number(line.value)}" for line in lines)
-    label = f"{label}: {numbers}"
+    label += ": " + ", ".join(f"{line.name} {number(line.value)}" for line in lines)
     return chart(x, y, label, lines=lines, filled=filled, marks=marks)

@@ -13,8 +13,7 @@ _HARMFUL = re.compile(
 
 def rendered(package: str, template: str, **values: object) -> str:
     """A template of the package's folder `templates`, filled in."""
-    text: str = environment(package).get_template(template).render(**values)
-    return text
+    return str(environment(package).get_template(template).render(**values))
 
 
 @cache

@@ -90,16 +90,16 @@ class Latest:
     """The fitted estimator in a file that is replaced now and then."""
 
     path: Path | None
-    _made: float = 0.0
+    _modified: float = 0.0
     _estimator: Estimator | None = None
 
     def estimator(self) -> Estimator | None:
         """The one that is there now; None before the first."""
         if self.path is None or not self.path.exists():
             return None
-        made = self.path.stat().st_mtime
-        if made != self._made:
-            self._estimator, self._made = load(self.path), made
+        modified = self.path.stat().st_mtime
+        if modified != self._modified:
+            self._estimator, self._modified = load(self.path), modified
         return self._estimator
 
 
@@ -147,18 +147,18 @@ def run(result: Result) -> None:
     if isinstance(result, RateResult):
         run_rating(result)
     elif isinstance(result, ServeResult):
-        token, told = api_token()
+        token, lines = api_token()
         where = result.where
-        serve(serving_app(result.estimator, token), where, [_address(where), *told])
+        serve(serving_app(result.estimator, token), where, [_address(where), *lines])
 
 
 def api_token() -> tuple[str, list[str]]:
-    """The token of the API, and what to say of it: nothing of one that was given."""
-    given = os.environ.get("REFLESS_TOKEN", "")
-    if given:
-        return given, []
-    made = secrets.token_urlsafe(24)
-    return made, [f"API token: {made}"]
+    """The token of the API, and a line that tells it, unless it is the environment's."""
+    token = os.environ.get("REFLESS_TOKEN", "")
+    if token:
+        return token, []
+    token = secrets.token_urlsafe(24)
+    return token, [f"API token: {token}"]
 
 
 def run_rating(result: RateResult) -> None:
@@ -168,7 +168,7 @@ def run_rating(result: RateResult) -> None:
         say(f"wrote {result.backup}")
         return
     store = Store(result.where.database, result.outputs, result.items, result.task)
-    token, told = api_token()
+    token, lines = api_token()
     try:
         with tempfile.TemporaryDirectory(prefix="refless-") as folder:
             model = Path(folder) / f"model{ENDING}"
@@ -176,7 +176,7 @@ def run_rating(result: RateResult) -> None:
                 store, estimator=result.estimator, rated=result.rated, token=token, model=model,
                 compared=result.compared,
             )  # fmt: skip
-            serve(app, result.where, [*links(store, result), *told])
+            serve(app, result.where, [*links(store, result), *lines])
     finally:
         store.close()
 

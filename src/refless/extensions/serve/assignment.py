@@ -48,7 +48,7 @@ class Assignment:
     task: Task
     sizes: Sequence[int]
     active: tuple[int, ...] = ()
-    _seen: dict[int, dict[tuple[int, int], str]] = field(default_factory=dict)
+    _states_of: dict[int, dict[tuple[int, int], str]] = field(default_factory=dict)
     _done: list[int] = field(default_factory=list)
     _skipped: list[int] = field(default_factory=list)
     _leases: dict[int, dict[int, float]] = field(default_factory=dict)
@@ -87,7 +87,7 @@ class Assignment:
         self, rater: int, item: int, turn: int, state: str, until: float, stream: str = AUDIT
     ) -> None:
         """Takes in what was assigned, and what became of it."""
-        mine = self._seen.setdefault(rater, {})
+        mine = self._states_of.setdefault(rater, {})
         before = mine.get((item, turn), "")
         mine[item, turn] = state
         states = self._states.setdefault(rater, Counter())
@@ -123,23 +123,23 @@ class Assignment:
 
         The rater's own seeded numbers decide, so that orders differ and can be told again.
         """
-        mine = self._seen.get(rater, {})
+        mine = self._states_of.get(rater, {})
         rng = random.Random(f"{self.task.seed} {rater} {len(mine)}")  # noqa: S311 - an order
         chance, coin = rng.random(), rng.random()
         if chance < self.task.repeat and (old := self._repeatable(mine)):
-            return self._shown(rng.choice(old), 1, REPEAT, rng)
+            return self._pick_of(rng.choice(old), 1, REPEAT, rng)
         streams = (AUDIT, ACTIVE) if coin < self.task.audit else (ACTIVE, AUDIT)
         for stream in streams:
             places = self._audit() if stream == AUDIT else self.active
-            found = [*self._free(places, mine, rater, now)]
-            if found:
-                item = rng.choice(found) if stream == AUDIT else found[0]
-                return self._shown(item, 0, stream, rng)
+            free = [*self._free(places, mine, rater, now)]
+            if free:
+                item = rng.choice(free) if stream == AUDIT else free[0]
+                return self._pick_of(item, 0, stream, rng)
         return None
 
     def shown(self, rater: int) -> int:
         """How often this rater was asked something."""
-        return len(self._seen.get(rater, {}))
+        return len(self._states_of.get(rater, {}))
 
     def states(self, rater: int) -> Counter[str]:
         """How much of what they were shown is open, done or skipped."""
@@ -147,7 +147,7 @@ class Assignment:
 
     def left(self, rater: int) -> int:
         """Items that this rater may still be shown, shared with as many others as there are."""
-        raters = max(1, len(self._seen))
+        raters = max(1, len(self._states_of))
         return self.shared - self._common.get(rater, 0) + -(-self._missing // raters)
 
     def _lacks(self, item: int) -> int:
@@ -167,30 +167,30 @@ class Assignment:
         now: float,
     ) -> Iterator[int]:  # fmt: skip
         """The first places that this rater may be shown, as many as the window holds."""
-        found = 0
+        count = 0
         for item in places:
-            if (item, 0) in mine or not self._wanted(item, rater, now):
+            if (item, 0) in mine or not self._is_open(item, rater, now):
                 continue
             yield item
-            found += 1
-            if found == WINDOW:
+            count += 1
+            if count == WINDOW:
                 return
 
-    def _wanted(self, item: int, rater: int, now: float) -> bool:
+    def _is_open(self, item: int, rater: int, now: float) -> bool:
         """Whether an item lacks a rating that nobody is about to give."""
         if item < self.shared:
             return True
         leases = self._leases.get(item, {})
         last = now + self.task.lease  # of a clock that was ahead nothing holds longer
-        held = sum(now < until <= last for who, until in leases.items() if who != rater)
-        return self._done[item] + held < self.task.per_item
+        leased = sum(now < until <= last for who, until in leases.items() if who != rater)
+        return self._done[item] + leased < self.task.per_item
 
     def _repeatable(self, mine: dict[tuple[int, int], str]) -> list[int]:
         """Items that the rater rated long enough ago, and once."""
         rated = [item for (item, turn), state in mine.items() if state == DONE and not turn]
         return [item for item in rated[:-APART] if (item, 1) not in mine]
 
-    def _shown(self, item: int, turn: int, stream: str, rng: random.Random) -> Pick:
+    def _pick_of(self, item: int, turn: int, stream: str, rng: random.Random) -> Pick:
         sides = [*range(self.sizes[item])]
         rng.shuffle(sides)
         chance = (item + 1) / len(self.sizes) if stream == AUDIT else None

@@ -123,11 +123,11 @@ class Database:
         while (first := self._jobs.get()) is not None:
             batch, last = [first], False
             while len(batch) < MOST_AT_ONCE and not self._jobs.empty():
-                more = self._jobs.get()
-                last = more is None
-                if more is None:
+                job = self._jobs.get()
+                last = job is None
+                if job is None:
                     break
-                batch.append(more)
+                batch.append(job)
             self._commit(batch)
             if last:
                 return
@@ -215,11 +215,11 @@ def connected(url: str) -> Iterator[None]:
     try:
         yield
     except (sa.exc.DatabaseError, sqlite3.Error, OSError) as fault:
-        said = str(getattr(fault, "orig", None) or fault).strip().split("\n")[0]
+        reason = str(getattr(fault, "orig", None) or fault).strip().split("\n")[0]
         hidden = sa.make_url(url).render_as_string(hide_password=True)
-        found = f"the database cannot be opened ({said})"
+        problem = f"the database cannot be opened ({reason})"
         remedy = "check --database and that it can be written"
-        raise InputError(found, path=hidden, remedy=remedy) from fault
+        raise InputError(problem, path=hidden, remedy=remedy) from fault
 
 
 def engine_of(url: str) -> sa.Engine:
@@ -282,5 +282,5 @@ def back_up(url: str, target: Path) -> None:
                 source.backup(copy)
         except (sqlite3.Error, OSError) as fault:
             remedy = "name another file with --backup"
-            found = f"the copy cannot be written ({fault})"
-            raise InputError(found, path=str(target), remedy=remedy) from fault
+            problem = f"the copy cannot be written ({fault})"
+            raise InputError(problem, path=str(target), remedy=remedy) from fault
