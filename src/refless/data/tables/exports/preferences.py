@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from refless.data.choices import SCALE, item_of
+from refless.data.tables.cells import shown
 from refless.data.tables.columns import ALIASES, Columns, flagged, matches
 from refless.data.tables.exports.format import (
     About,
@@ -88,6 +89,9 @@ def read_pairs(about: About) -> Reader:
         both = [_side(row, sides, place, columns) for place in (0, 1)]
         both[0][_name(columns, "text")], both[1][_name(columns, "text")] = first, second
         systems = [one.get(_name(columns, "system")) for one in both]
+        if nameless := [name for name in systems if isinstance(name, list | dict)]:
+            problem = f"{shown(nameless[0])} is not a name"
+            return InputError(problem, remedy="names must be strings or numbers")
         winners = [_winner(word, sides, systems) for word in _votes(row, sides)]
         left["choices of neither text"] += winners.count(NEITHER)
         known = [word for word in winners if word != NEITHER]
