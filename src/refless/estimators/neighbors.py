@@ -212,7 +212,7 @@ class BLEUNeighbors(Estimator):
         min_neighbors: Sequence[int],
         max_fractions: Sequence[float],
     ) -> Sweep:
-        """Exclusions-out estimates over grids of tau, a and b, out of one matching pass."""
+        """Held-out estimates over grids of tau, a and b, out of one matching pass."""
         grid = (
             np.unique(np.asarray(taus, dtype=np.float64)),
             np.unique(np.asarray(min_neighbors, dtype=np.int64)),
@@ -248,7 +248,7 @@ class BLEUNeighbors(Estimator):
         return found, CrossValidated.of(self.within(pool.take(order)), groups, blocks, order)
 
     def within(self, pool: RatedPool) -> Within:
-        """Exclusions-out estimates of some rows among themselves; all similarities computed once."""
+        """Held-out estimates of some rows among themselves; all similarities computed once."""
         if self.subsample < 1.0 or len(pool) > DENSE_TEXTS:
             return super().within(pool)
         state = Neighborhood.of(pool, pool, self._kernel().prepare(pool.texts), "")
