@@ -403,7 +403,7 @@ def test_nothing_to_choose_by(folder: Path, tmp_path: Path) -> None:
     ("words", "said"),
     [
         (("--best-of", "system"), "--best-of must be one of item, source; got 'system'"),
-        (("--best-of", ""), "--best-of must be item or source"),
+        (("--best-of", ""), "--best-of must be one of item, source"),
         (("--fallback-below", 0.5), "add --best-of item"),
         (("--best-of", "item", "--fallback-below", "nan"), "--fallback-below must be finite"),
         (("--best-of", "item", "--fallback-below", "inf"), "--fallback-below must be finite"),
