@@ -47,17 +47,17 @@ class Commands(TyperGroup):
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401, ARG002
         """Each command with its first sentence, whole, in groups."""
         groups: dict[str, list[tuple[str, str]]] = {}
-        for name, one in COMMANDS.items():
-            groups.setdefault(one.group, []).append((name, one.sentence))
+        for name, command in COMMANDS.items():
+            groups.setdefault(command.group, []).append((name, command.sentence))
         for group, lines in groups.items():
             with formatter.section(group):
                 formatter.write_dl(lines)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:  # noqa: ANN401 - click's own
         """As its base, with the command's own flags: its module is loaded."""
-        name, found, rest = super().resolve_command(ctx, args)
-        if found is None:
-            return name, found, rest
+        name, commands, rest = super().resolve_command(ctx, args)
+        if commands is None:
+            return name, commands, rest
         from refless.cli.flags import command_of  # takes longer to load than all of --help
 
         return name, command_of(str(name)), rest
@@ -85,17 +85,17 @@ def _printable() -> Iterator[None]:
 
 def app() -> typer.Typer:
     """The commands, each with its first sentence; the one that is asked for is loaded."""
-    found = typer.Typer(
+    commands = typer.Typer(
         name="refless",
         cls=Commands,
         help="Judge generated text by what people have already rated.",
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
-    found.callback()(_root)
-    for name, one in COMMANDS.items():
-        found.command(name, help=one.sentence)(_unasked)
-    return found
+    commands.callback()(_root)
+    for name, command in COMMANDS.items():
+        commands.command(name, help=command.sentence)(_unasked)
+    return commands
 
 
 def _unasked() -> None:

@@ -75,16 +75,16 @@ def check(saved: Sequence[str], command: str) -> None:
 
 def _named() -> list[os.stat_result]:
     """Files and folders that the command line names, but for those of -o; `-` is what is piped."""
-    found, previous = [], ""
+    statuses, previous = [], ""
     for word in sys.argv[1:]:
         flag, _, value = word.partition("=") if word.startswith("--") else ("", "", word)
         if "--out" not in {flag, previous} and previous != "-o" and value:
             for path in matching(workbook_of(value)[0]):
-                found += _status(sys.stdin.fileno if value == "-" else Path(path))
+                statuses += _status(sys.stdin.fileno if value == "-" else Path(path))
             for part in re.split(r"[=,:()]", value)[1:]:  # folders and files in specifications
-                found += _status(Path(part)) if part else []
+                statuses += _status(Path(part)) if part else []
         previous = word
-    return found
+    return statuses
 
 
 def _status(of: Path | Callable[[], int]) -> list[os.stat_result]:
@@ -96,7 +96,7 @@ def _status(of: Path | Callable[[], int]) -> list[os.stat_result]:
 
 
 def _among(named: list[os.stat_result], path: Path) -> bool:
-    return any(os.path.samestat(one, other) for one in _status(path) for other in named)
+    return any(os.path.samestat(status, other) for status in _status(path) for other in named)
 
 
 def put(text: str, *, encoding: str | None = None) -> None:

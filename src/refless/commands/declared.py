@@ -38,10 +38,10 @@ class Declared:
         for name, parameter in parameters_in(self.kind).items():
             if name in self.without:
                 continue
-            shown = parameter.over(About(panel="Network", hidden=name in self.hidden))
-            if isinstance(shown.default, tuple):
-                shown = replace(shown, kind=str, default=written(shown.default))
-            found.append(shown)
+            flagged = parameter.over(About(panel="Network", hidden=name in self.hidden))
+            if isinstance(flagged.default, tuple):
+                flagged = replace(flagged, kind=str, default=written(flagged.default))
+            found.append(flagged)
         return found
 
 

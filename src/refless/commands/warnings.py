@@ -19,9 +19,9 @@ _bar: ContextVar[Bar | None] = ContextVar("bar", default=None)
 
 def note(line: str) -> None:
     """One thing that was noticed, as a sentence."""
-    told, listener = _told.get(), _listener.get()
-    if told is not None:
-        told.append(line)
+    notes, listener = _told.get(), _listener.get()
+    if notes is not None:
+        notes.append(line)
     if listener is not None:
         listener(line)
 
@@ -44,10 +44,10 @@ def progress(what: str) -> AbstractContextManager[Share]:
 @contextmanager
 def collecting() -> Iterator[list[str]]:
     """The notes of what runs inside, in order."""
-    told: list[str] = []
-    token = _told.set(told)
+    notes: list[str] = []
+    token = _told.set(notes)
     try:
-        yield told
+        yield notes
     finally:
         _told.reset(token)
 

@@ -114,8 +114,8 @@ def best_of(
     Raises:
         UsageError: outputs without that column, another `by`, a threshold that is no number.
     """
-    found = choices(outputs, estimates, by=by, fallback_below=fallback_below)
-    columns = [_of_item(estimates.values[list(choice.rows)]) for choice in found]
+    result = choices(outputs, estimates, by=by, fallback_below=fallback_below)
+    columns = [_of_item(estimates.values[list(choice.rows)]) for choice in result]
     table = np.array(columns, dtype=np.float64).reshape(-1, 3)
     best, short, apart = table[~np.isnan(table[:, 0])].T
 
@@ -124,7 +124,7 @@ def best_of(
         return Mean(
             mean=_average(values),
             mean_interval=mean_interval(values, noise, rng, resamples, together=together),
-            n=len(found),
+            n=len(result),
             n_scored=len(values),
         )
 
@@ -134,7 +134,7 @@ def best_of(
     return BestOf(
         by=by,
         fallback_below=fallback_below,
-        choices=found,
+        choices=result,
         chosen=mean_of(best, errors, few),
         random=mean_of(best - short, errors, few),
         difference=gain.mean,
@@ -204,9 +204,9 @@ def labels(outputs: Outputs, by: str) -> tuple[str, ...]:
     Raises:
         UsageError: outputs that have none.
     """
-    found = outputs.items if by == "item" else outputs.sources
-    if found or not len(outputs):
-        return found
+    result = outputs.items if by == "item" else outputs.sources
+    if result or not len(outputs):
+        return result
     if by == "source":
         raise UsageError(
             "--best-of source: the outputs have no source column; name it with --source-column"
@@ -217,10 +217,10 @@ def labels(outputs: Outputs, by: str) -> tuple[str, ...]:
     )
 
 
-def signed(found: BestOf, signature: Signature) -> Signature:
+def signed(result: BestOf, signature: Signature) -> Signature:
     """The estimates' signature with what was chosen and what falls back."""
-    chosen = signature.plus(**{"best-of": found.by})
-    below = found.fallback_below
+    chosen = signature.plus(**{"best-of": result.by})
+    below = result.fallback_below
     return chosen if below is None else chosen.plus(fallback=below)
 
 

@@ -92,19 +92,19 @@ def copies(outputs: Outputs, rated: RatedPool, seed: int = 0) -> tuple[Copies, B
     """
     mine, theirs = [plain(text) for text in outputs.texts], [plain(text) for text in rated.texts]
     rng = np.random.default_rng(seed)
-    some = rng.permutation(len(rated))[:MOST_ASKED]
-    vocabulary, asked = learn([*mine, *(theirs[i] for i in some)], RUNS)
+    sample = rng.permutation(len(rated))[:MOST_ASKED]
+    vocabulary, queries = learn([*mine, *(theirs[i] for i in sample)], RUNS)
     groups, rated_groups = groups_of(outputs, rated)
-    both = np.concatenate([groups, rated_groups[some]])
-    holder = _holders(asked, look_up(theirs, vocabulary), both, rated_groups)
-    held, others = np.split(holder >= 0, [len(mine)])
+    both = np.concatenate([groups, rated_groups[sample]])
+    holder = _holders(queries, look_up(theirs, vocabulary), both, rated_groups)
+    held, between_rated = np.split(holder >= 0, [len(mine)])
     ours = Marks(held, groups, outputs.systems)
-    against = Marks(others, rated_groups[some], picked(rated.systems, some))
+    against = Marks(between_rated, rated_groups[sample], picked(rated.systems, sample))
     rows = np.flatnonzero(held).tolist()
     exact = {i for i in rows if mine[i] == theirs[holder[i]]}
     return Copies(
         n_itself=_itself(outputs, rated),
-        n_short=int((asked.lengths[: len(mine)] < SHORTEST).sum()),
+        n_short=int((queries.lengths[: len(mine)] < SHORTEST).sum()),
         n_exact=len(exact),
         overall=marked(ours, against, rng),
         systems=by_name(ours, against, rng),
@@ -142,15 +142,15 @@ def trained_on(outputs: Outputs, rated: RatedPool, rows: Iterable[str], seed: in
         outputs, rated: in an order of their own.
         rows: texts; seed: of what is drawn.
     """
-    vocabulary, asked = learn([plain(text) for text in (*rated.texts, *outputs.texts)], RUNS)
-    held, n = np.zeros(len(asked.lengths), dtype=np.bool_), 0
+    vocabulary, queries = learn([plain(text) for text in (*rated.texts, *outputs.texts)], RUNS)
+    held, n = np.zeros(len(queries.lengths), dtype=np.bool_), 0
     stream, digest = iter(rows), blake2b(digest_size=8)
     while part := [plain(text) for text in islice(stream, PART)]:
         n += len(part)
         digest.update("".join(f"{line}\n" for line in part).encode("utf-8", "surrogatepass"))
-        for found, _, _ in pairs(asked, look_up(part, vocabulary)):
+        for found, _, _ in pairs(queries, look_up(part, vocabulary)):
             held[found] = True
-    long, m = np.flatnonzero(asked.lengths >= SHORTEST), len(rated)
+    long, m = np.flatnonzero(queries.lengths >= SHORTEST), len(rated)
     groups = np.concatenate(groups_of(outputs, rated)[::-1])
     both, rng = Marks(held, groups), np.random.default_rng(seed)
     first, rest = both.take(long[long < m]), long[long >= m]
@@ -176,9 +176,9 @@ def _more(marks: Marks, rng: np.random.Generator) -> float:
 def _itself(outputs: Outputs, rated: RatedPool) -> int:
     """How many outputs are a rated text, of their own source where there are sources."""
     both = bool(outputs.sources and rated.sources)
-    known = {*zip(rated.texts, rated.sources if both else rated.texts, strict=True)}
-    asked = zip(outputs.texts, outputs.sources if both else outputs.texts, strict=True)
-    return sum(pair in known for pair in asked)
+    corpus = {*zip(rated.texts, rated.sources if both else rated.texts, strict=True)}
+    queries = zip(outputs.texts, outputs.sources if both else outputs.texts, strict=True)
+    return sum(pair in corpus for pair in queries)
 
 
 def groups_of(outputs: Outputs, rated: RatedPool) -> tuple[IntArray, IntArray]:
@@ -203,36 +203,38 @@ def groups_of(outputs: Outputs, rated: RatedPool) -> tuple[IntArray, IntArray]:
 
 def holding(texts: Sequence[str], groups: IntArray) -> BoolArray:
     """[n] whether most of a text is in a text of another group."""
-    known = learn([plain(text) for text in texts], RUNS)[1]
-    return _holders(known, known, groups, groups) >= 0
+    corpus = learn([plain(text) for text in texts], RUNS)[1]
+    return _holders(corpus, corpus, groups, groups) >= 0
 
 
 def _holders(
-    asked: Features, known: Features, groups: IntArray, known_groups: IntArray
+    queries: Features, corpus: Features, groups: IntArray, known_groups: IntArray
 ) -> IntArray:
     """[n] row of the text of another group that holds the most of each, -1 where none does."""
-    holder = np.full(len(asked.lengths), -1, dtype=np.int64)
-    for rows, others, share in pairs(asked, known):
-        free = groups[rows] != known_groups[others]
-        rows, others, share = rows[free], others[free], share[free]
-        longer = np.abs(known.lengths[others] - asked.lengths[rows])
-        best = np.lexsort((others, longer, -share))[::-1]  # of each row the last that is written
-        holder[rows[best]] = others[best]
+    holder = np.full(len(queries.lengths), -1, dtype=np.int64)
+    for rows, candidates, share in pairs(queries, corpus):
+        free = groups[rows] != known_groups[candidates]
+        rows, candidates, share = rows[free], candidates[free], share[free]
+        longer = np.abs(corpus.lengths[candidates] - queries.lengths[rows])
+        best = np.lexsort((candidates, longer, -share))[
+            ::-1
+        ]  # of each row the last that is written
+        holder[rows[best]] = candidates[best]
     return holder
 
 
-def pairs(asked: Features, known: Features) -> Iterator[tuple[IntArray, IntArray, FloatArray]]:
+def pairs(queries: Features, corpus: Features) -> Iterator[tuple[IntArray, IntArray, FloatArray]]:
     """Rows of texts, rows of texts that hold them, and the shares, some texts at a time."""
-    width = int(max(asked.ids.max(initial=-1), known.ids.max(initial=-1))) + 1
-    rows, columns = (_matrix(one, width) for one in (asked, known))
-    there = np.zeros(width, dtype=np.int32)
-    there[known.ids] = 1
-    runs = asked.lengths - RUNS.low + 1
+    width = int(max(queries.ids.max(initial=-1), corpus.ids.max(initial=-1))) + 1
+    rows, columns = (_matrix(one, width) for one in (queries, corpus))
+    present = np.zeros(width, dtype=np.int32)
+    present[corpus.ids] = 1
+    runs = queries.lengths - RUNS.low + 1
     least = SHARE * runs - 1e-9
-    some = np.flatnonzero((asked.lengths >= SHORTEST) & (rows @ there >= least))
+    sample = np.flatnonzero((queries.lengths >= SHORTEST) & (rows @ present >= least))
     turned = columns.T.tocsr()
-    for begin in range(0, len(some), ROWS):
-        part = some[begin : begin + ROWS]
+    for begin in range(0, len(sample), ROWS):
+        part = sample[begin : begin + ROWS]
         found = (rows[part] @ turned).tocoo()
         enough = found.data >= least[part][found.row]
         row = part[found.row[enough]]

@@ -79,15 +79,15 @@ def more(overall: Marked, systems: Mapping[str, Marked]) -> dict[str, Marked]:
     Where each system is, all outputs are enough.
     """
     every = {"": overall} if _shown(overall) else {}
-    found = {name: one for name, one in systems.items() if _shown(one)}
+    found = {name: mark for name, mark in systems.items() if _shown(mark)}
     return every if every and len(found) == len(systems) else every | found
 
 
 def alike(estimates: FloatArray, errors: Residuals) -> bool:
     """Whether estimates hardly differ, beside the human ratings of the rated texts."""
-    known, human = np.sort(estimates[~np.isnan(estimates)]), np.sort(errors.human)
+    defined, human = np.sort(estimates[~np.isnan(estimates)]), np.sort(errors.human)
     least = ALIKE * float(human.std()) if len(human) else 0.0
-    return len(known) >= SEVERAL and bool(known.std() <= least)
+    return len(defined) >= SEVERAL and bool(defined.std() <= least)
 
 
 def beats_constant(errors: Residuals) -> bool:
@@ -106,8 +106,8 @@ def beats_constant(errors: Residuals) -> bool:
     return bool(np.sort(less).mean() > student(len({*groups.tolist()}) - 1) * error)
 
 
-def _shown(one: Marked) -> bool:
-    return one.p < LEVEL and one.share >= LEAST and one.share - one.usual >= one.least
+def _shown(mark: Marked) -> bool:
+    return mark.p < LEVEL and mark.share >= LEAST and mark.share - mark.usual >= mark.least
 
 
 def _without(

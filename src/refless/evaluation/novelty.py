@@ -113,7 +113,7 @@ def unlike(outputs: Outputs, rated: RatedPool, seed: int = 0) -> Unlike | None:
     overall, which = _shift(mine, theirs, apart)
     names = mine.named(SEVERAL)
     each = [_shift(mine.of({name}), theirs, apart) for name in names]
-    corrected = holm(np.array([one.p for one, _ in each])).tolist()
+    corrected = holm(np.array([shift.p for shift, _ in each])).tolist()
     for name, (_, beyond), p in zip(names, each, corrected, strict=True):
         if p < LEVEL:
             which[np.array([own == name for own in mine.systems])] = beyond
@@ -123,8 +123,10 @@ def unlike(outputs: Outputs, rated: RatedPool, seed: int = 0) -> Unlike | None:
         n=len(outputs),
         overall=overall,
         systems={
-            name: Shift(n=one.n, count=one.count, usual=one.usual, p=p, least=one.least, by=one.by)
-            for name, (one, _), p in zip(names, each, corrected, strict=True)
+            name: Shift(
+                n=shift.n, count=shift.count, usual=shift.usual, p=p, least=shift.least, by=shift.by
+            )
+            for name, (shift, _), p in zip(names, each, corrected, strict=True)
         },
         which=tuple(
             Far(id=outputs.ids[i], system=mine.systems[i], nearest=float(near[i])) for i in far
@@ -146,10 +148,10 @@ def _shift(mine: _Numbers, theirs: _Numbers, apart: FloatArray) -> tuple[Shift, 
         gap(a, b, falling=j >= k - FALLING)
         for j, (a, b) in enumerate(zip(mine.values.T, theirs.values.T, strict=True))
     ]
-    p = [min(1.0, k * one.p(mine.worth(j), theirs.worth(j))) for j, one in enumerate(gaps)]
-    more = [one.distance - least for one, least in zip(gaps, apart, strict=True)]
+    p = [min(1.0, k * shift.p(mine.worth(j), theirs.worth(j))) for j, shift in enumerate(gaps)]
+    more = [shift.distance - least for shift, least in zip(gaps, apart, strict=True)]
     j = max(range(k), key=lambda j: (p[j] < LEVEL, more[j]))
-    beyond, usual = (gaps[j].beyond(some.values[:, j]) for some in (mine, theirs))
+    beyond, usual = (gaps[j].beyond(chosen.values[:, j]) for chosen in (mine, theirs))
     return Shift(
         n=len(beyond),
         count=int(beyond.sum()),
@@ -165,9 +167,9 @@ def _apart(rated: _Numbers) -> FloatArray:
     names = rated.named(SEVERAL)
     least = _least(OTHER if names else KIN)
     for name in names if len(names) > 1 else ():
-        some, rest = rated.of({name}), rated.of({*rated.systems} - {name})
-        gaps = map(gap, some.values.T, rest.values.T)
-        least = np.maximum(least, [one.distance for one in gaps])
+        chosen, rest = rated.of({name}), rated.of({*rated.systems} - {name})
+        gaps = map(gap, chosen.values.T, rest.values.T)
+        least = np.maximum(least, [shift.distance for shift in gaps])
     return least
 
 
@@ -242,8 +244,8 @@ def _known(texts: Sequence[str], groups: IntArray) -> Known:
 
 
 def _runs(text: str) -> list[tuple[str, ...]]:
-    said = words(text)
-    return [*((word,) for word in said), *pairwise(said)]
+    tokens = words(text)
+    return [*((word,) for word in tokens), *pairwise(tokens)]
 
 
 def _order(texts: Sequence[str], groups: IntArray, known: Known) -> FloatArray:

@@ -25,8 +25,8 @@ class Command:
 
     def function(self, name: str) -> Callable[..., Any]:
         """The function of this name; its module is loaded."""
-        found: Callable[..., Any] = getattr(import_module(self.module), name)
-        return found
+        entries: Callable[..., Any] = getattr(import_module(self.module), name)
+        return entries
 
 
 class Registry(Mapping[str, T]):
@@ -65,8 +65,12 @@ def offered(kind: str) -> dict[str, EntryPoint]:
 
     One whose module is not there, as that of an extension that was removed, is left out.
     """
-    found: Any = entry_points(group=f"refless.{kind}")
-    return {one.name: one for one in sorted(found, key=lambda one: one.name) if _is_there(one)}
+    entries: Any = entry_points(group=f"refless.{kind}")
+    return {
+        entry_point.name: entry_point
+        for entry_point in sorted(entries, key=lambda entry_point: entry_point.name)
+        if _is_there(entry_point)
+    }
 
 
 def _is_there(entry: EntryPoint) -> bool:

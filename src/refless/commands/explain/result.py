@@ -71,8 +71,8 @@ def _evidence(
     )
     order = "largest share first" if signed else "most similar first"
     more = found.support - len(rows)
-    rest = (Section(lines=(f"{more} more: raise --most.",)),) if more > 0 else ()
-    return (Section(title=f"Evidence, {order}", table=table), *rest)
+    remainder = (Section(lines=(f"{more} more: raise --most.",)),) if more > 0 else ()
+    return (Section(title=f"Evidence, {order}", table=table), *remainder)
 
 
 def _added(found: Explanation, scale: Scale | None, ratings: FloatArray) -> tuple[Section, ...]:
@@ -82,8 +82,8 @@ def _added(found: Explanation, scale: Scale | None, ratings: FloatArray) -> tupl
     low, high = scale or (-math.inf, math.inf)
     little = LITTLE * (high - low if scale else float(np.ptp(ratings)))
     shown = [part for part in found.parts if abs(part.addition) >= little]
-    rest = math.fsum(part.addition for part in found.parts if abs(part.addition) < little)
-    shown += [Part("other", rest)] if len(shown) < len(found.parts) else []
+    remainder = math.fsum(part.addition for part in found.parts if abs(part.addition) < little)
+    shown += [Part("other", remainder)] if len(shown) < len(found.parts) else []
     digits = 2 if scale else 3
     average = f"Rated texts have {number(found.mean, digits)} on average"
     if not any(part.addition and abs(part.addition) >= little for part in shown):

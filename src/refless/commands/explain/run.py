@@ -61,24 +61,24 @@ def explain(
         raise UsageError("--source goes with TEXT; an id brings its own")
     if model is not None:
         given = {"rated": rated, "estimator": estimator, "rows": rows, "threads": threads}
-        one = saved_in(model, **given).estimator
-        rows = with_scores_of(one, rows)
+        fit = saved_in(model, **given).estimator
+        rows = with_scores_of(fit, rows)
     else:
-        one = chosen(estimator, threads, seed)
+        fit = chosen(estimator, threads, seed)
         if rated is None:
             raise UsageError("--rated or --model is needed: estimates come from rated texts")
         pool = rated_of(rated, rows)[0]
-        note_unread([one], pool)
-        fitted(one, pool)
-    output, hide = _output(one, text, id, outputs, rows)
+        note_unread([fit], pool)
+        fitted(fit, pool)
+    output, hide = _output(fit, text, id, outputs, rows)
     if source is not None:
         output = replace(output, sources=(source,))
     return ExplainResult(
         text=output.texts[0],
-        explanation=one.explain(output, hide=hide, most=most).on(one.rated.scale),
-        estimator=one,
+        explanation=fit.explain(output, hide=hide, most=most).on(fit.rated.scale),
+        estimator=fit,
         most=most,
-        signature=one.signature(),
+        signature=fit.signature(),
     )
 
 

@@ -49,8 +49,8 @@ class ListResult(Result):
     def _shown(self) -> Document:
         """A section for each thing: what it is, and its parameters, given as in the example."""
         sections = tuple(
-            Section(title=one.name, lines=(one.about,), table=_table(one.parameters))
-            for one in self.listed
+            Section(title=entry.name, lines=(entry.about,), table=_table(entry.parameters))
+            for entry in self.listed
         )
         how = Section(lines=(f"Parameters go with the name: {self.example}",))
         return Document(title="What there is", sections=(*sections, how))
@@ -58,9 +58,9 @@ class ListResult(Result):
     def _rows(self) -> Rows:
         """One mapping a parameter."""
         return [
-            {**asdict(parameter), "name": one.name, "parameter": parameter.name}
-            for one in self.listed
-            for parameter in one.parameters
+            {**asdict(parameter), "name": entry.name, "parameter": parameter.name}
+            for entry in self.listed
+            for parameter in entry.parameters
         ]
 
 
@@ -68,8 +68,8 @@ def _table(parameters: Sequence[Described]) -> Table | None:
     if not parameters:
         return None
     rows = tuple(
-        (one.name, one.default, ", ".join(filter(None, (one.takes, one.range))), one.help)
-        for one in parameters
+        (entry.name, entry.default, ", ".join(filter(None, (entry.takes, entry.range))), entry.help)
+        for entry in parameters
     )
     header = ("parameter", "default", "takes", "what it is for")
     return Table(header=header, rows=rows, numeric=(False,) * 4)

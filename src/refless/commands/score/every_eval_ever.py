@@ -42,18 +42,18 @@ def every_eval_ever(scored: Scored, rated: RatedPool, signature: Signature) -> d
     reasons are among the details.
     """
     files: dict[str, str] = {}
-    outputs, known = scored.outputs, scored.estimates.defined
+    outputs, defined = scored.outputs, scored.estimates.defined
     names = outputs.systems or ("system",) * len(outputs)
     means = scored.systems or {"system": scored.overall}
     for name, mean in means.items():
         mine = np.array([one == name for one in names])
-        rows = np.flatnonzero(mine & known).tolist()
+        rows = np.flatnonzero(mine & defined).tolist()
         if not rows:
             continue
         of = _of(name or "system", scored, rows, signature)
         lines = as_jsonl([_line(scored, i, of, rated) for i in rows])
         path = f"{of.folder}/{of.uuid}_samples.jsonl"
-        missing = np.flatnonzero(mine & ~known).tolist()
+        missing = np.flatnonzero(mine & ~defined).tolist()
         reasons = [scored.estimates.reasons[i] for i in missing]
         files[path] = lines
         files[f"{of.folder}/{of.uuid}.json"] = as_json(
@@ -75,8 +75,8 @@ def every_eval_ever(scored: Scored, rated: RatedPool, signature: Signature) -> d
 def _of(name: str, scored: Scored, rows: list[int], signature: Signature) -> _Of:
     """Ids out of what is written, so that the same result has the same."""
     texts = "\n".join(f"{scored.outputs.ids[i]} {scored.outputs.texts[i]}" for i in rows)
-    seen = hashlib.sha256(f"{name}\n{signature}\n{texts}".encode("utf-8", "surrogatepass"))
-    uuid = str(UUID(bytes=seen.digest()[:16], version=4))
+    digest = hashlib.sha256(f"{name}\n{signature}\n{texts}".encode("utf-8", "surrogatepass"))
+    uuid = str(UUID(bytes=digest.digest()[:16], version=4))
     model = name if "/" in name.strip("/") else f"{NOBODY}/{name.strip('/')}"
     developer, _, rest = model.partition("/")
     parts = (_ODD.sub("_", part).strip(". ") or "_" for part in (developer, rest))
@@ -106,7 +106,7 @@ def _result(
 ) -> dict[str, Any]:
     low, high = mean.mean_interval
     ends: tuple[object, object] = rated.scale or ("-Infinity", "Infinity")
-    known = np.isfinite([low, high]).all()
+    defined = np.isfinite([low, high]).all()
     interval = {"lower": low, "upper": high, "confidence_level": 0.95, "method": "bootstrap"}
     return {
         "evaluation_result_id": f"{of.run}/{NAME}",
@@ -134,7 +134,7 @@ def _result(
             },
             **(
                 {"uncertainty": {"confidence_interval": interval, "num_samples": mean.n_scored}}
-                if known
+                if defined
                 else {}
             ),
         },

@@ -34,64 +34,64 @@ class GuardsRecord(Guards):
     said: tuple[str, ...]
 
 
-def said(found: Guards, mean: Mean) -> tuple[str, ...]:
+def said(result: Guards, mean: Mean) -> tuple[str, ...]:
     """One sentence for each guard that fired."""
-    return tuple(line for line, _ in warnings(found, mean))
+    return tuple(line for line, _ in warnings(result, mean))
 
 
-def warnings(found: Guards, mean: Mean) -> tuple[tuple[str, tuple[str, ...]], ...]:
+def warnings(result: Guards, mean: Mean) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """The sentences with the systems that each names; () for all outputs."""
-    learned, odd = found.trained_on, found.unlike
+    learned, odd = result.trained_on, result.unlike
     lines: tuple[tuple[str, Mapping[str, Marked]], ...] = (
-        (_itself(found.copies, mean.n), {}),
-        (_copies(found, mean), found.copies.systems),
+        (_itself(result.copies, mean.n), {}),
+        (_copies(result, mean), result.copies.systems),
         ("" if learned is None else _learned(learned), {}),
         ("" if learned is None else _leaning(learned), {} if learned is None else learned.systems),
         ("" if odd is None else _unlike(odd), {} if odd is None else odd.systems),
-        *((judge_said(judge), {}) for judge in found.judges),
+        *((judge_said(judge), {}) for judge in result.judges),
     )
     return tuple((line, tuple(more(NONE, systems))) for line, systems in lines if line)
 
 
-def guard_sections(found: Guards, scored: Scored, *, whole: bool) -> tuple[Section, ...]:
+def guard_sections(result: Guards, scored: Scored, *, whole: bool) -> tuple[Section, ...]:
     """What is shown first of all; all numbers and some texts too, if the whole is asked for."""
-    lines = said(found, scored.overall)
+    lines = said(result, scored.overall)
     warned = tuple(Section(lines=(line,), warning=True) for line in lines)
-    told = () if found.trained_on is None else (_told(found.trained_on),)
+    told = () if result.trained_on is None else (_told(result.trained_on),)
     if not whole:
         return (*warned, *((Section(lines=told),) if told else ()))
     return (
         *warned,
-        Section(title="Guards", lines=(READ, *told), table=_table(found)),
-        *_which(found, scored),
+        Section(title="Guards", lines=(READ, *told), table=_table(result)),
+        *_which(result, scored),
     )
 
 
-def _itself(found: Copies, n: int) -> str:
+def _itself(result: Copies, n: int) -> str:
     """Their own ratings flatter the estimates."""
-    if 2 * found.n_itself <= n:
+    if 2 * result.n_itself <= n:
         return ""
     return (
-        f"{found.n_itself} of {counted(n, 'output')} are rated texts themselves, and their own "
+        f"{result.n_itself} of {counted(n, 'output')} are rated texts themselves, and their own "
         "ratings are part of their estimates; 'refless validate' holds these out."
     )
 
 
-def _copies(found: Guards, mean: Mean) -> str:
-    one, rest = found.copies, found.without_copies
-    who = more(one.overall, one.systems)
-    if not who or rest is None:
+def _copies(result: Guards, mean: Mean) -> str:
+    mark, remaining = result.copies, result.without_copies
+    who = more(mark.overall, mark.systems)
+    if not who or remaining is None:
         return ""
-    of = " of other sources" if one.sources else ""
+    of = " of other sources" if mark.sources else ""
     return (
         f"{_who(who)} copy rated texts{of}, where {_usual(who)} are usual: such an output is "
         "estimated as what it copies. The mean without them is "
-        f"{with_interval(rest.mean, rest.mean_interval)} instead of {number(mean.mean)}."
+        f"{with_interval(remaining.mean, remaining.mean_interval)} instead of {number(mean.mean)}."
     )
 
 
-def _learned(found: TrainedOn) -> str:
-    rated = found.rated
+def _learned(result: TrainedOn) -> str:
+    rated = result.rated
     if "" not in more(rated, {}):
         return ""
     return (
@@ -100,8 +100,8 @@ def _learned(found: TrainedOn) -> str:
     )
 
 
-def _leaning(found: TrainedOn) -> str:
-    who = more(NONE, found.systems)
+def _leaning(result: TrainedOn) -> str:
+    who = more(NONE, result.systems)
     if not who:
         return ""
     return (
@@ -110,86 +110,86 @@ def _leaning(found: TrainedOn) -> str:
     )
 
 
-def _unlike(found: Unlike) -> str:
-    who = more(found.overall, found.systems)
+def _unlike(result: Unlike) -> str:
+    who = more(result.overall, result.systems)
     if not who:
         return ""
-    shifts = {"": found.overall, **found.systems}
+    shifts = {"": result.overall, **result.systems}
     by = " and ".join(dict.fromkeys(shifts[name].by for name in who))
     named = {*who} - {""}
-    theirs = [one for one in found.which if not named or one.system in named][:NAMED]
-    first = ", ".join(clipped(one.id, LONGEST) for one in theirs)
+    theirs = [mark for mark in result.which if not named or mark.system in named][:NAMED]
+    first = ", ".join(clipped(mark.id, LONGEST) for mark in theirs)
     return (
         f"{_who(who)} are unlike the rated texts ({by}), where {_usual(who)} are usual: no rating "
         f"tells how far their estimates and intervals hold. Rate some of them, such as {first}."
     )
 
 
-def judge_said(found: JudgeShift) -> str:
+def judge_said(result: JudgeShift) -> str:
     """What is shown of a judge's scores; nothing if they are like those of the rated texts."""
-    name = f"'{clipped(found.name)}'"
-    if found.leaks:
+    name = f"'{clipped(result.name)}'"
+    if result.leaks:
         return (
             f"{name} orders the rated texts just as their ratings do: it may be the rating itself. "
             "The estimates follow it, whoever gave these scores to the outputs."
         )
-    if not found.shifted:
+    if not result.shifted:
         return ""
-    low, high = found.rated_range
-    rated, mine = (f"{one:.4g}" for one in found.medians)
+    low, high = result.rated_range
+    rated, mine = (f"{mark:.4g}" for mark in result.medians)
     said = (
         f"the scores of the outputs (median {mine}) are spread unlike those of the rated texts "
-        f"(median {rated}; Kolmogorov-Smirnov p {p_value(found.p)})"
+        f"(median {rated}; Kolmogorov-Smirnov p {p_value(result.p)})"
     )
-    if found.outside:
+    if result.outside:
         said = (
-            f"{found.n_outside:,} of {counted(found.n, 'score')} of the outputs lie outside those "
-            f"of the rated texts, {low:.4g} to {high:.4g}"
+            f"{result.n_outside:,} of {counted(result.n, 'score')} of the outputs lie outside "
+            f"those of the rated texts, {low:.4g} to {high:.4g}"
         )
-    elif found.equal == found.equal:
-        said = f"all {found.n:,} scores of the outputs are {found.equal:.4g}"
+    elif result.equal == result.equal:
+        said = f"all {result.n:,} scores of the outputs are {result.equal:.4g}"
     return (
         f"{name}: {said}. Estimates mean nothing unless the same judge, prompt and scale scored "
         "both; if they did, rate some of these outputs."
     )
 
 
-def _told(found: TrainedOn) -> str:
+def _told(result: TrainedOn) -> str:
     return (
-        f"In {counted(found.n_rows, 'text')} of training files there are {found.rated.count:,} of "
-        f"{counted(found.rated.n, 'rated text')} and {found.outputs.count:,} of "
-        f"{counted(found.outputs.n, 'output')}, of five words or more."
+        f"In {counted(result.n_rows, 'text')} of training files there are "
+        f"{result.rated.count:,} of {counted(result.rated.n, 'rated text')} and "
+        f"{result.outputs.count:,} of {counted(result.outputs.n, 'output')}, of five words or more."
     )
 
 
-def _who(found: Mapping[str, Marked]) -> str:
+def _who(result: Mapping[str, Marked]) -> str:
     """`51 of 100 (51 %) of the outputs`, and of systems that are named."""
-    names = {**labels([name for name in found if name], 30), "": "the outputs"}
-    parts = [f"{_count(one)} of {names[name]}" for name, one in [*found.items()][:NAMED]]
-    left = len(found) - len(parts)
+    names = {**labels([name for name in result if name], 30), "": "the outputs"}
+    parts = [f"{_count(mark)} of {names[name]}" for name, mark in [*result.items()][:NAMED]]
+    left = len(result) - len(parts)
     parts += [f"those of {counted(left, 'system')} more"] if left else []
     return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))
 
 
-def _count(one: Marked) -> str:
-    return f"{one.count:,} of {one.n:,} ({percent(one.share)})"
+def _count(mark: Marked) -> str:
+    return f"{mark.count:,} of {mark.n:,} ({percent(mark.share)})"
 
 
-def _usual(found: Mapping[str, Marked]) -> str:
+def _usual(result: Mapping[str, Marked]) -> str:
     """One share, or the lowest and the highest."""
-    shares = {percent(one.usual): one.usual for one in found.values()}
+    shares = {percent(mark.usual): mark.usual for mark in result.values()}
     ranked = sorted(shares, key=shares.__getitem__)
     return " to ".join(dict.fromkeys((ranked[0], ranked[-1])))
 
 
-def _table(found: Guards) -> Table:
+def _table(result: Guards) -> Table:
     """A row each for all outputs and for every system."""
-    rows = _rows("copies of rated texts", found.copies.overall, found.copies.systems)
-    if found.trained_on is not None:
-        rows += _rows("rated texts in training files", found.trained_on.rated, {})
-        rows += _rows("outputs in them", found.trained_on.outputs, found.trained_on.systems)
-    if found.unlike is not None:
-        odd = found.unlike
+    rows = _rows("copies of rated texts", result.copies.overall, result.copies.systems)
+    if result.trained_on is not None:
+        rows += _rows("rated texts in training files", result.trained_on.rated, {})
+        rows += _rows("outputs in them", result.trained_on.outputs, result.trained_on.systems)
+    if result.unlike is not None:
+        odd = result.unlike
         rows += _rows(f"unlike rated texts ({odd.overall.by})", odd.overall, odd.systems)
     header = ("", "texts", "of", "share", "usual", "p")
     return Table(header=header, rows=tuple(rows))
@@ -197,32 +197,32 @@ def _table(found: Guards) -> Table:
 
 def _rows(what: str, overall: Marked, systems: Mapping[str, Marked]) -> list[tuple[str, ...]]:
     names = labels([*systems], 30)
-    each = {what: overall, **{f"{what}: {names[name]}": one for name, one in systems.items()}}
+    each = {what: overall, **{f"{what}: {names[name]}": mark for name, mark in systems.items()}}
     return [
         (
             name,
-            f"{one.count:,}",
-            f"{one.n:,}",
-            "-" if one.share != one.share else percent(one.share),
-            "-" if one.usual != one.usual else percent(one.usual),
-            "-" if one.p != one.p else p_value(one.p),
+            f"{mark.count:,}",
+            f"{mark.n:,}",
+            "-" if mark.share != mark.share else percent(mark.share),
+            "-" if mark.usual != mark.usual else percent(mark.usual),
+            "-" if mark.p != mark.p else p_value(mark.p),
         )
-        for name, one in each.items()
+        for name, mark in each.items()
     ]
 
 
-def _which(found: Guards, scored: Scored) -> tuple[Section, ...]:
+def _which(result: Guards, scored: Scored) -> tuple[Section, ...]:
     """Some of the copies, and the outputs that are least like any rated text."""
     text = dict(zip(scored.outputs.ids, scored.outputs.texts, strict=True))
     sections = []
-    if copied := found.copies.which[:SHOWN]:
+    if copied := result.copies.which[:SHOWN]:
         header = ("output", "copy of", "word for word", "text")
-        cells = [(one.id, one.rated, "yes" if one.exact else "no") for one in copied]
-        sections.append(_first("Copies of rated texts", found.copies.which, header, cells, text))
-    if found.unlike is not None and (far := found.unlike.which[:SHOWN]):
+        cells = [(mark.id, mark.rated, "yes" if mark.exact else "no") for mark in copied]
+        sections.append(_first("Copies of rated texts", result.copies.which, header, cells, text))
+    if result.unlike is not None and (far := result.unlike.which[:SHOWN]):
         told = ("output", "nearest rated text (cosine)", "text")
-        near = [(one.id, number(one.nearest)) for one in far]
-        sections.append(_first("Least like any rated text", found.unlike.which, told, near, text))
+        near = [(mark.id, number(mark.nearest)) for mark in far]
+        sections.append(_first("Least like any rated text", result.unlike.which, told, near, text))
     return tuple(sections)
 
 

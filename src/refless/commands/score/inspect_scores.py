@@ -17,21 +17,24 @@ def inspect_scores(scored: Scored, signature: Signature) -> str:
     Raises:
         UsageError: outputs of several systems, or samples with different numbers of epochs.
     """
-    found = scored.estimates
+    estimates = scored.estimates
     lines = []
     for i, key in enumerate(_keys(scored.outputs)):
-        value, ends = float(found.values[i]), (float(found.low[i]), float(found.high[i]))
-        said = f"no estimate: {found.reasons[i]}"
-        if not found.reasons[i]:
-            said = f"estimated human rating {with_interval(value, ends)}"
+        value, ends = (
+            float(estimates.values[i]),
+            (float(estimates.low[i]), float(estimates.high[i])),
+        )
+        sentence = f"no estimate: {estimates.reasons[i]}"
+        if not estimates.reasons[i]:
+            sentence = f"estimated human rating {with_interval(value, ends)}"
         metadata = {
-            "reason": found.reasons[i],
-            "low": None if found.reasons[i] else ends[0],
-            "high": None if found.reasons[i] else ends[1],
-            "support": int(found.support[i]),
+            "reason": estimates.reasons[i],
+            "low": None if estimates.reasons[i] else ends[0],
+            "high": None if estimates.reasons[i] else ends[1],
+            "support": int(estimates.support[i]),
             "signature": str(signature),
         }
-        row = {**key, "value": value, "explanation": said, "metadata": metadata}
+        row = {**key, "value": value, "explanation": sentence, "metadata": metadata}
         lines.append(json.dumps(row) + "\n")  # with NaN, as Inspect reads and writes it
     return "".join(lines)
 
@@ -52,7 +55,7 @@ def _keys(outputs: Outputs) -> Iterator[dict[str, object]]:
             "inspect: some samples have more answers than others, so epochs cannot be told; "
             "leave out epochs in which a sample has no answer"
         )
-    seen: Counter[str] = Counter()
+    epochs: Counter[str] = Counter()
     for name in samples:
-        seen[name] += 1
-        yield {"id": name} | ({"epoch": seen[name]} if counts[name] > 1 else {})
+        epochs[name] += 1
+        yield {"id": name} | ({"epoch": epochs[name]} if counts[name] > 1 else {})
