@@ -64,6 +64,7 @@ def train(
         **{
             name: value_of(RatPred, name, value) if isinstance(value, str) else value
             for name, value in network.items()
+            if value is not None
         },
     )
     check_saving(to)
