@@ -8,14 +8,16 @@ from typing import Literal
 
 import numpy as np
 
-from refless.data.records import Outputs, sortable
+from refless.data.human import copies_of
+from refless.data.records import Outputs, Residuals, picked, sortable
 from refless.estimators import Estimator
+from refless.estimators.folds import whole
 from refless.estimators.scorer import Together
-from refless.evaluation.error_model import held_out_by
 from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.errors import UsageError
+from refless.stats.clusters import numbered
 from refless.stats.d_optimal import left_after, most_telling
-from refless.stats.intervals import UNDEFINED, Interval
+from refless.stats.intervals import UNDEFINED, Interval, student
 
 Goal = Literal["learn", "mean", "compare"]
 GOALS = {
@@ -27,6 +29,8 @@ STEPS = (10, 20, 40, 80, 160, 320, 640, 1_280, 2_560, 5_120)
 MOST = 2_000  # different outputs that are looked at for the goal learn
 DOUBT = 50  # rated texts; chosen on HUSE, GRADE convai2 and ASAP-SAS 1, 4, 7
 ORDERS = 20  # random ones, for what random choice is expected to bring
+HELD_OUT = 1_000  # rated texts, at most, that are held out
+FEWEST = 20  # of them, and of their sources, that say anything
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,8 +135,8 @@ def learn(estimator: Estimator | None, outputs: Outputs, n: int, seed: int) -> C
         best = rng.permutation(len(rows))[:n]
         return Choice("learn", rows[best], units, n, "random")
     best = most_telling(cautious.covariance, cautious.noise, n, counts)
-    held, found = held_out_by(estimator), estimator.together(some)
-    if held is None or not held.knows or found is None:
+    found = estimator.together(some)
+    if found is None or not beat_the_mean(held_out_errors(estimator)):
         curve: tuple[Step, ...] = ()
     else:
         curve = _learning(found, counts, cautious, n, rng)
@@ -172,3 +176,44 @@ def _learning(
 def sizes_of(n: int, most: int, end: int) -> list[int]:
     """Numbers of ratings that a curve shows: round ones and the one that was asked for."""
     return sorted({k for k in (*STEPS, n, most) if k <= min(most, end)})
+
+
+def held_out_errors(estimator: Estimator) -> Residuals:
+    """Errors of its rated texts, of which nothing was chosen with their own source.
+
+    Those that intervals are made of if so few texts are rated that none can be set apart.
+    """
+    pool = estimator.rated
+    if len(pool) < FEWEST:
+        return estimator.residuals()
+    pool = pool.take(whole(copies_of(pool), HELD_OUT, np.random.default_rng(0)))
+    sources = pool.sources if len({*pool.sources}) > 1 else ()
+    groups = numbered(sources, len(pool))
+    estimates = estimator.clone().set_params(subsample=1.0).held_out(pool, groups)
+    rows = np.flatnonzero(estimates.defined)
+    if len(rows) < FEWEST:
+        return estimator.residuals()
+    return Residuals(
+        values=(pool.human - estimates.values)[rows],
+        sources=picked(sources, rows),
+        systems=picked(pool.systems, rows),
+        human=pool.human[rows],
+    )
+
+
+def beat_the_mean(errors: Residuals) -> bool:
+    """Whether estimates are surely nearer to the ratings than their mean is.
+
+    By Student's t over sources, 2.5 % to be wrong.
+    """
+    human, n = errors.human, len(errors.human)
+    group = numbered(errors.sources, n)
+    count = int(group.max(initial=-1)) + 1
+    if count < FEWEST:
+        return False
+    sizes = np.bincount(group)[group]
+    mean_elsewhere = (human.sum() - np.bincount(group, human)[group]) / (n - sizes)
+    gain = np.square(human - mean_elsewhere) - np.square(errors.values)
+    gains = np.bincount(group, gain)
+    error = float(gains.std(ddof=1)) / math.sqrt(count)
+    return float(gains.mean()) > student(count - 1) * error

@@ -6,13 +6,20 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from refless.data.records import Outputs
+from refless.data.records import Estimates, Outputs
 from refless.estimators import Estimator
-from refless.evaluation.active_learning import Choice, Goal, Step, canonical, sizes_of
+from refless.evaluation.active_learning import (
+    Choice,
+    Goal,
+    Step,
+    canonical,
+    held_out_errors,
+    sizes_of,
+)
 from refless.evaluation.comparing import Pair
-from refless.evaluation.error_model import errors_of
 from refless.registry.arrays import BoolArray, FloatArray
 from refless.registry.errors import UsageError
+from refless.stats.clusters import intraclass
 from refless.stats.intervals import student
 
 WITHIN = 0.05  # of the range of ratings: half width that settles it, if none is asked for
@@ -118,13 +125,39 @@ def outputs_to_draw(estimator: Estimator | None, outputs: Outputs) -> Units:
     if estimator is None:
         return units
     estimates = estimator.estimate(outputs.take(order))
-    spread = _typical(errors_of(estimator, estimates)[0])
+    spread, _ = typical_error(estimator, estimates)
     variance = _variance(estimates.values[estimates.defined]) + spread**2
     return replace(units, spread=spread, variance=variance)
 
 
-def _typical(spreads: FloatArray) -> float:
-    return math.sqrt(float(np.square(spreads).mean()))
+def typical_error(
+    estimator: Estimator, estimates: Estimates, *, of_differences: bool = False
+) -> tuple[float, float]:
+    """Root mean square of ratings minus estimates, and how alike errors of one source are.
+
+    NaN without errors. An output without an estimate is missed by the spread of the ratings. A
+    difference of two systems varies less: that one of them is estimated too high or too low as a
+    whole is the same for all items, and left out.
+    """
+    errors = held_out_errors(estimator)
+    values = errors.values
+    if not len(values):
+        return math.nan, 0.0
+    if of_differences and values.any():
+        values = _within(values, errors.systems)
+    square, covered = float(np.square(values).mean()), float(estimates.defined.mean())
+    if covered < 1:
+        square = covered * square + (1 - covered) * _variance(errors.human)
+    return math.sqrt(square), intraclass(values, errors.sources)
+
+
+def _within(values: FloatArray, systems: tuple[str, ...]) -> FloatArray:
+    """Errors less the mean of their system, as large as those of texts that make no mean."""
+    number = np.unique(systems or ("",) * len(values), return_inverse=True)[1]
+    sizes = np.bincount(number).astype(np.float64)
+    means = np.bincount(number, values) / sizes
+    freedom = max(len(values) - len(sizes), 1)
+    return np.asarray((values - means[number]) * math.sqrt(len(values) / freedom))
 
 
 def _variance(values: FloatArray) -> float:
@@ -192,20 +225,21 @@ def _with_spread(
     """The units with what estimates should miss of their differences."""
     estimates = estimator.estimate(outputs)
     values = estimates.values
-    spread, alike = errors_of(estimator, estimates, of_differences=True)
+    spread, alike = typical_error(estimator, estimates, of_differences=True)
     gaps, missed = [], []
     for a, b in (item for item, fresh in zip(items, units.fresh, strict=True) if fresh.all()):
         gaps.append(values[b].mean() - values[a].mean())
-        one, two = (math.sqrt(np.square(spread[side]).sum()) / len(side) for side in (a, b))
         equal = {outputs.texts[i] for i in a} == {outputs.texts[i] for i in b}
-        missed.append(0.0 if equal else math.sqrt(one**2 + two**2 - 2 * alike * one * two))
-    single = _variance(values[estimates.defined]) + _typical(spread) ** 2
+        apart = 1 / len(a) + 1 / len(b) - 2 * alike / math.sqrt(len(a) * len(b))
+        missed.append(0.0 if equal else spread**2 * apart)
+    single = _variance(values[estimates.defined]) + spread**2
     if not gaps:  # no item with both answers to ask
         return replace(units, variance=2 * single)
-    differences, typical = np.array(gaps), _typical(np.array(missed))
-    variance = _variance(differences[~np.isnan(differences)]) + typical**2
+    differences, square = np.array(gaps), float(np.mean(missed))
+    variance = _variance(differences[~np.isnan(differences)]) + square
     related = 1 - variance / (2 * single) if single > 0 else 0.0
-    return replace(units, spread=typical, variance=variance, alike=min(related, MOST_ALIKE))
+    alike = min(related, MOST_ALIKE)
+    return replace(units, spread=math.sqrt(square), variance=variance, alike=alike)
 
 
 def _sides(outputs: Outputs, order: list[int], systems: tuple[str, str]) -> dict[str, _Sides]:
