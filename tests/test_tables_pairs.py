@@ -1,6 +1,7 @@
 """Pairs in the shapes that public sets have: TRL, Anthropic's, HelpSteer 2, Arena, plain tables."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -187,11 +188,21 @@ def test_wrong_rows(rows: list[Row], found: str) -> None:
         read(rows)
 
 
-def test_bad_rows_can_be_skipped() -> None:
-    """And are counted."""
-    found = read_pool([PLAIN, {**PLAIN, "winner": "c"}], Reading(skip_bad=True))
-    assert (len(found.pool), found.n_skipped) == (2, 1)
-    assert any(note.startswith("1 bad row skipped: 1 who won") for note in found.notes)
+@pytest.mark.parametrize(
+    ("row", "problem"),
+    [
+        ({"winner": "c"}, "who won"),
+        ({"output_b": None}, "no text"),
+        ({"output_a": 5}, "5 is not a string"),
+        ({"output_b": "y\0"}, "a NUL character"),
+        ({"model_a": ["m"]}, "\\['m'\\] is not a name"),
+    ],
+)
+def test_bad_rows_can_be_skipped(row: Row, problem: str) -> None:
+    """Each choice as a whole, whichever of its texts is bad."""
+    result = read_pool([PLAIN, {**PLAIN, **row}], Reading(skip_bad=True))
+    assert (sorted(result.pool.texts), result.n_skipped) == (["x", "y"], 1)
+    assert any(re.match(f"1 bad row skipped: 1 {problem}", note) for note in result.notes)
 
 
 def test_scores_that_are_not_there() -> None:

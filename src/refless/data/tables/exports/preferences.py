@@ -5,11 +5,13 @@ and 0.5 each for a tie.
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 from refless.data.choices import SCALE, item_of
-from refless.data.tables.cells import shown
+from refless.data.tables.cells import name_of_cell, text_of_cell
 from refless.data.tables.columns import ALIASES, Columns, flagged, matches
 from refless.data.tables.exports.format import (
     About,
@@ -73,47 +75,63 @@ def read_pairs(about: About) -> Reader:
         found = "preference pairs are rated texts: they say which of two is better"
         remedy = "give them with --rated, or --input-format jsonl to read plain rows as outputs"
         raise InputError(found, path=about.path, remedy=remedy)
-    columns, left, about.notes.scale = about.reading.columns, about.notes.left_out, SCALE
-
-    def read(row: Row) -> Entry | InputError | None:
-        sides = sides_in(row)
-        if sides is None:
-            remedy = "give two texts and who won, such as output_a, output_b and winner"
-            return InputError("no pair of texts", remedy=remedy)
-        own = _of_role(row, columns, "source")
-        source, first, second = _texts(row, sides, sourced=own is not None)
-        if first == second and first is not None:
-            left["choices between two equal texts"] += 1
-            return None
-        record = _record(row, columns, source if own is None else text_in(own))
-        both = [_side(row, sides, place, columns) for place in (0, 1)]
-        both[0][_name(columns, "text")], both[1][_name(columns, "text")] = first, second
-        systems = [one.get(_name(columns, "system")) for one in both]
-        if nameless := [name for name in systems if isinstance(name, list | dict)]:
-            problem = f"{shown(nameless[0])} is not a name"
-            return InputError(problem, remedy="names must be strings or numbers")
-        winners = [_winner(word, sides, systems) for word in _votes(row, sides)]
-        left["choices of neither text"] += winners.count(NEITHER)
-        known = [word for word in winners if word != NEITHER]
-        if wrong := [word for word in known if not isinstance(word, float)]:
-            remedy = "write a or b (1 or 2 where the columns end so), tie, or the system's name"
-            found = f"who won is not understood: {wrong[0]!s:.60}"
-            return InputError(found, remedy=remedy, column=sides.winner)
-        rated = [side for won in known for side in _rated(both, won, record, columns)]
-        return Entry(record, rated) if rated else None
-
-    return read
+    about.notes.scale = SCALE
+    return lambda row: _entry(row, about.reading.columns, about.notes.left_out)
 
 
-def _rated(both: list[Row], won: object, record: Row, columns: Columns) -> Iterator[Row]:
+def _entry(row: Row, columns: Columns, left_out: Counter[str]) -> Entry | InputError | None:
+    """A choice with two rated rows for each vote; a fault of either text is one of the choice."""
+    sides = sides_in(row)
+    if sides is None:
+        remedy = "give two texts and who won, such as output_a, output_b and winner"
+        return InputError("no pair of texts", remedy=remedy)
+    source = _of_role(row, columns, "source")
+    prompt, *texts = _texts(row, sides, sourced=source is not None)
+    if texts[0] == texts[1] and texts[0] is not None:
+        left_out["choices between two equal texts"] += 1
+        return None
+    record: Row = {
+        _name(columns, "source"): (prompt if source is None else text_in(source)) or None,
+        _name(columns, "annotator"): _of_role(row, columns, "annotator", "judge"),
+    }
+    record = {name: value for name, value in record.items() if value is not None}
+    names = {name for role in AS_THEY_ARE for name in flagged(columns, role)}
+    record |= {name: row[name] for name in names & row.keys()}
+    pair = [_side(row, end, text, columns) for end, text in zip(sides.ends, texts, strict=True)]
+    if fault := _fault(pair, columns):
+        return fault
+    systems = [side.get(_name(columns, "system")) for side in pair]
+    votes = [_winner(word, sides, systems) for word in _votes(row, sides)]
+    left_out["choices of neither text"] += votes.count(NEITHER)
+    votes = [vote for vote in votes if vote != NEITHER]
+    if wrong := [vote for vote in votes if not isinstance(vote, float)]:
+        remedy = "write a or b (1 or 2 where the columns end so), tie, or the system's name"
+        problem = f"who won is not understood: {wrong[0]!s:.60}"
+        return InputError(problem, remedy=remedy, column=sides.winner)
+    ratings = [rating for vote in votes for rating in _rated(pair, vote, record, columns)]
+    return Entry(record, ratings) if ratings else None
+
+
+def _fault(pair: list[Row], columns: Columns) -> InputError | None:
+    """What is wrong with the text or the system of either side."""
+    for role, check in (("text", text_of_cell), ("system", name_of_cell)):
+        for side in pair:
+            try:
+                check(side.get(_name(columns, role)))
+            except InputError as fault:
+                return InputError(fault.found, remedy=fault.remedy, column=_name(columns, role))
+    return None
+
+
+def _rated(pair: list[Row], vote: object, record: Row, columns: Columns) -> Iterator[Row]:
     """The two rated rows of a choice; who judges the same pair rates the same rows."""
-    names = [_name(columns, role) for role in ("source", "text", "system")]
-    keys = [repr([record.get(names[0]), *(one.get(name) for name in names[1:])]) for one in both]
+    source, *of_side = (_name(columns, role) for role in ("source", "text", "system"))
+    keys = [repr([record.get(source), *map(side.get, of_side)]) for side in pair]
     item = item_of(keys)
-    for side, key, rating in zip(both, keys, (won, 1.0 - float(str(won))), strict=True):
+    for side, key, rating in zip(pair, keys, (vote, 1.0 - float(str(vote))), strict=True):
         name = f"{item}, {1 + sorted(keys).index(key)}"
-        own = {"item": item, "id": name, "rating": rating}
-        yield side | {_name(columns, role): value for role, value in own.items()}
+        values = {"item": item, "id": name, "rating": rating}
+        yield side | {_name(columns, role): value for role, value in values.items()}
 
 
 def _name(columns: Columns, role: str) -> str:
@@ -121,35 +139,27 @@ def _name(columns: Columns, role: str) -> str:
     return next(iter(flagged(columns, role)), role)
 
 
-def _record(row: Row, columns: Columns, source: str | None) -> Row:
-    """What both rows share: the source, who chose, and the columns that flags name."""
-    annotator = _of_role(row, columns, "annotator", "judge")
-    values = {"source": source or None, "annotator": annotator}
-    record = {_name(columns, role): value for role, value in values.items() if value is not None}
-    named = {name for role in AS_THEY_ARE for name in flagged(columns, role)}
-    return record | {name: row[name] for name in named & row.keys()}
-
-
-def _side(row: Row, sides: Sides, place: int, columns: Columns) -> Row:
-    """The system and the scores of one of the two texts."""
-    end = sides.ends[place]
-    word = end.removeprefix("_")
-    ends, begins = f"{{}}{end}", f"{word}_{{}}"
-    side: Row = {}
-    for name in row:
-        for base in (name.removesuffix(end), name.removeprefix(f"{word}_")):
-            if base != name and any(matches(base, score) for score in columns.score):
-                side[base] = row[name]
+def _side(row: Row, end: str, text: object, columns: Columns) -> Row:
+    """One of the two texts with its system and its scores, whose names end or begin as its own."""
+    begin = f"{end.removeprefix('_')}_"
+    side: Row = {
+        base: cell
+        for name, cell in row.items()
+        for base in (name.removesuffix(end), name.removeprefix(begin))
+        if base != name and any(matches(base, score) for score in columns.score)
+    }
     roles = (columns.system,) if columns.system else ALIASES["system"]
-    system = _first(row, [form.format(role) for form in (ends, begins) for role in roles])
-    return side if system is None else side | {_name(columns, "system"): system}
+    names = [f"{role}{end}" for role in roles] + [f"{begin}{role}" for role in roles]
+    if (system := _first(row, names)) is not None:
+        side[_name(columns, "system")] = system
+    return side | {_name(columns, "text"): text}
 
 
 def _texts(row: Row, sides: Sides, *, sourced: bool) -> tuple[str | None, object, object]:
     """What both texts begin with, None for nothing, and the two texts."""
     a, b = (_turns(row.get(name)) for name in sides[:2])
     if isinstance(a, list) and isinstance(b, list):
-        same = _shared(a, b)
+        same = _shared(a, b, max(0, min(len(a), len(b)) - 1))  # each keeps one turn
         return text_in(a[:same]) if same else None, text_in(a[same:]), text_in(b[same:])
     if sourced or not (isinstance(a, str) and isinstance(b, str)):
         return None, a, b
@@ -160,16 +170,13 @@ def _texts(row: Row, sides: Sides, *, sourced: bool) -> tuple[str | None, object
 def _turns(cell: object) -> object:
     """A chat that is written as JSON as a list; all else as it is."""
     if isinstance(cell, str) and cell.startswith("[{"):
-        try:
+        with suppress(ValueError, RecursionError):
             return json.loads(cell)
-        except (ValueError, RecursionError):
-            return cell
     return cell
 
 
-def _shared(a: list[object], b: list[object]) -> int:
-    """Turns that two chats begin with; each keeps one at least."""
-    most = max(0, min(len(a), len(b)) - 1)
+def _shared(a: Sequence[object], b: Sequence[object], most: int) -> int:
+    """Turns or characters that both begin with, at most so many."""
     return next((i for i in range(most) if a[i] != b[i]), most)
 
 
@@ -178,8 +185,7 @@ def _cut(a: str, b: str) -> tuple[int, int]:
 
     It ends with its last line, or before the assistant speaks.
     """
-    most = min(len(a), len(b))
-    same = next((i for i in range(most) if a[i] != b[i]), most)
+    same = _shared(a, b, min(len(a), len(b)))
     cut = a.rfind(ASKED, 0, same)
     if cut >= 0:
         return cut, cut + len(ASKED)
@@ -192,10 +198,9 @@ def _votes(row: Row, sides: Sides) -> Iterator[object]:
     if sides.winner is None:
         yield "tie" if str(row.get("tie")).strip().casefold() == "true" else "a"
         return
-    each = row.get("all_preferences_unprocessed")
-    strengths = [at(python_in(one), "strength") for one in items(python_in(each))]
-    known = [one for one in strengths if one is not None]
-    yield from known or [row.get(sides.winner)]
+    people = items(python_in(row.get("all_preferences_unprocessed")))
+    strengths = [at(python_in(preference), "strength") for preference in people]
+    yield from [n for n in strengths if n is not None] or [row.get(sides.winner)]
 
 
 def _winner(word: object, sides: Sides, systems: list[object]) -> object:
@@ -218,7 +223,7 @@ def _of_role(row: Row, columns: Columns, role: str, *more: str) -> object:
     return _first(row, (named,) if named else (*ALIASES[role], *more))
 
 
-def _first(row: Row, names: tuple[str, ...] | list[str]) -> object:
+def _first(row: Row, names: Sequence[str]) -> object:
     return next((row[name] for name in names if row.get(name) is not None), None)
 
 
