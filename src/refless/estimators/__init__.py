@@ -6,7 +6,7 @@ from refless.data.records import Estimates, RatedPool
 from refless.estimators.explanation import Explanation
 from refless.estimators.protocol import Estimator
 from refless.estimators.regressor import Regressor
-from refless.estimators.scorer import Comparison, Scorer, Sweep
+from refless.estimators.scorer import Comparison, Scorer
 from refless.registry.arrays import IntArray
 from refless.registry.offered import Registry
 from refless.registry.spec import made
@@ -55,7 +55,6 @@ __all__ = [
     "Estimator",
     "Explanation",
     "Scorer",
-    "Sweep",
     "estimator_of",
     "held_out",
 ]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
@@ -24,7 +23,7 @@ from refless.estimators.inputs import outputs_in
 from refless.estimators.intervals import estimates_of, half_widths, held_out_ways, residuals_in
 from refless.estimators.neighborhood import Neighborhood, Rule
 from refless.estimators.protocol import SEED, SUBSAMPLE, THREADS, Estimator, one_output
-from refless.estimators.scorer import Comparison, CrossValidated, Sweep, Within
+from refless.estimators.scorer import Comparison, CrossValidated, Within
 from refless.metrics.kernels import KERNELS, Kernel, kernel_of
 from refless.metrics.kernels.bleu import BleuStar
 from refless.metrics.matching import Exclusions, hold_out
@@ -88,7 +87,8 @@ class BLEUNeighbors(Estimator):
     def _kernel(self) -> Kernel:
         return kernel_of(self.kernel)
 
-    def _rule(self) -> Rule:
+    def rule(self) -> Rule:
+        """Who is a neighbour, by the parameters."""
         return Rule(
             tau=self.threshold,
             least=self.min_neighbors,
@@ -154,7 +154,7 @@ class BLEUNeighbors(Estimator):
         self, state: Neighborhood, outputs: Outputs, hidden: Exclusions | None = None
     ) -> tuple[FloatArray, IntArray, tuple[Reason, ...]]:
         """Values, NaN if undefined, support and reasons; `hidden`: what each must not see."""
-        rule, sizes = self._rule(), np.full(len(outputs), len(state.rated))
+        rule, sizes = self.rule(), np.full(len(outputs), len(state.rated))
         tau = np.array([rule.tau])
         means, counts = state.means(outputs.texts, tau, rule, hidden, self.progress)
         sizes = sizes if hidden is None else sizes - hidden.sizes()
@@ -190,7 +190,7 @@ class BLEUNeighbors(Estimator):
         state: Neighborhood = fitted._state()  # noqa: SLF001 - of its own class
         estimates = fitted.estimate(outputs)
         similarities = state.prepared.similarities(outputs.texts)[0]
-        text, rule = outputs.texts[0], self._rule()
+        text, rule = outputs.texts[0], self.rule()
         any_near = estimates.support[0] > 0
         near = state.neighbors(text, similarities, rule, most) if any_near else ()
         return Explanation.of(estimates, len(state.rated), near)
@@ -204,55 +204,26 @@ class BLEUNeighbors(Estimator):
             name=kernel.name,
         )
 
-    def sweep(
-        self,
-        pool: RatedPool,
-        groups: IntArray,
-        taus: Sequence[float],
-        min_neighbors: Sequence[int],
-        max_fractions: Sequence[float],
-    ) -> Sweep:
-        """Held-out estimates over grids of tau, a and b, out of one matching pass."""
-        grid = (
-            np.unique(np.asarray(taus, dtype=np.float64)),
-            np.unique(np.asarray(min_neighbors, dtype=np.int64)),
-            np.unique(np.asarray(max_fractions, dtype=np.float64)),
-        )
-        state, rule = self._learn(pool, groups), self._rule()
-        rated_groups = groups[rows_in(state.pool, state.rated)]
-        held = hold_out(groups, rated_groups)
-        means, counts = state.means(pool.texts, grid[0], rule, held, self.progress)
-        sizes = len(state.rated) - held.sizes()
-
-        def at(i: int, j: int, k: int) -> FloatArray:
-            limits = replace(rule, least=int(grid[1][j]), most=float(grid[2][k]))
-            return np.where(limits.admits(counts[:, i], sizes), means[:, i], np.nan)
-
-        return Sweep(
-            axes=("tau", "min_neighbors", "max_fraction"),
-            grid=grid,
-            at=at,
-            setting=(self.threshold, float(self.min_neighbors), self.max_fraction),
-            settings={"tau": "grid", "a": "grid", "b": "grid"},
-        )
-
     def cross_validated(
         self, pool: RatedPool, groups: IntArray, blocks: IntArray
     ) -> tuple[Estimates, CrossValidated]:
         """As of every scorer, out of one table of similarities."""
-        found = self.held_out(pool, groups)
-        if self.subsample < 1.0 or len(pool) > DENSE_TEXTS:
+        estimates, order = self.held_out(pool, groups), canonical_order(pool, groups)
+        within = self.within(pool.take(order))
+        if within is None:
             blocked = self.held_out(pool, blocks).values
-            return found, CrossValidated(np.stack([found.values, blocked]))
-        order = canonical_order(pool, groups)
-        return found, CrossValidated.of(self.within(pool.take(order)), groups, blocks, order)
+            return estimates, CrossValidated(np.stack([estimates.values, blocked]))
+        return estimates, CrossValidated.of(within, groups, blocks, order)
 
-    def within(self, pool: RatedPool) -> Within:
-        """Held-out estimates of some rows among themselves; all similarities computed once."""
+    def within(self, pool: RatedPool) -> Within | None:
+        """Held-out estimates of some rows among themselves; all similarities are computed once.
+
+        None if a part of the pool is drawn, or if it is too large for a table of similarities.
+        """
         if self.subsample < 1.0 or len(pool) > DENSE_TEXTS:
-            return super().within(pool)
+            return None
         state = Neighborhood.of(pool, pool, self._kernel().prepare(pool.texts), "")
-        return state.among_themselves(self._rule())
+        return state.among_themselves(self.rule())
 
     def signature(self, pool: RatedPool | None = None) -> Signature:
         """Parameters and, fitted or with a pool, the rated texts: all that can change estimates."""

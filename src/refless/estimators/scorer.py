@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Self
 
@@ -15,7 +15,6 @@ from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.progress import Progress
 from refless.registry.signature import Signature
 
-Grid = tuple[FloatArray, IntArray, FloatArray]
 Within = Callable[[IntArray], Callable[[IntArray], FloatArray]]  # rows -> groups -> estimates
 
 
@@ -83,25 +82,6 @@ class Together(NamedTuple):
     noise: float
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Sweep:
-    """Held-out estimates at many thresholds of abstention.
-
-    Attributes:
-        axes: what the three thresholds are called; "" for one that there is not.
-        grid: the values along each.
-        at: place along each axis -> [n] estimates, NaN where undefined.
-        setting: the thresholds in force; NaN where there is none.
-        settings: what a signature says of thresholds that are swept over.
-    """
-
-    axes: tuple[str, str, str]
-    grid: Grid
-    at: Callable[[int, int, int], FloatArray]
-    setting: tuple[float, float, float] = (np.nan, np.nan, np.nan)
-    settings: Mapping[str, object] = field(default_factory=dict)
-
-
 class Scorer(ABC):
     """What gives texts scores: an estimator, or scores that are given.
 
@@ -163,37 +143,6 @@ class Scorer(ABC):
         """
         return None
 
-    def sweep(
-        self,
-        pool: RatedPool,
-        groups: IntArray,
-        taus: Sequence[float],  # noqa: ARG002 - of neighbours
-        min_neighbors: Sequence[int],  # noqa: ARG002
-        max_fractions: Sequence[float],  # noqa: ARG002
-    ) -> Sweep:
-        """Held-out estimates at many thresholds: of the standard deviation, where there is one.
-
-        The thresholds are those that leave 10 %, 20 % ... 100 % of the estimates.
-
-        Args:
-            pool: the rated texts; groups: [n] what is held out together.
-            taus, min_neighbors, max_fractions: the grid, for an estimator with neighbours.
-        """
-        found = self.held_out(pool, groups)
-        known = found.sd[~np.isnan(found.sd)]
-        largest = np.array([np.inf])
-        if len(known):
-            largest = np.unique(np.quantile(known, np.arange(1, 11) / 10, method="higher"))
-
-        def at(i: int, *_: int) -> FloatArray:
-            return np.where(found.sd <= largest[i], found.values, np.nan)
-
-        return Sweep(
-            axes=("max_sd", "", ""),
-            grid=(largest, np.zeros(1, dtype=np.int64), np.ones(1)),
-            at=at if len(found.sd) else lambda *_: found.values,
-        )
-
     def cross_validated(
         self,
         pool: RatedPool,
@@ -208,16 +157,3 @@ class Scorer(ABC):
         """
         estimates = self.held_out(pool, blocks)  # by refitting: those of a block from one model
         return estimates, CrossValidated(np.stack([estimates.values] * 2))
-
-    def within(self, pool: RatedPool) -> Within:
-        """Held-out estimates of some rows of the pool among themselves."""
-
-        def refitted(rows: IntArray) -> Callable[[IntArray], FloatArray]:
-            part = pool.take(rows)
-            return lambda groups: self.held_out(part, _numbered(groups)).values
-
-        return refitted
-
-
-def _numbered(groups: IntArray) -> IntArray:
-    return np.unique(groups, return_inverse=True)[1].astype(np.int64)

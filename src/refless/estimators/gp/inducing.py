@@ -19,6 +19,7 @@ from refless.estimators.gp.posterior import Factor, HeldOut, leave_out
 from refless.registry.arrays import FloatArray, IntArray
 
 ROWS = 2_048  # rated texts at a time
+NUMBERS = 50_000_000  # of features that are kept, 0.4 GB; those of more texts are computed anew
 LARGE = 2_000  # rows of a group beyond which its block of all pairs is not formed
 
 
@@ -32,6 +33,10 @@ class Projected(NamedTuple):
     phi: FloatArray
     d: FloatArray
     y: FloatArray
+
+    def take(self, rows: IntArray) -> Projected:
+        """These rows."""
+        return Projected(self.phi[rows], self.d[rows], self.y[rows])
 
     def sufficient_statistics(self) -> FloatArray:
         """[m + 2, m + 2] Z' d^-1 Z, Z the columns phi, 1 and y: all that is needed of ratings."""
@@ -60,7 +65,11 @@ class Inducing:
 
     @classmethod
     def of(cls, root: FloatArray, project: Project, size: int) -> Inducing:
-        """Given the ratings of so many texts."""
+        """Given the ratings of so many texts, whose features are computed once if memory allows."""
+        if size * len(root) <= NUMBERS:
+            parts = [project(rows) for rows in blocks(np.arange(size))]
+            every = Projected(*map(np.concatenate, zip(*parts, strict=True)))
+            project = every.take
         return cls(root, summed(project, np.arange(size), len(root)), size, project)
 
     @cached_property

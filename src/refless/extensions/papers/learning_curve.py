@@ -1,7 +1,7 @@
 """How agreement grows with the number of rated texts (BLEU Neighbors, Figure 4)."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +10,8 @@ from refless.data.human import copies_of
 from refless.data.records import RatedPool
 from refless.estimators import Scorer
 from refless.estimators.folds import whole
+from refless.estimators.neighbors import BLEUNeighbors
+from refless.estimators.scorer import Within
 from refless.extensions.papers.judging import canonical, signed
 from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.errors import UsageError
@@ -106,7 +108,7 @@ def learning_curve(
         raise UsageError("a learning curve needs 2 repetitions and sizes from 2 to the whole pool")
     pool, held, human = canonical(pool, labels)
     steps = _sizes(len(pool)) if not sizes else np.unique([*sizes, len(pool)]).astype(np.int64)
-    predict, copies = scorer.within(pool), copies_of(pool)
+    predict, copies = _within(scorer, pool), copies_of(pool)
     values = {name: np.full((len(steps), repetitions), np.nan) for name in RANGES}
     rng = np.random.default_rng(seed)
     for i, size in enumerate(steps.tolist()):
@@ -125,6 +127,21 @@ def learning_curve(
         more=more,
         signature=signed(scorer, pool, group, subsets=repetitions, seed=seed),
     )
+
+
+def _within(scorer: Scorer, pool: RatedPool) -> Within:
+    """Held-out estimates of some rows of the pool among themselves."""
+    within = scorer.within(pool) if isinstance(scorer, BLEUNeighbors) else None
+    if within is not None:
+        return within
+
+    def refitted(rows: IntArray) -> Callable[[IntArray], FloatArray]:
+        part = pool.take(rows)
+        return lambda groups: (
+            scorer.held_out(part, np.unique(groups, return_inverse=True)[1]).values
+        )
+
+    return refitted
 
 
 def _drawn(copies: IntArray, size: int, rng: np.random.Generator) -> IntArray:

@@ -1,14 +1,20 @@
 """What tau, a and b (or any other threshold of abstention) do to agreement and coverage."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from refless.data.human import canonical_order
 from refless.data.records import RatedPool
-from refless.estimators import Scorer, Sweep
+from refless.estimators import Scorer
+from refless.estimators.folds import rows_in, subsampled
+from refless.estimators.neighborhood import Neighborhood
+from refless.estimators.neighbors import BLEUNeighbors
 from refless.evaluation.annotators import annotators
 from refless.extensions.papers.judging import canonical, signed
+from refless.metrics.kernels import kernel_of
+from refless.metrics.matching import hold_out
 from refless.registry.arrays import BoolArray, FloatArray, IntArray
 from refless.registry.signature import Signature
 from refless.stats.intervals import fisher_interval
@@ -62,6 +68,25 @@ class Thresholds:
     signature: Signature
 
 
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Sweep:
+    """Held-out estimates at many thresholds of abstention.
+
+    Attributes:
+        axes: what the three thresholds are called; "" for an axis that does not exist.
+        grid: the values along each.
+        at: place along each axis -> [n] estimates, NaN where undefined.
+        setting: the thresholds in force; NaN where there is none.
+        settings: what a signature says of thresholds that are swept over.
+    """
+
+    axes: tuple[str, str, str]
+    grid: tuple[FloatArray, IntArray, FloatArray]
+    at: Callable[[int, int, int], FloatArray]
+    setting: tuple[float, float, float] = (np.nan, np.nan, np.nan)
+    settings: Mapping[str, object] = field(default_factory=dict)
+
+
 def thresholds(
     scorer: Scorer,
     pool: RatedPool,
@@ -86,8 +111,63 @@ def thresholds(
         taus, min_neighbors, max_fractions: the grids, for BLEU Neighbors.
     """
     pool, held, human = canonical(pool, labels)
-    sweep = scorer.sweep(pool, held, taus, min_neighbors, max_fractions)
+    if isinstance(scorer, BLEUNeighbors):
+        sweep = _neighbor_sweep(scorer, pool, held, taus, min_neighbors, max_fractions)
+    else:
+        sweep = _deviation_sweep(scorer, pool, held)
     return _swept(pool, human, sweep, signed(scorer, pool, group, **sweep.settings))
+
+
+def _neighbor_sweep(
+    scorer: BLEUNeighbors,
+    pool: RatedPool,
+    groups: IntArray,
+    taus: Sequence[float],
+    min_neighbors: Sequence[int],
+    max_fractions: Sequence[float],
+) -> Sweep:
+    """Held-out estimates over grids of tau, a and b, out of one matching pass."""
+    grid = (
+        np.unique(np.asarray(taus, dtype=np.float64)),
+        np.unique(np.asarray(min_neighbors, dtype=np.int64)),
+        np.unique(np.asarray(max_fractions, dtype=np.float64)),
+    )
+    ordered, rule = pool.take(canonical_order(pool, groups)), scorer.rule()
+    rated = subsampled(ordered, scorer.subsample, scorer.seed)
+    state = Neighborhood.of(pool, rated, kernel_of(scorer.kernel).prepare(rated.texts), "")
+    hidden = hold_out(groups, groups[rows_in(pool, rated)])
+    means, counts = state.means(pool.texts, grid[0], rule, hidden, scorer.progress)
+    sizes = len(rated) - hidden.sizes()
+
+    def at(i: int, j: int, k: int) -> FloatArray:
+        limits = replace(rule, least=int(grid[1][j]), most=float(grid[2][k]))
+        return np.where(limits.admits(counts[:, i], sizes), means[:, i], np.nan)
+
+    return Sweep(
+        axes=("tau", "min_neighbors", "max_fraction"),
+        grid=grid,
+        at=at,
+        setting=(scorer.threshold, float(scorer.min_neighbors), scorer.max_fraction),
+        settings={"tau": "grid", "a": "grid", "b": "grid"},
+    )
+
+
+def _deviation_sweep(scorer: Scorer, pool: RatedPool, groups: IntArray) -> Sweep:
+    """Held-out estimates at the standard deviations that 10 %, 20 % ... 100 % of them reach."""
+    estimates = scorer.held_out(pool, groups)
+    deviations = estimates.sd[~np.isnan(estimates.sd)]
+    largest = np.array([np.inf])
+    if len(deviations):
+        largest = np.unique(np.quantile(deviations, np.arange(1, 11) / 10, method="higher"))
+
+    def at(i: int, *_: int) -> FloatArray:
+        return np.where(estimates.sd <= largest[i], estimates.values, np.nan)
+
+    return Sweep(
+        axes=("max_sd", "", ""),
+        grid=(largest, np.zeros(1, dtype=np.int64), np.ones(1)),
+        at=at if len(estimates.sd) else lambda *_: estimates.values,
+    )
 
 
 def _swept(pool: RatedPool, human: FloatArray, sweep: Sweep, signature: Signature) -> Thresholds:
