@@ -11,7 +11,7 @@ import refless
 from command_line import Ran, headlines, jsonl, run, too_wide
 from fixed_estimates import fixed
 from refless.commands.validate.findings import judge_lines
-from refless.commands.validate.verdict import recommendation
+from refless.commands.validate.verdict import verdict
 from refless.evaluation.differences import Difference
 from refless.evaluation.judges import VersusJudges
 from refless.evaluation.leaderboard import Leaderboard, against
@@ -169,7 +169,7 @@ def test_a_judge_that_does_better_is_the_one_to_use() -> None:
     ):
         estimators = {"gp": fixed(human, human + 20 * noise[::-1])}
         table = against(estimators, {"gpt4 alone": fixed(human, judge)}, {}, "gp")
-        assert wanted in recommendation(table)
+        assert wanted in verdict(table)
 
 
 SHOWN, HIDDEN, BELOW = (0.1, 0.3), (-0.1, 0.3), (-0.3, -0.1)
@@ -283,4 +283,4 @@ def test_a_judge_that_says_one_thing(tmp_path: Path) -> None:
     assert "judge: all scores of the rated texts are 3" in ran.err
     assert "The texts cannot be compared with 'judge'" in ran.out
     assert "--score-column" not in ran.out
-    assert "Gaussian process and people" in ran.out
+    assert "Spearman minus that\nof the Gaussian process," in ran.out

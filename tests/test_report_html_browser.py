@@ -108,7 +108,7 @@ def test_verdict_matches_the_json(browser: Any, folder: Path) -> None:
     opened(browser, folder / "trust.html")
     found = json.loads((folder / "trust.json").read_text(encoding="utf-8"))
     shown = browser.execute_script("return document.getElementById('verdict').textContent")
-    assert shown.replace("\xa0", " ") == found["recommendation"]
+    assert shown.replace("\xa0", " ") == found["verdict"]
     facts = browser.execute_script("return document.querySelector('dl').innerText")
     assert f"{found['estimator']['coverage']:.3f}" in facts
     assert f"{found['estimator']['spearman']:.3f}" in facts

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fixed_estimates import fixed
-from refless.commands.validate.verdict import recommendation, worth_using
+from refless.commands.validate.verdict import verdict, worth_using
 from refless.evaluation.jackknife import difference, measured
 from refless.evaluation.leaderboard import against, to_use
 
@@ -176,7 +176,7 @@ def test_what_is_ahead_is_named_first(name: str) -> None:
     found = table(HUMAN, {"gp": MINE, **others}, reference="gp", baselines=(*others,))
     assert found.rival.gain_interval[0] < 0 < found.rival.gain
     said = f"No reason to use gp is shown: {name} is ahead of it in Spearman by 0."
-    assert recommendation(found).startswith(said)
+    assert verdict(found).startswith(said)
     assert not worth_using(found)
 
 
@@ -184,12 +184,12 @@ def test_a_constant_that_errs_less_is_named_first() -> None:
     """Estimates that rank texts well may still be no ratings; what ranks better comes with it."""
     others = {"far": FAR, "constant": MEAN}
     found = table(HUMAN, {"gp": 4 * MINE, **others}, reference="gp", baselines=(*others,))
-    assert "Gp ranks texts as people do, Spearman 0." in recommendation(found)
-    assert "], but a constant errs less, by " in recommendation(found)
+    assert "Gp ranks texts as people do, Spearman 0." in verdict(found)
+    assert "], but a constant errs less, by " in verdict(found)
     assert not worth_using(found)
     others = {"length": NEARER, **others}
     found = table(HUMAN, {"gp": 4 * MINE, **others}, reference="gp", baselines=(*others,))
-    first = recommendation(found).split(" Gp has ")[0]
+    first = verdict(found).split(" Gp has ")[0]
     assert "length is ahead of it" in first
     assert ", and a constant errs less, by " in first
 
@@ -198,5 +198,5 @@ def test_nothing_is_ahead() -> None:
     """The estimator ranks better than length and errs less than a constant."""
     others = {"length": FAR, "constant": MEAN}
     found = table(HUMAN, {"gp": MINE, **others}, reference="gp", baselines=(*others,))
-    assert recommendation(found).startswith("Use gp: it agrees with people, Spearman 0.")
+    assert verdict(found).startswith("Use gp: it agrees with people, Spearman 0.")
     assert worth_using(found)

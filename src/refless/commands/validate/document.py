@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from refless.commands.texts import HEADER, drawn, estimate_cells, nearest
-from refless.commands.validate.verdict import Grounds
 from refless.data.human import canonical_order
 from refless.data.records import Estimates, RatedPool
 from refless.estimators import Estimator
@@ -35,6 +34,7 @@ from refless.report.wording import (
     title,
     with_interval,
 )
+from refless.stats.intervals import Interval
 from refless.stats.measures import ERRORS
 
 SIDE_BY_SIDE = "Side by side on the same texts"
@@ -92,18 +92,18 @@ def side_by_side_section(board: Leaderboard, group: str) -> Section:
     return Section(title=SIDE_BY_SIDE, table=table, lines=(legend,))
 
 
-def facts(result: Validation, grounds: Grounds) -> tuple[tuple[str, str, str], ...]:
-    """Numbers that stand out."""
-    agreement = result.estimator
+def facts(
+    agreement: Agreement, annotator: float, ends: Interval
+) -> tuple[tuple[str, str, str], ...]:
+    """Numbers that stand out; `annotator`, `ends`: Spearman of an average one, or NaN."""
     covered = f"{agreement.n_scored:,} of {counted(agreement.n, 'text')}"
     rows = [
         ("Coverage", number(agreement.coverage), covered),
         ("Spearman", number(agreement.spearman), interval(agreement.spearman_interval)),
         ("Mean squared error", number(agreement.mse, 4), interval(agreement.mse_interval, 4)),
     ]
-    if not math.isnan(grounds.annotator):
-        ends = interval(grounds.annotator_interval)
-        rows.append(("One annotator's Spearman", number(grounds.annotator), ends))
+    if not math.isnan(annotator):
+        rows.append(("One annotator's Spearman", number(annotator), interval(ends)))
     return tuple(rows)
 
 

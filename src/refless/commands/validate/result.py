@@ -28,9 +28,8 @@ from refless.commands.validate.findings import (
 )
 from refless.commands.validate.picture import with_picture
 from refless.commands.validate.verdict import (
-    grounds_of,
-    notes,
-    recommendation,
+    annotator_lines,
+    average_annotator,
     verdict,
     worth_using,
 )
@@ -51,7 +50,7 @@ from refless.report.document import Document, Section, caveats
 from refless.report.export import Rows
 from refless.report.record import Count, Record, Signed, record
 from refless.report.result import Result
-from refless.report.wording import sentence
+from refless.report.wording import estimator_name, sentence
 from refless.stats.intervals import Interval
 
 READS_SYSTEM = "An estimator can read the system's name too: try --estimator gp:use_system=yes."
@@ -114,6 +113,7 @@ class ValidateRecord(Record):
     """Held-out estimates of rated texts against their ratings.
 
     Attributes:
+        verdict: which estimator to use, and whether it is worth it, in a sentence or two.
         baselines: agreement of predictions that read no words.
         differences: what sets the estimator apart from each baseline: its Spearman less that of
             `length_only`, and the MSE of `constant` less its own; above 0 it does better.
@@ -128,7 +128,6 @@ class ValidateRecord(Record):
         drift: raters who differ from the others, what changes over time, and what is shown of it.
         in_scale: null without a scale.
         advice: what to do where more than a third has no estimate.
-        recommendation: which estimator to use, and whether it is worth it, in a sentence.
         beside_scores: what texts add to scores of others; null without --score-column, and where no
             estimator reads them. texts_and_scores: the same in sentences.
     """
@@ -149,7 +148,6 @@ class ValidateRecord(Record):
     drift: DriftRecord
     in_scale: ErrorsInScale | None
     advice: Advice | None
-    recommendation: str
     side_by_side: SideBySideRecord
     beside_scores: VersusJudges | None
     texts_and_scores: tuple[str, ...]
@@ -200,8 +198,7 @@ class ValidateResult(Result):
     @property
     def annotator(self) -> tuple[float, Interval]:
         """One average annotator's Spearman with the others' mean, NaN without a yardstick."""
-        grounds = grounds_of(self.validation, self.signature)
-        return grounds.annotator, grounds.annotator_interval
+        return average_annotator(self.validation, self.seed)
 
     def _shown(self) -> Document:
         result = self.validation
@@ -231,25 +228,24 @@ class ValidateResult(Result):
                 caveats(),
             )
         )
-        grounds = grounds_of(result, self.signature)
-        page = replace(page, store=store)
-        return with_picture(page, self.side_by_side, grounds.annotator, grounds.annotator_interval)
+        return with_picture(replace(page, store=store), self.side_by_side, *self.annotator)
 
     def _document(self, more: tuple[Section, ...]) -> Document:
         """The sections that terminal and page begin with, and more."""
         result, table, versus = self.validation, self.side_by_side, self.validation.beside_scores
-        grounds = grounds_of(result, self.signature)
         name = sentence(table.reference.removeprefix("the "))
+        people = annotator_lines(result, self.seed)
+        title = f"{sentence(estimator_name(self.signature))} on "
         return Document(
-            title=f"{sentence(grounds.estimator)} on {counted(len(result.pool), 'rated text')}",
-            verdict=recommendation(table),
+            title=title + counted(len(result.pool), "rated text"),
+            verdict=verdict(table),
             notes=(f"  {self.next_command}",) if worth_using(table) else self._instead(),
-            facts=facts(result, grounds),
+            facts=facts(result.estimator, *self.annotator),
             sections=(
                 *advice_sections(self.advice),
                 side_by_side_section(table, result.group),
                 *(() if versus is None else (judge_section(versus, table),)),
-                Section(title=f"{name} and people", lines=(verdict(grounds), *notes(grounds))),
+                *((Section(title=f"{name} and one annotator", lines=people),) if people else ()),
                 *agreement_sections(result, self.signature),
                 *more,
             ),
@@ -268,7 +264,7 @@ class ValidateResult(Result):
         drift = record(DriftRecord, result.drift, shown=drift_lines(result.drift, scale))
         return self._record(
             result,
-            verdict=verdict(grounds_of(result, self.signature)),
+            verdict=verdict(table),
             n=len(result.pool),
             annotators=annotators_record(people),
             annotators_reason=NO_NAMES if people is None else "",
@@ -276,7 +272,6 @@ class ValidateResult(Result):
             made_of=record(MadeOfRecord, made_of, shown=shown),
             drift=drift,
             in_scale=in_scale(result.estimator, scale),
-            recommendation=recommendation(table),
             side_by_side=record(SideBySideRecord, table, signatures=self.signatures),
             texts_and_scores=() if versus is None else judge_lines(versus, table),
         )
