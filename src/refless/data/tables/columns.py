@@ -91,7 +91,7 @@ class Roles:
     notes: tuple[str, ...]
     owners: dict[str, str] = field(default_factory=dict)
 
-    def one(self, role: str) -> str | None:
+    def column(self, role: str) -> str | None:
         """The single column of a role, or None."""
         return next(iter(self.columns.get(role, ())), None)
 
@@ -126,12 +126,12 @@ def check_columns(columns: Columns, roles: Sequence[str]) -> None:
 def keeping(columns: Columns, roles: Sequence[str], more: Sequence[str] = ()) -> Keep:
     """Tells which of a file's columns may play a role, or are more, so that no others are kept."""
     flags = {role: flagged(columns, role) for role in roles}
-    named = {name for names in flags.values() for name in names}
-    known = {alias for role in roles if not flags[role] for alias in ALIASES.get(role, ())}
+    names = {name for flag in flags.values() for name in flag}
+    aliases = {alias for role in roles if not flags[role] for alias in ALIASES.get(role, ())}
     patterns = [name for role in SEVERAL for name in flags.get(role, ()) if is_pattern(name)]
     patterns += [*more, *outer(columns, more)]
     return lambda name: (
-        name in named or folded(name) in known or any(matches(name, column) for column in patterns)
+        name in names or folded(name) in aliases or any(matches(name, text) for text in patterns)
     )
 
 
@@ -177,15 +177,14 @@ def with_nested(row: dict[str, object], within: Sequence[str]) -> dict[str, obje
         within: the columns (or patterns) that are opened.
     """
     result: dict[str, object] = {}
-    left = [pair for pair in row.items() if any(matches(pair[0], column) for column in within)]
-    while left:
-        outer_name, value = left.pop()
-        if not isinstance(value, dict | list):
-            continue
-        pairs = value.items() if isinstance(value, dict) else enumerate(value)
-        inner = {f"{outer_name}.{name}": column for name, column in pairs}
-        result |= inner
-        left += inner.items()
+    stack = [pair for pair in row.items() if any(matches(pair[0], column) for column in within)]
+    while stack:
+        outer_name, value = stack.pop()
+        if isinstance(value, dict | list):
+            pairs = value.items() if isinstance(value, dict) else enumerate(value)
+            inner = {f"{outer_name}.{name}": cell for name, cell in pairs}
+            result |= inner
+            stack += inner.items()
     return result | row
 
 
@@ -210,7 +209,10 @@ def roles_of(
     Raises:
         InputError: a flag that names no column, two candidates for one role, a needed one missing.
     """
-    columns = _expanded(columns, roles, header, path)
+    patterns = {role: flagged(columns, role) for role in SEVERAL if role in roles}
+    flags = {role: _expanded(names, role, header, path) for role, names in patterns.items()}
+    columns = replace(columns, **dict[str, Any](flags))
+    check_columns(columns, roles)
     chosen: dict[str, tuple[str, ...]] = {}
     phrases = []
     for role in roles:
@@ -218,27 +220,27 @@ def roles_of(
         if names:
             check_header(names, role, header, path)
         elif role != "annotator" or len(chosen.get("rating", ())) < 2:
-            own = role in known and role in header
-            names = (role,) if own else _found(columns, roles, role, header, path)
+            by_format = role in known and role in header
+            names = (role,) if by_format else _by_alias(columns, roles, role, header, path)
             phrases += [f"{role} from '{name}'" for name in names]
         if names:
             chosen[role] = names
     for role in needed:
         if role in roles and role not in chosen:
-            _check_free(role, columns.score)
+            if scores := [name for name in columns.score if name.casefold() == role]:
+                remedy = f"if it does not, name the {role}s with --{role}-column"
+                raise UsageError(f"{TELLS.format(scores[0])}; {remedy}")
             raise missing(role, header, path)
-    _check_weight(chosen, columns, path)
+    if "reference" not in chosen and chosen.pop("weight", ()) and columns.weight is not None:
+        remedy = "name the references with --reference-column"
+        raise InputError("there are weights but no references", path=path, remedy=remedy)
     notes = [f"{path}: {', '.join(phrases)}"] if phrases else []
-    if "rating" in chosen and "rating" not in known:
-        notes += _unread(header, {name for names in chosen.values() for name in names}, path)
+    taken = {name for names in chosen.values() for name in names}
+    unread = [name for name in unclear(header) if name not in taken]
+    if unread and "rating" in chosen and "rating" not in known:
+        remedy = "--score-column reads a judge's scores, in commands that have it"
+        notes.append(f"{path}: left unread: {listed(unread)}; {remedy}")
     return Roles(columns=chosen, notes=tuple(notes))
-
-
-def _unread(header: Sequence[str], by_role: Collection[str], path: str) -> list[str]:
-    """A note on columns that may be a judge's, and that no flag names."""
-    names = [name for name in unclear(header) if name not in by_role]
-    told = "--score-column reads a judge's scores, in commands that have it"
-    return [f"{path}: left unread: {listed(names)}; {told}"] if names else []
 
 
 def missing(role: str, header: Sequence[str], path: str, more: str = "") -> InputError:
@@ -259,13 +261,6 @@ def missing(role: str, header: Sequence[str], path: str, more: str = "") -> Inpu
     )
 
 
-def _check_free(role: str, scores: Sequence[str]) -> None:
-    """Raises UsageError where a score of others has the name of a role that no column has."""
-    if names := [name for name in scores if name.casefold() == role]:
-        remedy = f"if it does not, name the {role}s with --{role}-column"
-        raise UsageError(f"{TELLS.format(names[0])}; {remedy}")
-
-
 def is_pattern(name: str) -> bool:
     """Whether a flag's word stands for all columns that match."""
     return "*" in name or "?" in name
@@ -276,90 +271,70 @@ def matches(name: str, pattern: str) -> bool:
     return fnmatchcase(name, pattern.replace("[", "[[]"))
 
 
-def _expanded(columns: Columns, roles: Sequence[str], header: Sequence[str], path: str) -> Columns:
-    """The flags with the columns that each pattern stands for, in file order."""
-    names = {role: flagged(columns, role) for role in SEVERAL if role in roles}
-    if not any(is_pattern(name) for of_role in names.values() for name in of_role):
-        return columns
-    for role, given in names.items():
-        each = [_columns_of(name, role, header, path) for name in given]
-        names[role] = tuple(dict.fromkeys(name for result in each for name in result))
-    columns = replace(columns, **dict[str, Any](names))
-    check_columns(columns, roles)
-    return columns
-
-
-def _columns_of(name: str, role: str, header: Sequence[str], path: str) -> Sequence[str]:
-    """The columns that a flag's word stands for: itself, or what matches where it is a pattern."""
-    if name in header or not is_pattern(name):
-        return (name,)
-    result = [column for column in header if matches(column, name)]
-    if not result:
-        raise InputError(
-            f"no column matches '{name}' ({_flag(role)})",
-            path=path,
-            remedy=f"the columns are {listed(header)}",
-        )
-    return result
+def _expanded(names: Sequence[str], role: str, header: Sequence[str], path: str) -> tuple[str, ...]:
+    """The columns that a flag's words stand for: themselves, or in file order what matches."""
+    result: list[str] = []
+    for name in names:
+        alone = name in header or not is_pattern(name)
+        columns = [name] if alone else [column for column in header if matches(column, name)]
+        if not columns:
+            problem = f"no column matches '{name}' ({_flag(role)})"
+            raise InputError(problem, path=path, remedy=f"the columns are {listed(header)}")
+        result += columns
+    return tuple(dict.fromkeys(result))
 
 
 def scores_among(names: Sequence[str], header: Sequence[str], path: str) -> Sequence[str]:
-    """The score columns that a user's flags stand for; raises InputError where there is none."""
-    result = [column for name in names for column in _columns_of(name, "score", header, path)]
+    """The score columns that a user's flags stand for; raises InputError if there is none."""
+    result = _expanded(names, "score", header, path)
     check_header(result, "score", header, path)
-    return [*dict.fromkeys(result)]
+    return result
 
 
 def _flag(role: str) -> str:
     return f"--{role}" if role in {"group", "on"} else f"--{role}-column"
 
 
-def _found(
+def _by_alias(
     columns: Columns, roles: Sequence[str], role: str, header: Sequence[str], path: str
 ) -> tuple[str, ...]:
     """The column with an alias of the role: of those that no flag names, else of shared ones.
 
-    The group may be any column, and one column may say in several ways where a text belongs.
+    The group may be any column, and one column may say in several ways where a text belongs. A
+    column that is spelled exactly as an alias wins over other cases.
     """
     shared = ("group", *PLACES) if role in PLACES else ("group",)
-    named = {other: flagged(columns, other) for other in roles if other != role}
-    chosen = {name for names in named.values() for name in names}
-    alone = {name for other, names in named.items() if other not in shared for name in names}
+    flags = {flag: flagged(columns, flag) for flag in roles}
+    taken = {name for names in flags.values() for name in names}
+    unshared = {name for flag, names in flags.items() if flag not in shared for name in names}
     hidden = ALIASES["label"] if role == "rating" and "label" in roles else ()
-    aliases = [column for column in ALIASES.get(role, ()) if column not in hidden]
-    free = _by_alias(role, aliases, [name for name in header if name not in chosen], path)
-    return free or _by_alias(role, aliases, [name for name in header if name not in alone], path)
-
-
-def _by_alias(
-    role: str, aliases: Collection[str], header: Sequence[str], path: str
-) -> tuple[str, ...]:
-    """The one column with an alias of the role; one spelled exactly wins over other cases."""
-    exact = {name for name in header if name in aliases}
-    result = [n for n in header if n in exact or folded(n) in {*aliases} - exact]
-    result = [name for name in result if folded(name) not in LAST] or result
-    if len(result) > 1:
-        python = f" (in Python {role}_column=)" if role == "rating" else ""
-        remedy = f"choose one with --{role}-column{python}"
-        raise InputError(
-            f"more than one column could be the {role}: {listed(result)}", path=path, remedy=remedy
-        )
+    aliases = {*ALIASES.get(role, ())}.difference(hidden)
+    for excluded in (taken, unshared):
+        free = [name for name in header if name not in excluded]
+        exact = aliases.intersection(free)
+        result = [name for name in free if name in exact or folded(name) in aliases - exact]
+        result = [name for name in result if folded(name) not in LAST] or result
+        if len(result) > 1:
+            python = f" (in Python {role}_column=)" if role == "rating" else ""
+            remedy = f"choose one with --{role}-column{python}"
+            problem = f"more than one column could be the {role}: {listed(result)}"
+            raise InputError(problem, path=path, remedy=remedy)
+        if result:
+            break
     return tuple(result)
 
 
 def check_header(names: Iterable[str], role: str, header: Sequence[str], path: str) -> None:
     """Raises InputError for a flag that names a column that is not there."""
     for name in names:
-        if name in header:
-            continue
-        folded = [other for other in header if other.casefold() == name.casefold()]
-        near = folded or difflib.get_close_matches(name, header, n=1)
-        remedy = f"did you mean '{near[0]}'? The columns" if near else "the columns"
-        raise InputError(
-            f"there is no column '{name}' ({_flag(role)})",
-            path=path,
-            remedy=f"{remedy} are {listed(header)}",
-        )
+        if name not in header:
+            alike = [column for column in header if column.casefold() == name.casefold()]
+            near = alike or difflib.get_close_matches(name, header, n=1)
+            remedy = f"did you mean '{near[0]}'? The columns" if near else "the columns"
+            remedy += f" are {listed(header)}"
+            raise InputError(
+                f"there is no column '{name}' ({_flag(role)})", path=path, remedy=remedy
+            )
 
 
 def _check_weight(by_role: dict[str, tuple[str, ...]], columns: Columns, path: str) -> None:

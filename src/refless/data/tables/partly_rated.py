@@ -236,7 +236,7 @@ def _nameless(pool: RatedPool) -> Any:  # noqa: ANN401 - Ratings
 
 def _probabilities(table: Table) -> Sequence[float | None]:
     """[n] the chances, None if a cell is blank or there is no such column."""
-    name = table.roles.one("probability")
+    name = table.roles.column("probability")
     if name is None:
         return [None] * len(table)
     chances = numbers_of(table.rows, name, everywhere=False)

@@ -243,7 +243,7 @@ def _times(table: Table, *, named: bool) -> tuple[FloatArray, tuple[str, ...]]:
 
     A column that no flag names, and that contains something else, is left alone.
     """
-    column = table.roles.one("time")
+    column = table.roles.column("time")
     if column is None:
         return np.zeros(0), ()
     times = np.full(len(table), np.nan)

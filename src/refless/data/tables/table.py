@@ -268,7 +268,7 @@ def _checked(rows: Gathered, roles: Roles) -> Table:
     names = {
         role: _strings(rows, column, source_of_cell if role == "source" else name_of_cell)
         for role in NAME_ROLES
-        if (column := roles.one(role)) is not None
+        if (column := roles.column(role)) is not None
     }
     notes = list(roles.notes)
     if "annotator" in names:
@@ -280,8 +280,8 @@ def _checked(rows: Gathered, roles: Roles) -> Table:
         for row, value in enumerate(names.get(role, ())):
             if not value:
                 remedy = f"give every row its {role}, or drop the column"
-                rows.refuse(row, f"no {role}", remedy, roles.one(role))
-    text = roles.one("text")
+                rows.refuse(row, f"no {role}", remedy, roles.column(role))
+    text = roles.column("text")
     return Table(
         rows=rows,
         roles=replace(roles, notes=tuple(notes)),

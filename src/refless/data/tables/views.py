@@ -181,7 +181,7 @@ def read_scored(
     numbers = {
         role: numbers_of(table.rows, name)
         for role in NUMBERS
-        if (name := table.roles.one(role)) is not None
+        if (name := table.roles.column(role)) is not None
     }
     columns = metric_columns(table, range(len(table)))
     read, groups, _ = rated_of(table, reading, numbers)
@@ -248,7 +248,7 @@ def metric_columns(table: Table, rows: Sequence[int]) -> dict[str, list[tuple[An
                 pair = tokens_of_cells(logprobs[0][row], named)
                 columns["tokens"][row], columns["logprobs"][row] = pair
         except InputError as fault:
-            table.rows.refuse(row, fault.found, fault.remedy, table.roles.one(role))
+            table.rows.refuse(row, fault.found, fault.remedy, table.roles.column(role))
     return columns
 
 
