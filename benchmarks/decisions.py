@@ -127,7 +127,8 @@ def tallied(tally: Tally, field: Field, true: float, others: dict[str, Peer]) ->
     if math.isnan(alone.error):
         return
     add("ratings alone", alone.value, alone.interval, true)
-    add("refless compare", pair.answer.value, pair.answer.interval, true, pair.powered.worth)
+    answer = pair.difference
+    add("refless compare", answer.value, answer.interval, true, pair.powered.worth)
     for name, peer in others.items():
         value, low, high = peer(field)
         add(name, value, (low, high), true)
@@ -224,9 +225,9 @@ def people(runs: int, seed: int) -> None:
             field = _by_people(rng, first, second, each)
             (pair,) = compared(field, NONE, ("a", "b")).pairs
             (plain,) = compared(replace(field, raters=None), NONE, ("a", "b")).pairs
-            tally.add("without names", plain.answer.value, plain.answer.interval, 0.0)
+            tally.add("without names", plain.difference.value, plain.difference.interval, 0.0)
             if not pair.untold:
-                tally.add("refless compare", pair.answer.value, pair.answer.interval, 0.0)
+                tally.add("refless compare", pair.difference.value, pair.difference.interval, 0.0)
         told = len(tally.rows.get("refless compare", ()))
         print(f"{first} and {second}, ratings a text: {each}; told in {told} of {runs} runs")
         print("\n".join(tally.lines("without names")), flush=True)
@@ -383,7 +384,7 @@ def alone(data: Path, runs: int, seed: int) -> None:
             given, true = _kept(rng, mine, items, 0)
             rated = [{**others[i], "judge": None} for i in kept.tolist()]
             pair = _compared(given, rated=rated)
-            tally.add("estimates alone", pair.answer.value, pair.answer.interval, true)
+            tally.add("estimates alone", pair.difference.value, pair.difference.interval, true)
         if tally.rows:
             print(f"{pool}, {len(tally.rows['estimates alone'])} pairs")
             print("\n".join(tally.lines("estimates alone")), flush=True)

@@ -117,7 +117,7 @@ def compared(rows: Rows, truth: float, **more: Any) -> Answer:
     if not pair.shown:
         return "cannot be told"
     sign = 1 if pair.second == "B" else -1
-    return "right" if sign * pair.answer.value * truth > 0 else "wrong"
+    return "right" if sign * pair.difference.value * truth > 0 else "wrong"
 
 
 def pairs(seed: int, n: int) -> Rows:

@@ -56,13 +56,13 @@ def test_two_systems(file: Path) -> None:
     rated = [row for row in outputs() if row["item"] < "i024"]
     new, old = ([r["rating"] for r in rated if r["system"] == name] for name in ("new", "old"))
     true = ttest_rel(old, new)
-    assert pair["ratings_alone"]["interval"] == pytest.approx([*true.confidence_interval()])
-    assert pair["p_ratings_alone"] == pytest.approx(true.pvalue)
+    assert pair["powered"]["alone"]["interval"] == pytest.approx([*true.confidence_interval()])
+    assert pair["powered"]["alone"]["p"] == pytest.approx(true.pvalue)
     assert pair["method"] == "ratings and estimates"
-    assert pair["worth"] > 30 > pair["both_rated"] == 24
-    assert pair["difference"]["error"] < pair["ratings_alone"]["error"]
+    assert pair["powered"]["worth"] > 30 > pair["both_rated"] == 24
+    assert pair["difference"]["error"] < pair["powered"]["alone"]["error"]
     assert pair["shown"]
-    assert pair["p_second_better"] == pytest.approx(pair["p"] / 2)
+    assert pair["difference"]["above"] == pytest.approx(pair["difference"]["p"] / 2)
     best, other = ran.json["systems"]
     assert (best["name"], best["ranks"]) == ("new", [1, 1])
     assert (other["rated"], other["outputs"], other["ranks"]) == (24, 60, [2, 2])
@@ -222,7 +222,7 @@ def test_ratings_of_the_same_texts_without_ids() -> None:
     only = [row for row in blank if row["item"] in {"i000", "i001"}]
     one, other = (refless.compare(only, rated=rated, scale=(1, 5)) for rated in (high, low))
     means = [
-        {one.name: one.answer.value for one in each.comparison.standings} for each in (one, other)
+        {one.name: one.mean.value for one in each.comparison.standings} for each in (one, other)
     ]
     assert abs(means[0]["old"] - means[1]["old"]) < 0.1
 
@@ -236,9 +236,9 @@ def test_without_any_rating_of_them() -> None:
     assert pair.method == "estimates"
     assert math.isnan(pair.powered.alone.value)
     assert "by estimates alone" in " ".join(str(found).split())
-    assert pair.answer.error > 0
+    assert pair.difference.error > 0
     nameless = refless.compare(blank, rated=without(other, "judge", "id", "system"))
-    assert nameless.comparison.pairs[0].answer.error > 0
+    assert nameless.comparison.pairs[0].difference.error > 0
 
 
 def test_selection() -> None:
@@ -275,7 +275,7 @@ def test_several_systems() -> None:
     assert len(found.comparison.pairs) == 3
     ranks = {one.name: one.ranks for one in found.comparison.standings}
     assert ranks == {"new": (1, 2), "third": (1, 2), "old": (3, 3)}
-    assert all(pair.p_holm >= pair.answer.p for pair in found.comparison.pairs)
+    assert all(pair.p_holm >= pair.difference.p for pair in found.comparison.pairs)
     assert "The best is one of 2" in str(found)
     two = refless.compare(partly(rows, 30), system=["old", "third"], fail_if_worse=True)
     (pair,) = two.comparison.pairs
@@ -377,10 +377,10 @@ def test_estimates_alone_hold() -> None:
         )
         (pair,) = found.comparison.pairs
         assert pair.method == "estimates"
-        low, high = pair.answer.interval
+        low, high = pair.difference.interval
         true = float(np.mean([r["rating"] * (1 if r["system"] == "s1" else -1) for r in new]) * 2)
         held += low <= true <= high
-        wrong += pair.shown and pair.answer.value * (effects[1] - effects[0]) < 0
+        wrong += pair.shown and pair.difference.value * (effects[1] - effects[0]) < 0
     assert held >= 27
     assert wrong <= 1
 
@@ -435,7 +435,7 @@ def test_people_who_rated_one_system_each() -> None:
         called += pair.shown
         gates.add(found.exit_status)
         nameless = refless.compare(without(rows, "annotator"), scale=(1, 5))
-        assert pair.answer.error > nameless.comparison.pairs[0].answer.error
+        assert pair.difference.error > nameless.comparison.pairs[0].difference.error
     assert called <= 3
     assert gates <= {0, 4}
     many = rated_by("abcd", "efgh", gap=2.5)
@@ -448,7 +448,7 @@ def test_one_rater_a_system() -> None:
     found = refless.compare(rows, scale=(1, 5), baseline="old", fail_if_worse=True)
     (pair,) = found.comparison.pairs
     assert pair.untold
-    assert math.isnan(pair.answer.interval[0])
+    assert math.isnan(pair.difference.interval[0])
     assert found.exit_status == 4
     said = " ".join(str(found).split())
     assert said.startswith(
@@ -462,8 +462,9 @@ def test_one_rater_a_system() -> None:
         for i in range(20)
         for who, r in (("a", i % 4 + 2), ("b", i % 4 + 1), ("c", i % 4 + 1.5))
     ]
-    told = refless.compare(rows, rated=more, scale=(1, 5), system=["old", "new"])
-    assert not math.isnan(told.comparison.pairs[0].answer.error)  # three who rated the same texts
+    result = refless.compare(rows, rated=more, scale=(1, 5), system=["old", "new"])
+    answer = result.comparison.pairs[0].difference
+    assert not math.isnan(answer.error)  # three who rated the same texts
 
 
 def test_the_same_people_for_both() -> None:
@@ -473,7 +474,7 @@ def test_the_same_people_for_both() -> None:
         refless.compare(one, scale=(1, 5)).comparison.pairs[0]
         for one in (rows, without(rows, "annotator"))
     )
-    assert named.answer == nameless.answer
+    assert named.difference == nameless.difference
     assert not named.apart
     part = refless.compare(rated_by("abc", "bcd"), scale=(1, 5)).comparison.pairs[0]
     assert part.powered.strange == pytest.approx(2 / 9)
@@ -502,7 +503,7 @@ def test_these_items_alone() -> None:
     assert "these" not in str(like.signature)
     whole = refless.compare(without(outputs(), "judge"), these_items=True, scale=(1, 5))
     (pair,) = whole.comparison.pairs
-    assert pair.answer.interval == (pair.answer.value, pair.answer.value)
+    assert pair.difference.interval == (pair.difference.value, pair.difference.value)
     assert pair.shown
 
 
@@ -510,7 +511,7 @@ def test_any_look() -> None:
     """Wider, and said; before ten items no interval holds at any look."""
     rows = without(partly(outputs(gap=0.0), 24), "judge")
     one, every = (refless.compare(rows, looks=looks, scale=(1, 5)) for looks in ("one", "any"))
-    widths = [np.ptp(found.comparison.pairs[0].answer.interval) for found in (one, every)]
+    widths = [np.ptp(found.comparison.pairs[0].difference.interval) for found in (one, every)]
     assert widths[1] > 1.5 * widths[0]
     assert "holds for one look (--looks any: for any number)" in " ".join(str(one).split())
     assert "holds however often you look" in " ".join(str(every).split())

@@ -120,6 +120,6 @@ def test_two_systems_of_unknown_selection() -> None:
         field, errors = misjudged(rng, effects - effects.mean())
         (pair,) = compared(field, errors, ["a", "b"]).pairs
         assert pair.method == "estimates"
-        low, high = pair.answer.interval
+        low, high = pair.difference.interval
         held += low <= effects[1] - effects[0] <= high
     assert held >= 0.93 * 400

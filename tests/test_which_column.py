@@ -56,10 +56,10 @@ def test_people_and_not_their_judge_compare() -> None:
     found: Any = refless.compare(judged())
     assert f"the rows: {UNREAD}" in found.notes
     assert "rating from 'human_rating'" in found.notes[0]
-    low, high = found.comparison.pairs[0].answer.interval
+    low, high = found.comparison.pairs[0].difference.interval
     assert low < 0 < high
     by_judge: Any = refless.compare(without(judged(), "human_rating"), rating_column="score")
-    assert by_judge.comparison.pairs[0].answer.interval[0] > 0
+    assert by_judge.comparison.pairs[0].difference.interval[0] > 0
 
 
 @pytest.mark.parametrize("name", ["validate", "score"])

@@ -13,11 +13,12 @@ from refless.data.records import Outputs, Residuals, picked, sortable
 from refless.estimators import Estimator
 from refless.estimators.folds import whole
 from refless.estimators.scorer import Together
+from refless.evaluation.comparing import Pair
 from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.errors import UsageError
 from refless.stats.clusters import numbered
 from refless.stats.d_optimal import left_after, most_telling
-from refless.stats.intervals import UNDEFINED, Interval, student
+from refless.stats.intervals import student
 
 Goal = Literal["learn", "mean", "compare"]
 GOALS = {
@@ -65,10 +66,7 @@ class Choice:
         needed: ratings (items) to get there; 0 where all that there are are too few, or unknown.
         systems: the two of goal compare.
         already: units that are rated already, on which the curve goes on.
-        difference, interval: of these two as `compare` has it today, that of the second less the
-            first; by: what it is made of. NaN and blank for other goals.
-        shows: further items that should show a difference four times out of five; 0 as `needed`.
-        chance: that all items show one.
+        pair: these two as `compare` has them today; None for other goals, or without ratings.
     """
 
     goal: Goal
@@ -81,23 +79,12 @@ class Choice:
     needed: int = 0
     systems: tuple[str, ...] = ()
     already: int = 0
-    difference: float = math.nan
-    interval: Interval = UNDEFINED
-    by: str = ""
-    shows: int = 0
-    chance: float = math.nan
+    pair: Pair | None = None
 
     def times(self, size: float) -> Choice:
-        """The same in units of which one of these is so many."""
-        curve = tuple(Step(one.n, size * one.chosen, size * one.random) for one in self.curve)
-        low, high = self.interval
-        return replace(
-            self,
-            curve=curve,
-            within=size * self.within,
-            difference=size * self.difference,
-            interval=(size * low, size * high),
-        )
+        """The same with widths in units of which one of these is so many."""
+        curve = tuple(Step(step.n, size * step.chosen, size * step.random) for step in self.curve)
+        return replace(self, curve=curve, within=size * self.within)
 
 
 def canonical(outputs: Outputs) -> IntArray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Literal
 
@@ -37,8 +37,8 @@ class Pair:
         both_rated, one_rated: items with ratings for both systems, and for one of them.
         powered: what ratings say alone, and with estimates.
         method: what the answer is made of.
-        answer: the difference.
-        p_holm: its p-value, corrected for the number of pairs.
+        difference: the answer.
+        p_holm: its p-value, corrected for the number of pairs; shown: whether it is below .05.
         needed: rated items that should show a difference four times out of five, as differences
             usually are; None where all of them would not, or it is not known.
         chance: that ratings of all items show one; NaN where it is not known.
@@ -54,21 +54,30 @@ class Pair:
     one_rated: int
     powered: Powered
     method: Method
-    answer: Answer
+    difference: Answer
     p_holm: float
     needed: int | None
     chance: float
     apart: bool = False
+    shown: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "shown", self.p_holm < SURE)
 
     @property
-    def shown(self) -> bool:
-        """Whether a difference is shown."""
-        return self.p_holm < SURE
+    def rated(self) -> int:
+        """Items with a rating for one of the systems, or for both."""
+        return self.both_rated + self.one_rated
+
+    @property
+    def further(self) -> int:
+        """Items to rate, beside those rated, that should show a difference; 0 if unknown."""
+        return max(self.needed - self.rated, 0) if self.needed else 0
 
     @property
     def untold(self) -> bool:
         """Whether there are ratings enough, but nothing tells how strict their raters are."""
-        return self.powered.strange > 0 and math.isnan(self.answer.error)
+        return self.powered.strange > 0 and math.isnan(self.difference.error)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,14 +86,15 @@ class Standing:
 
     Attributes:
         name: its name; outputs, rated: how many it has, and how many of them are rated.
-        answer: its mean; method: what that is made of.
+        mean: of its ratings, as people would give them to all of its outputs; method: what that is
+            made of.
         ranks: the best and the worst rank that no shown difference speaks against.
     """
 
     name: str
     outputs: int
     rated: int
-    answer: Answer
+    mean: Answer
     method: Method
     ranks: tuple[int, int]
 
@@ -109,12 +119,12 @@ def compared(field: Field, errors: Residuals, order: Sequence[str]) -> Compariso
     """
     table = Table.of(field)
     found = [_pair(table, field, errors, (a, b)) for a, b in combinations(order, 2)]
-    adjusted = holm(np.array([pair.answer.p for pair in found])).tolist()
+    adjusted = holm(np.array([pair.difference.p for pair in found])).tolist()
     pairs = tuple(replace(pair, p_holm=p) for pair, p in zip(found, adjusted, strict=True))
     standings = [_standing(table, field, errors, name, pairs) for name in order]
     known = field.estimates[~np.isnan(field.estimates)]
     return Comparison(
-        standings=tuple(sorted(standings, key=lambda one: (-_last(one.answer.value), one.name))),
+        standings=tuple(sorted(standings, key=lambda one: (-_last(one.mean.value), one.name))),
         pairs=pairs,
         coverage=len(known) / max(len(field.estimates), 1),
     )
@@ -148,7 +158,7 @@ def _pair(table: Table, field: Field, errors: Residuals, names: tuple[str, str])
         one_rated=len(known[0] ^ known[1]),
         powered=found,
         method=method,
-        answer=answer,
+        difference=answer,
         p_holm=answer.p,
         needed=None if apart else needed,
         chance=math.nan if apart else chance,
@@ -288,7 +298,7 @@ def _standing(
     _, method, answer = _told(table, field, errors, [rows], [name])
     mine = [(pair, 1 if pair.second == name else -1) for pair in pairs if pair.shown]
     mine = [(pair, sign) for pair, sign in mine if name in (pair.first, pair.second)]
-    below = sum(sign * pair.answer.value < 0 for pair, sign in mine)
+    below = sum(sign * pair.difference.value < 0 for pair, sign in mine)
     above = len(mine) - below
     own = [system == name for system in field.outputs.systems]
     systems = len({one for pair in pairs for one in (pair.first, pair.second)})
@@ -296,7 +306,7 @@ def _standing(
         name=name,
         outputs=sum(own),
         rated=int((~np.isnan(field.human[own])).sum()),
-        answer=answer,
+        mean=answer,
         method=method,
         ranks=(1 + below, systems - above),
     )

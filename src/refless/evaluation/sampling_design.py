@@ -255,7 +255,7 @@ def _sides(outputs: Outputs, order: list[int], systems: tuple[str, str]) -> dict
 
 def beside_pair(units: Units, pair: Pair, size: float) -> Units:
     """The units beside the difference by the ratings that there are, in units of so many."""
-    powered, rated = pair.powered, pair.both_rated + pair.one_rated
+    powered, rated = pair.powered, pair.rated
     if not powered.both.error > 0 or not all(units.rated[:2]):
         return units
     share = min(rated / pair.items, 1.0)
@@ -269,20 +269,6 @@ def beside_pair(units: Units, pair: Pair, size: float) -> Units:
         left=max(left, 0.0),
     )
     return replace(units, today=today, already=rated)
-
-
-def with_pair(choice: Choice, pair: Pair, size: float) -> Choice:
-    """The choice beside what `compare` says today, in units of so many."""
-    rated = pair.both_rated + pair.one_rated
-    low, high = pair.answer.interval
-    return replace(
-        choice,
-        difference=pair.answer.value / size,
-        interval=(low / size, high / size),
-        by=pair.method,
-        shows=max(pair.needed - rated, 0) if pair.needed else 0,
-        chance=pair.chance,
-    )
 
 
 def draw(units: Units, n: int, seed: int, within: float) -> Choice:

@@ -61,20 +61,32 @@ class Answer:
         error: standard error, NaN where it cannot be told.
         freedom: degrees of freedom of Student's t behind interval and p.
         wide: by what the interval is wider than that of one look.
+        interval: 95 %, by Student's t.
+        above: probability that the true value lies above 0, if nothing was known of it before.
+        p: two-sided p-value of no difference.
     """
 
     value: float
     error: float
     freedom: float
     wide: float = 1.0
+    interval: Interval = field(init=False)
+    above: float = field(init=False)
+    p: float = field(init=False)
 
-    @property
-    def interval(self) -> Interval:
-        """95 %, by Student's t."""
-        if not self.error * self.wide >= 0:
-            return UNDEFINED
-        half = student(self.freedom) * self.error * self.wide
-        return self.value - half, self.value + half
+    def __post_init__(self) -> None:
+        from scipy.special import stdtr
+
+        error, interval, above = self.error * self.wide, UNDEFINED, math.nan
+        if error >= 0:
+            half = student(self.freedom) * error
+            interval = self.value - half, self.value + half
+            above = 0.5 + 0.5 * float(np.sign(self.value))
+        if error > 0:
+            above = float(stdtr(self.freedom, self.value / error))
+        object.__setattr__(self, "interval", interval)
+        object.__setattr__(self, "above", above)
+        object.__setattr__(self, "p", 2 * min(above, 1 - above))
 
     def at_any_look(self, n: int, reach: float) -> Answer:
         """The same with an interval that holds however often one looks: see `always_interval`."""
@@ -82,22 +94,6 @@ class Answer:
             return self
         low, high = always_interval(0.0, self.error, n, self.freedom, reach=reach)
         return replace(self, wide=(high - low) / 2 / (student(self.freedom) * self.error))
-
-    @property
-    def p(self) -> float:
-        """Two-sided p-value of no difference."""
-        return 2 * min(self.above, 1 - self.above)
-
-    @property
-    def above(self) -> float:
-        """Probability that the true value lies above 0, if nothing was known of it before."""
-        from scipy.special import stdtr
-
-        if not self.error * self.wide >= 0:
-            return math.nan
-        if self.error == 0:
-            return 0.5 + 0.5 * float(np.sign(self.value))
-        return float(stdtr(self.freedom, self.value / (self.error * self.wide)))
 
 
 UNKNOWN = Answer(value=math.nan, error=math.nan, freedom=math.nan)
@@ -112,7 +108,8 @@ class Powered:
         share: of the estimates that is used, 0 for none (lambda).
         correlation: of ratings and estimates over clusters, of differences where there are two
             arms; NaN where undefined.
-        rated: clusters with a rating; worth: how many ratings alone would be as exact.
+        rated: clusters with a rating; worth: how many would be as exact without estimates, NaN if
+            undefined.
         strange: what raters' severity adds to the variance, in units of its own variance.
     """
 
@@ -122,13 +119,12 @@ class Powered:
     correlation: float
     rated: int
     strange: float = 0.0
+    worth: float = field(init=False)
 
-    @property
-    def worth(self) -> float:
-        """Clusters with ratings that would be as exact without estimates; NaN if undefined."""
-        if not self.both.error > 0:
-            return math.nan
-        return self.rated * (self.alone.error / self.both.error) ** 2
+    def __post_init__(self) -> None:
+        exact = self.both.error > 0
+        worth = self.rated * (self.alone.error / self.both.error) ** 2 if exact else math.nan
+        object.__setattr__(self, "worth", worth)
 
 
 def powered(cells: Cells, severity: Severity | None = None, *, these: bool = False) -> Powered:

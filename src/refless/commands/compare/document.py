@@ -40,7 +40,7 @@ MISJUDGED = (
 
 def facts(pair: Pair) -> tuple[tuple[str, str, str], ...]:
     """The numbers that stand out if two systems are compared."""
-    name, answer = labels([pair.second], NAME)[pair.second], pair.answer
+    name, answer = labels([pair.second], NAME)[pair.second], pair.difference
     return (
         ("Difference", number(answer.value), interval(answer.interval)),
         (f"{name} is better", percent(answer.above), f"p {p_value(answer.p)}"),
@@ -84,11 +84,11 @@ def _of_pairs(comparison: Comparison) -> str:
 def _of_pair(pair: Pair) -> str:
     name = labels([pair.first, pair.second], NAME)
     both = f"{name[pair.first]} and {name[pair.second]}"
-    if math.isnan(pair.answer.p):
+    if math.isnan(pair.difference.p):
         return f"Nothing can be said of {both}: {_why_not(pair)}."
     lead = f"Nobody rated both {both}, so the interval allows {ALLOWED} " if pair.apart else ""
     higher, lower, ends = _turned(pair)
-    by = with_interval(abs(pair.answer.value), ends)
+    by = with_interval(abs(pair.difference.value), ends)
     verb = "expected to be rated" if pair.method == "estimates" else "rated"
     if pair.shown:
         return f"{lead}{name[higher]} is {verb} higher than {name[lower]}, by {by}."
@@ -98,9 +98,9 @@ def _of_pair(pair: Pair) -> str:
 def _why_not(pair: Pair) -> str:
     if pair.untold:
         return "nobody rated both, and these ratings do not tell how strict each rater is"
-    if math.isnan(pair.answer.wide):
+    if math.isnan(pair.difference.wide):
         return f"no interval holds at any look before {FEWEST} items are rated"
-    if pair.both_rated + pair.one_rated:
+    if pair.rated:
         return "too few outputs are rated, or all their differences are equal"
     return "no output is rated, and nothing tells how far estimates lie off"
 
@@ -123,7 +123,7 @@ def _of_two(pair: Pair, estimator: str) -> list[str]:
     lines = [_made_of(pair, estimator)]
     if pair.apart:
         lines.append(SAME_RATERS)
-    elif not pair.shown and not math.isnan(pair.answer.p):
+    elif not pair.shown and not math.isnan(pair.difference.p):
         lines.append(_needed(pair))
     if pair.left_out:
         items, verb = counted(pair.left_out, "item"), "is" if pair.left_out == 1 else "are"
@@ -151,7 +151,7 @@ def _made_of(pair: Pair, estimator: str) -> str:
 
 def _alone(pairs: Sequence[Pair]) -> str:
     """How pairs without ratings that count are compared."""
-    rated = any(pair.both_rated + pair.one_rated for pair in pairs)
+    rated = any(pair.rated for pair in pairs)
     pronoun = "it" if len(pairs) == 1 else "them"
     behind = "" if rated else f": no rating of these outputs is behind {pronoun}"
     return f"by estimates alone{behind}. {MISJUDGED}"
@@ -184,12 +184,12 @@ def differences_section(comparison: Comparison) -> Section:
     """Each pair; of two systems also by ratings alone."""
     if len(comparison.pairs) == 1:
         return _one_pair(comparison.pairs[0])
-    ranked = sorted(comparison.pairs, key=lambda pair: (pair.p_holm, -abs(pair.answer.value)))
+    ranked = sorted(comparison.pairs, key=lambda pair: (pair.p_holm, -abs(pair.difference.value)))
     names = labels([standing.name for standing in comparison.standings], 18)
     rows, lines = [], []
     for pair in ranked[:MOST_PAIRS]:
         higher, lower, ends = _turned(pair)
-        name, size = f"{names[higher]} over {names[lower]}", abs(pair.answer.value)
+        name, size = f"{names[higher]} over {names[lower]}", abs(pair.difference.value)
         rows.append((name, with_interval(size, ends), p_value(pair.p_holm), MADE_OF[pair.method]))
         lines.append(Line(name=name, value=size, interval=ends))
     more = len(ranked) - len(rows)
@@ -223,8 +223,8 @@ CALLED = {
 
 def _turned(pair: Pair) -> tuple[str, str, Interval]:
     """The system that looks better, the other, and the interval of the difference that way."""
-    low, high = pair.answer.interval
-    if pair.answer.value < 0:
+    low, high = pair.difference.interval
+    if pair.difference.value < 0:
         return pair.first, pair.second, (-high, -low)
     return pair.second, pair.first, (low, high)
 
@@ -232,7 +232,7 @@ def _turned(pair: Pair) -> tuple[str, str, Interval]:
 def _one_pair(pair: Pair) -> Section:
     names = labels([pair.first, pair.second], NAME)
     first, second = names[pair.first], names[pair.second]
-    answers = [(CALLED[pair.method], pair.answer)] if pair.method != "none" else []
+    answers = [(CALLED[pair.method], pair.difference)] if pair.method != "none" else []
     if pair.method == "ratings and estimates" or not answers:
         answers.append(("Ratings alone", pair.powered.alone))
     rows = tuple(
@@ -257,7 +257,7 @@ def systems_section(comparison: Comparison, units: str) -> Section:
     names = labels([standing.name for standing in comparison.standings], 30)
     rows, lines = [], []
     for standing in comparison.standings:
-        name, answer, (best, worst) = names[standing.name], standing.answer, standing.ranks
+        name, answer, (best, worst) = names[standing.name], standing.mean, standing.ranks
         mean = with_interval(answer.value, answer.interval)
         ranks = str(best) if best == worst else f"{best} to {worst}"
         rows.append((name, mean, ranks, f"{standing.rated:,}", f"{standing.outputs:,}"))

@@ -1,9 +1,12 @@
 """Systems compared: the result of `refless compare`."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Annotated, Literal
 
-from refless.commands.compare.data import CompareRecord, pair_record, pair_row, standing_record
+from msgspec import Meta
+
 from refless.commands.compare.document import (
     ASSUMED,
     differences_section,
@@ -14,13 +17,38 @@ from refless.commands.compare.document import (
     verdict,
 )
 from refless.data.records import Scale
-from refless.evaluation.comparing import Comparison
+from refless.evaluation.comparing import Comparison, Pair, Standing
 from refless.report.document import Document, caveats
-from refless.report.export import Rows
-from refless.report.record import Record
-from refless.report.result import Result
+from refless.report.export import Cell, Rows
+from refless.report.record import Record, Signed
+from refless.report.result import GateRecord, Result
 from refless.report.tools.junit import junit
 from refless.report.wording import Looks, question
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompareRecord(Record):
+    """Systems compared, in the raters' units.
+
+    Attributes:
+        scale: of the ratings; null without one.
+        selection: how the rated outputs were chosen.
+        these_items: whether the question is about these items alone, and not about items like them.
+        looks: whether intervals hold for one look, or any number of them.
+        coverage: share of the outputs with an estimate.
+        systems: the best first.
+    """
+
+    command: Literal["compare"] = "compare"
+    signature: Signed
+    scale: Scale | None
+    selection: Literal["random", "active", "unknown"]
+    these_items: bool
+    looks: Looks
+    coverage: Annotated[float, Meta(ge=0, le=1)]
+    systems: tuple[Standing, ...]
+    pairs: tuple[Pair, ...]
+    gate: GateRecord
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -68,11 +96,7 @@ class CompareResult(Result):
         return replace(brief, facts=numbers, sections=(*brief.sections, caveats()))
 
     def _json(self) -> Record:
-        return self._record(
-            systems=tuple(map(standing_record, self.comparison.standings)),
-            pairs=tuple(map(pair_record, self.comparison.pairs)),
-            coverage=self.comparison.coverage,
-        )
+        return self._record(self.comparison, systems=self.comparison.standings)
 
     def exported(self, tool: str) -> Mapping[str, str]:  # noqa: ARG002 - there is one
         """The gate as a test case."""
@@ -80,4 +104,24 @@ class CompareResult(Result):
 
     def _rows(self) -> Rows:
         """One mapping a pair."""
-        return [pair_row(pair) for pair in self.comparison.pairs]
+        return [_row(pair) for pair in self.comparison.pairs]
+
+
+def _row(pair: Pair) -> dict[str, Cell]:
+    """A pair as a row of a table."""
+    answer, (low, high) = pair.difference, pair.difference.interval
+    return {
+        "first": pair.first,
+        "second": pair.second,
+        "difference": answer.value,
+        "low": low,
+        "high": high,
+        "p": answer.p,
+        "p_holm": pair.p_holm,
+        "p_second_better": answer.above,
+        "method": pair.method,
+        "items": pair.items,
+        "both_rated": pair.both_rated,
+        "one_rated": pair.one_rated,
+        "worth": pair.powered.worth if pair.method == "ratings and estimates" else math.nan,
+    }

@@ -368,7 +368,7 @@ def _errors(inputs: Inputs, estimator: Estimator, *, drawn: bool) -> Residuals:
 
 def _gate(pair: Pair, margin: float) -> GateRecord:
     """Whether the second system is worse than the first by more than the margin."""
-    low, high = pair.answer.interval
+    low, high = pair.difference.interval
     by = f"by more than {margin:g}" if margin else "at all"
     ends = f"the interval of the difference, {low:.3f} to {high:.3f},"
     if math.isnan(low):

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from refless.data.records import Outputs
 from refless.evaluation.active_learning import Choice, Goal, Step
+from refless.evaluation.comparing import Pair
 from refless.registry.plural import counted
 from refless.report.charts import Mark, Series, chart
 from refless.report.document import Document, Figure, Key, Section, Table
@@ -26,7 +27,6 @@ from refless.report.wording import (
     with_interval,
 )
 from refless.stats.assurance import SURE
-from refless.stats.intervals import Interval
 
 SHOWN = 10  # outputs on a terminal
 ROOM = 46, 200  # characters of a text there, and on a page
@@ -68,10 +68,7 @@ class NextRecord(Record):
             rating from its estimate, else half the width of a 95 % interval. Empty if unknown.
         within: the half width that settles it; null with goal learn.
         needed: ratings (items) that settle it; 0 where all there are do not, or it is unknown.
-        difference, interval: second system less the first, as `compare` has it today; by: what it
-            is made of; null and blank with other goals.
-        shows: further items that should show a difference four times out of five; 0 as of `needed`.
-        chance: that all items show one.
+        pair: the two systems as `compare` has them today; null with other goals.
         these_items: whether widths are about these alone, and not about others like them.
         chosen: in the order for raters.
     """
@@ -88,11 +85,7 @@ class NextRecord(Record):
     within: float
     needed: Count
     systems: tuple[str, ...]
-    difference: float
-    interval: Interval
-    by: str
-    shows: Count
-    chance: float
+    pair: Pair | None
     these_items: bool
     chosen: tuple[ToRate, ...]
 
@@ -242,21 +235,21 @@ class NextResult(Result):
 
     def _shows(self) -> tuple[str, ...]:
         """How far the two systems differ by what is known today, and what would show that."""
-        choice = self.choice
-        if math.isnan(choice.difference):
+        pair = self.choice.pair
+        if pair is None or math.isnan(pair.difference.value):
             return ()
-        first, second = (f"'{clipped(name)}'" for name in choice.systems)
-        (low, high), side = choice.interval, "above"
-        if not choice.difference > 0:
+        first, second = (f"'{clipped(name)}'" for name in self.choice.systems)
+        (low, high), side = pair.difference.interval, "above"
+        if not pair.difference.value > 0:
             low, high, side = -high, -low, "below"
-        size = with_interval(abs(choice.difference), (low, high))
-        by = f"{BY.get(choice.by, 'By ratings')} {second} is {size} {side} {first}."
-        if choice.shows:
-            ratings = self._ratings(choice.shows)
+        size = with_interval(abs(pair.difference.value), (low, high))
+        by = f"{BY.get(pair.method, 'By ratings')} {second} is {size} {side} {first}."
+        if pair.further:
+            ratings = self._ratings(pair.further)
             by += f" About {ratings} should show a difference four times out of five."
-        elif choice.chance < SURE:
-            every = f"Ratings of all {counted(choice.units, self._unit)}"
-            by += f" {every} should show a difference with a chance of {percent(choice.chance)}."
+        elif pair.chance < SURE:
+            every = f"Ratings of all {counted(self.choice.units, self._unit)}"
+            by += f" {every} should show a difference with a chance of {percent(pair.chance)}."
         return (by,)
 
     def _about(self) -> tuple[str, ...]:

@@ -45,7 +45,6 @@ from refless.evaluation.sampling_design import (
     items_to_draw,
     outputs_to_draw,
     wanted,
-    with_pair,
 )
 from refless.evaluation.scoring import scored
 from refless.registry.errors import InputError, UsageError
@@ -114,8 +113,7 @@ def next(  # noqa: A001 - the command's name
             with collecting(), overheard(silent=True):  # what it says of the rows was said
                 pair = pair_of(read.compared, fit.clone(), systems, seed, these=these_items)
             units = beside_pair(units, pair, size)
-        choice = draw(units, n, seed, enough)
-        choice = choice if pair is None else with_pair(choice, pair, size)
+        choice = replace(draw(units, n, seed, enough), pair=pair)
     _note_choice(choice, read.outputs, fit, n, blind=blind)
     signed = _signature(fit, read.outputs, choice, seed)
     return NextResult(

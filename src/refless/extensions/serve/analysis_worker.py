@@ -152,7 +152,7 @@ def _compared(job: Job, result: dict[str, Any]) -> None:
     pairs, (low, high) = compared.comparison.pairs, scale
     reach = float(high - low)  # how far ratings can lie apart
     for question in pairs:
-        n, answer = question.both_rated + question.one_rated, question.answer
+        n, answer = question.both_rated + question.one_rated, question.difference
         complete = question.method.startswith("ratings")
         certain = answer if complete else UNKNOWN
         pair = _pair(question.first, question.second, certain, n, len(pairs), reach)
