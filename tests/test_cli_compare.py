@@ -311,7 +311,11 @@ def test_other_items() -> None:
         ([row for row in outputs() if row["system"] == "old"], {}, "there is one system, 'old'"),
         (without(outputs(), "rating"), {}, "no column for the rating: .* 'judge' may be a judge's"),
         (partly(outputs(), 0), {}, "no text has a rating"),
-        (outputs(), {"selection": "best"}, "--selection must be random or unknown"),
+        (
+            outputs(),
+            {"selection": "best"},
+            "--selection must be one of random, unknown; got 'best'",
+        ),
         (outputs(), {"margin": 0.1}, "--margin goes with --fail-if-worse"),
         (outputs(), {"margin": -1, "fail_if_worse": True}, "--margin must be 0 or more"),
         (outputs(), {"group": "nothing"}, "there is no column 'nothing'"),
