@@ -64,7 +64,7 @@ def test_groups_stay_whole() -> None:
 
 
 def test_few_large_groups_and_many_copies() -> None:
-    """Texts are drawn from all of a few systems; rows where there are few texts."""
+    """Single texts are drawn from all of a few systems, and of many copies."""
     given = pool(1_000, 1_000)
     rows = drawn_rows(given, [f"m{i % 5}" for i in range(1_000)], 100, 0)
     assert len(rows) == 100

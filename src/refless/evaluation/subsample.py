@@ -16,10 +16,9 @@ Marks = npt.NDArray[np.uint64]
 
 
 def drawn_rows(pool: RatedPool, labels: Sequence[str], most: int, seed: int) -> IntArray:
-    """Rows of at most so many texts, ascending; all where there are no more.
+    """Rows of at most so many texts, ascending; all if there are no more.
 
-    Groups are drawn whole where 20 or more fit; else single texts, with all their copies; where
-    even these are few, single rows.
+    Groups, or copies, are drawn whole if 20 or more fit; else single texts.
 
     Args:
         pool: the rated texts; labels: [n] what is held out together.
@@ -28,11 +27,10 @@ def drawn_rows(pool: RatedPool, labels: Sequence[str], most: int, seed: int) -> 
     """
     if len(pool) <= most:
         return np.arange(len(pool))
-    marks = _marks(pool, seed)
-    for units in (_of_groups(marks, labels), marks):
-        rows = _fitting(units, most)
-        if len(np.unique(units[rows])) >= FEWEST_WHOLE:
-            return rows
+    units = _of_groups(_marks(pool, seed), labels)
+    rows = _fitting(units, most)
+    if len(np.unique(units[rows])) >= FEWEST_WHOLE:
+        return rows
     drawn = np.random.default_rng(seed).choice(len(pool), most, replace=False)
     return np.sort(canonical_order(pool)[drawn])
 
@@ -40,11 +38,11 @@ def drawn_rows(pool: RatedPool, labels: Sequence[str], most: int, seed: int) -> 
 def _marks(pool: RatedPool, seed: int) -> Marks:
     """[n] a drawn number for each content, the same for copies."""
     key = str(seed).encode()[-64:]
-    found = (
+    digests = (
         hashlib.blake2b("\0".join(row).encode("utf-8", "surrogatepass"), digest_size=8, key=key)
         for row in zip(*content_of(pool), strict=True)
     )
-    return np.frombuffer(b"".join(one.digest() for one in found), dtype="<u8")
+    return np.frombuffer(b"".join(digest.digest() for digest in digests), dtype="<u8")
 
 
 def _of_groups(marks: Marks, labels: Sequence[str]) -> Marks:

@@ -70,24 +70,18 @@ def system_table(
 
 def _of_systems(scores: Scores, system: IntArray, weights: Sequence[FloatArray]) -> FloatArray:
     """[b, s] scores of systems whose segments stand `weights` times; NaN without a segment."""
-    return np.concatenate([_weighted(scores, system, block) for block in weights])
-
-
-def _weighted(scores: Scores, system: IntArray, weights: FloatArray) -> FloatArray:
-    if scores.statistics is None or scores.combine is None:
-        scores = averaged(scores.segments)
-    statistics, combine = scores.statistics, scores.combine
-    if statistics is None or combine is None:
-        return np.full((len(weights), int(system.max()) + 1), np.nan)
     columns = []
     for number in range(int(system.max()) + 1):
         rows = np.flatnonzero((system == number) & ~np.isnan(scores.segments))
-        with calm():
-            sums = weights[:, rows] @ statistics[rows]
-        with np.errstate(invalid="ignore", divide="ignore"):
-            values = np.asarray(combine(sums))
-        columns.append(np.where(weights[:, rows].sum(axis=1) > 0, values, np.nan))
+        values = [_weighted(scores.take(rows), block[:, rows]) for block in weights]
+        columns.append(np.concatenate(values))
     return np.stack(columns, axis=1)
+
+
+def _weighted(scores: Scores, weights: FloatArray) -> FloatArray:
+    with calm(), np.errstate(invalid="ignore", divide="ignore"):
+        values = np.asarray(scores.of_sums(lambda counts: weights @ counts))
+    return np.where(weights.sum(axis=1) > 0, values, np.nan)
 
 
 def gap_interval(

@@ -15,7 +15,7 @@ from typing import TypeVar
 import numpy as np
 
 from refless.data.records import Predictions
-from refless.metrics.references.protocol import Scores, averaged
+from refless.metrics.references.protocol import Scores
 from refless.registry.arrays import BoolArray, FloatArray, IntArray
 from refless.registry.errors import UsageError
 from refless.stats.correlation import kendall, spearman
@@ -66,7 +66,7 @@ def in_units(
         seed: of the assignments, and of which system comes first.
 
     Raises:
-        UsageError: a metric without statistics, or sizes below 1.
+        UsageError: sizes below 1.
     """
     if unit < 1 or assignments < 1:
         raise UsageError("units and assignments must be 1 or more")
@@ -79,10 +79,7 @@ def in_units(
         means = [column[rows].mean(axis=1) for column, rows in zip(differences, drawn, strict=True)]
         human = _even(sign * np.concatenate(means))
         for key, pairs in scores.items():
-            gaps = [
-                _corpus(first, rows) - _corpus(second, rows)
-                for (first, second), rows in zip(pairs, drawn, strict=True)
-            ]
+            gaps = [_gaps(sides, rows) for sides, rows in zip(pairs, drawn, strict=True)]
             metric = _even(sign * np.concatenate(gaps))
             values[key].append((spearman(metric, human), kendall(metric, human)))
     return {key: _in_units(column, n_units, unit) for key, column in values.items()}
@@ -109,15 +106,11 @@ def units_of(
     """
     if not human.system or not human.item:
         raise UsageError("units of M need a system and an item (or source) column")
-    columns = {
-        name: averaged(metric.segments) if metric.statistics is None else metric
-        for name, metric in scores.items()
-    }
     known = ~np.isnan(sum(metric.segments for metric in scores.values()))
     pairs, dropped = _pairs(human, known)
     sides = {
         name: [(metric.take(a), metric.take(b)) for a, b in pairs]
-        for name, metric in columns.items()
+        for name, metric in scores.items()
     }
     differences = [human.human[a] - human.human[b] for a, b in pairs]
     results = in_units(differences, sides, unit=unit, assignments=assignments, seed=seed)
@@ -156,10 +149,10 @@ def _even(column: FloatArray) -> FloatArray:
     return np.asarray(np.round(column / peak, 12)) if peak > 0 else column
 
 
-def _corpus(scores: Scores, rows: IntArray) -> FloatArray:
-    if scores.statistics is None or scores.combine is None:
-        raise UsageError("a metric without statistics has no scores of units")
-    return scores.combine(scores.statistics[rows].sum(axis=1))
+def _gaps(sides: Sides, rows: IntArray) -> FloatArray:
+    """[units] the first system's score of each unit less the second's."""
+    first, second = (scores.of_sums(lambda counts: counts[rows].sum(axis=1)) for scores in sides)
+    return first - second
 
 
 def _in_units(values: Sequence[tuple[float, float]], n_units: int, unit: int) -> InUnits:

@@ -186,18 +186,13 @@ def _figure(level: Level, measure: str, over: str, yardstick: Sequence[Line]) ->
         ),
     ]
     label = f"{title(measure)} over {over}"
-    names = labels([line.name for line in lines], 40)
-    table = Table(
-        header=("metric", f"{title(measure)} [95 %]"),
-        rows=tuple((names[line.name], with_interval(line.value, line.interval)) for line in lines),
-    )
     caption = f"{label}, {level.n:,} of them, with 95 % intervals."
     if level.comparisons:
         caption += (
             " All metrics are compared on the same rows: the tests below tell apart what "
             "overlapping intervals do not."
         )
-    return Figure(svg=row_chart(lines, label, label, zero=True), caption=caption, table=table)
+    return Figure(svg=row_chart(lines, label, label, zero=True), caption=caption)
 
 
 def _level_sections(
