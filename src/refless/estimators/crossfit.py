@@ -65,12 +65,12 @@ def crossed(
         numbers = rng.permutation(len(groups)) % folds
         fold |= dict(zip(groups, numbers.tolist(), strict=True))
     judged = np.array([fold[label] for label in labels], dtype=np.int64)
-    known = np.array([fold.get(label, -1) for label in rated_labels], dtype=np.int64)
-    return _crossed(estimator, pool, known, outputs, judged)
+    rated_folds = np.array([fold.get(label, -1) for label in rated_labels], dtype=np.int64)
+    return _crossed(estimator, pool, rated_folds, outputs, judged)
 
 
 def _crossed(
-    estimator: Estimator, pool: RatedPool, known: IntArray, outputs: Outputs, judged: IntArray
+    estimator: Estimator, pool: RatedPool, rated_folds: IntArray, outputs: Outputs, judged: IntArray
 ) -> Estimates:
     """Outputs of each fold by a copy that is fitted to the rated texts of the others."""
     count, show = int(judged.max(initial=-1)) + 1, estimator.progress
@@ -81,7 +81,7 @@ def _crossed(
     def estimated(number: int) -> tuple[IntArray, Estimates]:
         copy, inside = estimator.clone(), np.flatnonzero(judged == number)
         copy.progress = part(number)
-        copy.fit(pool.take(np.flatnonzero(known != number)))
+        copy.fit(pool.take(np.flatnonzero(rated_folds != number)))
         return inside, copy.estimate(outputs.take(inside))
 
     return Estimates.joined(outputs.ids, map(estimated, range(count)))

@@ -47,14 +47,14 @@ class Explanation:
     parts: tuple[Part, ...] = ()
 
     @classmethod
-    def of(cls, found: Estimates, size: int, neighbors: tuple[Neighbor, ...] = ()) -> Self:
+    def of(cls, estimates: Estimates, size: int, neighbors: tuple[Neighbor, ...] = ()) -> Self:
         """The evidence behind the one estimate, out of so many rated texts."""
         return cls(
-            estimate=float(found.values[0]),
-            low=float(found.low[0]),
-            high=float(found.high[0]),
-            reason=found.reasons[0],
-            support=int(found.support[0]),
+            estimate=float(estimates.values[0]),
+            low=float(estimates.low[0]),
+            high=float(estimates.high[0]),
+            reason=estimates.reasons[0],
+            support=int(estimates.support[0]),
             size=size,
             neighbors=neighbors,
         )

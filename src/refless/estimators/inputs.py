@@ -23,10 +23,10 @@ def rated_given(
     """
     if isinstance(given, RatedPool):
         return pool_of(given, ratings)
-    texts, found, systems = columns_in(given)
-    if len(found) and len(sources):
+    texts, column, systems = columns_in(given)
+    if len(column) and len(sources):
         raise UsageError("there is a column 'source' already; do not pass sources beside it")
-    return pool_of(texts, ratings, sources=tuple(sources) or found, systems=systems)
+    return pool_of(texts, ratings, sources=tuple(sources) or column, systems=systems)
 
 
 def outputs_in(given: Outputs | RatedPool | Given) -> Outputs:
@@ -62,10 +62,10 @@ def columns_in(given: Given) -> tuple[tuple[str, ...], tuple[str, ...], tuple[st
 
 
 def _strings(column: Any, what: str, missing: str | None = None) -> tuple[str, ...]:  # noqa: ANN401 - of any library
-    found = tuple(column.to_pylist() if hasattr(column, "to_pylist") else column)
+    entries = tuple(column.to_pylist() if hasattr(column, "to_pylist") else column)
     if missing is not None:
-        found = tuple(missing if entry is None or entry != entry else entry for entry in found)
-    for number, entry in enumerate(found, 1):
+        entries = tuple(missing if entry is None or entry != entry else entry for entry in entries)
+    for number, entry in enumerate(entries, 1):
         if not isinstance(entry, str):
             raise UsageError(f"{what} {number} is not a string: {entry!r}")
-    return found
+    return entries

@@ -92,15 +92,15 @@ class Neighborhood:
             sums = self.prepared.neighbor_sums(texts, human.numerators, taus, work)
             return scaled(human.means(sums.sums, sums.counts), self.rated.scale), sums.counts
         ratings = human.numerators / human.denominator
-        found = [
+        weighted = [
             self.prepared.weighted_sums(texts, ratings, tau, rule.power, work)
             for tau in taus.tolist()
         ]
         with np.errstate(invalid="ignore"):
-            means = np.stack([one.sums / one.weights for one in found], axis=1)
+            means = np.stack([part.sums / part.weights for part in weighted], axis=1)
         ends = ratings.min(initial=np.inf), ratings.max(initial=-np.inf)
         means = np.clip(means, *ends)  # rounding must not leave the ratings' range
-        return scaled(means, self.rated.scale), np.stack([one.counts for one in found], axis=1)
+        return scaled(means, self.rated.scale), np.stack([part.counts for part in weighted], axis=1)
 
     def reasons(
         self, outputs: Outputs, rule: Rule, support: IntArray, sizes: IntArray
@@ -151,8 +151,8 @@ class Neighborhood:
                 sizes = len(rows) - of_group[2][of_group[1]]
                 with np.errstate(invalid="ignore", divide="ignore"):
                     means = weights @ ratings / (weights.sum(axis=1) * float(exact.denominator))
-                known = rule.admits(support, sizes)
-                return np.where(known, scaled(means, self.rated.scale), np.nan)
+                admitted = rule.admits(support, sizes)
+                return np.where(admitted, scaled(means, self.rated.scale), np.nan)
 
             return predict
 

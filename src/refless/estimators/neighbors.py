@@ -240,6 +240,6 @@ class BLEUNeighbors(Estimator):
         if pool is not None:
             signed = self._with_pool(signed, pool)
         elif self._fitted is not None:
-            known: Neighborhood = self._fitted.learned
-            signed = self._with_pool(signed, known.pool, known.fingerprint)
+            neighborhood: Neighborhood = self._fitted.learned
+            signed = self._with_pool(signed, neighborhood.pool, neighborhood.fingerprint)
         return signed.plus(v=__version__)

@@ -79,12 +79,12 @@ class Estimator(Scorer):
         Raises:
             UsageError: ratings missing or given twice, or lengths that differ.
         """
-        given = rated_given(X, y, sources)
-        ids = given.ids
+        pool = rated_given(X, y, sources)
+        ids = pool.ids
         if len(groups) not in {0, len(ids)}:
             raise UsageError(f"{len(ids)} texts but {len(groups)} groups")
         self._together = dict(zip(ids, groups, strict=False))
-        self._fitted = _Fitted(self._learn(given), self._learned_with(), given)
+        self._fitted = _Fitted(self._learn(pool), self._learned_with(), pool)
         return self
 
     def learned(self) -> tuple[dict[str, object], Arrays]:
@@ -115,8 +115,8 @@ class Estimator(Scorer):
             ValueError: facts or arrays that `learned` cannot have given.
         """
         self._together = dict(zip(pool.ids, labels, strict=False))
-        found = self._relearn(pool, facts, arrays)
-        self._fitted = _Fitted(found, self._learned_with(), pool)
+        state = self._relearn(pool, facts, arrays)
+        self._fitted = _Fitted(state, self._learned_with(), pool)
         return self
 
     def _relearn(
@@ -147,14 +147,14 @@ class Estimator(Scorer):
         return tuple(together[name] for name in rated.ids) if together else rated.sources
 
     @abstractmethod
-    def _learn(self, given: RatedPool) -> object:
+    def _learn(self, pool: RatedPool) -> object:
         """What is learned from rated texts, with the texts in use as `rated`."""
 
     @property
     def rated(self) -> RatedPool:
         """The rated texts in use, in canonical order, after sub-sampling."""
-        found: RatedPool = self._state().rated
-        return found
+        pool: RatedPool = self._state().rated
+        return pool
 
     def drawn(self, pool: RatedPool) -> RatedPool:
         """What `rated` would be if fitted to this pool."""

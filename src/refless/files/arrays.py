@@ -110,8 +110,8 @@ def damaged(path: str | os.PathLike[str], kind: str, remedy: str) -> Iterator[No
         yield
     except (OSError, ValueError, OverflowError, MemoryError, RecursionError) as fault:
         why = getattr(fault, "strerror", None) or str(fault) or type(fault).__name__
-        found = f"the {kind} cannot be read ({why})"
-        raise InputError(found, path=os.fspath(path), remedy=remedy) from fault
+        message = f"the {kind} cannot be read ({why})"
+        raise InputError(message, path=os.fspath(path), remedy=remedy) from fault
 
 
 def _array(name: str, data: Array, entry: msgspec.Raw) -> Array:

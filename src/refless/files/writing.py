@@ -60,13 +60,13 @@ def make_folder(path: Path) -> None:
 def unwritable(path: Path, fault: OSError) -> InputError:
     """The error for a folder that the system does not let us write."""
     if isinstance(fault, FileExistsError | NotADirectoryError):
-        found, remedy = "is a file, not a folder", "name another folder"
+        message, remedy = "is a file, not a folder", "name another folder"
         if not path.is_file():
-            found = "lies below a file, not in a folder"
+            message = "lies below a file, not in a folder"
     else:
-        found = f"the folder cannot be written ({fault.strerror or fault})"
+        message = f"the folder cannot be written ({fault.strerror or fault})"
         remedy = "check its permissions and the free space, or name another"
-    return InputError(found, path=str(path), remedy=remedy)
+    return InputError(message, path=str(path), remedy=remedy)
 
 
 def _is_special(target: Path) -> bool:
@@ -81,8 +81,8 @@ def _writing(path: str) -> Iterator[None]:
         yield
     except OSError as fault:
         remedy = "check that the folder exists and can be written to"
-        found = f"the file cannot be written ({fault.strerror or fault})"
-        raise InputError(found, path=path, remedy=remedy) from fault
+        message = f"the file cannot be written ({fault.strerror or fault})"
+        raise InputError(message, path=path, remedy=remedy) from fault
 
 
 def _replace(target: Path, content: bytes) -> None:

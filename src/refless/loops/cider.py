@@ -22,13 +22,13 @@ def frequencies_loop(ids, starts, of, first, features):
     Item i's references are the texts `of[first[i]:first[i + 1]]`.
     """
     frequencies = np.zeros(features, dtype=np.int64)
-    seen = np.full(features, -1, dtype=np.int64)
+    last_item = np.full(features, -1, dtype=np.int64)
     for item in range(len(first) - 1):
         for place in range(first[item], first[item + 1]):
             text = of[place]
             for k in range(starts[text], starts[text + 1]):
-                if seen[ids[k]] != item:
-                    seen[ids[k]] = item
+                if last_item[ids[k]] != item:
+                    last_item[ids[k]] = item
                     frequencies[ids[k]] += 1
     return frequencies
 

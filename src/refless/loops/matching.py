@@ -96,9 +96,9 @@ def _meet(outputs, block, text, k, mask, counters, shift):
             continue
         slot = slots[ids[i]]
         if slot >= 0:
-            one = np.uint32(weights[i] if len(weights) else 1) << shift
+            increment = np.uint32(weights[i] if len(weights) else 1) << shift
             for j in range(feature_starts[slot], feature_starts[slot + 1]):
-                counters[members[j]] += one
+                counters[members[j]] += increment
 
 
 @loop(nogil=True)

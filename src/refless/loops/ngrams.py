@@ -31,7 +31,7 @@ def _key(level, tokens, i, end, order, n_tokens):
 def distinct_loop(level, tokens, starts, order, n_tokens):
     """The distinct keys of n-grams that are a token longer, in order of appearance."""
     table = np.full(1024, -1, dtype=np.int64)
-    found = np.empty(512, dtype=np.int64)
+    keys = np.empty(512, dtype=np.int64)
     n = 0
     for text in range(len(starts) - 1):
         for i in range(starts[text], starts[text + 1]):
@@ -42,16 +42,16 @@ def distinct_loop(level, tokens, starts, order, n_tokens):
             if table[slot] == key:
                 continue
             table[slot] = key
-            found[n] = key
+            keys[n] = key
             n += 1
-            if n == len(found):
+            if n == len(keys):
                 grown = np.empty(2 * n, dtype=np.int64)
                 table = np.full(4 * n, -1, dtype=np.int64)
                 for k in range(n):
-                    grown[k] = found[k]  # a slice takes three seconds more to compile
-                    table[_slot(table, found[k])] = found[k]
-                found = grown
-    return found[:n].copy()
+                    grown[k] = keys[k]  # a slice takes three seconds more to compile
+                    table[_slot(table, keys[k])] = keys[k]
+                keys = grown
+    return keys[:n].copy()
 
 
 @loop(nogil=True)

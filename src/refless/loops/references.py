@@ -17,7 +17,7 @@ def matches(ids, counts, starts, outputs, references, begins, weights, size, by_
     by_code it is the highest weight among them times the count clipped by their highest count.
     Between two outputs the counters `mine` and `most` are all zero.
     """
-    found = np.zeros(len(outputs), dtype=np.float64)
+    totals = np.zeros(len(outputs), dtype=np.float64)
     mine = np.zeros(size, dtype=np.int64)  # counts in the output
     most = np.zeros(size, dtype=np.int64)  # the highest count in a reference
     best = np.zeros(size, dtype=np.float64)
@@ -35,7 +35,7 @@ def matches(ids, counts, starts, outputs, references, begins, weights, size, by_
         for k in range(first, last):
             gram = ids[k]
             if most[gram] > 0:
-                found[i] += best[gram] * (min(mine[gram], most[gram]) if by_code else 1)
+                totals[i] += best[gram] * (min(mine[gram], most[gram]) if by_code else 1)
             mine[gram] = 0
             most[gram] = 0
-    return found
+    return totals

@@ -78,7 +78,7 @@ class Work:
         done = 0
         with ThreadPoolExecutor(self.threads or cores()) as pool:
             for some in rounds:
-                for job in as_completed([pool.submit(one) for one in some]):
+                for job in as_completed([pool.submit(task) for task in some]):
                     job.result()
                     done += 1
                     if self.progress is not None:
@@ -192,9 +192,9 @@ def weighted_sums(
     sorted_values, hidden = values[postings.order], _hidden(postings, work.held or hide_nothing(n))
 
     def task(block: _Block, begin: int, end: int) -> None:
-        own, found = sorted_values[block.begin : block.end], (result.counts, result.weights)
+        own, totals = sorted_values[block.begin : block.end], (result.counts, result.weights)
         where = (columns, block.arrays, begin, end, hidden, block.begin)
-        loops.weighted_loop(*where, tau, power, own, *found, result.sums)
+        loops.weighted_loop(*where, tau, power, own, *totals, result.sums)
 
     _run(postings, n, task, work)
     return result
@@ -254,14 +254,15 @@ def _run(postings: Postings, n: int, task: Callable[[_Block, int, int], None], w
     work.run(rounds, -(-len(postings) // BLOCK) * len(chunks))
 
 
-def _hidden(postings: Postings, held: Exclusions) -> tuple[IntArray, IntArray, IntArray]:
+def _hidden(postings: Postings, exclusions: Exclusions) -> tuple[IntArray, IntArray, IntArray]:
     """Group, starts and places of what is held, as places in the order by length, ascending."""
     rank = np.empty(len(postings), dtype=np.int64)
     rank[postings.order] = np.arange(len(postings))
-    place = rank[held.places]
-    group = np.repeat(np.arange(len(held.starts) - 1), np.diff(held.starts))
-    place[held.starts[0] :] = place[held.starts[0] :][np.lexsort((place[held.starts[0] :], group))]
-    return held.group, held.starts, place
+    place = rank[exclusions.places]
+    group = np.repeat(np.arange(len(exclusions.starts) - 1), np.diff(exclusions.starts))
+    inside = slice(exclusions.starts[0], None)
+    place[inside] = place[inside][np.lexsort((place[inside], group))]
+    return exclusions.group, exclusions.starts, place
 
 
 def _columns(outputs: Features) -> tuple[npt.NDArray[np.integer], ...]:

@@ -83,9 +83,9 @@ class About:
             return f"from {self.at_least:g} to {self.at_most:g}"
         return " and ".join(filter(None, (low, high)))
 
-    def with_more(self, more: "About") -> "About":
+    def with_more(self, about: "About") -> "About":
         """This, with whatever another declaration of the same parameter sets."""
-        values = {field.name: getattr(more, field.name) for field in fields(About)}
+        values = {field.name: getattr(about, field.name) for field in fields(About)}
         unset = {field.name: field.default for field in fields(About)}
         return replace(self, **{k: v for k, v in values.items() if v != unset[k]})
 
@@ -149,7 +149,7 @@ def declared(name: str, hint: Any, default: Any, help_: str = "") -> Parameter: 
         about = about.with_more(more) if isinstance(more, About) else about
     kind = about.kind or kind
     kinds = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
-    plain = next(each for each in kinds if each is not NoneType)
+    plain = next(entry for entry in kinds if entry is not NoneType)
     if get_origin(plain) is Literal:
         about = replace(about, choices=get_args(plain))
         plain = str
@@ -167,7 +167,7 @@ def parameters_in(kind: type[Any]) -> dict[str, Parameter]:
         _KNOWN[kind] = {
             field.name: declared(field.name, hints[field.name], field.default)
             for field in fields(kind)
-            if any(isinstance(each, About) for each in get_args(hints[field.name])[1:])
+            if any(isinstance(arg, About) for arg in get_args(hints[field.name])[1:])
         }
     return _KNOWN[kind]
 
@@ -193,13 +193,13 @@ def parse(text: str, registry: Mapping[str, type[Any]], what: str) -> Any:  # no
     Raises:
         UsageError: an unknown name or parameter, or a value that cannot be honoured.
     """
-    name, colon, rest = (part.strip() for part in text.partition(":"))
+    name, colon, remainder = (part.strip() for part in text.partition(":"))
     if name not in registry:
         near = nearest(name, registry)
         raise UsageError(f"no {what} '{name}'{near}; there are {', '.join(registry)}")
     known = parameters_in(registry[name])
     values: dict[str, Any] = {}
-    for part in _parts(rest, text) if colon else ():
+    for part in _parts(remainder, text) if colon else ():
         key, equals, value = (piece.strip() for piece in part.partition("="))
         if not equals:
             raise UsageError(f"'{part}' in {text} is not name=value; {listed(name, registry)}")
@@ -212,9 +212,9 @@ def parse(text: str, registry: Mapping[str, type[Any]], what: str) -> Any:  # no
     return registry[name](**values)
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
+def nearest(name: str, names: Iterable[str]) -> str:
     """` (did you mean 'gp'?)`, of the known name most like another; "" where none is like it."""
-    folded = {one.casefold().replace("_", "").replace("-", ""): one for one in known}
+    folded = {entry.casefold().replace("_", "").replace("-", ""): entry for entry in names}
     wanted = name.casefold().replace("_", "").replace("-", "")
     near = difflib.get_close_matches(wanted, folded, n=1)
     return f" (did you mean '{folded[near[0]]}'?)" if near else ""
@@ -227,20 +227,20 @@ def made(given: Any, registry: Mapping[str, type[Any]], what: str) -> Any:  # no
 
 def nested(kind: type) -> dict[str, Mapping[str, type[Any]]]:
     """The parameters that have parameters of their own, each with what it can be."""
-    found = {one.name: one.about.registry for one in parameters_in(kind).values()}
-    return {name: registry for name, registry in found.items() if registry is not None}
+    results = {entry.name: entry.about.registry for entry in parameters_in(kind).values()}
+    return {name: registry for name, registry in results.items() if registry is not None}
 
 
 def listed(name: str, registry: Mapping[str, type[Any]]) -> str:
     """`bleu takes order=4, tokenize=13a`: its parameters with their defaults."""
-    pairs = [f"{one.name}={one.default}" for one in parameters(registry[name])]
+    pairs = [f"{parameter.name}={parameter.default}" for parameter in parameters(registry[name])]
     return f"{name} takes {', '.join(pairs) if pairs else 'no parameters'}"
 
 
-def _parts(rest: str, text: str) -> list[str]:
+def _parts(remainder: str, text: str) -> list[str]:
     """Split at the commas outside parentheses."""
     parts, depth = [""], 0
-    for letter in rest:
+    for letter in remainder:
         depth += (letter == "(") - (letter == ")")
         if depth < 0:
             break
@@ -328,7 +328,7 @@ def spec_of(thing: Any, registry: Mapping[str, type[Any]]) -> str:  # noqa: ANN4
         inner = parameter.about.registry
         value, default = getattr(thing, name), parameter.default
         if inner is not None:
-            value, default = (spec_of(made(one, inner, name), inner) for one in (value, default))
+            value, default = (spec_of(made(part, inner, name), inner) for part in (value, default))
         if value != default:
             pairs.append(f"{name}={written(value)}")
     name = names.get(type(thing), type(thing).__name__)
@@ -338,7 +338,7 @@ def spec_of(thing: Any, registry: Mapping[str, type[Any]]) -> str:  # noqa: ANN4
 def written(value: object) -> str:
     """A value as `parse` reads it."""
     if isinstance(value, tuple):
-        numbers = all(isinstance(one, int) for one in value)
+        numbers = all(isinstance(entry, int) for entry in value)
         return ("-" if numbers else "+").join(map(str, value)) or "none"
     text = setting(value)
     plain = not isinstance(value, str) or not (set(text) & set(",:()") or text in ("none", ""))
@@ -349,13 +349,13 @@ def parameters(kind: type) -> tuple[Described, ...]:
     """The parameters of an estimator, a kernel or a metric, for people, as they are declared."""
     return tuple(
         Described(
-            name=one.name,
-            takes=_type(one),
-            default="" if one.default is MISSING else written(one.default),
-            help=one.about.help,
-            range=one.about.range,
+            name=entry.name,
+            takes=_type(entry),
+            default="" if entry.default is MISSING else written(entry.default),
+            help=entry.about.help,
+            range=entry.about.range,
         )
-        for one in parameters_in(kind).values()
+        for entry in parameters_in(kind).values()
     )
 
 
@@ -363,9 +363,9 @@ def _type(parameter: Parameter) -> str:
     kind, about = parameter.kind, parameter.about
     words = {bool: "yes or no", ORDERS: "two numbers, as 2-4", WORDS: "words, as a+b"}
     if about.registry is not None:
-        found = f"one of {', '.join(about.registry)}, with its parameters"
+        result = f"one of {', '.join(about.registry)}, with its parameters"
     elif about.choices:
-        found = f"one of {', '.join(about.choices)}"
+        result = f"one of {', '.join(about.choices)}"
     else:
-        found = NUMBERS[kind][0] if kind in NUMBERS else words.get(kind, "text")
-    return f"{found}, or none" if parameter.optional else found
+        result = NUMBERS[kind][0] if kind in NUMBERS else words.get(kind, "text")
+    return f"{result}, or none" if parameter.optional else result

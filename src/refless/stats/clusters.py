@@ -215,11 +215,11 @@ def unseen(afar: FloatArray, values: FloatArray, labels: Sequence[str]) -> Unsee
 
 def _groups(values: FloatArray, labels: Sequence[str]) -> dict[str, FloatArray]:
     """Sorted values of each group of two rows or more, by name."""
-    found: dict[str, list[float]] = {}
+    by_name: dict[str, list[float]] = {}
     for name, value in zip(labels, values.tolist() if labels else [], strict=True):
         if name:
-            found.setdefault(name, []).append(value)
-    return {name: np.sort(found[name]) for name in sorted(found) if len(found[name]) > 1}
+            by_name.setdefault(name, []).append(value)
+    return {name: np.sort(by_name[name]) for name in sorted(by_name) if len(by_name[name]) > 1}
 
 
 def widened(freedom: float) -> float:

@@ -21,19 +21,19 @@ def most_telling(
         n: numbers to observe, at most m.
         counts: [m] how often each is there; once without them.
     """
-    left = covariance.copy()
-    wanted = np.ones(len(left)) if counts is None else counts.astype(np.float64)
+    remaining = covariance.copy()
+    wanted = np.ones(len(remaining)) if counts is None else counts.astype(np.float64)
     chosen: list[int] = []
     for _ in range(n):
-        own = np.diag(left)
-        total = own + noise
-        gains = (wanted @ np.square(left)) / total + wanted * own * noise / total
+        variances = np.diag(remaining)
+        total = variances + noise
+        gains = (wanted @ np.square(remaining)) / total + wanted * variances * noise / total
         gains[chosen] = -np.inf
         best = int(np.argmax(gains))
         chosen.append(best)
         wanted[best] = 0.0
-        column = left[:, best] / np.sqrt(total[best])
-        left -= np.outer(column, column)
+        column = remaining[:, best] / np.sqrt(total[best])
+        remaining -= np.outer(column, column)
     return np.array(chosen, dtype=np.int64)
 
 
@@ -52,8 +52,8 @@ def left_after(
     known = solve_triangular(cholesky(among, lower=True), covariance[order], lower=True)
     explained = np.vstack([np.zeros(len(covariance)), np.cumsum(np.square(known), axis=0)])
     wanted = np.tile(counts.astype(np.float64), (len(order) + 1, 1))
-    for step, one in enumerate(order.tolist(), 1):
-        wanted[step:, one] = 0.0
+    for step, row in enumerate(order.tolist(), 1):
+        wanted[step:, row] = 0.0
     with np.errstate(invalid="ignore"):
         return np.asarray(
             (wanted * (np.diag(covariance) - explained)).sum(axis=1) / wanted.sum(axis=1)

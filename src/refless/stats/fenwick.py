@@ -84,11 +84,11 @@ def balances(weights: FloatArray, x: IntArray, y: IntArray, n_codes: int) -> Flo
 def concordance(x: FloatArray, y: FloatArray) -> IntArray:
     """[n] for each row, the rows it is concordant with minus those it is discordant with."""
     order, x_codes, y_codes, n_codes = sorted_codes(x, y)
-    ones = np.ones(len(x))
-    balance = _preceding(ones, x_codes, y_codes, n_codes)
+    weights = np.ones(len(x))
+    balance = _preceding(weights, x_codes, y_codes, n_codes)
     # Seen from the other end, the rows of larger x come first; turning both signs keeps the rest.
     turned = (-x_codes[::-1]).copy(), (n_codes - 1 - y_codes[::-1]).copy()
-    balance += _preceding(ones, *turned, n_codes)[::-1]
+    balance += _preceding(weights, *turned, n_codes)[::-1]
     result = np.empty(len(x), dtype=np.int64)
     result[order] = balance.astype(np.int64)
     return result

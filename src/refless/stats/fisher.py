@@ -31,10 +31,10 @@ class Marks:
 
     def by_name(self) -> dict[str, IntArray]:
         """The rows of each name, sorted by name."""
-        found: dict[str, list[int]] = {}
+        rows: dict[str, list[int]] = {}
         for row, name in enumerate(self.names):
-            found.setdefault(name, []).append(row)
-        return {name: np.array(found[name], dtype=np.int64) for name in sorted(found) if name}
+            rows.setdefault(name, []).append(row)
+        return {name: np.array(rows[name], dtype=np.int64) for name in sorted(rows) if name}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,49 +85,51 @@ class Gap:
 def gap(first: FloatArray, second: FloatArray, *, falling: bool = False) -> Gap:
     """The widest gap; `falling`: among those where more of the first are low."""
     both = np.unique(np.concatenate([first, second]))
-    one, other = (
+    first_shares, second_shares = (
         np.searchsorted(np.sort(values), both, "right") / len(values) for values in (first, second)
     )
-    apart = one - other if falling else np.abs(one - other)
+    apart = first_shares - second_shares
+    apart = apart if falling else np.abs(apart)
     place = int(np.argmax(apart))
-    below = bool(one[place] >= other[place])
+    below = bool(first_shares[place] >= second_shares[place])
     return Gap(distance=max(0.0, float(apart[place])), at=float(both[place]), below=below)
 
 
-def marked(mine: Marks, others: Marks, rng: np.random.Generator) -> Marked:
+def marked(mine: Marks, reference: Marks, rng: np.random.Generator) -> Marked:
     """The marks of some rows beside those of others.
 
     Rows of one group go together, so one of each, drawn at random, enters the test. Where marked
     means beyond one of the others' own numbers of order, the test is exact too.
 
     Args:
-        mine, others: the rows.
+        mine, reference: the rows.
         rng: where chance comes from; what is drawn depends on the order of rows.
     """
-    a, b = (int(one.on[one_each(one.groups, rng)].sum()) for one in (mine, others))
-    m, n = (len(np.unique(one.groups)) for one in (mine, others))
-    usual = float(others.on.mean()) if n else math.nan
+    a, b = (int(marks.on[one_each(marks.groups, rng)].sum()) for marks in (mine, reference))
+    m, n = (len(np.unique(marks.groups)) for marks in (mine, reference))
+    usual = float(reference.on.mean()) if n else math.nan
     return Marked(n=len(mine.on), count=int(mine.on.sum()), usual=usual, p=at_most(b, a + b, n, m))
 
 
-def by_name(mine: Marks, others: Marks | None, rng: np.random.Generator) -> dict[str, Marked]:
+def by_name(mine: Marks, reference: Marks | None, rng: np.random.Generator) -> dict[str, Marked]:
     """The same for the rows of each name, p-values corrected after Holm.
 
     Each is held against others of its own name, where there are any, else against all of them;
     without others against the rows of the other names.
     """
-    found, known = {}, {} if others is None else others.by_name()
+    result, rows_of = {}, {} if reference is None else reference.by_name()
     for name, rows in mine.by_name().items():
-        rest = np.ones(len(mine.on), dtype=np.bool_)
-        rest[rows] = False
-        if others is None:
-            against = mine.take(rest)
+        outside = np.ones(len(mine.on), dtype=np.bool_)
+        outside[rows] = False
+        if reference is None:
+            against = mine.take(outside)
         else:
-            against = others.take(known[name]) if name in known else others
-        found[name] = marked(mine.take(rows), against, rng)
-    corrected = holm(np.array([one.p for one in found.values()])).tolist()
+            against = reference.take(rows_of[name]) if name in rows_of else reference
+        result[name] = marked(mine.take(rows), against, rng)
+    corrected = holm(np.array([entry.p for entry in result.values()])).tolist()
     return {
-        name: replace(one, p=p) for (name, one), p in zip(found.items(), corrected, strict=True)
+        name: replace(entry, p=p)
+        for (name, entry), p in zip(result.items(), corrected, strict=True)
     }
 
 

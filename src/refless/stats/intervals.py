@@ -196,11 +196,11 @@ def _drawn(
     centre = float(estimates.mean())
     drawn = estimates[rng.integers(n, size=(size, n))].mean(axis=1) - centre
     held_out = residuals[rng.integers(m, size=(size, m))]
-    known = held_out.mean(axis=1)
+    means = held_out.mean(axis=1)
     added = np.take_along_axis(held_out, rng.integers(m, size=(size, n)), axis=1).mean(axis=1)
     deviations = (
         math.sqrt(together.estimates) * drawn
-        + math.sqrt(together.held_out) * known
-        + math.sqrt(together.residuals) * (added - known)
+        + math.sqrt(together.held_out) * means
+        + math.sqrt(together.residuals) * (added - means)
     )
     return np.asarray(centre + together.wide * deviations)

@@ -49,8 +49,8 @@ def permutation_p(
     for done in range(0, permutations, block):
         size = min(block, permutations - done)
         exchanged = (rng.random((size, int(codes.max()) + 1)) < 0.5)[:, codes]
-        ones, others = np.where(exchanged, second, first), np.where(exchanged, first, second)
-        reached += int((np.abs(_with(human, ones) - _with(human, others)) >= observed - TIE).sum())
+        ours, theirs = np.where(exchanged, second, first), np.where(exchanged, first, second)
+        reached += int((np.abs(_with(human, ours) - _with(human, theirs)) >= observed - TIE).sum())
     return (1 + reached) / (1 + permutations)
 
 

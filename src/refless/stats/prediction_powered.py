@@ -145,19 +145,19 @@ def powered(cells: Cells, severity: Severity | None = None, *, these: bool = Fal
         severity: of raters; None if the question is what these raters say.
         these: whether the question is about these items, and not about items like them.
     """
-    known = np.flatnonzero(~np.isnan(cells.human))
-    if not len(known) or {*cells.arm[known].tolist()} != {*cells.arm.tolist()}:
+    rows = np.flatnonzero(~np.isnan(cells.human))
+    if not len(rows) or {*cells.arm[rows].tolist()} != {*cells.arm.tolist()}:
         return Powered(alone=UNKNOWN, both=UNKNOWN, share=0.0, correlation=math.nan, rated=0)
-    weight, drawn = _weights(cells, known)
-    sign = cells.arm[known].astype(np.float64)
-    human, beside = cells.human[known], cells.beside[known]
+    weight, drawn = _weights(cells, rows)
+    sign = cells.arm[rows].astype(np.float64)
+    human, beside = cells.human[rows], cells.beside[rows]
     signed = sign * weight
     value, too_much = float(np.sum(signed * human)), float(np.sum(signed * beside)) - _whole(cells)
-    cluster, rated = _numbered(cells.cluster[known])
-    arms = _numbered(cells.arm[known])[0]
+    cluster, rated = _numbered(cells.cluster[rows])
+    arms = _numbered(cells.arm[rows])[0]
     scale = signed * _corrected(arms, cluster)
-    everything = np.ones(len(known))
-    again = np.zeros(len(known)) if these else drawn  # all items are a sample themselves
+    everything = np.ones(len(rows))
+    again = np.zeros(len(rows)) if these else drawn  # all items are a sample themselves
 
     def influence(column: FloatArray, part: FloatArray) -> FloatArray:
         centred = scale * np.sqrt(part) * (column - _means(column, weight, arms)[arms])
@@ -166,26 +166,30 @@ def powered(cells: Cells, severity: Severity | None = None, *, these: bool = Fal
     def squares(column: FloatArray, part: FloatArray) -> float:
         return float(np.square(influence(column, part)).sum())
 
-    y, f, rest = influence(human, 1 - drawn), influence(beside, 1 - drawn), squares(human, again)
+    y, f, fresh = (
+        influence(human, 1 - drawn),
+        influence(beside, 1 - drawn),
+        squares(human, again),
+    )
     freedom = _freedom(influence(human, everything), cluster, arms, weight)
     nothing = math.sqrt(squares(human, everything)) <= NO_SPREAD * float(np.abs(human).max())
     if freedom < 1 or nothing:
         alone = Answer(value=value, error=math.nan, freedom=math.nan)
         return Powered(alone=alone, both=alone, share=0.0, correlation=math.nan, rated=rated)
     strange = math.fsum(
-        float(np.sum(signed * one)) ** 2 - squares(one, 1 - drawn) - squares(one, again)
-        for one in cells.shares[known].T
+        float(np.sum(signed * share)) ** 2 - squares(share, 1 - drawn) - squares(share, again)
+        for share in cells.shares[rows].T
     )
     strange = 0.0 if severity is None or strange < ALIKE else strange
-    alone = Answer(value=value, error=math.sqrt(float(y @ y) + rest), freedom=freedom)
+    alone = Answer(value=value, error=math.sqrt(float(y @ y) + fresh), freedom=freedom)
     slope, share, r = _share(y, f, freedom, rated)
     both = alone
     if share:
         lost = freedom / (freedom - 1) * (1 + 1 / (freedom - 2))  # the slope was found on these
         left = float(np.square(y - slope * share * f).sum()) * lost
         value -= slope * share * too_much
-        both = Answer(value=value, error=math.sqrt(left + rest), freedom=freedom - 1)
-    alone, both = (with_raters(one, strange, severity) for one in (alone, both))
+        both = Answer(value=value, error=math.sqrt(left + fresh), freedom=freedom - 1)
+    alone, both = (with_raters(answer, strange, severity) for answer in (alone, both))
     return Powered(
         alone=alone, both=both, share=slope * share, correlation=r, rated=rated, strange=strange
     )
@@ -220,12 +224,12 @@ def _share(y: FloatArray, f: FloatArray, freedom: float, rated: int) -> tuple[fl
     return slope, max(0.0, 1 - (1 + STEADY / rated) / t2), r
 
 
-def _weights(cells: Cells, known: IntArray) -> tuple[FloatArray, FloatArray]:
-    """[known] weights that sum to 1 in each arm, and the chance of each to have been drawn."""
+def _weights(cells: Cells, rows: IntArray) -> tuple[FloatArray, FloatArray]:
+    """[rows] weights that sum to 1 in each arm, and the chance of each to have been drawn."""
     arms, count = _numbered(cells.arm)
-    mine = arms[known]
+    mine = arms[rows]
     equal = np.bincount(mine, minlength=count) / np.bincount(arms)
-    chance = cells.probability[known]
+    chance = cells.probability[rows]
     chance = np.where(np.isnan(chance), equal[mine], chance)
     weight = 1.0 / chance
     weight = weight / np.bincount(mine, weight, minlength=count)[mine]
@@ -251,7 +255,7 @@ def _freedom(influence: FloatArray, cluster: IntArray, arms: IntArray, weight: F
     Clusters of unequal weights tell no more than (sum of weights)² / sum of squares of equal ones.
     """
     kind = np.bitwise_or.reduceat((1 << arms)[np.argsort(cluster, kind="stable")], _starts(cluster))
-    groups = [np.flatnonzero(kind == one) for one in np.unique(kind)]
+    groups = [np.flatnonzero(kind == name) for name in np.unique(kind)]
     variances = [float(np.square(influence[rows]).sum()) for rows in groups]
     total = math.fsum(variances)
     if not total > 0:

@@ -85,21 +85,21 @@ def intraclass(ratings: FloatArray, *, same_raters: bool = True) -> Intraclass:
     grand = filled.sum() / total
     between = float((k * np.square(means - grand)).sum()) / (n - 1)
     inside = float((np.square(filled - means) * known).sum())
-    each = (total - float(np.square(k).sum()) / total) / (n - 1)
+    raters = (total - float(np.square(k).sum()) / total) / (n - 1)
     within = inside / (total - n)
     above = between - within
-    one = (_share(above, between + (each - 1) * within), _share(above, between))
+    one_way = (_share(above, between + (raters - 1) * within), _share(above, between))
     two, three = (NAN, NAN), (NAN, NAN)
     if same_raters and known.all() and len(ratings) > 1:
         two, three = _two_way(ratings, between, inside)
     return Intraclass(
-        single_1=one[0],
+        single_1=one_way[0],
         single_2=two[0],
         single_3=three[0],
-        mean_1=one[1],
+        mean_1=one_way[1],
         mean_2=two[1],
         mean_3=three[1],
-        k=each,
+        k=raters,
     )
 
 
@@ -146,7 +146,7 @@ def severity(block: IntArray, rater: IntArray, values: FloatArray) -> Severity:
     """
     busy = np.argsort(-np.bincount(rater), kind="stable")[:MOST_RATERS]
     kept = np.isin(rater, busy) & (np.bincount(block)[block] > 1)
-    block, rater = (np.unique(one[kept], return_inverse=True)[1] for one in (block, rater))
+    block, rater = (np.unique(labels[kept], return_inverse=True)[1] for labels in (block, rater))
     values = values[kept]
     if not len(values):
         return Severity()

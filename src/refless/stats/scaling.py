@@ -24,7 +24,7 @@ class NormalRanks:
 
     @classmethod
     def of(cls, values: FloatArray) -> NormalRanks:
-        """Maps learned from [rows, columns]; NaN is nothing known."""
+        """Maps learned from [rows, columns]; NaN is nothing finite."""
         return cls(tuple(_knots(column[~np.isnan(column)]) for column in values.T))
 
     def __len__(self) -> int:
@@ -32,9 +32,9 @@ class NormalRanks:
         return sum(len(at) > 0 for at, _ in self.knots)
 
     def mapped(self, values: FloatArray) -> FloatArray:
-        """[rows, columns] quantiles, between those of the known values beside; NaN becomes 0.
+        """[rows, columns] quantiles, between those of the finite values beside; NaN becomes 0.
 
-        So does a column without two different values; beyond the known values the nearest counts.
+        So does a column without two different values; beyond the finite values the nearest counts.
         """
         out = np.zeros(values.shape)
         for i, (at, become) in enumerate(self.knots):
@@ -70,12 +70,12 @@ class Standardized:
 
     @classmethod
     def of(cls, values: FloatArray) -> Standardized:
-        """Learned from [rows, columns]; NaN is nothing known."""
+        """Learned from [rows, columns]; NaN is nothing finite."""
         sizes = np.max(np.abs(np.nan_to_num(values)), axis=0, initial=0.0)
         sizes = np.where(sizes > 0, sizes, 1.0)  # so that no sum is beyond all numbers
-        known = [np.sort(column[~np.isnan(column)]) for column in (values / sizes).T]
-        means = [float(column.mean()) if len(column) else 0.0 for column in known]
-        spreads = [float(column.std()) if len({*column.tolist()}) > 1 else 0.0 for column in known]
+        finite = [np.sort(column[~np.isnan(column)]) for column in (values / sizes).T]
+        means = [float(column.mean()) if len(column) else 0.0 for column in finite]
+        spreads = [float(column.std()) if len({*column.tolist()}) > 1 else 0.0 for column in finite]
         return cls(sizes, np.array(means), np.array(spreads))
 
     def __len__(self) -> int:
@@ -86,5 +86,5 @@ class Standardized:
         """[rows, columns] standardised, at most 4 to either side; NaN becomes 0."""
         scale = np.where(self.spreads > 0, self.spreads, np.inf)
         with np.errstate(over="ignore"):  # what is beyond all numbers is far away
-            found = np.clip((values / self.sizes - self.means) / scale, -FARTHEST, FARTHEST)
-        return np.asarray(np.nan_to_num(found))
+            scaled = np.clip((values / self.sizes - self.means) / scale, -FARTHEST, FARTHEST)
+        return np.asarray(np.nan_to_num(scaled))

@@ -80,20 +80,20 @@ WITHIN: dict[str, Within] = {
 
 def positions(predicted: FloatArray, blocks: IntArray) -> FloatArray:
     """[n] place of each prediction among those of its block, from -1 to 1: one scale for all."""
-    found = np.empty(len(predicted))
+    places = np.empty(len(predicted))
     for rows in _rows(blocks):
-        found[rows] = (2 * ranks(predicted[rows]) - 1) / len(rows) - 1
-    return found
+        places[rows] = (2 * ranks(predicted[rows]) - 1) / len(rows) - 1
+    return places
 
 
 def _pooled(human: FloatArray, predicted: FloatArray, blocks: IntArray, *, triples: bool) -> float:
     """Correlation out of mean products of signs; a block weighs its rows less 1."""
-    each = []
+    parts = []
     for y, p in _blocks(human, predicted, blocks, least=3 if triples else 2):
         ranked = not is_constant(p)
         products = _products(y, p, triples) if ranked else (0.0, 0.0, 0.0)
-        each.append((len(y) - 1.0, ranked, *products))
-    weights, known, both, ours, theirs = np.array(each, dtype=np.float64).reshape(-1, 5).T
+        parts.append((len(y) - 1.0, ranked, *products))
+    weights, known, both, ours, theirs = np.array(parts, dtype=np.float64).reshape(-1, 5).T
     below = float((weights * ours).sum() * (weights * theirs).sum())
     if not below > 0:
         return math.nan

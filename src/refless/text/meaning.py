@@ -99,40 +99,40 @@ def triples(source: str) -> tuple[Triple, ...]:
     """
     if _ALL_FLAT.match(source):
         return _flat(source)
-    found: list[Triple] = []
+    acts: list[Triple] = []
     place = 0
     while True:
         act = _ACT.match(source, place)
         if act is None:
             raise _fault(source, place, "a dialogue act such as inform( is expected")
-        place = _slots(source, act.end(), act[1].lower(), found)
-        rest = _JOINT.match(source, place)
-        if rest is not None:
-            place = rest.end()
+        place = _slots(source, act.end(), act[1].lower(), acts)
+        remainder = _JOINT.match(source, place)
+        if remainder is not None:
+            place = remainder.end()
         elif source[place:].strip():
             raise _fault(source, place, "nothing may follow the closing bracket but & and an act")
         else:
-            return tuple(found)
+            return tuple(acts)
 
 
 def _flat(source: str) -> tuple[Triple, ...]:
     """The triples of `slot[value], slot[value]`, which say no act."""
-    found: list[Triple] = []
+    acts: list[Triple] = []
     place = 0
-    while not found or source[place:].strip():
+    while not acts or source[place:].strip():
         slot = _FLAT.match(source, place)
         if slot is None:
             raise _fault(source, place, "a slot such as name[value] and a comma are expected")
-        found.append(Triple("inform", slot[1].strip().lower(), slot[2].strip().lower() or NULL))
+        acts.append(Triple("inform", slot[1].strip().lower(), slot[2].strip().lower() or NULL))
         place = slot.end()
-    return tuple(found)
+    return tuple(acts)
 
 
-def _slots(source: str, place: int, act: str, found: list[Triple]) -> int:
+def _slots(source: str, place: int, act: str, acts: list[Triple]) -> int:
     """Appends the triples of one act; returns where it ends."""
     empty = _CLOSE.match(source, place)
     if empty is not None:
-        found.append(Triple(act))
+        acts.append(Triple(act))
         return empty.end()
     while True:
         name = _SLOT.match(source, place)
@@ -141,7 +141,7 @@ def _slots(source: str, place: int, act: str, found: list[Triple]) -> int:
         slot, value, place = name[1].strip().lower(), NULL, name.end()
         if name[2]:
             value, place = _value(source, place)
-        found.append(Triple(act, slot, value))
+        acts.append(Triple(act, slot, value))
         end = _END.match(source, place)
         if end is None:
             raise _fault(source, place, "a comma, a semicolon or a closing bracket is expected")
@@ -205,13 +205,13 @@ def delexicalized(
 def _replaced(tokens: list[str], names: Mapping[str, str]) -> list[str]:
     """The words with each run that spells a name, spaces aside, replaced by its placeholder."""
     longest = max(map(len, names), default=0)
-    shown: list[str] = []
+    replaced: list[str] = []
     place = 0
     while place < len(tokens):
         end, name = _longest_run(tokens, place, names, longest)
-        shown.append(name or tokens[place])
+        replaced.append(name or tokens[place])
         place = end if name else place + 1
-    return shown
+    return replaced
 
 
 def _longest_run(

@@ -45,8 +45,8 @@ class Shape:
         if not 1 <= self.low <= self.high:
             raise UsageError(f"n-gram orders must rise from 1, got {self.low} to {self.high}")
         if self.high > HIGHEST_ORDER:
-            found = f"at most {HIGHEST_ORDER}, got {self.high}"
-            raise UsageError(f"the highest n-gram order must be {found}")
+            message = f"at most {HIGHEST_ORDER}, got {self.high}"
+            raise UsageError(f"the highest n-gram order must be {message}")
 
     def __str__(self) -> str:
         clipped = "clipped" if self.clip else "not clipped"
@@ -128,19 +128,19 @@ def learn(texts: Sequence[str], shape: Shape, *, runs: bool = False) -> tuple[Vo
     return vocabulary, _assembled(encoded, parts)
 
 
-def look_up(texts: Sequence[str], known: Vocabulary) -> Features:
+def look_up(texts: Sequence[str], vocabulary: Vocabulary) -> Features:
     """Texts as features of a known vocabulary; n-grams that it lacks are dropped."""
-    shape = known.shape
-    encoded = encode(texts, shape.tokenize, known.tokens)
+    shape = vocabulary.shape
+    encoded = encode(texts, shape.tokenize, vocabulary.tokens)
     parts: list[_Part] = []
-    level, tokens = encoded.ids.copy(), len(known.tokens)
+    level, tokens = encoded.ids.copy(), len(vocabulary.tokens)
     for order in range(1, shape.high + 1):
         if order > 1:
-            keys = known.keys[order - 2]
+            keys = vocabulary.keys[order - 2]
             loops.look_up_loop(level, encoded.ids, encoded.starts, order, tokens, keys)
         if order >= shape.low:
             k = order - shape.low
-            parts.append(_part(level, encoded, known.firsts[k], known.upto[k]))
+            parts.append(_part(level, encoded, vocabulary.firsts[k], vocabulary.upto[k]))
     return _assembled(encoded, parts)
 
 
@@ -156,12 +156,12 @@ def _features(
     most = np.zeros(size, dtype=np.int32)
     loops.most_loop(level, encoded.starts, most)
     first = np.concatenate([[0], np.cumsum(most, dtype=np.int64)])
-    kept = np.zeros(first[-1], dtype=np.bool_)
+    mask = np.zeros(first[-1], dtype=np.bool_)
     if runs:
-        loops.ends_loop(level, encoded.starts, first, kept)
-    if not 0 < 2 * int(kept.sum()) <= len(kept):  # runs have weights, and would hardly be fewer
-        kept[:] = True
-    places = np.flatnonzero(kept)
+        loops.ends_loop(level, encoded.starts, first, mask)
+    if not 0 < 2 * int(mask.sum()) <= len(mask):  # runs have weights, and would hardly be fewer
+        mask[:] = True
+    places = np.flatnonzero(mask)
     starts = np.searchsorted(places, first)
     ends = places - np.repeat(first[:-1], np.diff(starts)) + 1
     return starts, ends.astype(np.int32)

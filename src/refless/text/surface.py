@@ -39,15 +39,15 @@ def surface(texts: Iterable[str]) -> FloatArray:
 
 def relation(texts: Sequence[str], sources: Sequence[str]) -> FloatArray:
     """[texts, 11] numbers: those of `RELATION`."""
-    found = np.zeros((len(texts), len(RELATION)))
+    numbers = np.zeros((len(texts), len(RELATION)))
     answers: dict[str, list[int]] = {}
     for i, source in enumerate(sources):
         answers.setdefault(source, []).append(i)
     for source, rows in answers.items():  # one source in memory at a time
         known = _Source(source)
         for i in rows:
-            found[i] = known.beside(texts[i])
-    return found
+            numbers[i] = known.beside(texts[i])
+    return numbers
 
 
 def last_turn(source: str) -> str:

@@ -105,11 +105,11 @@ def learn_tokens(texts: Sequence[str], tokenize: str) -> tuple[tuple[str, ...], 
         return tokens, _encode_characters(texts, tokens)
     place: defaultdict[str, int] = defaultdict()
     place.default_factory = place.__len__
-    found = _numbered(texts, tokenize, place.__getitem__)
+    numbered = _numbered(texts, tokenize, place.__getitem__)
     tokens = tuple(sorted(place))
     rank = np.empty(len(tokens), dtype=np.int32)
     rank[[place[token] for token in tokens]] = np.arange(len(tokens), dtype=np.int32)
-    return tokens, TokenIds(rank[found.ids], found.starts)
+    return tokens, TokenIds(rank[numbered.ids], numbered.starts)
 
 
 def encode(texts: Sequence[str], tokenize: str, tokens: tuple[str, ...]) -> TokenIds:
@@ -133,9 +133,9 @@ def _numbered(texts: Sequence[str], tokenize: str, number: Callable[[str], int])
 
 def _encode_characters(texts: Sequence[str], tokens: tuple[str, ...]) -> TokenIds:
     """One table look-up a code point, chunk by chunk."""
-    known = np.array([ord(token) for token in tokens], dtype=np.int64)
-    table = np.full(int(known.max(initial=0)) + 2, -1, dtype=np.int32)
-    table[known] = np.arange(len(known), dtype=np.int32)
+    points = np.array([ord(token) for token in tokens], dtype=np.int64)
+    table = np.full(int(points.max(initial=0)) + 2, -1, dtype=np.int32)
+    table[points] = np.arange(len(points), dtype=np.int32)
     starts = _starts(list(map(len, texts)))
     ids, end = np.empty(starts[-1], dtype=np.int32), 0
     for chunk in _joined(texts):

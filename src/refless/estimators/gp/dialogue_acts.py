@@ -17,8 +17,8 @@ PLACEHOLDER = "x-"
 
 def mostly_acts(sources: Sequence[str]) -> bool:
     """Whether more than half of the sources are dialogue acts."""
-    known = {source: _triples(source) is not None for source in set(sources)}
-    return 2 * sum(known[source] for source in sources) > len(sources)
+    is_act = {source: _triples(source) is not None for source in set(sources)}
+    return 2 * sum(is_act[source] for source in sources) > len(sources)
 
 
 def features(text: str, source: str) -> tuple[str, ...]:
@@ -45,7 +45,7 @@ def pair_features(tokens: Sequence[str], acts: Sequence[Triple]) -> list[str]:
     doubled = sorted(word for word, count in Counter(tokens).items() if count > 1)
     return [
         *tokens,
-        *(f"{one} {other}" for one, other in pairwise([BEGIN, *tokens, END])),
+        *(f"{first} {second}" for first, second in pairwise([BEGIN, *tokens, END])),
         *sorted(slots),
         *(f"missing {value}" for value in missing),
         *(f"doubled {word}" for word in doubled),

@@ -182,14 +182,14 @@ class Inducing:
         from scipy.linalg import cho_solve
 
         phi, d, y = rated
-        ones, scaled = self._lack(phi) / d, phi / d[:, None]
+        constant, scaled = self._lack(phi) / d, phi / d[:, None]
         inner = cho_solve(self._inner, scaled.T, check_finite=False).T
         qy = (y - self.mean - phi @ self._answers) / d
-        diagonal = 1.0 / d - (scaled * inner).sum(axis=1) - ones**2 / self._sums[0]
+        diagonal = 1.0 / d - (scaled * inner).sum(axis=1) - constant**2 / self._sums[0]
 
         def block(rows: IntArray) -> FloatArray:
             part = np.diag(1.0 / d[rows]) - scaled[rows] @ inner[rows].T
-            return np.asarray(part - np.outer(ones[rows], ones[rows]) / self._sums[0])
+            return np.asarray(part - np.outer(constant[rows], constant[rows]) / self._sums[0])
 
         return leave_out(y, qy, block, groups, diagonal)
 

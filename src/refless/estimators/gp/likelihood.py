@@ -148,9 +148,9 @@ def restricted_loss(
         return 1e10, np.zeros_like(parameters)
     log_determinant = 2.0 * np.log(np.diag(factor[0])).sum()
     q = inverse(factor)
-    ones = q.sum(axis=1)
-    total = ones.sum()
-    q -= np.outer(ones, ones / total)
+    row_sums = q.sum(axis=1)
+    total = row_sums.sum()
+    q -= np.outer(row_sums, row_sums / total)
     alpha = q @ y
     unlikely, rise = prior.loss(weights)
     loss = float(0.5 * (log_determinant + np.log(total) + y @ alpha) + unlikely)

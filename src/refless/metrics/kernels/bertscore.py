@@ -75,8 +75,8 @@ def _rows(texts: Sequence[str], *, rated: Matched, encoder: Encoder, base: float
         out = np.empty((end - begin, len(rated.embedded.rows)))
         for i in range(begin, end):
             vectors, weights, _ = outputs.texts(outputs.embedded.rows[i : i + 1])
-            found = (f_scores(vectors, weights, *others) - base) / (1 - base)
-            out[i - begin] = np.clip(found, 0.0, 1.0)[rated.embedded.rows]
+            scores = (f_scores(vectors, weights, *others) - base) / (1 - base)
+            out[i - begin] = np.clip(scores, 0.0, 1.0)[rated.embedded.rows]
         return out
 
     return block

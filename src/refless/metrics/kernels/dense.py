@@ -81,7 +81,7 @@ class Dense:
         rows = np.ascontiguousarray(np.atleast_2d(values))
 
         def task(block: FloatArray, begin: int) -> None:
-            loops.sums_loop(block, rows, thresholds, begin, counts, sums)
+            loops.totalsloop(block, rows, thresholds, begin, counts, sums)
 
         self._run(texts, task, work)
         return Sums(counts, sums)
@@ -91,15 +91,15 @@ class Dense:
     ) -> WeightedSums:
         """See `matching.weighted_sums`."""
         n = len(texts)
-        found = WeightedSums(np.zeros(n, dtype=np.int64), np.zeros(n), np.zeros(n))
+        totals = WeightedSums(np.zeros(n, dtype=np.int64), np.zeros(n), np.zeros(n))
 
         def task(block: FloatArray, begin: int) -> None:
             loops.weighted_loop(
-                block, values, tau, power, begin, found.counts, found.weights, found.sums
+                block, values, tau, power, begin, totals.counts, totals.weights, totals.sums
             )
 
         self._run(texts, task, work)
-        return found
+        return totals
 
     def _run(self, texts: Sequence[str], task: _Task, work: Work) -> None:
         """Runs the task on every block, in which -1 marks what an output must not see."""
@@ -124,5 +124,5 @@ def stretches(text: str, rated: str, tokenize: str, least: int) -> tuple[str, ..
     split, glue = tokenizer(tokenize), "" if tokenize == "char" else " "
     x, s = split(text)[:EVIDENCE_TOKENS], split(rated)[:EVIDENCE_TOKENS]
     blocks = SequenceMatcher(None, x, s, autojunk=False).get_matching_blocks()
-    found = {glue.join(x[b.a : b.a + b.size]) for b in blocks if b.size >= least}
-    return tuple(sorted(found, key=lambda run: (-len(run), run))[:EVIDENCE_MOST])
+    runs = {glue.join(x[b.a : b.a + b.size]) for b in blocks if b.size >= least}
+    return tuple(sorted(runs, key=lambda run: (-len(run), run))[:EVIDENCE_MOST])

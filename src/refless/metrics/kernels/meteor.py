@@ -50,7 +50,7 @@ class Meteor:
 def _rows(texts: Sequence[str], *, rated: Sequence[str], which: Implementation) -> Rows:
     def block(begin: int, end: int) -> FloatArray:
         pairs = list(product(texts[begin:end], rated))
-        found = meteor([text for text, _ in pairs], [[known] for _, known in pairs], which)
-        return found.reshape(end - begin, len(rated))
+        scores = meteor([text for text, _ in pairs], [[known] for _, known in pairs], which)
+        return scores.reshape(end - begin, len(rated))
 
     return block

@@ -107,7 +107,7 @@ def _read(metric: CIDEr, outputs: Outputs) -> tuple[Counted, IntArray]:
 def _cosines(texts: Counted, documents: IntArray, *, clip: bool) -> FloatArray:
     """[references] mean over the orders of the cosine between output and reference."""
     of, begins, features = texts.references, texts.begins, texts.features
-    found, each = np.zeros(len(of)), texts.repeated(texts.outputs)
+    totals, output = np.zeros(len(of)), texts.repeated(texts.outputs)
     # each text once a document, documents one after the other
     held = np.unique(np.stack([texts.repeated(documents), of], axis=1), axis=0)
     ends = np.concatenate([[0], np.cumsum(np.bincount(held[:, 0]))])
@@ -119,9 +119,9 @@ def _cosines(texts: Counted, documents: IntArray, *, clip: bool) -> FloatArray:
         norms = loops.norms_loop(*weighed)
         dots = np.zeros(len(of))
         loops.dots_loop(*weighed, texts.outputs, of, begins, clip, dots)
-        both = norms[each] * norms[of]
-        found += np.divide(dots, both, out=np.zeros_like(dots), where=both > 0)
-    return found / len(features.starts)
+        both = norms[output] * norms[of]
+        totals += np.divide(dots, both, out=np.zeros_like(dots), where=both > 0)
+    return totals / len(features.starts)
 
 
 def _scores(texts: Counted, documents: IntArray, pairs: FloatArray) -> Scores:
@@ -138,6 +138,6 @@ def _documents(outputs: Outputs) -> IntArray:
     """
     keys: Sequence[object] = outputs.items
     if not keys and outputs.systems:
-        keys = [tuple(sorted(known)) for known in outputs.references]
+        keys = [tuple(sorted(reference)) for reference in outputs.references]
     place: dict[object, int] = {}
     return np.array([place.setdefault(key, len(place)) for key in keys or range(len(outputs))])

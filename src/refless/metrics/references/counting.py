@@ -96,8 +96,8 @@ def statistics(outputs: Outputs, counting: Counting) -> FloatArray:
     return np.stack([lengths.astype(np.float64), closest, *matched, *totals], axis=1)
 
 
-def _closest(mine: IntArray, others: IntArray, begins: IntArray) -> FloatArray:
+def _closest(mine: IntArray, lengths: IntArray, begins: IntArray) -> FloatArray:
     """The reference length closest to each output's, the shorter one of two equally close."""
-    far = int(max(mine.max(), others.max())) + 1
-    nearest = np.minimum.reduceat(np.abs(others - mine) * far + others, begins[:-1])
+    far = int(max(mine.max(), lengths.max())) + 1
+    nearest = np.minimum.reduceat(np.abs(lengths - mine) * far + lengths, begins[:-1])
     return np.asarray(nearest % far, dtype=np.float64)

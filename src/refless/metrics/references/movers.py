@@ -74,20 +74,20 @@ class Movers:
         """
         check_references(outputs)
         bags = self._bags(sorted({*outputs.texts, *chain.from_iterable(outputs.references)}))
-        found = [
+        scores = [
             np.fmax.reduce([np.exp(-movers_distance(bags[text], bags[x])) for x in set(references)])
             for text, references in zip(outputs.texts, outputs.references, strict=True)
         ]
-        return averaged(np.array(found, dtype=np.float64))
+        return averaged(np.array(scores, dtype=np.float64))
 
     def _bags(self, texts: Sequence[str]) -> dict[str, Bag]:
         sentences = [_SENTENCE.split(text) for text in texts]
         flat = list(chain.from_iterable(sentences))
         embedded = self._embedded(flat)
         bags, first = {}, 0
-        for text, own in zip(texts, sentences, strict=True):
-            bags[text] = bag(embedded, range(first, first + len(own)), self.variant)
-            first += len(own)
+        for text, sentence in zip(texts, sentences, strict=True):
+            bags[text] = bag(embedded, range(first, first + len(sentence)), self.variant)
+            first += len(sentence)
         return bags
 
     def _embedded(self, sentences: Sequence[str]) -> Embedded:
@@ -156,5 +156,5 @@ def movers_distance(first: Bag, second: Bag) -> float:
 
 def _words(sentence: str, *, left_out: frozenset[str]) -> list[str]:
     """Words of letters that are not left out; vectors are looked up in lower case."""
-    found = (word.lower() for word in _WORD.findall(sentence))
-    return [word for word in found if word.isalpha() and word not in left_out]
+    words = (word.lower() for word in _WORD.findall(sentence))
+    return [word for word in words if word.isalpha() and word not in left_out]

@@ -56,19 +56,19 @@ class RougeL(Metric):
                 tokens[text] = split(fold(text))
             return tokens[text]
 
-        found = [
-            self._segment(tokens_of(text), [tokens_of(known) for known in references])
+        segments = [
+            self._segment(tokens_of(text), [tokens_of(reference) for reference in references])
             for text, references in zip(outputs.texts, outputs.references, strict=True)
         ]
-        return averaged(np.array(found, dtype=np.float64))
+        return averaged(np.array(segments, dtype=np.float64))
 
     def _segment(self, output: list[str], references: Sequence[list[str]]) -> float:
         from rapidfuzz.distance import LCSseq
 
         shares = [
-            (length / len(output), length / len(known))
-            for known in references
-            if output and known and (length := LCSseq.similarity(output, known))
+            (length / len(output), length / len(reference))
+            for reference in references
+            if output and reference and (length := LCSseq.similarity(output, reference))
         ]
         if not shares:
             return 0.0

@@ -66,18 +66,18 @@ def run(
 
     def corpus(chosen: BoolArray, n: int) -> Corpus:
         """The chosen rows' score: their statistics summed, or scored anew where there are none."""
-        some = np.flatnonzero(chosen & ~np.isnan(scores.segments))
+        rows = np.flatnonzero(chosen & ~np.isnan(scores.segments))
         score, interval = float("nan"), UNDEFINED
-        if len(some) == len(kept):
+        if len(rows) == len(kept):
             score = scores.corpus
-        elif len(some) and scores.statistics is not None and scores.combine is not None:
-            score = float(scores.combine(np.sort(scores.statistics[some], axis=0).sum(axis=0)))
-        elif len(some):
-            score = metric.score(kept.take(some)).corpus
-        if scores.statistics is not None and len(some):
-            items = np.array(kept.items, dtype=object)[some] if kept.items else None
-            interval = interval_of(scores, some, items, seed, resamples)
-        return Corpus(score=score, score_interval=interval, n=n, n_scored=len(some))
+        elif len(rows) and scores.statistics is not None and scores.combine is not None:
+            score = float(scores.combine(np.sort(scores.statistics[rows], axis=0).sum(axis=0)))
+        elif len(rows):
+            score = metric.score(kept.take(rows)).corpus
+        if scores.statistics is not None and len(rows):
+            items = np.array(kept.items, dtype=object)[rows] if kept.items else None
+            interval = interval_of(scores, rows, items, seed, resamples)
+        return Corpus(score=score, score_interval=interval, n=n, n_scored=len(rows))
 
     systems, everywhere = np.array(kept.systems, dtype=object), Counter(outputs.systems)
     return Run(

@@ -65,8 +65,8 @@ class SLOR(Metric):
     def _known(self, outputs: Outputs) -> Sequence[tuple[Tokens, Sequence[float] | FloatArray]]:
         """Of each output its tokens and their log-probabilities."""
         if self.model is not None:
-            found = LanguageModel(model=self.model).logprobs(outputs.texts)
-            return [(ids.tolist(), known) for ids, known in found]
+            logprobs = LanguageModel(model=self.model).logprobs(outputs.texts)
+            return [(ids.tolist(), known) for ids, known in logprobs]
         if not outputs.logprobs:
             raise InputError(
                 "slor needs log-probabilities of tokens, and the outputs have none",

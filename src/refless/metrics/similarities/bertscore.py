@@ -53,7 +53,7 @@ def matched(embedded: Embedded) -> Matched:
 def f_scores(
     output: VectorArray,
     weights: FloatArray,
-    others: VectorArray,
+    references: VectorArray,
     other_weights: FloatArray,
     starts: IntArray,
 ) -> FloatArray:
@@ -70,15 +70,15 @@ def f_scores(
     """
     if len(starts) == 1 or not len(output):
         return np.zeros(len(starts) - 1)
-    cosines = (output @ others.T).astype(np.float64)
+    cosines = (output @ references.T).astype(np.float64)
     best = np.maximum.reduceat(cosines, starts[:-1], axis=1)
     mine, theirs = weights.sum(), np.add.reduceat(other_weights, starts[:-1])
     with np.errstate(invalid="ignore", divide="ignore"):
         precision = (weights @ best) / mine
         recall = np.add.reduceat(cosines.max(axis=0) * other_weights, starts[:-1]) / theirs
         score = 2 * precision * recall / (precision + recall)
-    found: FloatArray = np.nan_to_num(score, nan=0.0, posinf=0.0, neginf=0.0)
-    return found
+    scores: FloatArray = np.nan_to_num(score, nan=0.0, posinf=0.0, neginf=0.0)
+    return scores
 
 
 def random_baseline(texts: Matched, rows: Sequence[int]) -> float:

@@ -54,10 +54,10 @@ def _jar_lacks() -> str:
 
 
 def _jar() -> Path | None:
-    found = find_spec("pycocoevalcap")
-    if found is None or not found.submodule_search_locations:
+    package = find_spec("pycocoevalcap")
+    if package is None or not package.submodule_search_locations:
         return None
-    jar = Path(found.submodule_search_locations[0]) / "meteor" / "meteor-1.5.jar"
+    jar = Path(package.submodule_search_locations[0]) / "meteor" / "meteor-1.5.jar"
     return jar if jar.is_file() else None
 
 
@@ -87,10 +87,10 @@ def meteor_statistics(texts: Sequence[str], references: Sequence[Sequence[str]])
 
     Rows add up to the statistics of all texts together; `meteor_score` makes scores of them.
     """
-    found = _engine().ask(texts, references)
-    whole = (found[:, 20] == 1) & (found[:, 21:23] == found[:, 0:2]).all(axis=1)
-    found[whole, 20] = 0.0  # a text matched as a whole is not fragmented, alone or in a sum
-    return found
+    scores = _engine().ask(texts, references)
+    whole = (scores[:, 20] == 1) & (scores[:, 21:23] == scores[:, 0:2]).all(axis=1)
+    scores[whole, 20] = 0.0  # a text matched as a whole is not fragmented, alone or in a sum
+    return scores
 
 
 def meteor_score(statistics: FloatArray) -> FloatArray:
@@ -106,8 +106,8 @@ def meteor_score(statistics: FloatArray) -> FloatArray:
         chunks, matches = statistics[..., 20], statistics[..., 21:23]
         fragments = chunks / matches.mean(axis=-1)
         score = mean * (1 - GAMMA * fragments**BETA)
-    found: FloatArray = np.nan_to_num(score, nan=0.0)  # no match, or no words at all
-    return found
+    scores: FloatArray = np.nan_to_num(score, nan=0.0)  # no match, or no words at all
+    return scores
 
 
 @cache
@@ -154,8 +154,8 @@ class _Engine:
         if self._process.stdin is None:
             return
         try:
-            for text, known in zip(texts, references, strict=True):
-                parts = ("SCORE", *map(_plain, known), _plain(text))
+            for text, reference in zip(texts, references, strict=True):
+                parts = ("SCORE", *map(_plain, reference), _plain(text))
                 line = " ||| ".join(parts) + "\n"
                 self._process.stdin.write(line.encode("utf-8", "replace"))
             self._process.stdin.flush()

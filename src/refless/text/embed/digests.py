@@ -24,8 +24,8 @@ def check_file(path: Path) -> None:
 def stamp(path: Path) -> tuple[int, int]:
     """What changes when a file or a folder does: digests are kept until then."""
     files = sorted(path.iterdir()) if path.is_dir() else [path]
-    found = [file.stat() for file in files]
-    return sum(s.st_size for s in found), max((s.st_mtime_ns for s in found), default=0)
+    stats = [file.stat() for file in files]
+    return sum(s.st_size for s in stats), max((s.st_mtime_ns for s in stats), default=0)
 
 
 @cache

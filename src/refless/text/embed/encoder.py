@@ -64,8 +64,8 @@ class Encoder:
         once, rows = distinct(texts)
         tokenizer, network = loaded(str(folder_of(self.model)))
         layer = self.resolved_layer()
-        most = _most_tokens(tokenizer, network)
-        ids = _ids(tokenizer, once, most)
+        longest = _most_tokens(tokenizer, network)
+        ids = _ids(tokenizer, once, longest)
         marks = set(tokenizer.all_special_ids)
         starts = np.cumsum([0, *map(len, ids)])
         flat = np.array([i for row in ids for i in row], dtype=np.int64)
@@ -128,7 +128,7 @@ class Encoder:
         ways = {"pooling_mode_cls_token": "cls", "pooling_mode_mean_tokens": "mean"}
         chosen |= {ways.get(name, name) for name in flags}
         modules = json_in(folder / "modules.json", list)
-        kinds = [one.get("type") if isinstance(one, dict) else one for one in modules]
+        kinds = [module.get("type") if isinstance(module, dict) else module for module in modules]
         more = {str(kind).rpartition(".")[2] for kind in kinds} - MODULES
         if len(chosen) < 2 and chosen <= {*ways.values()} and not more:
             return chosen.pop() if chosen else "mean"
@@ -157,8 +157,8 @@ class Encoder:
         folder, pooling = folder_of(self.model), self.pooling()
         files = static_files(folder)
         if files is None:
-            most = _most_tokens(*loaded(str(folder)), folder)
-            return {**self.settings(), "pooling": pooling, "tokens": most}
+            longest = _most_tokens(*loaded(str(folder)), folder)
+            return {**self.settings(), "pooling": pooling, "tokens": longest}
         if self.layer is not None:
             raise UsageError(f"'{self.model}' holds static embeddings, which have no layers")
         return {"model": model_name(self.model), "sha": files_digest(files), "pooling": pooling}
@@ -175,10 +175,10 @@ def _most_tokens(tokenizer: Any, network: Any, folder: Path | None = None) -> in
         limits[1] -= 2  # their positions begin after the padding's
     if folder is not None:
         path = folder / "sentence_bert_config.json"
-        most = json_in(path, dict).get("max_seq_length")
-        if most is not None and not (isinstance(most, int) and most > 2):
-            raise InputError(f"max_seq_length is {most!r}", path=str(path), remedy="give a number")
-        limits += [] if most is None else [most]
+        limit = json_in(path, dict).get("max_seq_length")
+        if limit is not None and not (isinstance(limit, int) and limit > 2):
+            raise InputError(f"max_seq_length is {limit!r}", path=str(path), remedy="give a number")
+        limits += [] if limit is None else [limit]
     return int(min(limits))
 
 
@@ -211,8 +211,8 @@ def _states(
 ) -> Iterator[tuple[int, VectorArray]]:
     """Each text's place and the [tokens, dimensions] vectors of its tokens."""
     for batch in _batches(ids, texts):
-        found = _hidden(network, [ids[i] for i in batch], tokenizer.pad_token_id or 0, layer)
-        for i, states in zip(batch, found, strict=True):
+        hidden = _hidden(network, [ids[i] for i in batch], tokenizer.pad_token_id or 0, layer)
+        for i, states in zip(batch, hidden, strict=True):
             yield i, states[: len(ids[i])]
 
 
@@ -233,7 +233,7 @@ def _hidden(network: Any, ids: Sequence[list[int]], pad: int, layer: int) -> Vec
             states = network(tokens, attention_mask=mask, output_hidden_states=True).hidden_states
     except (IndexError, TypeError, ValueError) as broken:  # a vocabulary larger than its vectors
         raise UsageError(f"the encoder cannot read these texts: {broken}") from broken
-    found: VectorArray = states[layer].numpy()
-    if not np.isfinite(found).all():
+    vectors: VectorArray = states[layer].numpy()
+    if not np.isfinite(vectors).all():
         raise UsageError("the encoder gives numbers that are not finite; its weights are damaged")
-    return found
+    return vectors

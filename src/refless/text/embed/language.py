@@ -41,8 +41,8 @@ class LanguageModel:
             UsageError: no such model here, or one that is not causal.
         """
         once, rows = distinct(texts)
-        found = [self._of(text) for text in once]
-        return [found[row] for row in rows]
+        scores = [self._of(text) for text in once]
+        return [scores[row] for row in rows]
 
     def _of(self, text: str) -> tuple[IntArray, FloatArray]:
         tokenizer, network = _causal(str(folder_of(self.model)))
@@ -51,14 +51,14 @@ class LanguageModel:
         if len(read) < 2:
             return np.zeros(0, dtype=np.int64), np.zeros(0)
         most = getattr(network.config, "max_position_embeddings", None) or UNLIMITED
-        known = np.zeros(len(read))
+        logprobs = np.zeros(len(read))
         begin, until = 0, 1
         while until < len(read):
             window = read[begin : begin + most]
-            known[until : begin + len(window)] = _window(network, window)[until - begin - 1 :]
+            logprobs[until : begin + len(window)] = _window(network, window)[until - begin - 1 :]
             until = begin + len(window)
             begin = until - most // 2
-        return read[1:], known[1:]
+        return read[1:], logprobs[1:]
 
     @property
     def vocabulary(self) -> int:
@@ -74,8 +74,8 @@ class LanguageModel:
 def _causal(folder: str) -> tuple[Any, Any]:
     """Tokenizer and network, once it is sure that no token sees a later one."""
     tokenizer, network = loaded(folder, causal=True)
-    one, other = (_logits(network, np.array([0, later]))[0] for later in (0, 1))
-    if not np.allclose(one, other, atol=1e-4):
+    first, second = (_logits(network, np.array([0, later]))[0] for later in (0, 1))
+    if not np.allclose(first, second, atol=1e-4):
         raise UsageError(
             f"'{folder}' is no causal language model: its tokens see those that come later; "
             "choose one such as GPT-2"
@@ -97,10 +97,10 @@ def _logits(network: Any, ids: IntArray) -> FloatArray:  # noqa: ANN401
 
     try:
         with torch.inference_mode():
-            found = network(torch.from_numpy(ids)[None]).logits[0]
+            output = network(torch.from_numpy(ids)[None]).logits[0]
     except (IndexError, TypeError, ValueError) as broken:  # a vocabulary larger than its vectors
         raise UsageError(f"the language model cannot read these texts: {broken}") from broken
-    logits: FloatArray = found.numpy().astype(np.float64)
+    logits: FloatArray = output.numpy().astype(np.float64)
     if not np.isfinite(logits).all():
         raise UsageError("the language model gives numbers that are not finite; it is damaged")
     return logits

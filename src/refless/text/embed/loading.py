@@ -86,7 +86,7 @@ def loaded(folder: str, *, causal: bool = False) -> tuple[Any, Any]:
                 output_loading_info=True,
                 **safe,
             )
-            absent = [one for one in told["missing_keys"] if not one.startswith("pooler.")]
+            absent = [key for key in told["missing_keys"] if not key.startswith("pooler.")]
             sizes = network.config.hidden_size, network.config.num_hidden_layers
     except BaseException as broken:  # whatever a damaged folder leads to
         check_foreign(broken)
@@ -116,8 +116,8 @@ def _check_no_code(folder: Path) -> None:
     shards = json_in(index, dict).get("weight_map", {})
     for name in shards.values() if isinstance(shards, dict) else [shards]:
         if not (isinstance(name, str) and re.fullmatch(r"[^/\\]+\.safetensors", name)):
-            found = f"'{folder}' has weights in {name!r} ({index.name})"
-            raise UsageError(f"{found}, which is no .safetensors file of that folder; {again}")
+            message = f"'{folder}' has weights in {name!r} ({index.name})"
+            raise UsageError(f"{message}, which is no .safetensors file of that folder; {again}")
 
 
 def _settings(said: dict[str, Any] | list[Any]) -> Iterator[tuple[str, Any]]:
@@ -141,9 +141,9 @@ def _check_setting(folder: str, name: str, key: str, value: object) -> None:
         raise UsageError(f"{folder} asks for a kernel from elsewhere ({name}); remove '{key}'")
     if key == "transformers_weights":
         raise UsageError(f"{folder} names a file of weights itself ({name}); remove '{key}'")
-    most = next(most for ending, most in LARGEST.items() if re.search(ending, key))
-    if name == "config.json" and isinstance(value, int) and abs(value) > most:
-        raise UsageError(f"{folder} has {key} {value} in {name}; at most {most} is read")
+    message = next(most for ending, most in LARGEST.items() if re.search(ending, key))
+    if name == "config.json" and isinstance(value, int) and abs(value) > message:
+        raise UsageError(f"{folder} has {key} {value} in {name}; at most {message} is read")
 
 
 @contextmanager

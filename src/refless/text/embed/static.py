@@ -55,10 +55,10 @@ class StaticTable:
         """
         plain = text.encode("utf-8", "replace").decode()
         try:
-            found = self.tokenizer.encode(plain, add_special_tokens=False).ids
+            ids = self.tokenizer.encode(plain, add_special_tokens=False).ids
         except BaseException as broken:
             raise _unreadable(self.folder, broken) from broken
-        tokens = np.array([token for token in found if token != self.unknown], dtype=np.int64)
+        tokens = np.array([token for token in ids if token != self.unknown], dtype=np.int64)
         total = np.zeros(self.vectors.shape[1])
         for begin in range(0, len(tokens), BLOCK):
             some = tokens[begin : begin + BLOCK]
@@ -77,21 +77,21 @@ def static_files(folder: Path) -> tuple[Path, Path] | None:
     if json_in(folder / "config.json", dict).get("model_type", "model2vec") != "model2vec":
         return None
     for tables, tokenizers in PLACES:
-        found = sorted((folder / tables).glob("*.safetensors"))
-        if found:
+        paths = sorted((folder / tables).glob("*.safetensors"))
+        if paths:
             own = [folder / tokenizers / "tokenizer.json"]
             named = own if own[0].is_file() else sorted((folder / tokenizers).glob("*.json"))
-            return _only(folder, found, "table"), _only(folder, named, "tokenizer")
+            return _only(folder, paths, "table"), _only(folder, named, "tokenizer")
     return None
 
 
-def _only(folder: Path, found: Sequence[Path], what: str) -> Path:
-    if not found:
+def _only(folder: Path, paths: Sequence[Path], what: str) -> Path:
+    if not paths:
         raise UsageError(f"'{folder}' has a table of vectors and no tokenizer.json; {AGAIN}")
-    if len(found) > 1:
-        names = ", ".join(path.name for path in found)
+    if len(paths) > 1:
+        names = ", ".join(path.name for path in paths)
         raise UsageError(f"'{folder}' holds more than one {what} ({names}); keep one of them there")
-    return found[0]
+    return paths[0]
 
 
 def static_table(folder: Path, files: tuple[Path, Path]) -> StaticTable:
@@ -112,7 +112,7 @@ def _loaded(folder: str, table: Path, tokenizer: Path, _stamps: tuple[Any, ...])
         from safetensors import safe_open
     except ImportError as missing:
         raise MissingExtraError(f"the encoder '{folder}'", "static") from missing
-    said = json_in(tokenizer, dict)
+    settings = json_in(tokenizer, dict)
     try:
         with safe_open(table, framework="np") as tensors:
             arrays = _arrays(folder, tensors)
@@ -120,7 +120,7 @@ def _loaded(folder: str, table: Path, tokenizer: Path, _stamps: tuple[Any, ...])
         reader.no_truncation()
         reader.no_padding()
         tokens = max(reader.get_vocab().values(), default=-1) + 1
-        unknown = _unknown(said, reader)
+        unknown = _unknown(settings, reader)
     except UsageError:
         raise
     except BaseException as broken:  # whatever a damaged file leads to
@@ -138,12 +138,12 @@ def _unreadable(folder: str, broken: BaseException) -> UsageError:
 def _arrays(folder: str, tensors: Any) -> tuple[VectorArray, IntArray, FloatArray]:  # noqa: ANN401
     """Vectors, mapping and weights of a safetensors file, checked one by one."""
     names = set(tensors.keys())
-    known = [name for name in TABLES if name in names]
-    if not known or names - {*known, "mapping", "weights"}:
+    present = [name for name in TABLES if name in names]
+    if not present or names - {*present, "mapping", "weights"}:
         held = ", ".join(sorted(names))[:200] or "nothing"
         what = "a tensor 'embeddings' or 'embedding.weight'"
         raise UsageError(f"'{folder}' holds no static embeddings: {what} is needed, found {held}")
-    vectors = _numbers(folder, tensors, known[0], 2).astype(np.float32)
+    vectors = _numbers(folder, tensors, present[0], 2).astype(np.float32)
     rows = len(vectors)
     mapping = _numbers(folder, tensors, "mapping", 1) if "mapping" in names else np.arange(rows)
     if mapping.dtype.kind not in "iu" or not ((mapping >= 0) & (mapping < rows)).all():
@@ -162,12 +162,12 @@ def _numbers(folder: str, tensors: Any, name: str, axes: int) -> Any:  # noqa: A
         raise UsageError(f"'{folder}' has its {name} as {kind}, which is not read; {needed}")
     if len(shape) != axes or 0 in shape:
         raise UsageError(f"'{folder}' has {name} of shape {shape}, not of {axes} axes; {AGAIN}")
-    found = tensors.get_tensor(name)
+    array = tensors.get_tensor(name)
     with np.errstate(over="ignore"):
-        finite = np.isfinite(found.astype(np.float32)).all()
+        finite = np.isfinite(array.astype(np.float32)).all()
     if not finite:
         raise UsageError(f"'{folder}' has numbers that are not finite in its {name}; {AGAIN}")
-    return found
+    return array
 
 
 def _unknown(said: dict[str, Any], tokenizer: Any) -> int | None:  # noqa: ANN401
@@ -176,14 +176,14 @@ def _unknown(said: dict[str, Any], tokenizer: Any) -> int | None:  # noqa: ANN40
     if model.get("dropout"):
         raise UsageError("its tokenizer drops merges at random (dropout); set that to null")
     token = model.get("unk_token")
-    found = model.get("unk_id") if token is None else tokenizer.token_to_id(token)
-    return None if found is None else int(found)
+    token_id = model.get("unk_id") if token is None else tokenizer.token_to_id(token)
+    return None if token_id is None else int(token_id)
 
 
 def _checked(table: StaticTable, tokens: int) -> StaticTable:
     """The table, where it has a row and a weight for every token."""
     known = min(len(table.mapping), len(table.weights))
     if not 0 < tokens <= known:
-        found = f"{tokens} tokens and {known} vectors"
-        raise UsageError(f"'{table.folder}' has {found}, which do not match; {AGAIN}")
+        message = f"{tokens} tokens and {known} vectors"
+        raise UsageError(f"'{table.folder}' has {message}, which do not match; {AGAIN}")
     return table

@@ -67,8 +67,8 @@ class WordVectors:
         """What belongs in a signature: name and content."""
         return {"vectors": Path(self.path).name, "sha": file_digest(self.path)}
 
-    def _read(self, wanted: set[str]) -> dict[str, FloatArray]:
-        found: dict[str, FloatArray] = {}
+    def _read(self, words: set[str]) -> dict[str, FloatArray]:
+        vectors: dict[str, FloatArray] = {}
         size = 0
         for number, line in enumerate(lines_of(self.path), 1):
             parts = line.rstrip("\r\n ").split(" ")
@@ -78,11 +78,11 @@ class WordVectors:
             word = " ".join(parts[:-size]) if size else ""
             if size == 0 or len(parts) <= size:
                 raise self._bad(number, f"{len(parts) - 1} numbers after the word")
-            if word in wanted and word not in found:
-                found[word] = self._numbers(parts[-size:], number)
+            if word in words and word not in vectors:
+                vectors[word] = self._numbers(parts[-size:], number)
         if size == 0:
             raise self._bad(1, "no vector")
-        return found
+        return vectors
 
     def _numbers(self, parts: list[str], line: int) -> FloatArray:
         try:
@@ -93,9 +93,9 @@ class WordVectors:
             raise self._bad(line, "a number that is not finite")
         return vector
 
-    def _bad(self, line: int, found: str) -> InputError:
+    def _bad(self, line: int, fault: str) -> InputError:
         remedy = "give a file of word vectors in text form: a word and its numbers, by spaces"
-        return InputError(f"found {found}", remedy=remedy, path=self.path, line=line)
+        return InputError(f"found {fault}", remedy=remedy, path=self.path, line=line)
 
 
 def _counts(parts: Sequence[str], line: int) -> bool:
