@@ -272,7 +272,7 @@ def test_texts_without_known_tokens_are_judged(large: str, tmp_path: Path) -> No
         assert np.isfinite(found.values).all()
         assert (found.sd > 0).all()
     signed = gp.signature()
-    assert "meaning,asked,relevance" in str(signed)
+    assert "meaning,source_meaning,relevance" in str(signed)
     assert (signed.get("pooling"), signed.get("layer")) == ("mean", None)
     assert signed.get("sha") == Encoder(model=large).sentence_settings()["sha"]
     columns = zip(texts, sources, ratings, strict=True)

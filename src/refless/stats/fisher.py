@@ -114,8 +114,8 @@ def marked(mine: Marks, reference: Marks, rng: np.random.Generator) -> Marked:
 def by_name(mine: Marks, reference: Marks | None, rng: np.random.Generator) -> dict[str, Marked]:
     """The same for the rows of each name, p-values corrected after Holm.
 
-    Each is held against others of its own name, where there are any, else against all of them;
-    without others against the rows of the other names.
+    Each is compared with the reference rows of its own name if there are any, else with all;
+    without a reference with the rows of the other names.
     """
     result, rows_of = {}, {} if reference is None else reference.by_name()
     for name, rows in mine.by_name().items():
