@@ -245,7 +245,7 @@ def _one_pair(pair: Pair) -> Section:
         for name, answer in answers
     )
     table = Table(header=("made of", "difference [95 %]", "p", f"{second} is better"), rows=rows)
-    lines = [Line(name=name, value=one.value, interval=one.interval) for name, one in answers]
+    lines = [Line(name=name, value=mean.value, interval=mean.interval) for name, mean in answers]
     svg = row_chart(lines, "difference", "The difference", zero=True)
     caption = f"How much higher {second} is rated than {first}, with 95 % intervals."
     figure = Figure(svg=svg, caption=caption, table=table)

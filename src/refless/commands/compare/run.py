@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 import numpy as np
 
 from refless.commands.compare.result import CompareResult
-from refless.commands.compare.wins import WinsResult, win_gate
+from refless.commands.compare.wins import WinsResult
 from refless.commands.estimating import DEFAULT, chosen, estimated, fitted, shown
 from refless.commands.parameters import (
     About,
@@ -54,6 +54,7 @@ from refless.registry.plural import counted
 from refless.registry.signature import Signature, digest_of
 from refless.registry.version import __version__
 from refless.report.result import GateRecord
+from refless.stats.intervals import Interval
 from refless.stats.prediction_powered import FEWEST
 
 PLACES = (None, "item", "source", "task")
@@ -126,9 +127,11 @@ def compare(
         reach=_reach(inputs.pool) if looks == "any" else 0.0,
     )
     comparison = compared(field, errors, systems)
-    gate = _gate(comparison.pairs[0], margin) if fail_if_worse else GateRecord()
-    if gate.reason:
-        note(gate.reason)
+    gate = GateRecord()
+    if fail_if_worse:
+        pair, worse = comparison.pairs[0], f"is worse by more than {margin:g}"
+        worse = worse if margin else "is worse at all"
+        gate = _gate(pair.second, "difference", pair.difference.interval, 0.0 - margin, worse)
     signature = _signature(inputs, learner).plus(
         rated=how, group=group or "item", crossed=folds_for(inputs.pool), seed=seed
     )
@@ -153,9 +156,10 @@ def _won(pool: RatedPool, order: Sequence[str], margin: float, *, gated: bool) -
     rates = wins(pool, order)
     if not rates:
         raise UsageError(f"nobody chose between {' and '.join(order)}")
-    gate = win_gate(rates[0], margin) if gated else GateRecord()
-    if gate.reason:
-        note(gate.reason)
+    gate = GateRecord()
+    if gated:
+        worse = f"wins less than {0.5 - margin:g}"
+        gate = _gate(rates[0].second, "win rate", rates[0].by_item.interval, 0.5 - margin, worse)
     choices = choices_in(pool)
     signed = Signature("wins").plus(ties="half", systems=tuple(order), ci="wilson-clustered")
     signed = signed.plus(
@@ -366,19 +370,21 @@ def _errors(inputs: Inputs, estimator: Estimator, *, drawn: bool) -> Residuals:
     return errors.on(inputs.pool.scale)
 
 
-def _gate(pair: Pair, margin: float) -> GateRecord:
-    """Whether the second system is worse than the first by more than the margin."""
-    low, high = pair.difference.interval
-    by = f"by more than {margin:g}" if margin else "at all"
-    ends = f"the interval of the difference, {low:.3f} to {high:.3f},"
+def _gate(system: str, measure: str, interval: Interval, least: float, worse: str) -> GateRecord:
+    """Whether the measure of the second system is below the least that is allowed; noted, too."""
+    low, high = interval
+    ends = f"the interval of the {measure}, {low:.3f} to {high:.3f},"
     if math.isnan(low):
-        return GateRecord("undecided", "gate undecided: the difference has no interval")
-    if high < -margin:
-        return GateRecord("failed", f"gate failed: {pair.second} is worse: {ends} ends below it")
-    if low < -margin:
-        reason = f"{ends} does not tell if {pair.second} is worse {by}"
-        return GateRecord("undecided", f"gate undecided: {reason}")
-    return GateRecord("passed", f"gate passed: {pair.second} is not worse {by}: {ends} says so")
+        gate = GateRecord("undecided", f"gate undecided: the {measure} has no interval")
+    elif high < least:
+        gate = GateRecord("failed", f"gate failed: {system} is worse: {ends} ends below {least:g}")
+    elif low < least:
+        reason = f"gate undecided: {ends} does not tell if {system} {worse}"
+        gate = GateRecord("undecided", reason)
+    else:
+        gate = GateRecord("passed", f"gate passed: {ends} rules out that {system} {worse}")
+    note(gate.reason)
+    return gate
 
 
 def _reach(pool: RatedPool) -> float:

@@ -174,8 +174,8 @@ class NextResult(Result):
         """`80 ratings`, or `80 items (160 ratings)` of two answers each; `80 more ratings`."""
         if self.choice.goal != "compare":
             return counted(n, f"{self._more}rating")
-        each = len(self.choice.rows) / self.choice.n
-        return f"{counted(n, f'{self._more}item')} ({counted(round(n * each), 'rating')})"
+        size = len(self.choice.rows) / self.choice.n
+        return f"{counted(n, f'{self._more}item')} ({counted(round(n * size), 'rating')})"
 
     def _what(self) -> str:
         """What is chosen, and how."""

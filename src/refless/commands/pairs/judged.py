@@ -7,6 +7,7 @@ from typing import Literal
 import numpy as np
 
 from refless.commands.meta.result import allowed
+from refless.commands.validate.verdict import resting_on
 from refless.data.choices import Choices
 from refless.data.records import RatedPool
 from refless.estimators import Estimator
@@ -22,7 +23,6 @@ from refless.report.wording import labels, number, percent, sentence, with_inter
 from refless.stats.intervals import of_best
 
 FEWEST = 20  # pairs that a verdict needs
-FEWEST_DRAWN, ENOUGH_DRAWN = 20, 60  # groups
 BINS = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 NAME = 26  # columns of a terminal
 PICKS = "picks the text that people preferred"
@@ -33,7 +33,7 @@ class JudgedRecord(Record):
     """Judges of pairs side by side.
 
     Attributes:
-        of: what was read.
+        of: the kind of ratings.
         choices, pairs, texts, groups: how many; groups are what is held out, and drawn, together.
         even: pairs on which people are evenly split; no judge can be right about them.
         judges: one each, the reference first.
@@ -85,50 +85,50 @@ class JudgedResult(Result):
         return None if self.estimator is None else worth_using(self.pairwise, self.baselines)
 
     def _shown(self) -> Document:
-        found = self.pairwise
-        verdict, chosen = nearest(found), allowed(len(found.judges), "score")
+        result = self.pairwise
+        verdict, chosen = nearest(result), allowed(len(result.judges), "score")
         if self.estimator is not None:
-            verdict, chosen = recommendation(found, self.baselines, self.scores), ()
-        choices = f"{counted(found.choices, 'choice')} by people between {found.texts:,} texts"
-        note = f"{choices}: {counted(found.pairs, 'pair')} of {counted(found.groups, 'source')}."
-        even = f"{counted(found.even, 'pair')} left even by people count only in the log loss."
+            verdict, chosen = recommendation(result, self.baselines, self.scores), ()
+        choices = f"{counted(result.choices, 'choice')} by people between {result.texts:,} texts"
+        note = f"{choices}: {counted(result.pairs, 'pair')} of {counted(result.groups, 'source')}."
+        even = f"{counted(result.even, 'pair')} left even by people count only in the log loss."
         return Document(
-            title=f"{counted(found.pairs, 'preference pair')}",
+            title=f"{counted(result.pairs, 'preference pair')}",
             verdict=verdict,
             notes=(
                 *((f"  {self.next_command}",) if self.use else ()),
-                *((note, even) if found.even else (note,)),
+                *((note, even) if result.even else (note,)),
                 *chosen,
             ),
             sections=(
                 *self._beside(),
-                *([_people(found, found.person)] if found.person else []),
+                *([_people(result, result.person)] if result.person else []),
                 *self._calibration(),
                 caveats(),
             ),
         )
 
     def _beside(self) -> tuple[Section, ...]:
-        found = self.pairwise
-        names = labels([line.name.removeprefix("the ") for line in found.judges], NAME)
+        result = self.pairwise
+        names = labels([line.name.removeprefix("the ") for line in result.judges], NAME)
         rows = tuple(
             (
                 names[line.name.removeprefix("the ")],
                 with_interval(line.accuracy, line.interval),
-                "-" if line is found.judges[0] else with_interval(line.gap, line.gap_interval),
+                "-" if line is result.judges[0] else with_interval(line.gap, line.gap_interval),
                 number(line.log_loss),
             )
-            for line in found.judges
+            for line in result.judges
         )
         table = Table(header=("", "right [95 %]", "behind by [95 %]", "log loss"), rows=rows)
         drawn = [
             Line(name=line.name.removeprefix("the "), value=line.accuracy, interval=line.interval)
-            for line in found.judges
+            for line in result.judges
             if line.name != COIN
         ]
-        said = "Share of pairs in which the text that people preferred is picked"
-        chart = Figure(svg=row_chart(drawn, "right", said), caption=f"{said}.", table=table)
-        first = found.judges[0].name
+        title = "Share of pairs in which the text that people preferred is picked"
+        chart = Figure(svg=row_chart(drawn, "right", title), caption=f"{title}.", table=table)
+        first = result.judges[0].name
         legend = (
             f"Right: share of the pairs in which it {PICKS}; no opinion counts half. Behind by: "
             f"how much more often {first} is right, on the same pairs. Log loss: of the chance "
@@ -146,13 +146,13 @@ class JudgedResult(Result):
         if self.estimator is None:
             return ()
         p, share = chances(self.choices, difference), self.choices.share
-        given = np.where(p < 0.5, 1.0 - p, p)
+        chance = np.where(p < 0.5, 1.0 - p, p)
         share = np.where(p < 0.5, 1.0 - share, share)
         rows = []
         for low, high in pairwise(BINS):
-            inside = (given >= low) & ((given < high) | (high == 1.0))
+            inside = (chance >= low) & ((chance < high) | (high == 1.0))
             if inside.any():
-                means = percent(float(given[inside].mean())), percent(float(share[inside].mean()))
+                means = percent(float(chance[inside].mean())), percent(float(share[inside].mean()))
                 rows.append((f"{percent(low)} to {percent(high)}", f"{inside.sum():,}", *means))
         table = Table(header=("chance given", "pairs", "on average", "preferred"), rows=tuple(rows))
         line = f"What {name} says of the text that it picks, and how often people preferred that."
@@ -177,35 +177,31 @@ class JudgedResult(Result):
         return rows
 
 
-def worth_using(found: Pairwise, baselines: tuple[str, ...]) -> bool:
+def worth_using(result: Pairwise, baselines: tuple[str, ...]) -> bool:
     """Whether the first judge is shown to be better than a coin and than every baseline."""
-    rivals = [line for line in found.judges if line.name in baselines]
-    enough = found.pairs - found.even >= FEWEST
-    first = found.judges[0].interval[0] > 0.5
+    rivals = [line for line in result.judges if line.name in baselines]
+    enough = result.pairs - result.even >= FEWEST
+    first = result.judges[0].interval[0] > 0.5
     return enough and first and all(line.gap_interval[0] > 0 for line in rivals)
 
 
-def recommendation(found: Pairwise, baselines: tuple[str, ...], scores: tuple[str, ...]) -> str:
+def recommendation(result: Pairwise, baselines: tuple[str, ...], scores: tuple[str, ...]) -> str:
     """Whether to use the estimator, in a sentence or two."""
-    decided = found.pairs - found.even
+    decided = result.pairs - result.even
     if decided < FEWEST:
         return f"{counted(decided, 'decided pair')} are too few to tell if an estimator is of use."
-    said = _recommended(found, baselines, scores)
-    if found.groups < ENOUGH_DRAWN:
-        few = "too few to rely on" if found.groups < FEWEST_DRAWN else "which is few"
-        said += f" Intervals rest on {found.groups} sources only, {few}."
-    return said
+    return _recommended(result, baselines, scores) + resting_on(result.groups, "sources")
 
 
-def _recommended(found: Pairwise, baselines: tuple[str, ...], scores: tuple[str, ...]) -> str:
-    line = found.judges[0]
+def _recommended(result: Pairwise, baselines: tuple[str, ...], scores: tuple[str, ...]) -> str:
+    line = result.judges[0]
     name, right = sentence(line.name), with_interval(line.accuracy, line.interval)
-    rivals = [one for one in found.judges if one.name in baselines and one.name != COIN]
-    rival = min(rivals, key=lambda one: one.gap)
+    rivals = [judge for judge in result.judges if judge.name in baselines and judge.name != COIN]
+    rival = min(rivals, key=lambda judge: judge.gap)
     gap = with_interval(rival.gap, rival.gap_interval)
     lost = with_interval(-rival.gap, (-rival.gap_interval[1], -rival.gap_interval[0]))
     ahead = f"{rival.name} {PICKS} more often than {line.name} does, by {lost}"
-    if also := [one.name for one in rivals if one.gap < 0 and one is not rival]:
+    if also := [judge.name for judge in rivals if judge.gap < 0 and judge is not rival]:
         ahead += f" (so {'do' if len(also) > 1 else 'does'} {' and '.join(also)})"
     if rival.gap_interval[1] < 0 and rival.name in scores:
         return f"Use {rival.name}: {ahead.replace(rival.name, 'it', 1)}."
@@ -218,7 +214,7 @@ def _recommended(found: Pairwise, baselines: tuple[str, ...], scores: tuple[str,
         return f"Use none: {ahead}."
     if rival.gap < 0:
         return f"No reason to use {line.name} is shown: {ahead}. {name} is right in {right}."
-    if worth_using(found, baselines):
+    if worth_using(result, baselines):
         return (
             f"Use {line.name}: it {PICKS} in {right} of the pairs, more often than the best "
             f"baseline, {rival.name}, by {gap}."
@@ -230,41 +226,43 @@ def _recommended(found: Pairwise, baselines: tuple[str, ...], scores: tuple[str,
 
 
 def _unbeaten(rivals: list[Judge]) -> str:
-    rest = sorted((one for one in rivals if not one.gap_interval[0] > 0), key=lambda one: one.gap)
-    names = [f"{one.name} (by {with_interval(one.gap, one.gap_interval)})" for one in rest]
-    return " and ".join(names)
+    """The rivals that it is not shown to be better than, the nearest first."""
+    level = [judge for judge in rivals if not judge.gap_interval[0] > 0]
+    level.sort(key=lambda judge: judge.gap)
+    return " and ".join(
+        f"{judge.name} (by {with_interval(judge.gap, judge.gap_interval)})" for judge in level
+    )
 
 
-def nearest(found: Pairwise) -> str:
+def nearest(result: Pairwise) -> str:
     """Which score picks right most often, as far as can be told."""
-    top, pairs = found.judges[0], these(found.pairs - found.even, "pair")
-    low, high = of_best(top.accuracy, top.interval, len(found.judges), found.groups)
+    top, pairs = result.judges[0], these(result.pairs - result.even, "pair")
+    low, high = of_best(top.accuracy, top.interval, len(result.judges), result.groups)
     right = with_interval(top.accuracy, (low, min(high, 1.0)))
     if not low > 0.5:
-        several = f"The best of {len(found.judges)}, {top.name},"
-        best = several if len(found.judges) > 1 else sentence(top.name)
+        several = f"The best of {len(result.judges)}, {top.name},"
+        best = several if len(result.judges) > 1 else sentence(top.name)
         return (
             f"On {pairs} no score is shown to agree with people. {best} is right in {right}, as a "
             "coin can be."
         )
-    level = [one.name for one in found.judges[1:] if not one.gap_interval[0] > 0]
+    level = [judge.name for judge in result.judges[1:] if not judge.gap_interval[0] > 0]
     if level:
         alike = f"it cannot be told apart from {', '.join(level)}"
         return f"On {pairs} {top.name} {PICKS} in {right}, but {alike}."
-    most = " most often" if len(found.judges) > 1 else ""
+    most = " most often" if len(result.judges) > 1 else ""
     more = ", more than every other" if most else ""
     return f"On {pairs} {top.name} {PICKS}{most}, in {right}{more}."
 
 
-def _people(found: Pairwise, one: Person) -> Section:
+def _people(result: Pairwise, person: Person) -> Section:
     rows = (
-        ("one person", with_interval(one.accuracy, one.interval)),
-        (found.judges[0].name.removeprefix("the "), number(one.reference)),
-        ("difference", with_interval(one.gap, one.gap_interval)),
+        ("one person", with_interval(person.accuracy, person.interval)),
+        (result.judges[0].name.removeprefix("the "), number(person.reference)),
+        ("difference", with_interval(person.gap, person.gap_interval)),
     )
-    line = (
-        f"On {counted(one.n, 'choice')} that others judged too: agreement with most of the others."
-    )
+    choices = counted(person.n, "choice")
+    line = f"On {choices} that others judged too: agreement with most of the others."
     return Section(
         title="Beside one person",
         table=Table(header=("", "right [95 %]"), rows=rows),

@@ -37,7 +37,9 @@ def held_out_differences(
             "all pairs are of one source (or connected by texts that they share), so none can be "
             "held out; add a column of sources (source, prompt, question ...)"
         )
-    values = {name: held_out_of(one, pool, groups).values for name, one in estimators.items()}
+    values = {
+        name: held_out_of(estimator, pool, groups).values for name, estimator in estimators.items()
+    }
     with progress("comparing"):
         values |= dict(zip(pool.score_names, pool.scores.T, strict=True))
         values[LENGTH] = length_only(pool.human, lengths_of(pool), groups)

@@ -91,12 +91,15 @@ def standing_of(table: Leaderboard) -> Standing:
 
 def verdict(table: Leaderboard) -> str:
     """Which estimator to use, and whether it is worth using at all, in a sentence or two."""
-    if table.n_drawn >= ENOUGH_DRAWN:
-        return _verdict(table)
-    few = "which is few: they are wide, and rough"
-    if table.n_drawn < FEWEST_DRAWN:
-        few = "too few to rely on"
-    return f"{_verdict(table)} Intervals rest on {table.n_drawn} groups only, {few}."
+    return _verdict(table) + resting_on(table.n_drawn, "groups")
+
+
+def resting_on(n: int, unit: str) -> str:
+    """That intervals rest on few of what is drawn; "" if there are enough."""
+    if n >= ENOUGH_DRAWN:
+        return ""
+    few = "too few to rely on" if n < FEWEST_DRAWN else "which is few: they are wide, and rough"
+    return f" Intervals rest on {n} {unit} only, {few}."
 
 
 def _verdict(table: Leaderboard) -> str:
