@@ -141,7 +141,7 @@ def _slots(template: str) -> list[str]:
 
 def _requests(count: int, rng: np.random.Generator) -> list[_Request]:
     """Requests on each topic in turn, all different until words run out (over 30,000)."""
-    seen: set[str] = set()
+    sources: set[str] = set()
     drawn: list[_Request] = []
     topics, _ = _grammar()
     for number in range(count):
@@ -149,9 +149,9 @@ def _requests(count: int, rng: np.random.Generator) -> list[_Request]:
         for _ in range(50):
             words = {slot: _pick(topic.words[slot], rng) for slot in _slots(topic.request)}
             request = _Request(topic=topic, words=words, source=topic.request.format(**words))
-            if request.source not in seen:
+            if request.source not in sources:
                 break
-        seen.add(request.source)
+        sources.add(request.source)
         drawn.append(request)
     return drawn
 

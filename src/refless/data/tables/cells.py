@@ -105,7 +105,7 @@ def weights_of_cell(value: object, n_references: int) -> tuple[float, ...]:
         value = [part for part in re.split(r"[\s,;]+", value.strip().strip("[]")) if part]
     values: list[Any] = value if isinstance(value, list) else [] if value is None else [value]
     try:
-        weights = tuple(float(one) for one in values)
+        weights = tuple(float(number) for number in values)
     except (TypeError, ValueError, OverflowError) as fault:
         raise InputError(
             f"{shown(value)} is not a list of weights", remedy="weights are numbers"

@@ -123,13 +123,13 @@ def check_columns(columns: Columns, roles: Sequence[str]) -> None:
         )
 
 
-def keeping(columns: Columns, roles: Sequence[str], more: Sequence[str] = ()) -> Keep:
-    """Tells which of a file's columns may play a role, or are more, so that no others are kept."""
+def keeping(columns: Columns, roles: Sequence[str], more_names: Sequence[str] = ()) -> Keep:
+    """Tells which of a file's columns are read: those that may play a role, and further names."""
     flags = {role: flagged(columns, role) for role in roles}
     names = {name for flag in flags.values() for name in flag}
     aliases = {alias for role in roles if not flags[role] for alias in ALIASES.get(role, ())}
     patterns = [name for role in SEVERAL for name in flags.get(role, ()) if is_pattern(name)]
-    patterns += [*more, *outer(columns, more)]
+    patterns += [*more_names, *outer(columns, more_names)]
     return lambda name: (
         name in names or folded(name) in aliases or any(matches(name, text) for text in patterns)
     )
@@ -161,10 +161,10 @@ def roles_here(columns: Columns, roles: Sequence[str], header: Sequence[str]) ->
     ]
 
 
-def outer(columns: Columns, more: Sequence[str] = ()) -> list[str]:
-    """The columns, or patterns of columns, in which flags look for more: `a` of `a.b`."""
-    names = [name for column in fields(columns) for name in flagged(columns, column.name)] + [*more]
-    return [*dict.fromkeys(name.partition(".")[0] for name in names if "." in name)]
+def outer(columns: Columns, names: Sequence[str] = ()) -> list[str]:
+    """The columns, or patterns of columns, in which dotted names look for others: `a` of `a.b`."""
+    flags = [name for column in fields(columns) for name in flagged(columns, column.name)]
+    return [*dict.fromkeys(name.partition(".")[0] for name in [*flags, *names] if "." in name)]
 
 
 def with_nested(row: dict[str, object], within: Sequence[str]) -> dict[str, object]:

@@ -151,16 +151,16 @@ def _none(dimension: str, met: Collection[str], header: Sequence[str], path: str
     return InputError(f"no ratings of a dimension '{dimension}'", path=path, remedy=remedy)
 
 
-def one_of(given: Sequence[str]) -> tuple[str | None, Scale | None]:
+def one_of(words: Sequence[str]) -> tuple[str | None, Scale | None]:
     """The one dimension that is asked for and its scale; None for none.
 
     Raises:
         SeveralDimensionsError: several are.
         UsageError: one is asked for twice.
     """
-    named = dict(map(dimension_of, given))
-    if len(named) != len(given):
-        raise UsageError(f"--dimension names one twice: {', '.join(given)}")
-    if len(given) > 1:
-        raise SeveralDimensionsError(f"several dimensions are asked for: {listed([*named])}", given)
+    named = dict(map(dimension_of, words))
+    if len(named) != len(words):
+        raise UsageError(f"--dimension names one twice: {', '.join(words)}")
+    if len(words) > 1:
+        raise SeveralDimensionsError(f"several dimensions are asked for: {listed([*named])}", words)
     return next(iter(named.items()), (None, None))

@@ -90,16 +90,16 @@ class Gathered:
         place = f"{'line' if part.lines else 'row'} {self.lines[row]}"
         return place if part is self.part(beside) else f"{part.name}, {place}"
 
-    def fault(self, row: int, found: str, remedy: str, column: str | None = None) -> InputError:
+    def fault(self, row: int, problem: str, remedy: str, column: str | None = None) -> InputError:
         """An error with the row's own place."""
         part = self.part(row)
         place = {"line" if part.lines else "row": self.lines[row]}
-        return InputError(found, remedy=remedy, path=part.name, column=column, **place)
+        return InputError(problem, remedy=remedy, path=part.name, column=column, **place)
 
-    def refuse(self, row: int, found: str, remedy: str, column: str | None = None) -> None:
+    def refuse(self, row: int, problem: str, remedy: str, column: str | None = None) -> None:
         """Raises for a bad row, or remembers it; the first fault of a row counts."""
         if row not in self.bad:
-            self.add(row, self.fault(row, found, remedy, column))
+            self.add(row, self.fault(row, problem, remedy, column))
 
     def checked(self, column: str, check: Callable[[object], str]) -> list[str]:
         """[n] the cells of a column as strings; "" if the check refuses one: its row is bad."""

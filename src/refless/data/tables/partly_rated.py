@@ -164,15 +164,15 @@ def with_ratings(outputs: PartlyRated, more: PartlyRated) -> tuple[PartlyRated, 
     if more.pool is None:
         raise InputError("no text has a rating", remedy="give rated texts with --rated")
     at = _places(outputs, more)
-    known = np.flatnonzero(at >= 0)
+    indices = np.flatnonzero(at >= 0)
     ids = np.array([f"rated {name}" for name in more.pool.ids], dtype=object)
-    ids[known] = [outputs.texts.ids[i] for i in at[known]]
+    ids[indices] = [outputs.texts.ids[i] for i in at[indices]]
     pool = replace(more.pool, ids=tuple(ids), named=True)
-    chances, probability = more.probability[more.place][known], outputs.probability.copy()
-    probability[at[known]] = np.where(np.isnan(chances), probability[at[known]], chances)
-    same = outputs.texts.take(at[known])  # as the outputs say it of themselves
+    chances, probability = more.probability[more.place][indices], outputs.probability.copy()
+    probability[at[indices]] = np.where(np.isnan(chances), probability[at[indices]], chances)
+    same = outputs.texts.take(at[indices])  # as the outputs say it of themselves
     mine = replace(
-        pool.take(known), **columns_of(same), score_names=same.score_names, scores=same.scores
+        pool.take(indices), **columns_of(same), score_names=same.score_names, scores=same.scores
     )
     own = mine if outputs.pool is None else _one_pool(outputs.pool, mine)
     place = {name: i for i, name in enumerate(outputs.texts.ids)}
@@ -182,7 +182,7 @@ def with_ratings(outputs: PartlyRated, more: PartlyRated) -> tuple[PartlyRated, 
         place=np.array([place[name] for name in own.ids], dtype=np.int64),
         probability=probability,
     )
-    return rated, _one_pool(own, pool.take(np.flatnonzero(at < 0))), len(known)
+    return rated, _one_pool(own, pool.take(np.flatnonzero(at < 0))), len(indices)
 
 
 def _one_pool(first: RatedPool, second: RatedPool) -> RatedPool:

@@ -95,7 +95,7 @@ class Table:
         self,
         rows: Sequence[int],
         keys: Sequence[Hashable] | None,
-        more: Values = MappingProxyType({}),
+        values: Values = MappingProxyType({}),
     ) -> Merged:
         """Rows with equal keys as one text; without keys each row is its own.
 
@@ -118,7 +118,7 @@ class Table:
         if len(places) < len(rows):
             names = {role: self.names[role] for role in OF_TEXT if role in self.names}
             scores = {f"{name} scores": column for name, column in self.scores.items()}
-            self._check_agreement(groups, {"text": self.texts, **names, **scores, **more})
+            self._check_agreement(groups, {"text": self.texts, **names, **scores, **values})
         return groups
 
     def _check_agreement(self, groups: Merged, columns: Values) -> None:
@@ -144,7 +144,7 @@ class Table:
         Sources stand in for items that are not there.
         """
         sources = self.picked("source", groups)
-        scores = {name: [own[row] for row in groups.first] for name, own in self.scores.items()}
+        scores = {name: [score[row] for row in groups.first] for name, score in self.scores.items()}
         return {
             "ids": self.picked("id", groups) or numbered(len(groups.first)),
             "texts": tuple(self.texts[row] for row in groups.first),

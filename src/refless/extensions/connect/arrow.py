@@ -123,12 +123,12 @@ def estimated(estimator: Estimator, batch: Any, columns: Columns) -> Any:  # noq
     return type(batch).from_arrays(arrays, schema=schema)
 
 
-def check(columns: Columns, estimator: Estimator, there: list[str]) -> None:
+def check(columns: Columns, estimator: Estimator, names: list[str]) -> None:
     """Raises UsageError for columns that are not there or would come twice, or lost sources."""
     wanted = {*columns.named().values(), *estimator.rated.score_names}
-    if lost := sorted(wanted - {*there}):
-        raise UsageError(f"there is no column '{lost[0]}'; the columns are {', '.join(there)}")
-    if twice := sorted({*ADDED} & {*there}):
+    if lost := sorted(wanted - {*names}):
+        raise UsageError(f"there is no column '{lost[0]}'; the columns are {', '.join(names)}")
+    if twice := sorted({*ADDED} & {*names}):
         raise UsageError(f"there is a column '{twice[0]}' already; rename or drop it")
     import pyarrow as pa
 

@@ -60,8 +60,8 @@ class Actor:
         """The bytes of an estimator's file, or a reference to them."""
         import ray
 
-        whole: bytes = content if isinstance(content, bytes) else ray.get(content)
-        self.estimator = opened(local_file(whole, digest), digest)
+        data: bytes = content if isinstance(content, bytes) else ray.get(content)
+        self.estimator = opened(local_file(data, digest), digest)
         self.columns = columns
 
     def __call__(self, batch: Any) -> Any:  # noqa: ANN401 - a table of Arrow

@@ -21,8 +21,8 @@ def exports() -> dict[str, Export]:
     """
     result: dict[str, Export] = {}
     for name, entry in offered("formats").items():
-        one = entry.load()
-        result |= one if isinstance(one, dict) else {name: one}
+        export = entry.load()
+        result |= export if isinstance(export, dict) else {name: export}
     return {**result, **CORE}
 
 

@@ -45,11 +45,11 @@ def each(read: Callable[[Row, Counter[str]], Entry | None]) -> Callable[[About],
     return lambda about: lambda row: read(row, about.notes.left_out)
 
 
-def refusing(found: str, remedy: str) -> Callable[[About], Reader]:
+def refusing(problem: str, remedy: str) -> Callable[[About], Reader]:
     """What starts no reader but raises InputError."""
 
     def start(about: About) -> Reader:
-        raise InputError(found, path=about.path, remedy=remedy)
+        raise InputError(problem, path=about.path, remedy=remedy)
 
     return start
 

@@ -72,9 +72,9 @@ def read_pairs(about: About) -> Reader:
         InputError: if outputs are read, which pairs are not.
     """
     if not about.rated:
-        found = "preference pairs are rated texts: they say which of two is better"
+        problem = "preference pairs are rated texts: they say which of two is better"
         remedy = "give them with --rated, or --input-format jsonl to read plain rows as outputs"
-        raise InputError(found, path=about.path, remedy=remedy)
+        raise InputError(problem, path=about.path, remedy=remedy)
     about.notes.scale = SCALE
     return lambda row: _entry(row, about.reading.columns, about.notes.left_out)
 
@@ -159,8 +159,8 @@ def _texts(row: Row, sides: Sides, *, sourced: bool) -> tuple[str | None, object
     """What both texts begin with, None for nothing, and the two texts."""
     a, b = (_turns(row.get(name)) for name in sides[:2])
     if isinstance(a, list) and isinstance(b, list):
-        same = _shared(a, b, max(0, min(len(a), len(b)) - 1))  # each keeps one turn
-        return text_in(a[:same]) if same else None, text_in(a[same:]), text_in(b[same:])
+        count = _shared(a, b, max(0, min(len(a), len(b)) - 1))  # each keeps one turn
+        return text_in(a[:count]) if count else None, text_in(a[count:]), text_in(b[count:])
     if sourced or not (isinstance(a, str) and isinstance(b, str)):
         return None, a, b
     cut, begin = _cut(a, b)
@@ -185,11 +185,11 @@ def _cut(a: str, b: str) -> tuple[int, int]:
 
     It ends with its last line, or before the assistant speaks.
     """
-    same = _shared(a, b, min(len(a), len(b)))
-    cut = a.rfind(ASKED, 0, same)
+    count = _shared(a, b, min(len(a), len(b)))
+    cut = a.rfind(ASKED, 0, count)
     if cut >= 0:
         return cut, cut + len(ASKED)
-    cut = a.rfind("\n", 0, same) + 1
+    cut = a.rfind("\n", 0, count) + 1
     return cut, cut
 
 

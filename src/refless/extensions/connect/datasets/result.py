@@ -85,21 +85,22 @@ class DatasetsResult(Result):
             for dataset in self.listed
         ]
 
-    def _files(self, one: Dataset) -> tuple[str, ...]:
-        return tuple(map(str, self.files.get(one.name, ())))
+    def _files(self, dataset: Dataset) -> tuple[str, ...]:
+        return tuple(map(str, self.files.get(dataset.name, ())))
 
-    def _lines(self, one: Dataset) -> tuple[str, ...]:
+    def _lines(self, dataset: Dataset) -> tuple[str, ...]:
         """What a list says of a data set, or where it was written; how it is validated."""
-        paths = self.files.get(one.name, ())
-        size = f"{one.size / 1e6:.1f} MB" if one.size else "to be got by hand"
+        paths = self.files.get(dataset.name, ())
+        size = f"{dataset.size / 1e6:.1f} MB" if dataset.size else "to be got by hand"
         told = (
-            f"{one.about}. Good for {one.good_for}.",
-            f"Size: {size}. Licence: {one.licence}.",
-            f"{one.citation}. {one.home}",
+            f"{dataset.about}. Good for {dataset.good_for}.",
+            f"Size: {size}. Licence: {dataset.licence}.",
+            f"{dataset.citation}. {dataset.home}",
         )
-        if one.validate:
-            file = (paths[0].parent if paths else Path(one.name)) / one.validate[0]
-            told_next = (f"  {shlex.join(['refless', 'validate', str(file), *one.validate[1:]])}",)
+        if dataset.validate:
+            file = (paths[0].parent if paths else Path(dataset.name)) / dataset.validate[0]
+            words = ["refless", "validate", str(file), *dataset.validate[1:]]
+            next_step = f"  {shlex.join(words)}"
         else:
-            told_next = ("Nothing in it is rated: it is for metrics.",)
-        return (*(tuple(f"wrote {path}" for path in paths) or told), *told_next)
+            next_step = "Nothing in it is rated: it is for metrics."
+        return (*(tuple(f"wrote {path}" for path in paths) or told), next_step)

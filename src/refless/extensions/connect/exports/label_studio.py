@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from xml.etree import ElementTree as ET
 
 from refless.data.records import Scale
@@ -53,17 +54,14 @@ def tasks(about: About) -> Reader:
             if at(entry, "was_cancelled") or at(entry, "skipped"):
                 left["cancelled annotations"] += 1
                 continue
-            found = [
-                _rating(result, controls, words=words) for result in items(at(entry, "result"))
-            ]
-            known = [rating for rating in found if rating is not None]
-            left["annotations without a rating"] += not known
+            usable = _ratings(items(at(entry, "result")), controls, words=words)
+            left["annotations without a rating"] += not usable
             person = at(entry, "completed_by")
             who = {
                 "annotator": name_in(person) or at(person, "email") or name_in(at(person, "id")),
                 "timestamp": at(entry, "created_at"),
             }
-            ratings += [rating | who for rating in known]
+            ratings += [rating | who for rating in usable]
         scores = {
             str(at(entry, "model_version")): score
             for entry in items(task.get("predictions"))
@@ -90,9 +88,8 @@ def rows_of_annotations(about: About) -> Reader:
             if values is None:
                 continue
             del record[name]
-            results = [{"from_name": name, "type": "", "value": entry} for entry in values]
-            result = [_rating(entry, controls, words=words) for entry in results]
-            ratings += [entry | who for entry in result if entry is not None]
+            results = [{"from_name": name, "value": entry} for entry in values]
+            ratings += [rating | who for rating in _ratings(results, controls, words=words)]
         if row.get("annotation_id"):  # else a task that nobody has seen
             about.notes.left_out["annotations without a rating"] += not ratings
         return Entry(record | {"id": name_in(row.get("id"))}, ratings)
@@ -112,29 +109,32 @@ def _values(cell: object) -> list[object] | None:
     return result if len(numbers) - numbers.count(None) == len(result) > 0 else None
 
 
-def _rating(result: object, controls: Controls, *, words: bool) -> Row | None:
-    """The rating of a result; None for what no single number can be made of.
+def _ratings(results: Sequence[object], controls: Controls, *, words: bool) -> list[Row]:
+    """The ratings of results, without those of which no single number can be made.
 
     `words`: whether choices stay words, as the user has a map for them.
     """
-    name, value = name_in(at(result, "from_name")), fields_of(at(result, "value"))
-    kind = next((kind for kind in VALUES if value.get(kind) is not None), None)
-    if kind is None or name is None:
-        return None
-    found = value[kind]
-    if kind == "choices":
-        chosen = items(found)
-        if len(chosen) != 1 or not isinstance(chosen[0], str):
-            return None
-        found = chosen[0] if words else number_of_choice(chosen[0], controls.get(name))
-    return {"rating": found, "dimension": name}
+    ratings: list[Row] = []
+    for result in results:
+        name, values = name_in(at(result, "from_name")), fields_of(at(result, "value"))
+        kind = next((kind for kind in VALUES if values.get(kind) is not None), None)
+        rating = None if kind is None else values[kind]
+        if kind == "choices":
+            (rating,) = choices if len(choices := items(rating)) == 1 else (None,)
+            rating = rating if isinstance(rating, str) else None
+        if name is not None and rating is not None:
+            if kind == "choices" and not words:
+                rating = number_of_choice(str(rating), controls.get(name))
+            ratings.append({"rating": rating, "dimension": name})
+    return ratings
 
 
+@dataclass(frozen=True, slots=True)
 class Control:
     """One thing to rate, as the labelling configuration has it."""
 
-    def __init__(self, scale: Scale | None, choices: tuple[str, ...] = ()) -> None:
-        self.scale, self.choices = scale, choices
+    scale: Scale | None
+    choices: tuple[str, ...] = ()
 
 
 Controls = dict[str, Control]
@@ -156,7 +156,7 @@ def controls_of(about: About) -> Controls:
         InputError: a configuration that is none, or that has no such name.
         UsageError: no such file.
     """
-    path, wanted, notes = about.reading.label_config, about.reading.dimension, about.notes
+    path, result, notes = about.reading.label_config, about.reading.dimension, about.notes
     if path is None:
         notes.sentences.append(
             "the export does not say the scale; give --scale MIN MAX, or --label-config FILE.xml "
@@ -164,14 +164,14 @@ def controls_of(about: About) -> Controls:
         )
         return {}
     controls = _controls_in(path)
-    if wanted is None and len(controls) == 1:
-        wanted = next(iter(controls))
-    if (control := controls.get(wanted or "")) is None:
+    if result is None and len(controls) == 1:
+        result = next(iter(controls))
+    if (control := controls.get(result or "")) is None:
         return controls
     notes.scale = control.scale
     if control.scale is not None:
         low, high = control.scale
-        notes.sentences.append(f"'{wanted}' goes from {low:g} to {high:g}, as {path} says")
+        notes.sentences.append(f"'{result}' goes from {low:g} to {high:g}, as {path} says")
     if control.choices and not all(map(_NUMBERED.match, control.choices)):
         order = ", ".join(f"'{word}' {n}" for n, word in enumerate(control.choices, 1))
         notes.sentences.append(

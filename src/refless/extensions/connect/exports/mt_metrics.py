@@ -175,8 +175,8 @@ def read_segments(about: About) -> Reader:
             notes.left_out["segments without a translation"] += 1
             return None
         given: Any = row["ratings"]
-        known = [(name, value) for name, value in given.items() if value is not None]
-        ratings: list[Row] = [{"rating": value, "dimension": name} for name, value in known]
+        entries = [(name, value) for name, value in given.items() if value is not None]
+        ratings: list[Row] = [{"rating": value, "dimension": name} for name, value in entries]
         return Entry({name: row[name] for name in row if name != "ratings"}, ratings)
 
     return read

@@ -30,12 +30,12 @@ from refless.data.tables.source import Row
 _OF_TRACES = ("traceId", "sessionId", "userId", "bookmarked")  # of Langfuse
 
 
-def _trace(given: object, got: object, noun: str, left: Counter[str], more: Row) -> Entry | None:
+def _trace(given: object, got: object, noun: str, left: Counter[str], row: Row) -> Entry | None:
     """A trace with its text and source; None, which is counted, without an output."""
     if (text := said_in(got)) is None:
         left[f"{noun} without an output"] += 1
         return None
-    return Entry(more | {"text": text, "source": said_in(given)}, [])
+    return Entry(row | {"text": text, "source": said_in(given)}, [])
 
 
 def _first(first: Mapping[str, object]) -> Mapping[str, object]:
