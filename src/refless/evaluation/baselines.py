@@ -150,9 +150,9 @@ def tfidf_ridge(
     return CrossValidated.of(partial(_among, whole), groups, blocks, order)
 
 
-def _among(whole: Precision, rows: IntArray) -> Callable[[IntArray], FloatArray]:
+def _among(precision: Precision, rows: IntArray) -> Callable[[IntArray], FloatArray]:
     with calm():
-        part = whole if len(rows) == len(whole.y) else whole.among(rows)
+        part = precision if len(rows) == len(precision.y) else precision.among(rows)
         return lambda labels: part.held_out(labels)[0]
 
 

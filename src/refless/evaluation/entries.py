@@ -39,8 +39,8 @@ class Raters:
         if not rated.ratings.annotators:
             return None
         _, rater, text = cells_of(rated.ratings, len(rated))
-        told = max(_severity(rated), _severity(every), key=lambda one: one.freedom)
-        return cls(output=place[text], rater=rater, severity=told)
+        shared = max(_severity(rated), _severity(every), key=lambda estimate: estimate.freedom)
+        return cls(output=place[text], rater=rater, severity=shared)
 
 
 def _severity(pool: RatedPool) -> Severity:
@@ -54,7 +54,10 @@ def _severity(pool: RatedPool) -> Severity:
     values = human_ratings(cells, len(rater))
     blocks = (text, codes(pool.systems)[text] if pool.systems else text)
     with calm():
-        return max((severity(one, rater, values) for one in blocks), key=lambda one: one.freedom)
+        return max(
+            (severity(block, rater, values) for block in blocks),
+            key=lambda estimate: estimate.freedom,
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -154,9 +157,9 @@ class Table:
         place[rows] = np.arange(len(rows))
         at = place[self.entry]
         who = np.unique(self.rater[at >= 0], return_inverse=True)[1]
-        found = np.zeros((len(rows), int(who.max(initial=-1)) + 1))
-        np.add.at(found, (at[at >= 0], who), self.share[at >= 0])
-        return found
+        shares = np.zeros((len(rows), int(who.max(initial=-1)) + 1))
+        np.add.at(shares, (at[at >= 0], who), self.share[at >= 0])
+        return shares
 
     def raters(self, rows: IntArray) -> set[int]:
         """Who rated some entries."""
@@ -165,13 +168,15 @@ class Table:
 
 def _shares(field: Field, at: IntArray, rated: IntArray) -> tuple[IntArray, IntArray, FloatArray]:
     """The entry, the rater and the share of each, in an order of their own."""
-    one = field.raters
-    if one is None:
+    raters = field.raters
+    if raters is None:
         nothing = np.zeros(0, dtype=np.int64)
         return nothing, nothing, np.zeros(0)
-    share = 1 / (np.bincount(one.output)[one.output] * np.bincount(at[rated])[at[one.output]])
-    order = np.lexsort((share, one.rater, at[one.output]))
-    return at[one.output][order], one.rater[order], share[order]
+    share = 1 / (
+        np.bincount(raters.output)[raters.output] * np.bincount(at[rated])[at[raters.output]]
+    )
+    order = np.lexsort((share, raters.rater, at[raters.output]))
+    return at[raters.output][order], raters.rater[order], share[order]
 
 
 def _apart(field: Field) -> tuple[str, ...]:
@@ -179,11 +184,11 @@ def _apart(field: Field) -> tuple[str, ...]:
     outputs = field.outputs
     numbers = np.nan_to_num(np.stack([field.human, field.estimates], axis=1), nan=-np.inf)
     keys = [*zip(outputs.systems, outputs.texts, numbers.tolist(), strict=True)]
-    found = np.empty(len(keys), dtype=object)
-    found[sorted(range(len(keys)), key=keys.__getitem__)] = [
+    labels = np.empty(len(keys), dtype=object)
+    labels[sorted(range(len(keys)), key=keys.__getitem__)] = [
         *map("{:09d}".format, range(len(keys)))
     ]
-    return tuple(found.tolist())
+    return tuple(labels.tolist())
 
 
 def _averaged(values: FloatArray, at: IntArray, rows: IntArray, n: int) -> FloatArray:

@@ -82,12 +82,12 @@ def _shift(name: str, column: FloatArray, labels: Sequence[str], rated: RatedPoo
     equal = float(mine[0]) if len(mine) >= FEWEST and mine[0] == mine[-1] else np.nan
     ends = (float(known[0]), float(known[-1])) if len(known) else (np.nan, np.nan)
     outside = (mine < ends[0], mine > ends[1])
-    shares = [float(one.mean()) if len(mine) else 0.0 for one in outside]
+    shares = [float(mask.mean()) if len(mine) else 0.0 for mask in outside]
     other = float((known != equal).mean()) if len(known) else 0.0
     return JudgeShift(
         name=name,
         n=len(mine),
-        n_outside=int(sum(one.sum() for one in outside)),
+        n_outside=int(sum(mask.sum() for mask in outside)),
         rated_range=ends,
         medians=(_median(known), _median(mine)),
         equal=equal,
@@ -104,8 +104,8 @@ def leaks(scores: FloatArray, human: FloatArray) -> bool:
     mine, ratings = scores[there], human[there]
     if len(mine) < FEWEST or np.ptp(mine) == 0:
         return False
-    ranks, *both = (np.unique(one, return_inverse=True)[1] for one in (ratings, mine, -mine))
-    return any(np.array_equal(ranks, one) for one in both)
+    ranks, *both = (np.unique(column, return_inverse=True)[1] for column in (ratings, mine, -mine))
+    return any(np.array_equal(ranks, column) for column in both)
 
 
 def _counted(column: FloatArray, labels: Sequence[str]) -> tuple[FloatArray, float]:

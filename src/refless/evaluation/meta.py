@@ -230,9 +230,9 @@ def _described(
     items: IntArray | None,
 ) -> Agreeing:
     """A metric's agreement with people; of pairs within items, if there are any."""
-    known = ~np.isnan(column)
-    human, column = human[known], column[known]
-    groups = None if items is None else items[known]
+    scored = ~np.isnan(column)
+    human, column = human[scored], column[scored]
+    groups = None if items is None else items[scored]
     accuracy = threshold = best = math.nan
     if groups is not None or len(human) <= MOST_ROWS:
         accuracy = pairwise_accuracy(human, column, groups=groups)

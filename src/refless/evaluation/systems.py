@@ -35,8 +35,8 @@ class SystemTable:
 
     def drawn(self, metric: str, measure: str) -> FloatArray:
         """[b] the correlation over systems in each resample; NaN if a system is missing."""
-        known = ~np.isnan(self.columns[metric])
-        human, columns = self.human_drawn[:, known], self.columns_drawn[metric][:, known]
+        scored = ~np.isnan(self.columns[metric])
+        human, columns = self.human_drawn[:, scored], self.columns_drawn[metric][:, scored]
         complete = ~np.isnan(human + columns).any(axis=1)
         values = np.full(len(human), math.nan)
         for i in np.flatnonzero(complete):

@@ -106,8 +106,8 @@ def units_of(
     """
     if not human.system or not human.item:
         raise UsageError("units of M need a system and an item (or source) column")
-    known = ~np.isnan(sum(metric.segments for metric in scores.values()))
-    pairs, dropped = _pairs(human, known)
+    complete = ~np.isnan(sum(metric.segments for metric in scores.values()))
+    pairs, dropped = _pairs(human, complete)
     sides = {
         name: [(metric.take(a), metric.take(b)) for a, b in pairs]
         for name, metric in scores.items()
@@ -117,7 +117,7 @@ def units_of(
     return {name: replace(result, n_dropped=dropped) for name, result in results.items()}
 
 
-def _pairs(human: Predictions, known: BoolArray) -> tuple[list[tuple[IntArray, IntArray]], int]:
+def _pairs(human: Predictions, complete: BoolArray) -> tuple[list[tuple[IntArray, IntArray]], int]:
     """For each pair of systems the rows of both, item by item, and how many lacked a score."""
     answers: dict[str, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
     for i, (system, item) in enumerate(zip(human.system, human.item, strict=True)):
@@ -130,7 +130,7 @@ def _pairs(human: Predictions, known: BoolArray) -> tuple[list[tuple[IntArray, I
     for a, b in combinations(sorted(once), 2):
         items = sorted({*once[a]} & {*once[b]})
         rows = np.array([[once[a][item], once[b][item]] for item in items], dtype=np.int64)
-        scored = known[rows].all(axis=1) if items else np.zeros(0, dtype=np.bool_)
+        scored = complete[rows].all(axis=1) if items else np.zeros(0, dtype=np.bool_)
         dropped += int((~scored).sum())
         if scored.any():
             first, second = rows[scored].T

@@ -70,18 +70,18 @@ def wins(pool: RatedPool, systems: Sequence[str]) -> tuple[Wins, ...]:
         rival[a], rival[b] = pool.systems[b], pool.systems[a]
     sides = [*zip(rival, pool.systems, strict=True)]  # of each text: who it is up against
     names = pool.ratings.annotators
-    found = []
+    pairs = []
     for pair in combinations(systems, 2):
         votes = np.flatnonzero([sides[i] == pair for i in pool.ratings.text.tolist()])
         if len(votes):
             who = [names[i] if names else "" for i in pool.ratings.annotator[votes].tolist()]
             items = group[pool.ratings.text[votes]]
-            found.append((pair, pool.ratings.values[votes], items, np.array(who)))
-    rates = [rate(won, items) for _, won, items, _ in found]
-    corrected = holm(np.array([one.p for one in rates]))
+            pairs.append((pair, pool.ratings.values[votes], items, np.array(who)))
+    rates = [rate(won, items) for _, won, items, _ in pairs]
+    corrected = holm(np.array([win_rate.p for win_rate in rates]))
     return tuple(
-        _wins(*one, by_item, float(p))
-        for one, by_item, p in zip(found, rates, corrected, strict=True)
+        _wins(*votes, by_item, float(p))
+        for votes, by_item, p in zip(pairs, rates, corrected, strict=True)
     )
 
 

@@ -83,12 +83,12 @@ class MetaResult(Result):
         """What the terminal shows: who agrees with people, and whether better than the others."""
         meta, systems = self.meta, len(set(self.pool.systems))
         rated = counted(len(self.pool), "rated text")
-        of = f" of {systems} systems" if systems > 1 else ""
+        by = f" of {systems} systems" if systems > 1 else ""
         metrics = counted(len(self.scores), "metric")
         return Document(
             title=f"{metrics} on {rated}",
             verdict=nearest_to_people(meta.segments, meta.measure),
-            notes=(f"{rated}{of}, {metrics}.", *allowed(len(self.scores), "metric")),
+            notes=(f"{rated}{by}, {metrics}.", *allowed(len(self.scores), "metric")),
             sections=(
                 *_level_sections(meta.segments, meta.measure, "Segments", _annotator(self)),
                 *_level_sections(meta.systems, meta.measure, "Systems", ()),

@@ -82,14 +82,14 @@ def meta(
     if not columns and not names_in(metrics):
         raise UsageError("at least one --score-column or -m METRIC is needed")
     chosen = metrics_of(metrics)
-    own = rows.reading(
+    reading = rows.reading(
         reference=names_in(reference_column),
         weight=weight_column,
         logprobs=logprobs_column,
         tokens=tokens_column,
         group=column_of(group),
     )
-    read = read_scored(rated, own)
+    read = read_scored(rated, reading)
     tell(read)
     for name in lower:
         if name not in read.scores:
@@ -118,9 +118,9 @@ def _scores(read: ScoredRead, chosen: Mapping[str, Metric], lower: set[str]) -> 
         name: averaged(-values if name in lower else values) for name, values in read.scores.items()
     }
     for name, metric in scores.items():
-        known = int((~np.isnan(metric.segments)).sum())
-        if known < len(read.pool):
-            note(f"{name}: {len(read.pool) - known} of {len(read.pool)} texts have no score")
+        n_scored = int((~np.isnan(metric.segments)).sum())
+        if n_scored < len(read.pool):
+            note(f"{name}: {len(read.pool) - n_scored} of {len(read.pool)} texts have no score")
     return scores | {name: metric.score(read.outputs) for name, metric in chosen.items()}
 
 

@@ -158,9 +158,9 @@ def _segments(runs: Sequence[Run], outputs: Outputs) -> Section:
     )
     header = ("id", *(run.label for run in runs), "text")
     numeric = (False, *(True for _ in runs), False)
-    rest = f"All {len(outputs):,} are in --format csv, json or jsonl."
+    hint = f"All {len(outputs):,} are in --format csv, json or jsonl."
     return Section(
         title="Outputs" if n == len(outputs) else f"The first {n} outputs",
         table=Table(header=header, rows=rows, numeric=numeric),
-        lines=(rest,) if n < len(outputs) else (),
+        lines=(hint,) if n < len(outputs) else (),
     )

@@ -66,19 +66,19 @@ def metric(
         logprobs=logprobs_column,
         tokens=tokens_column,
     )
-    found = _outputs(outputs, named, names_in(reference_file))
+    records = _outputs(outputs, named, names_in(reference_file))
     runs: list[Run] = []
     with progress("scoring") as show:
-        for label, one in chosen.items():
-            runs.append(run(one, found, label=label, seed=seed, resamples=resamples))
+        for label, scorer in chosen.items():
+            runs.append(run(scorer, records, label=label, seed=seed, resamples=resamples))
             if show is not None:
                 show(len(runs) / len(chosen))
-    for done in runs:
-        lost = done.overall.n - done.overall.n_scored
-        if lost:
-            note(f"{done.label}: {lost} of {len(found)} outputs could not be scored")
+    for scored in runs:
+        missing = scored.overall.n - scored.overall.n_scored
+        if missing:
+            note(f"{scored.label}: {missing} of {len(records)} outputs could not be scored")
     return MetricResult(
-        runs=tuple(runs), outputs=found, remarks=notes(found), signature=runs[0].signature
+        runs=tuple(runs), outputs=records, remarks=notes(records), signature=runs[0].signature
     )
 
 
@@ -89,8 +89,8 @@ def _outputs(rows: Rows, reading: Reading, references: Sequence[str]) -> Outputs
         return _read(rows, reading).outputs
     if reading.columns.reference or reading.columns.weight:
         raise UsageError("references come from -r or from a column, not from both")
-    given = [rows] if isinstance(rows, str | PathLike) else rows
-    paths = [fspath(path) for path in given if isinstance(path, str | PathLike)]
+    files = [rows] if isinstance(rows, str | PathLike) else rows
+    paths = [fspath(path) for path in files if isinstance(path, str | PathLike)]
     if reading.format is None and all(Path(path).suffix not in TABLES for path in paths):
         reading = replace(reading, format="text")
         note(f"{', '.join(paths)} and {', '.join(references)}: plain text, one output a line")

@@ -49,23 +49,23 @@ READ_RATERS = (
 
 def confounder_lines(result: Confounders) -> tuple[str, ...]:
     """What is shown to be more than half of the correlation, or a part of it, a sentence each."""
-    whole = result.whole
-    if not whole.interval[0] > 0:
+    correlation = result.whole
+    if not correlation.interval[0] > 0:
         return ()
     lines = []
-    for name, left in result.within.items():
-        if _lost(left, whole):
-            share = "Most" if left.mostly_interval[0] > 0 else "A part"
+    for name, part in result.within.items():
+        if _lost(part, correlation):
+            share = "Most" if part.mostly_interval[0] > 0 else "A part"
             line = (
-                f"{share} of the correlation ({number(whole.value)}) is {NAMES[name]}: "
-                f"{FIXED[name]} it is {_correlation(left.left)}."
+                f"{share} of the correlation ({number(correlation.value)}) is {NAMES[name]}: "
+                f"{FIXED[name]} it is {_correlation(part.left)}."
             )
-            if not math.isnan(left.alone.value):
-                line += f" {ALONE[name]} alone has {number(left.alone.value)}."
+            if not math.isnan(part.alone.value):
+                line += f" {ALONE[name]} alone has {number(part.alone.value)}."
             lines.append(line)
-    if (copies := result.copies) is not None and _lost(copies, whole):
+    if (copies := result.copies) is not None and _lost(copies, correlation):
         lines.append(
-            f"A part of the correlation ({number(whole.value)}) comes from near copies: "
+            f"A part of the correlation ({number(correlation.value)}) comes from near copies: "
             f"{copies.count:,} of {counted(copies.n, 'text')} hold most of a text that is not held "
             "out with them, or of another source; without them it is "
             f"{_correlation(copies.left)}."
@@ -73,9 +73,9 @@ def confounder_lines(result: Confounders) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def _lost(part: Left | WithoutCopies, whole: Correlation) -> bool:
+def _lost(part: Left | WithoutCopies, correlation: Correlation) -> bool:
     """Whether a tenth of the correlation or more is gone, and is shown to be."""
-    return part.lost_interval[0] > 0 and part.left.value <= (1 - SMALL) * whole.value
+    return part.lost_interval[0] > 0 and part.left.value <= (1 - SMALL) * correlation.value
 
 
 def confounder_sections(result: Confounders, *, table: bool) -> tuple[Section, ...]:
@@ -84,9 +84,9 @@ def confounder_sections(result: Confounders, *, table: bool) -> tuple[Section, .
     if table:
         lines = (*lines, READ_CONFOUNDERS)
         return (Section(title=CONFOUNDERS, lines=lines, table=_confounder_table(result)),)
-    rest = [f"{_correlation(part.left)} {FIXED[name]}" for name, part in result.within.items()]
-    if rest:
-        first = f"Spearman is {number(result.whole.value)} over all texts, {', '.join(rest)}."
+    within = [f"{_correlation(part.left)} {FIXED[name]}" for name, part in result.within.items()]
+    if within:
+        first = f"Spearman is {number(result.whole.value)} over all texts, {', '.join(within)}."
         lines = (first, *lines)
     return (Section(title=CONFOUNDERS, lines=lines),) if lines else ()
 
@@ -235,14 +235,14 @@ def drift_sections(result: Drift, scale: Scale | None, *, table: bool) -> tuple[
         "Ratings beside the others'": result.over_time,
         "Ratings less estimates": result.errors,
     }
-    told = [
+    changes = [
         f"{name} change by {_signed(_span(scale) * trend.change)} from the first to the last of "
         f"{trend.n:,} (p {p_value(trend.p)})."
         for name, trend in trends.items()
         if table and trend is not None
     ]
     read = (READ_RATERS,) if rows is not None else ()
-    return (Section(title="Raters and time", lines=(*lines, *told, *read), table=rows),)
+    return (Section(title="Raters and time", lines=(*lines, *changes, *read), table=rows),)
 
 
 def _rater_table(raters: Sequence[Rater], unit: float) -> Table:

@@ -260,7 +260,7 @@ class ValidateResult(Result):
     def _json(self) -> Record:
         result, table, versus = self.validation, self.side_by_side, self.validation.beside_scores
         scale, people, made_of = result.pool.scale, result.annotators, result.made_of
-        shown = confounder_lines(made_of)
+        sentences = confounder_lines(made_of)
         drift = record(DriftRecord, result.drift, shown=drift_lines(result.drift, scale))
         return self._record(
             result,
@@ -269,7 +269,7 @@ class ValidateResult(Result):
             annotators=annotators_record(people),
             annotators_reason=NO_NAMES if people is None else "",
             beside=None if result.beside is None else record(Beside, result.beside),
-            made_of=record(MadeOfRecord, made_of, shown=shown),
+            made_of=record(MadeOfRecord, made_of, shown=sentences),
             drift=drift,
             in_scale=in_scale(result.estimator, scale),
             side_by_side=record(SideBySideRecord, table, signatures=self.signatures),
