@@ -248,7 +248,7 @@ class Estimator(Scorer):
             signed = signed.plus(subseed=self.seed)
         return signed.plus(pool=digest, size=len(pool))
 
-    def _told(self, begin: float, end: float = 1.0) -> Progress | None:
+    def _progress_between(self, begin: float, end: float = 1.0) -> Progress | None:
         """Progress of a part of the work, from one share of the whole to another."""
         show = self.progress
         return None if show is None else lambda share: show(begin + (end - begin) * share)

@@ -16,7 +16,7 @@ from refless.data.human import canonical_order
 from refless.data.records import RatedPool, picked
 from refless.estimators.gp.posterior import Precision, exact
 from refless.estimators.scorer import CrossValidated, Within
-from refless.loops.threads import calm
+from refless.loops.threads import single_threaded_blas
 from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.clusters import numbered
 
@@ -140,7 +140,7 @@ def tfidf_ridge(
     """
     order = canonical_order(pool)
     human = pool.human[order]
-    with calm():
+    with single_threaded_blas():
         rows = features(picked(pool.texts, order), picked(tuple(sources), order))
         if len(pool) > MOST_EXACT:
             values = np.empty(len(pool))
@@ -151,7 +151,7 @@ def tfidf_ridge(
 
 
 def _among(precision: Precision, rows: IntArray) -> Callable[[IntArray], FloatArray]:
-    with calm():
+    with single_threaded_blas():
         part = precision if len(rows) == len(precision.y) else precision.among(rows)
         return lambda labels: part.held_out(labels)[0]
 

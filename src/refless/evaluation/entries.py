@@ -10,7 +10,7 @@ import numpy as np
 from refless.data.human import cells_of, human_ratings
 from refless.data.records import Outputs, RatedPool
 from refless.evaluation.validation import codes
-from refless.loops.threads import calm
+from refless.loops.threads import single_threaded_blas
 from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.prediction_powered import Cells
 from refless.stats.raters import Severity, severity
@@ -53,7 +53,7 @@ def _severity(pool: RatedPool) -> Severity:
     cells, rater, text = cells_of(pool.ratings, len(pool))
     values = human_ratings(cells, len(rater))
     blocks = (text, codes(pool.systems)[text] if pool.systems else text)
-    with calm():
+    with single_threaded_blas():
         return max(
             (severity(block, rater, values) for block in blocks),
             key=lambda estimate: estimate.freedom,

@@ -14,7 +14,7 @@ from refless.estimators.scorer import CrossValidated
 from refless.evaluation.differences import Difference
 from refless.evaluation.jackknife import Replicates, difference
 from refless.evaluation.leaderboard import Leaderboard
-from refless.loops.threads import calm
+from refless.loops.threads import single_threaded_blas
 from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.correlation import spearman
 from refless.stats.scaling import NormalRanks
@@ -108,7 +108,7 @@ def linear(scores: FloatArray, human: FloatArray, new: FloatArray) -> FloatArray
     order = np.lexsort((human, *x.T))
     x, y = x[order], human[order]
     middle, level = x.mean(axis=0), y.mean()
-    with calm():
+    with single_threaded_blas():
         inner = (x - middle).T @ (x - middle) + RIDGE * np.eye(x.shape[1])
         weights = np.linalg.solve(inner, (x - middle).T @ (y - level))
     return np.asarray(level + ((new - middle) * weights).sum(axis=1))

@@ -10,7 +10,7 @@ from refless.data.records import Predictions
 from refless.evaluation.differences import difference, drawn_together
 from refless.evaluation.held_out import RESAMPLED_ROWS
 from refless.evaluation.validation import codes
-from refless.loops.threads import calm
+from refless.loops.threads import single_threaded_blas
 from refless.metrics.references.protocol import Scores, averaged
 from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.intervals import UNDEFINED, Interval
@@ -79,7 +79,7 @@ def _of_systems(scores: Scores, system: IntArray, weights: Sequence[FloatArray])
 
 
 def _weighted(scores: Scores, weights: FloatArray) -> FloatArray:
-    with calm(), np.errstate(invalid="ignore", divide="ignore"):
+    with single_threaded_blas(), np.errstate(invalid="ignore", divide="ignore"):
         values = np.asarray(scores.of_sums(lambda counts: weights @ counts))
     return np.where(weights.sum(axis=1) > 0, values, np.nan)
 

@@ -6,7 +6,7 @@ It is also the quickest up to some thousand rated texts, where threads mostly wa
 from contextlib import AbstractContextManager
 
 
-def calm() -> AbstractContextManager[object]:
+def single_threaded_blas() -> AbstractContextManager[object]:
     """A context in which one thread handles every matrix, so that threads change no digit."""
     import scipy.linalg  # noqa: F401 - only libraries that are loaded heed a limit
     from threadpoolctl import threadpool_limits

@@ -22,7 +22,7 @@ from refless.estimators.gp.kernels import (
     TEXT,
     Kernel,
     Points,
-    kernel_of,
+    learned,
     rows_of,
     score_kernels,
 )
@@ -175,14 +175,14 @@ def read(
     rated = subsampled(ordered, subsample, seed)
     names = config.kernels_of(rated) if len(rated) else ()
     inputs = config.inputs_of(rated, names, progress)
-    kernels = {name: kernel_of(name, inputs, config.threads) for name in names}
+    pairs = {name: learned(name, inputs, config.threads) for name in names}
     offset, unit = _units(rated.human)
     return Data(
         pool=pool,
         rated=rated,
         inputs=inputs,
-        kernels=kernels,
-        points={name: kernel.points(inputs) for name, kernel in kernels.items()},
+        kernels={name: kernel for name, (kernel, _) in pairs.items()},
+        points={name: points for name, (_, points) in pairs.items()},
         y=(rated.human - offset) / unit,
         offset=offset,
         unit=unit,

@@ -46,7 +46,7 @@ from refless.estimators.protocol import (
 )
 from refless.estimators.scorer import CrossValidated, Together
 from refless.files.arrays import Array, Arrays, require
-from refless.loops.threads import calm
+from refless.loops.threads import single_threaded_blas
 from refless.registry.arrays import BoolArray, FloatArray, IntArray
 from refless.registry.errors import UsageError
 from refless.registry.signature import Signature
@@ -135,7 +135,7 @@ class GaussianProcess(Estimator):
         labels = self._labels(data.rated)
         if len(data.y) < FEWEST:
             return Learned.of(data, None, {}, labels)
-        with calm():
+        with single_threaded_blas():
             amplitudes = tuned(data, np.arange(len(data.y)), self._method())
             model = conditioned(data, amplitudes, self._method())
             held_out = held_out_by(model.posterior, held_out_ways(data.rated, labels))
@@ -155,7 +155,7 @@ class GaussianProcess(Estimator):
         state: Learned = self._state()
         if self._fitted is None or state.model is None or self.subsample != 1.0:
             raise UsageError("too few texts, or a subsample, are known: fit all ratings anew")
-        with calm():
+        with single_threaded_blas():
             learned = state.plus(new, self._method())
         other = self.clone()
         labels = {name: self._together.get(name, "") for name in learned.rated.ids}
@@ -206,7 +206,7 @@ class GaussianProcess(Estimator):
             subsample=self.subsample,
             seed=self.seed,
             groups=groups,
-            progress=self._told(0.0, READING),
+            progress=self._progress_between(0.0, READING),
         )
 
     def estimate(self, X: Any) -> Estimates:  # noqa: ANN401, N803 - outputs or texts, see `given`
@@ -224,8 +224,8 @@ class GaussianProcess(Estimator):
         check_outputs(data, outputs)
         y, variances = np.full(len(outputs), np.nan), np.full(len(outputs), np.nan)
         if model is not None:
-            inputs = data.inputs_of(outputs, self._told(0.0, READING))
-            progress = self._told(READING if data.config.encoder else 0.0)
+            inputs = data.inputs_of(outputs, self._progress_between(0.0, READING))
+            progress = self._progress_between(READING if data.config.encoder else 0.0)
             y, variances = estimated(data, model, inputs, progress)
         values, sd = data.offset + data.unit * y, data.unit * np.sqrt(variances)
         widths = half_widths(outputs, state.errors, state.standardized, sd)
@@ -253,7 +253,7 @@ class GaussianProcess(Estimator):
             return np.where(defined[rows], np.clip(values, *ends), np.nan)  # abstains as it does
 
         def among(rows: IntArray) -> Callable[[IntArray], FloatArray]:
-            with calm():
+            with single_threaded_blas():
                 part = models if len(rows) == len(pool) else models.among(rows)
             return lambda labels: cut(part.held_out(labels)[0], rows)
 
@@ -269,8 +269,8 @@ class GaussianProcess(Estimator):
     ) -> tuple[Estimates, Nested, FloatArray]:
         """Estimates by the first labels, the models, means by the last labels."""
         groups, data = labels[0], self._read(pool, labels[0])
-        progress = self._told(READING if data.config.encoder else 0.0)
-        with calm():
+        progress = self._progress_between(READING if data.config.encoder else 0.0)
+        with single_threaded_blas():
             models, columns = nested(data, fold, labels, self._method(), progress)
         values, sd = columns[0]
         errors = (pool.human - values) / sd
@@ -333,7 +333,7 @@ class GaussianProcess(Estimator):
         explanation = replace(explanation, neighbors=shares(data, model, inputs, most))
         if explanation.reason:
             return explanation
-        with calm():
+        with single_threaded_blas():
             mean, additions = parts(data, model, inputs)
         return replace(explanation, mean=mean, parts=additions)
 

@@ -159,17 +159,27 @@ class Tfidf:
     @classmethod
     def of(cls, name: str, inputs: Inputs) -> Tfidf:
         """The terms of these texts."""
+        return cls.learned(name, inputs)[0]
+
+    @classmethod
+    def learned(cls, name: str, inputs: Inputs) -> tuple[Tfidf, csr_array]:
+        """The terms of these texts, and the texts' vectors: terms are counted once for both."""
         columns: defaultdict[str, int] = defaultdict(count().__next__)
-        index, _, _ = _counts(name, inputs, columns.__getitem__)
-        frequency = np.append(np.bincount(index, minlength=len(columns)), 1)
-        return cls(name, dict(columns), 1.0 + np.log((1 + len(inputs)) / (1 + frequency)))
+        counted = _counts(name, inputs, columns.__getitem__)
+        frequency = np.append(np.bincount(counted[0], minlength=len(columns)), 1)
+        idf = 1.0 + np.log((1 + len(inputs)) / (1 + frequency))
+        kernel = cls(name, dict(columns), idf)
+        return kernel, kernel._vectors(*counted)
 
     def points(self, inputs: Inputs) -> csr_array:
         """[texts, terms] vectors; each is of its text alone, to the last digit."""
+        size = len(self.terms)
+        return self._vectors(*_counts(self.name, inputs, lambda term: self.terms.get(term, size)))
+
+    def _vectors(self, index: IntArray, counts: IntArray, starts: IntArray) -> csr_array:
         from scipy.sparse import csr_array
 
-        n, size = len(inputs), len(self.terms)
-        index, counts, starts = _counts(self.name, inputs, lambda term: self.terms.get(term, size))
+        n, size = len(starts) - 1, len(self.terms)
         values = (1.0 + np.log(counts)) * self.idf[index]
         rows = np.repeat(np.arange(n), np.diff(starts))
         values /= np.sqrt(np.bincount(rows, values**2, n))[rows]

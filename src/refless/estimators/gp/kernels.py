@@ -196,6 +196,14 @@ def kernel_of(name: str, inputs: Inputs, threads: int | None = None) -> Kernel:
     return _Bell(name, (Standardized if name == "scores" else NormalRanks).of(numbers))
 
 
+def learned(name: str, inputs: Inputs, threads: int | None = None) -> tuple[Kernel, Points]:
+    """The kernel of this name, learned from texts, and where these lie; see `kernel_of`."""
+    if name in TERMS:
+        return Tfidf.learned(name, inputs)
+    kernel = kernel_of(name, inputs, threads)
+    return kernel, kernel.points(inputs)
+
+
 def score_kernels(names: Sequence[str]) -> tuple[str, ...]:
     """Names of the kernels of judges' scores: two for each, one for all."""
     pairs = [f"score {name} {kind}" for name in names for kind in ("linear", "bell")]

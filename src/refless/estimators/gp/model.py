@@ -16,7 +16,7 @@ from refless.estimators.gp.inducing import Inducing, Projected, positive_root, r
 from refless.estimators.gp.kernels import SYSTEM, Covariance, is_judge, is_score, label_of
 from refless.estimators.gp.likelihood import Amplitudes, shrunk_amplitudes
 from refless.estimators.gp.posterior import Exact, HeldOut, exact
-from refless.loops.threads import calm
+from refless.loops.threads import single_threaded_blas
 from refless.metrics.kernels.bleu import PreparedBleu
 from refless.metrics.matching import Work
 from refless.registry.arrays import FloatArray, IntArray
@@ -56,7 +56,7 @@ def tuned(data: Data, rows: IntArray, method: Method) -> Amplitudes:
     judges, scores = (np.array([*map(test, data.kernels)]) for test in (is_judge, is_score))
     if scores.any():
         scores |= np.array([name in SYSTEM for name in data.kernels])
-    with calm():
+    with single_threaded_blas():
         return shrunk_amplitudes(kernels, data.y[rows], data.noise[rows], judges, scores)
 
 
@@ -118,7 +118,7 @@ def estimated(
         variances[begin : begin + size] = np.maximum(spread, 0.0)[:size] + nugget
 
     jobs = [partial(block, begin) for begin in range(0, n, ROWS)]
-    with calm():
+    with single_threaded_blas():
         Work(threads=data.config.threads, progress=progress).run([jobs], len(jobs))
     return values[index], variances[index]
 
@@ -139,7 +139,7 @@ def together(data: Data, model: Model, inputs: Inputs) -> tuple[FloatArray, Floa
     n, covariance = len(inputs), model.covariance
     points = covariance.points(inputs)
     among = Covariance.of(data.kernels, model.amplitudes.weights, points, n)
-    with calm():
+    with single_threaded_blas():
         prior = among.between(points, n)
         apart = np.maximum(covariance.diagonal(points, n) - np.diag(prior), 0.0)
         posterior = model.posterior.together(covariance.between(points, n), prior)

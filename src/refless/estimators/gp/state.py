@@ -15,7 +15,7 @@ from refless.estimators.gp.model import Method, Model, conditioned
 from refless.estimators.gp.posterior import HeldOut
 from refless.estimators.intervals import residuals_in
 from refless.files.arrays import Array, Arrays, array_of, require
-from refless.loops.threads import calm
+from refless.loops.threads import single_threaded_blas
 from refless.registry.progress import Progress
 from refless.text.embed import Encoder, VectorArray
 
@@ -122,7 +122,7 @@ def restored(
         )
         for way in ways
     }
-    with calm():
+    with single_threaded_blas():
         model = conditioned(data, Amplitudes(amplitudes[:-1], float(amplitudes[-1])), method)
     return Learned.of(data, model, held_out, labels)
 

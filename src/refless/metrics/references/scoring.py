@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from refless.data.records import Outputs
-from refless.loops.threads import calm
+from refless.loops.threads import single_threaded_blas
 from refless.metrics.references.protocol import Metric, Scores
 from refless.registry.arrays import BoolArray, FloatArray, IntArray
 from refless.registry.signature import Signature
@@ -113,5 +113,5 @@ def interval_of(
         return UNDEFINED
     rng = np.random.default_rng(seed)
     drawn = weights_of(len(rows), resamples=resamples, rng=rng, clusters=clusters)
-    with calm():
+    with single_threaded_blas():
         return percentile_interval(np.concatenate([scores.combine(w @ counts) for w in drawn]))

@@ -65,7 +65,7 @@ def f_scores(
 
     Args:
         output: [tokens, dimensions] vectors of length 1; weights: [tokens].
-        references: [other tokens, dimensions], all texts one after the other; other_weights: the same.
+        references: [other tokens, dimensions], text after text; other_weights: the same.
         starts: [texts + 1] where each of the others begins; none is empty.
     """
     if len(starts) == 1 or not len(output):
