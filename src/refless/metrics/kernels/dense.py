@@ -81,7 +81,7 @@ class Dense:
         rows = np.ascontiguousarray(np.atleast_2d(values))
 
         def task(block: FloatArray, begin: int) -> None:
-            loops.totalsloop(block, rows, thresholds, begin, counts, sums)
+            loops.sums_loop(block, rows, thresholds, begin, counts, sums)
 
         self._run(texts, task, work)
         return Sums(counts, sums)
