@@ -60,11 +60,11 @@ def exact_ratings(ratings: Ratings, n: int, aggregate: Aggregate = "mean") -> Ex
     _check_aggregate(aggregate)
     decimals = decimals_of(ratings.values)
     unit = 1 if decimals is None else 10**decimals
-    whole = np.rint(ratings.values * unit)
+    units = np.rint(ratings.values * unit)
     with np.errstate(over="ignore"):
-        if decimals is None or np.abs(whole).sum() >= EXACT:
+        if decimals is None or np.abs(units).sum() >= EXACT:
             return _fixed_point(np.divide(*_float_sums(ratings, n, aggregate)))
-    sums, counts = _sums(whole.astype(np.int64), ratings.text, n, aggregate)
+    sums, counts = _sums(units.astype(np.int64), ratings.text, n, aggregate)
     common = math.lcm(*map(int, np.unique(counts)))
     peak = int(np.abs(sums // counts).max(initial=0)) + 1
     if max(peak, unit) * common * n < EXACT:
@@ -149,11 +149,11 @@ def human_ratings(
     _check_aggregate(aggregate)
     decimals, fits = decimals_of(ratings.values), np.zeros(n, dtype=np.bool_)
     if decimals is not None:
-        whole = np.rint(ratings.values * 10.0**decimals)
-        fits = np.bincount(ratings.text, np.abs(whole), n) < EXACT
+        units = np.rint(ratings.values * 10.0**decimals)
+        fits = np.bincount(ratings.text, np.abs(units), n) < EXACT
     values = np.zeros(n) if fits.all() else np.divide(*_float_sums(ratings, n, aggregate))
     if decimals is not None:
-        short = np.where(fits[ratings.text], whole, 0.0).astype(np.int64)
+        short = np.where(fits[ratings.text], units, 0.0).astype(np.int64)
         sums, counts = _sums(short, ratings.text, n, aggregate)
         values = np.where(fits, sums / (counts * 10**decimals), values)
     _peak(values)
@@ -246,25 +246,25 @@ def _flat(
     if names and set(widths) - {len(names)}:
         raise UsageError(f"each text needs {len(names)} ratings, one of each annotator, or None")
     text, values = np.repeat(np.arange(len(rows)), widths), np.concatenate([*rows, np.zeros(0)])
-    known = ~np.isnan(values)
+    is_rated = ~np.isnan(values)
     low, high = (-np.inf, np.inf) if scale is None else scale
-    _refuse(np.bincount(text[known], minlength=len(rows)) == 0, "no finite rating")
+    _refuse(np.bincount(text[is_rated], minlength=len(rows)) == 0, "no finite rating")
     _refuse(np.bincount(text[np.isinf(values)], minlength=len(rows)) > 0, "no finite rating")
     outside = text[(values < low) | (values > high)]
     _refuse(np.bincount(outside, minlength=len(rows)) > 0, f"a rating outside {low} to {high}")
     place = [names.index(name) for name in annotators] * len(rows) if names else np.zeros(len(text))
     return Ratings(
-        text=text[known],
-        annotator=np.array(place, dtype=np.int64)[known],
-        values=values[known],
+        text=text[is_rated],
+        annotator=np.array(place, dtype=np.int64)[is_rated],
+        values=values[is_rated],
         annotators=tuple(names),
     )
 
 
-def _refuse(texts: BoolArray, what: str) -> None:
+def _refuse(texts: BoolArray, problem: str) -> None:
     if texts.any():
         number = int(np.argmax(texts)) + 1
-        raise InputError(f"text {number} has {what}", remedy="correct it, rate it or drop it")
+        raise InputError(f"text {number} has {problem}", remedy="correct it, rate it or drop it")
 
 
 def canonical_order(pool: RatedPool, groups: IntArray | None = None) -> IntArray:

@@ -417,8 +417,8 @@ class Predictions(Columns):
 
     def _row(self, i: int) -> tuple[str, ...]:
         value, none = self.predicted[i], f"no prediction ({self.reason[i]})"
-        told = none if np.isnan(value) else f"predicted {value:.3g}"
-        return self.id[i], f"rated {self.human[i]:.3g}", told
+        prediction = none if np.isnan(value) else f"predicted {value:.3g}"
+        return self.id[i], f"rated {self.human[i]:.3g}", prediction
 
 
 def numbered(n: int) -> tuple[str, ...]:

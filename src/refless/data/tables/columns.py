@@ -235,8 +235,8 @@ def roles_of(
         remedy = "name the references with --reference-column"
         raise InputError("there are weights but no references", path=path, remedy=remedy)
     notes = [f"{path}: {', '.join(phrases)}"] if phrases else []
-    taken = {name for names in chosen.values() for name in names}
-    unread = [name for name in unclear(header) if name not in taken]
+    used = {name for names in chosen.values() for name in names}
+    unread = [name for name in unclear(header) if name not in used]
     if unread and "rating" in chosen and "rating" not in known:
         remedy = "--score-column reads a judge's scores, in commands that have it"
         notes.append(f"{path}: left unread: {listed(unread)}; {remedy}")
@@ -305,11 +305,11 @@ def _by_alias(
     """
     shared = ("group", *PLACES) if role in PLACES else ("group",)
     flags = {flag: flagged(columns, flag) for flag in roles}
-    taken = {name for names in flags.values() for name in names}
+    used = {name for names in flags.values() for name in names}
     unshared = {name for flag, names in flags.items() if flag not in shared for name in names}
     hidden = ALIASES["label"] if role == "rating" and "label" in roles else ()
     aliases = {*ALIASES.get(role, ())}.difference(hidden)
-    for excluded in (taken, unshared):
+    for excluded in (used, unshared):
         free = [name for name in header if name not in excluded]
         exact = aliases.intersection(free)
         result = [name for name in free if name in exact or folded(name) in aliases - exact]

@@ -45,8 +45,8 @@ def delimiter_of(head: str) -> str:
     where none is there.
     """
     header, _, rows = head.lstrip("\r\n").partition("\n")
-    if said := _SEPARATOR.match(header):
-        return said[1]
+    if match := _SEPARATOR.match(header):
+        return match[1]
     bare, row = (_QUOTED.sub("", line) for line in (header, rows.partition("\n")[0]))
     alike = [mark for mark in DELIMITERS if bare.count(mark) == row.count(mark) > 0]
     return max(alike or DELIMITERS, key=bare.count)

@@ -136,15 +136,15 @@ def _outermost(names: Sequence[str]) -> list[str]:
 
 
 def _several(counts: dict[str, int] | Counter[str], path: str) -> SeveralDimensionsError:
-    told = ", ".join(f"'{name}' ({n})" if n else f"'{name}'" for name, n in counts.items())
-    return SeveralDimensionsError(f"ratings of several dimensions: {told}", [*counts], path)
+    counts_text = ", ".join(f"'{name}' ({n})" if n else f"'{name}'" for name, n in counts.items())
+    return SeveralDimensionsError(f"ratings of several dimensions: {counts_text}", [*counts], path)
 
 
 def _none(dimension: str, met: Collection[str], header: Sequence[str], path: str) -> InputError:
     """The error for a dimension that nobody rated."""
-    there = [name for name in met if name != "None"]
-    remedy = f"the dimensions are {listed(there)}"
-    if not there:
+    names = [name for name in met if name != "None"]
+    remedy = f"the dimensions are {listed(names)}"
+    if not names:
         remedy = "leave --dimension out: none has a name"
         if header:
             remedy += f", and no column has this one; the columns are {listed(header)}"

@@ -60,11 +60,11 @@ def _ends(names: Sequence[str]) -> list[str]:
 def _split(row: Row, place: str, ends: Sequence[str], item: str | None) -> list[Row]:
     """A row for each end; the id of the row, or its place, becomes the item."""
     of_row = {} if item is None else {"item": row.get(item, place)}
-    own: dict[str, Row] = {end.casefold(): {"system": end} for end in ends}
+    by_side: dict[str, Row] = {end.casefold(): {"system": end} for end in ends}
     for name, value in row.items():
         match = _SIDE.fullmatch(name)
-        if match and match[2].casefold() in own:
-            own[match[2].casefold()][match[1]] = value
+        if match and match[2].casefold() in by_side:
+            by_side[match[2].casefold()][match[1]] = value
         elif name != item:
             of_row[name] = value
-    return [of_row | side for side in own.values()]
+    return [of_row | side for side in by_side.values()]

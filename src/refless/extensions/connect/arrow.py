@@ -125,8 +125,8 @@ def estimated(estimator: Estimator, batch: Any, columns: Columns) -> Any:  # noq
 
 def check(columns: Columns, estimator: Estimator, names: list[str]) -> None:
     """Raises UsageError for columns that are not there or would come twice, or lost sources."""
-    wanted = {*columns.named().values(), *estimator.rated.score_names}
-    if lost := sorted(wanted - {*names}):
+    needed = {*columns.named().values(), *estimator.rated.score_names}
+    if lost := sorted(needed - {*names}):
         raise UsageError(f"there is no column '{lost[0]}'; the columns are {', '.join(names)}")
     if twice := sorted({*ADDED} & {*names}):
         raise UsageError(f"there is a column '{twice[0]}' already; rename or drop it")

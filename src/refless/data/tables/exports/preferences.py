@@ -175,9 +175,9 @@ def _turns(cell: object) -> object:
     return cell
 
 
-def _shared(a: Sequence[object], b: Sequence[object], most: int) -> int:
+def _shared(a: Sequence[object], b: Sequence[object], limit: int) -> int:
     """Turns or characters that both begin with, at most so many."""
-    return next((i for i in range(most) if a[i] != b[i]), most)
+    return next((i for i in range(limit) if a[i] != b[i]), limit)
 
 
 def _cut(a: str, b: str) -> tuple[int, int]:
@@ -207,8 +207,8 @@ def _winner(word: object, sides: Sides, systems: list[object]) -> object:
     """1, 0.5 or 0 of the first; `NEITHER`; what is not understood stays as it is."""
     if sides.winner == STRENGTH and isinstance(word, int | float) and word == word:
         return NEITHER if word == NEITHER else 0.5 if word == 0 else float(word < 0)
-    whole = int(word) if isinstance(word, float) and word.is_integer() else word
-    name = (name_in(whole) or "").strip().casefold()
+    number = int(word) if isinstance(word, float) and word.is_integer() else word
+    name = (name_in(number) or "").strip().casefold()
     if name in {"1", "2"} and sides.ends != ("_1", "_2"):
         return repr(word)  # of a and b, is 1 the first, or true?
     called = [(name_in(system) or "").casefold() for system in systems]

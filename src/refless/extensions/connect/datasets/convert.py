@@ -147,9 +147,9 @@ def simplification(files: Files) -> dict[str, bytes]:
     for row in csv.DictReader(io.StringIO(content.decode(), newline="")):
         source, text, references = row.pop("original"), row.pop("simple"), row.pop("references")
         item, system = row.pop("id"), row.pop("system")
-        told = {"item": item, "system": system, "source": source, "text": text}
+        record = {"item": item, "system": system, "source": source, "text": text}
         ratings = {name: float(value) for name, value in row.items()}
-        rows.append({**told, "references": ast.literal_eval(references), **ratings})
+        rows.append({**record, "references": ast.literal_eval(references), **ratings})
     return {f"{PurePosixPath(path).stem}.jsonl": _jsonl(rows)}
 
 

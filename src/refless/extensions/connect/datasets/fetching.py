@@ -115,7 +115,7 @@ def _why(fault: Any) -> str:  # noqa: ANN401 - whatever requests raises
     return f"the file cannot be fetched ({type(fault).__name__})"
 
 
-def _downloader(most: int, progress: Progress) -> Callable[..., None]:
+def _downloader(limit: int, progress: Progress) -> Callable[..., None]:
     """What pooch calls: writes a file, and no more bytes than it should have."""
 
     def download(url: str, file: str, _pooch: object) -> None:
@@ -129,7 +129,7 @@ def _downloader(most: int, progress: Progress) -> Callable[..., None]:
             answer.raise_for_status()
             for piece in answer.iter_content(PIECE):
                 come += len(piece)
-                if come > most:
+                if come > limit:
                     raise _other(url)
                 to.write(piece)
                 progress(come)
@@ -149,14 +149,14 @@ def copied(folder: Path, source: Source) -> bytes:
     path = PurePosixPath(source.path)
     repository = "/".join(source.place.split("/")[1:2])
     places = [folder / entry for entry in (source.place, f"{repository}/{path}", path, path.name)]
-    here = [entry for entry in dict.fromkeys(places) if is_file(entry)]
-    for place in here:
+    copies = [entry for entry in dict.fromkeys(places) if is_file(entry)]
+    for place in copies:
         with reading(place):
             content = place.read_bytes()
         if not source.sha256 or hashlib.sha256(content).hexdigest() == source.sha256:
             return content
-    if here:
-        raise _other(str(here[0]))
+    if copies:
+        raise _other(str(copies[0]))
     problem = f"no file {path} and no {path.name}"
     raise InputError(problem, path=str(folder), remedy=f"copy it there: {RAW}/{source.place}")
 

@@ -92,7 +92,7 @@ class DatasetsResult(Result):
         """What a list says of a data set, or where it was written; how it is validated."""
         paths = self.files.get(dataset.name, ())
         size = f"{dataset.size / 1e6:.1f} MB" if dataset.size else "to be got by hand"
-        told = (
+        lines = (
             f"{dataset.about}. Good for {dataset.good_for}.",
             f"Size: {size}. Licence: {dataset.licence}.",
             f"{dataset.citation}. {dataset.home}",
@@ -103,4 +103,4 @@ class DatasetsResult(Result):
             next_step = f"  {shlex.join(words)}"
         else:
             next_step = "Nothing in it is rated: it is for metrics."
-        return (*(tuple(f"wrote {path}" for path in paths) or told), next_step)
+        return (*(tuple(f"wrote {path}" for path in paths) or lines), next_step)

@@ -73,8 +73,8 @@ def _nested(row: Row) -> tuple[Row, Iterator[Response]]:
     responses = fields_of(row.get("responses")).items()
     return record, (
         (name, at(entry, "value"), at(entry, "user_id"), None)
-        for name, given in responses
-        for entry in items(given)
+        for name, answers in responses
+        for entry in items(answers)
     )
 
 
@@ -113,11 +113,11 @@ def _scale(about: About) -> Scale | None:
         values = [float(value) for value in options if value is not None and abs(value) < 1e9]
         if len(values) == len(options) > 1 and min(values) < max(values):
             result[str(at(entry, "name"))] = (min(values), max(values))
-    wanted = about.reading.dimension or next(iter(result), "")
-    if wanted in result and (about.reading.dimension or len(result) == 1):
-        low, high = result[wanted]
-        about.notes.sentences.append(f"'{wanted}' goes from {low:g} to {high:g}, as {path} says")
-        return result[wanted]
+    dimension = about.reading.dimension or next(iter(result), "")
+    if dimension in result and (about.reading.dimension or len(result) == 1):
+        low, high = result[dimension]
+        about.notes.sentences.append(f"'{dimension}' goes from {low:g} to {high:g}, as {path} says")
+        return result[dimension]
     about.notes.sentences.append(
         "no scale is known; give --scale MIN MAX, or export with dataset.to_disk(FOLDER)"
     )

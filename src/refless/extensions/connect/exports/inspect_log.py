@@ -80,9 +80,9 @@ def _samples_of_zip(
     for number, name in enumerate(result, 1):
         sample = _json(packed, name, place)
         if name.endswith("/sample.json"):  # in pieces; its metadata lies beside it
-            beside = name.replace("/sample.json", "/metadata.json")
-            more = _json(packed, beside, place) if beside in names else {}
-            sample = {"metadata": more} | sample
+            metadata_name = name.replace("/sample.json", "/metadata.json")
+            metadata = _json(packed, metadata_name, place) if metadata_name in names else {}
+            sample = {"metadata": metadata} | sample
         yield number, sample | {_OF_RUN: run}
 
 
@@ -125,11 +125,11 @@ def _json(packed: Any, name: str, place: Place) -> Row:  # noqa: ANN401 - as abo
     return fields_of(result)
 
 
-def read_samples(sample: Row, left: Counter[str]) -> Entry | None:
+def read_samples(sample: Row, left_out: Counter[str]) -> Entry | None:
     """Reads a sample: its last answer, its scores as columns, and the ratings among them."""
     text = _answer(sample)
     if text is None:
-        left["samples without an answer"] += 1
+        left_out["samples without an answer"] += 1
         return None
     run, scores = sample.get(_OF_RUN), fields_of(sample.get("scores"))
     system, name = name_in(at(run, "model")), name_in(sample.get("id"))
@@ -143,10 +143,10 @@ def read_samples(sample: Row, left: Counter[str]) -> Entry | None:
         if numbers[scorer] is None and fields_of(value):
             numbers[scorer] = {part: _number(entry) for part, entry in fields_of(value).items()}
         if not people:
-            left[f"scores by '{scorer}' (in scores.{scorer})"] += 1
-    more = fields_of(sample.get("metadata"))
+            left_out[f"scores by '{scorer}' (in scores.{scorer})"] += 1
+    metadata = fields_of(sample.get("metadata"))
     return Entry(
-        more
+        metadata
         | {
             "id": name_in(sample.get("uuid")) or f"{system} {name} {epoch}",
             "item": name,
@@ -155,7 +155,7 @@ def read_samples(sample: Row, left: Counter[str]) -> Entry | None:
             "system": system,
             "reference": texts_in(sample.get("target")),
             "scores": numbers,
-            "metadata": more,
+            "metadata": metadata,
             "epoch": epoch,
         },
         ratings,
@@ -165,8 +165,8 @@ def read_samples(sample: Row, left: Counter[str]) -> Entry | None:
 def _answer(sample: Row) -> str | None:
     """The text of the last answer; older logs have it in the first choice alone."""
     output, attached = sample.get("output"), fields_of(sample.get("attachments"))
-    said = at(output, "completion") or text_in(at(output, "choices", 0, "message", "content"))
-    text = said if isinstance(said, str) else None
+    completion = at(output, "completion") or text_in(at(output, "choices", 0, "message", "content"))
+    text = completion if isinstance(completion, str) else None
     mark, _, key = (text or "").partition("://")
     if mark in {"attachment", "tc"} and isinstance(attached.get(key), str):
         return str(attached[key])

@@ -49,20 +49,20 @@ def segments(place: Place) -> Iterator[Source]:
     yield Source(rows=_rows(place, folder, _pair(folder, pair)), lines=False)
 
 
-def _pair(folder: Path, wanted: str) -> str:
+def _pair(folder: Path, requested: str) -> str:
     """The language pair that is asked for, or the only one."""
     pairs = sorted({file.stem for file in (folder / "sources").glob("*.*")})
-    if wanted in pairs or (not wanted and len(pairs) == 1):
-        return wanted or pairs[0]
-    problem = f"no language pair '{wanted}'" if wanted else "several language pairs"
-    there = ", ".join(pairs) or "none"
-    remedy = f"name one as in '{folder}#{next(iter(pairs), 'en-de')}'; there are {there}"
+    if requested in pairs or (not requested and len(pairs) == 1):
+        return requested or pairs[0]
+    problem = f"no language pair '{requested}'" if requested else "several language pairs"
+    names = ", ".join(pairs) or "none"
+    remedy = f"name one as in '{folder}#{next(iter(pairs), 'en-de')}'; there are {names}"
     raise InputError(problem, path=str(folder), remedy=remedy)
 
 
 def _rows(place: Place, folder: Path, pair: str) -> Iterator[Numbered]:
-    own = escape(pair)
-    source = min((folder / "sources").glob(f"{own}.*"))
+    pattern = escape(pair)
+    source = min((folder / "sources").glob(f"{pattern}.*"))
     sources = _texts(place, source, "source")
     systems = {
         file.stem: _texts(place, file, "hypothesis", len(sources))
@@ -70,7 +70,7 @@ def _rows(place: Place, folder: Path, pair: str) -> Iterator[Numbered]:
     }
     references = {
         file.name.split(".")[-2]: _texts(place, file, "target", len(sources))
-        for file in sorted((folder / "references").glob(f"{own}.*.*"))
+        for file in sorted((folder / "references").glob(f"{pattern}.*.*"))
     }
     human = _all_scores(place, folder / "human-scores", f"{pair}.", systems)
     metrics = _all_scores(place, folder / "metric-scores" / pair, "", systems)
@@ -79,7 +79,7 @@ def _rows(place: Place, folder: Path, pair: str) -> Iterator[Numbered]:
     for system, texts in systems.items():
         for i, text in enumerate(texts):
             number += 1
-            given = {name: scores.get(system) for name, scores in human.items()}
+            human_scores = {name: scores.get(system) for name, scores in human.items()}
             yield (
                 number,
                 {
@@ -93,7 +93,7 @@ def _rows(place: Place, folder: Path, pair: str) -> Iterator[Numbered]:
                     ],
                     **{name: column[i] for name, column in documents.items()},
                     "scores": {name: of[system][i] for name, of in metrics.items() if system in of},
-                    "ratings": {name: of[i] for name, of in given.items() if of is not None},
+                    "ratings": {name: of[i] for name, of in human_scores.items() if of is not None},
                 },
             )
 
@@ -105,8 +105,8 @@ def _texts(place: Place, file: Path, field: str, n: int | None = None) -> list[s
         result = [_object(line, file, number).get(field) for number, line in _lines(place, file)]
         lines = [None if entry is None else str(entry) for entry in result]
     if n is not None and len(lines) != n:
-        said = f"{len(lines)} segments where the source has {n}"
-        raise InputError(said, path=str(file), remedy=_REMEDY)
+        problem = f"{len(lines)} segments where the source has {n}"
+        raise InputError(problem, path=str(file), remedy=_REMEDY)
     return [None if line == NO_TRANSLATION else line for line in lines]
 
 
@@ -143,14 +143,14 @@ def _scores(place: Place, file: Path, systems: Mapping[str, list[str | None]]) -
         try:
             value = None if score.strip() == "None" else float(score)
         except ValueError as fault:
-            said = f"{line[:40]!r} where 'SYSTEM SCORE' is needed"
-            raise InputError(said, path=str(file), line=number, remedy=_REMEDY) from fault
+            problem = f"{line[:40]!r} where 'SYSTEM SCORE' is needed"
+            raise InputError(problem, path=str(file), line=number, remedy=_REMEDY) from fault
         result.setdefault(name, []).append(value)
     for name, scores in result.items():
         n = len(systems.get(name, scores))
         if len(scores) != n:
-            said = f"{len(scores)} scores of '{name}', which has {n} segments"
-            raise InputError(said, path=str(file), remedy=_REMEDY)
+            problem = f"{len(scores)} scores of '{name}', which has {n} segments"
+            raise InputError(problem, path=str(file), remedy=_REMEDY)
     return result
 
 
@@ -174,8 +174,8 @@ def read_segments(about: About) -> Reader:
         if row["text"] is None:
             notes.left_out["segments without a translation"] += 1
             return None
-        given: Any = row["ratings"]
-        entries = [(name, value) for name, value in given.items() if value is not None]
+        human_scores: Any = row["ratings"]
+        entries = [(name, value) for name, value in human_scores.items() if value is not None]
         ratings: list[Row] = [{"rating": value, "dimension": name} for name, value in entries]
         return Entry({name: row[name] for name in row if name != "ratings"}, ratings)
 

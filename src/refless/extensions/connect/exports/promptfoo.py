@@ -93,12 +93,12 @@ def _system(result: Row) -> str | None:
     provider = result.get("provider")
     name = name_in(provider) or name_in(at(provider, "label")) or name_in(at(provider, "id"))
     label, raw = at(result, "prompt", "label"), at(result, "prompt", "raw")
-    own = isinstance(label, str) and label != raw and not str(raw).startswith(label)
-    if own and "{{" in str(label):
+    is_labelled = isinstance(label, str) and label != raw and not str(raw).startswith(label)
+    if is_labelled and "{{" in str(label):
         place = result.get("promptIdx")
         later = place if isinstance(place, int) else 0
-        label, own = f"prompt {later + 1}", bool(later)
-    return f"{name} {label}" if own and name else name
+        label, is_labelled = f"prompt {later + 1}", bool(later)
+    return f"{name} {label}" if is_labelled and name else name
 
 
 def _references(result: Row) -> list[str]:
