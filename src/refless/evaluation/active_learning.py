@@ -114,19 +114,19 @@ def learn(estimator: Estimator | None, outputs: Outputs, n: int, seed: int) -> C
     rng = np.random.default_rng(seed)
     rows, counts = _different(outputs)
     units, n = len(rows), min(n, len(rows))
-    kept = np.sort(rng.permutation(units)[: max(MOST, n)])
-    rows, counts = rows[kept], counts[kept]
-    some = outputs.take(rows)
-    cautious = None if estimator is None else estimator.together(some, DOUBT)
+    drawn = np.sort(rng.permutation(units)[: max(MOST, n)])
+    rows, counts = rows[drawn], counts[drawn]
+    candidates = outputs.take(rows)
+    cautious = None if estimator is None else estimator.together(candidates, DOUBT)
     if estimator is None or cautious is None:
         best = rng.permutation(len(rows))[:n]
         return Choice("learn", rows[best], units, n, "random")
     best = most_telling(cautious.covariance, cautious.noise, n, counts)
-    found = estimator.together(some)
-    if found is None or not beat_the_mean(held_out_errors(estimator)):
+    together = estimator.together(candidates)
+    if together is None or not beat_the_mean(held_out_errors(estimator)):
         curve: tuple[Step, ...] = ()
     else:
-        curve = _learning(found, counts, cautious, n, rng)
+        curve = _learning(together, counts, cautious, n, rng)
     return Choice("learn", rows[best], units, n, "telling", curve=curve)
 
 
@@ -147,16 +147,16 @@ def _different(outputs: Outputs) -> tuple[IntArray, FloatArray]:
 
 
 def _learning(
-    found: Together, counts: FloatArray, cautious: Together, n: int, rng: np.random.Generator
+    together: Together, counts: FloatArray, cautious: Together, n: int, rng: np.random.Generator
 ) -> tuple[Step, ...]:
     """What ratings should bring if the model is right, chosen by the cautious one or at random."""
     m = len(counts)
     sizes = sorted({0, *sizes_of(n, m - 1, max(n, STEPS[4]))})
     order = most_telling(cautious.covariance, cautious.noise, sizes[-1], counts)
-    whole, noise = found.covariance + np.diag(found.apart), found.noise
+    whole, noise = together.covariance + np.diag(together.apart), together.noise
     chosen = left_after(whole, noise, order, counts)
     orders = (rng.permutation(m)[: sizes[-1]] for _ in range(ORDERS))
-    random = np.mean([left_after(whole, noise, one, counts) for one in orders], axis=0)
+    random = np.mean([left_after(whole, noise, order, counts) for order in orders], axis=0)
     return tuple(Step(k, math.sqrt(chosen[k] + noise), math.sqrt(random[k] + noise)) for k in sizes)
 
 

@@ -118,45 +118,46 @@ def compared(field: Field, errors: Residuals, order: Sequence[str]) -> Compariso
         order: the systems; a pair's difference is that of the later less that of the earlier.
     """
     table = Table.of(field)
-    found = [_pair(table, field, errors, (a, b)) for a, b in combinations(order, 2)]
-    adjusted = holm(np.array([pair.difference.p for pair in found])).tolist()
-    pairs = tuple(replace(pair, p_holm=p) for pair, p in zip(found, adjusted, strict=True))
+    results = [_pair(table, field, errors, (a, b)) for a, b in combinations(order, 2)]
+    adjusted = holm(np.array([pair.difference.p for pair in results])).tolist()
+    pairs = tuple(replace(pair, p_holm=p) for pair, p in zip(results, adjusted, strict=True))
     standings = [_standing(table, field, errors, name, pairs) for name in order]
-    known = field.estimates[~np.isnan(field.estimates)]
     return Comparison(
-        standings=tuple(sorted(standings, key=lambda one: (-_last(one.mean.value), one.name))),
+        standings=tuple(sorted(standings, key=_by_mean)),
         pairs=pairs,
-        coverage=len(known) / max(len(field.estimates), 1),
+        coverage=float((~np.isnan(field.estimates)).sum()) / max(len(field.estimates), 1),
     )
 
 
-def _last(value: float) -> float:
-    return -math.inf if math.isnan(value) else value
+def _by_mean(standing: Standing) -> tuple[float, str]:
+    """The best first, those without a mean last."""
+    value = standing.mean.value
+    return math.inf if math.isnan(value) else -value, standing.name
 
 
 def _pair(table: Table, field: Field, errors: Residuals, names: tuple[str, str]) -> Pair:
     """The difference of two systems; its p-value is corrected later."""
     rows = [np.flatnonzero(table.system == name) for name in names]
-    first, second = ({*table.item[one].tolist()} for one in rows)
+    first, second = ({*table.item[arm].tolist()} for arm in rows)
     common, every = first & second, first | second
     paired = bool(field.outputs.items) and 2 * len(common) >= min(len(first), len(second))
     if paired:
-        rows = [one[np.isin(table.item[one], [*common])] for one in rows]
+        rows = [arm[np.isin(table.item[arm], [*common])] for arm in rows]
     strict, apart = _strictness(table, field, rows)
-    found, method, answer = _told(table, field, errors, rows, names, strict)
-    known = [{*table.item[one[~np.isnan(table.human[one])]].tolist()} for one in rows]
+    result, method, answer = _answered(table, field, errors, rows, names, strict)
+    rated = [{*table.item[arm[~np.isnan(table.human[arm])]].tolist()} for arm in rows]
     items = len(common) if paired else len(every)
     drawn_whole = len({*table.cluster[np.concatenate(rows)].tolist()})
-    needed, chance = _outlook(found, answer, errors, items, drawn_whole, these=field.these)
+    needed, chance = _outlook(result, answer, errors, items, drawn_whole, these=field.these)
     return Pair(
         first=names[0],
         second=names[1],
         paired=paired,
         items=items,
         left_out=len(every) - len(common) if paired else 0,
-        both_rated=len(known[0] & known[1]),
-        one_rated=len(known[0] ^ known[1]),
-        powered=found,
+        both_rated=len(rated[0] & rated[1]),
+        one_rated=len(rated[0] ^ rated[1]),
+        powered=result,
         method=method,
         difference=answer,
         p_holm=answer.p,
@@ -173,11 +174,11 @@ def _strictness(
     if field.raters is None:
         return None, False
     first, second = map(table.raters, rows)
-    apart, told = bool(first and second) and first.isdisjoint(second), field.raters.severity
-    return (Severity() if apart and told.freedom < FEWEST_RATERS else told), apart
+    apart, severity = bool(first and second) and first.isdisjoint(second), field.raters.severity
+    return (Severity() if apart and severity.freedom < FEWEST_RATERS else severity), apart
 
 
-def _told(
+def _answered(
     table: Table,
     field: Field,
     errors: Residuals,
@@ -187,17 +188,17 @@ def _told(
 ) -> tuple[Powered, Method, Answer]:
     """A difference or a mean: by ratings if they have an interval, else by estimates alone."""
     every, signs = np.concatenate(rows), np.array((-1, 1)[-len(rows) :])
-    sign = np.repeat(signs, [len(one) for one in rows])
-    found = powered(table.cells(every, sign), strict, these=field.these)
+    sign = np.repeat(signs, [len(arm) for arm in rows])
+    result = powered(table.cells(every, sign), strict, these=field.these)
     if not field.drawn:
-        found = replace(powered(table.cells(every, sign, drawn=False)), strange=found.strange)
-    if math.isnan(found.both.error):
+        result = replace(powered(table.cells(every, sign, drawn=False)), strange=result.strange)
+    if math.isnan(result.both.error):
         guess = _expected(table, rows, errors, names, these=field.these)
-        guess = with_raters(guess, found.strange, strict)
+        guess = with_raters(guess, result.strange, strict)
         if not math.isnan(guess.error):
-            return found, "estimates", _looked(guess, len(errors.values), field)
-    alone, both = (_looked(one, found.rated, field) for one in (found.alone, found.both))
-    return replace(found, alone=alone, both=both), _method(found), both
+            return result, "estimates", _looked(guess, len(errors.values), field)
+    alone, both = (_looked(answer, result.rated, field) for answer in (result.alone, result.both))
+    return replace(result, alone=alone, both=both), _method(result), both
 
 
 def _looked(answer: Answer, n: int, field: Field) -> Answer:
@@ -205,10 +206,10 @@ def _looked(answer: Answer, n: int, field: Field) -> Answer:
     return answer.at_any_look(n, field.reach) if field.reach else answer
 
 
-def _method(found: Powered) -> Method:
-    if math.isnan(found.both.error):
+def _method(result: Powered) -> Method:
+    if math.isnan(result.both.error):
         return "none"
-    return "ratings and estimates" if found.share else "ratings"
+    return "ratings and estimates" if result.share else "ratings"
 
 
 def _expected(
@@ -228,7 +229,7 @@ def _expected(
     if m < 2 or not all(map(len, rows)):
         return UNKNOWN
     signs = (-1.0, 1.0)[-len(rows) :]
-    means = [float(np.sort(table.estimate[one]).mean()) for one in rows]
+    means = [float(np.sort(table.estimate[arm]).mean()) for arm in rows]
     outside = _outside(errors)
     effects = group_effects(errors.values, errors.systems, outside.spread)
     shift, known, unknown = 0.0, 0.0, []
@@ -237,8 +238,8 @@ def _expected(
             shift, known = shift + sign * effects[name].shift, known + effects[name].error ** 2
         else:
             unknown.append(sign)
-    noise = float(np.var(errors.values)) * sum(1 / len(one) for one in rows)
-    spread = sum(float(np.var(table.estimate[one])) / len(one) for one in rows)
+    noise = float(np.var(errors.values)) * sum(1 / len(arm) for arm in rows)
+    spread = sum(float(np.var(table.estimate[arm])) / len(arm) for arm in rows)
     spread = 0.0 if these else spread
     error = math.sqrt(known + outside.error(unknown) ** 2 + noise + spread)
     value = math.fsum(sign * mean for sign, mean in zip(signs, means, strict=True)) + shift
@@ -247,14 +248,14 @@ def _expected(
 
 def _outside(errors: Residuals) -> Unseen:
     """How far systems are misjudged that no rated text is of."""
-    found = unseen(errors.afar, errors.values, errors.systems)
-    if found.groups:
-        return found
+    result = unseen(errors.afar, errors.values, errors.systems)
+    if result.groups:
+        return result
     return Unseen(spread=PRIOR_SPREAD * float(np.std(errors.values)), groups=1)
 
 
 def _outlook(
-    found: Powered,
+    result: Powered,
     answer: Answer,
     errors: Residuals,
     items: int,
@@ -269,10 +270,10 @@ def _outlook(
     """
     if answer.error == 0:
         return None, math.nan  # all there is to ask is rated
-    rated = found.rated if not math.isnan(found.both.error) else 0
+    rated = result.rated if not math.isnan(result.both.error) else 0
     if rated:
         share = min(rated / clusters, 1.0)
-        whole, left = (one.error**2 * rated for one in (found.alone, found.both))
+        whole, left = (estimate.error**2 * rated for estimate in (result.alone, result.both))
         if these and share < 1:
             whole, left = whole / (1 - share), left / (1 - share)
         elif share < 1:
@@ -295,17 +296,17 @@ def _standing(
     table: Table, field: Field, errors: Residuals, name: str, pairs: Sequence[Pair]
 ) -> Standing:
     rows = np.flatnonzero(table.system == name)
-    _, method, answer = _told(table, field, errors, [rows], [name])
+    _, method, answer = _answered(table, field, errors, [rows], [name])
     mine = [(pair, 1 if pair.second == name else -1) for pair in pairs if pair.shown]
     mine = [(pair, sign) for pair, sign in mine if name in (pair.first, pair.second)]
     below = sum(sign * pair.difference.value < 0 for pair, sign in mine)
     above = len(mine) - below
-    own = [system == name for system in field.outputs.systems]
-    systems = len({one for pair in pairs for one in (pair.first, pair.second)})
+    members = [system == name for system in field.outputs.systems]
+    systems = len({system for pair in pairs for system in (pair.first, pair.second)})
     return Standing(
         name=name,
-        outputs=sum(own),
-        rated=int((~np.isnan(field.human[own])).sum()),
+        outputs=sum(members),
+        rated=int((~np.isnan(field.human[members])).sum()),
         mean=answer,
         method=method,
         ranks=(1 + below, systems - above),

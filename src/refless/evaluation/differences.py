@@ -47,9 +47,9 @@ def difference(
         clusters: [n] labels of texts that are drawn together; single texts without it.
         seed: of the bootstrap; resamples: its size.
     """
-    known = np.flatnonzero(~(np.isnan(first) | np.isnan(second)))
+    defined = np.flatnonzero(~(np.isnan(first) | np.isnan(second)))
     labels = np.zeros(len(human), dtype=np.int64) if clusters is None else clusters
-    rows = known[np.lexsort((labels[known], second[known], first[known], human[known]))]
+    rows = defined[np.lexsort((labels[defined], second[defined], first[defined], human[defined]))]
     human, first, second = human[rows], first[rows], second[rows]
     groups = None if clusters is None else clusters[rows]
     of = MEASURES[measure].value
@@ -87,9 +87,9 @@ def _jackknife(
     second: FloatArray,
     clusters: IntArray | None,
 ) -> Interval:
-    one = MEASURES[measure]
-    value = one.value(human, first) - one.value(human, second)
-    influence = one.influence(human, first) - one.influence(human, second)
+    statistic = MEASURES[measure]
+    value = statistic.value(human, first) - statistic.value(human, second)
+    influence = statistic.influence(human, first) - statistic.influence(human, second)
     codes = np.arange(len(human))
     if clusters is not None:
         codes = np.unique(clusters, return_inverse=True)[1]

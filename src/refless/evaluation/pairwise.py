@@ -142,15 +142,15 @@ def chances(choices: Choices, difference: FloatArray) -> FloatArray:
     """
     x = np.nan_to_num(difference)
     size = math.sqrt(float(np.sort(np.square(x)).mean())) if len(x) else 0.0
-    found = np.full(len(x), 0.5)
+    values = np.full(len(x), 0.5)
     if size == 0.0 or len(np.unique(choices.groups)) < 2:
-        return found
+        return values
     fold = folds_of(choices.groups, FOLDS)
     for number in np.unique(fold):
         inside = fold == number
         slope = _slope(x[~inside] / size, choices.share[~inside], choices.votes[~inside])
-        found[inside] = 1.0 / (1.0 + np.exp(-slope * x[inside] / size))
-    return found
+        values[inside] = 1.0 / (1.0 + np.exp(-slope * x[inside] / size))
+    return values
 
 
 def _slope(x: FloatArray, share: FloatArray, votes: IntArray) -> float:
@@ -178,8 +178,8 @@ def _mean(
     filled, rng, means = np.where(used, values, 0.0), np.random.default_rng(seed), []
     for weights in weights_of(len(used), resamples=resamples, rng=rng, clusters=groups):
         total = weights @ used.astype(np.float64)
-        some = total > 0
-        means.append((weights[some] @ filled) / total[some])
+        drawn = total > 0
+        means.append((weights[drawn] @ filled) / total[drawn])
     return value, percentile_interval(np.concatenate(means))
 
 
@@ -201,17 +201,17 @@ def _person(
     place = np.full(len(pool), -1)
     place[choices.first] = np.arange(len(choices))
     pair = place[pool.ratings.text]
-    own, pair = pool.ratings.values[pair >= 0], pair[pair >= 0]
+    vote, pair = pool.ratings.values[pair >= 0], pair[pair >= 0]
     others = choices.votes[pair] - 1
-    wins = choices.share[pair] * choices.votes[pair] - own
+    wins = choices.share[pair] * choices.votes[pair] - vote
     used = (others > 0) & (np.abs(2.0 * wins - others) > 1e-9)
     if not used.any():
         return None
     share = np.where(used, wins / np.maximum(others, 1), 0.5)
-    one, reference = _right(share, own - 0.5), _right(share, difference[pair])
+    agreed, reference = _right(share, vote - 0.5), _right(share, difference[pair])
     mean = partial(_mean, groups=choices.groups[pair], seed=seed, resamples=resamples)
-    accuracy, interval = mean(one, used)
-    gap, gap_interval = mean(reference - one, used)
+    accuracy, interval = mean(agreed, used)
+    gap, gap_interval = mean(reference - agreed, used)
     return Person(
         n=int(used.sum()),
         accuracy=accuracy,
