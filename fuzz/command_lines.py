@@ -107,10 +107,12 @@ LINES: tuple[Line, ...] = (
     ("explain", "\x1b[2J\u202e", "--rated", "good.jsonl", "--estimator", FAST),
     ("explain", "\udcff", "--rated", "good.jsonl", "--estimator", FAST),
     ("explain", "--id", "nope", "--rated", "good.jsonl"), ("explain", "x" * 10**5, "--rated", "-"),
-    ("train", "good.jsonl", "--to", "good.jsonl"), ("train", "good.jsonl", "--epochs", "0"),
-    ("train", "good.jsonl", "--to", "t.safetensors", "--vectors", "damaged.jsonl.gz"),
-    ("train", "good.jsonl", "--to", "t.safetensors", "--hidden", "-1"), ("train", "empty.jsonl"),
-    ("train", "good.jsonl", "--to", "t.safetensors", "--device", "\x1b[2J", "--epochs", "1"),
+    ("train", "good.jsonl", "--to", "good.jsonl"), ("train", "empty.jsonl"),
+    ("train", "good.jsonl", "--to", "t.safetensors", "--estimator", "gp"),
+    *(
+        ("train", "good.jsonl", "--to", "t.safetensors", "--estimator", f"ratpred:{wrong}")
+        for wrong in ("epochs=0", "vectors=damaged.jsonl.gz", "hidden=-1", "device=\x1b[2J")
+    ),
     ("metric", "good.jsonl", "-m", ""), ("metric", "good.jsonl", "-m", "bleu", "-m", "bleu"),
     ("metric", "good.jsonl", "-m", "movers:vectors=damaged.jsonl.gz", "--reference-column", "text"),
     ("metric", "good.jsonl", "-m", "movers:vectors=binary", "--reference-column", "text"),

@@ -22,10 +22,8 @@ for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMB
 
 Words = Sequence[object]
 NEIGHBORS = ("--estimator", "bleu-neighbors")
-TINY = (
-    "--embedding", 4, "--hidden", 4, "--epochs", 6, "--no-synthetic-errors", "--threads", 1,
-    "--learning-rate", 0.01,
-)  # fmt: skip
+NETWORK = "ratpred:embedding=4,hidden=4,epochs=6,synthetic_errors=no,learning_rate=0.01"
+TINY = ("--estimator", NETWORK, "--threads", 1)
 
 
 def fork(work: Callable[[], int]) -> int:

@@ -145,22 +145,16 @@ def test_the_command_does_the_same(folder: Path, name: str) -> None:
 def test_training_does_the_same(folder: Path, tmp_path: Path) -> None:
     """Parameters of the network too, words among them; the folder may be a path."""
     pytest.importorskip("torch", reason="torch is not installed")
+    network = "embedding=8,hidden=8,epochs=3,learning_rate=0.01,cell=lstm,slots=name+near"
     found = refless.train(
         folder / "rated.jsonl",
         to=tmp_path / "m.safetensors",
         references=output_rows(),
         scale=(1, 5),
-        embedding=8,
-        hidden=8,
-        epochs=3,
-        synthetic_epochs=1,
-        learning_rate=0.01,
-        cell="lstm",
-        slots=("name", "near"),
-        synthetic_errors=False,
+        estimator=f"ratpred:{network}",
         threads=1,
     )
-    assert "--slots name+near --no-synthetic-errors" in found.command
+    assert network in found.command
     outputs = str(folder / "outputs.jsonl")
     words = [outputs if word == "FILE" else word for word in shlex.split(found.command)[1:]]
     assert run(*words, "--format", "json").json == found.to_dict()

@@ -75,7 +75,7 @@ def test_the_list_says_what_each_command_says_first(name: str) -> None:
         (("refless", "va"), ["validate"]),
         (("refless", "meta", "--resam"), ["--resamples"]),
         (("refless", "score", "--min-"), ["--min-mean", "--min-coverage"]),
-        (("refless", "train", "--ep"), ["--epochs"]),
+        (("refless", "train", "--ref"), ["--references"]),
     ],
     ids=lambda words: words[-1],
 )

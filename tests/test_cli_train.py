@@ -23,11 +23,12 @@ from refless.report.document import Document
 
 pytest.importorskip("torch", reason="torch is not installed")
 
-SMALL = (
-    "--embedding", "8", "--hidden", "8", "--epochs", "6", "--synthetic-epochs", "2",
-    "--learning-rate", "0.01", "--threads", "1",
-)  # fmt: skip
 SMALL_SPEC = "ratpred:embedding=8,hidden=8,epochs=6,synthetic_epochs=2,learning_rate=0.01"
+
+
+def small(network: str = "") -> tuple[str, ...]:
+    """A small network, with other parameters if any."""
+    return "--estimator", SMALL_SPEC + network, "--threads", "1"
 
 
 @pytest.fixture(scope="module")
@@ -38,8 +39,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return where
 
 
-def trained(folder: Path, name: str, *more: str) -> Any:
-    words = ("train", folder / "rated.jsonl", "--to", folder / f"{name}.safetensors", *SMALL, *more)
+def trained(folder: Path, name: str, *more: str, network: str = "") -> Any:
+    saved = folder / f"{name}.safetensors"
+    words = ("train", folder / "rated.jsonl", "--to", saved, *small(network), *more)
     ran = run(*words, "--format", "json")
     assert ran.code == 0, ran.err
     return ran.json
@@ -47,7 +49,7 @@ def trained(folder: Path, name: str, *more: str) -> Any:
 
 def test_every_pass_is_told(folder: Path) -> None:
     """JSON has them all; the file is a fitted estimator."""
-    found = trained(folder, "model", "--ensemble-size", "2", "--scale", "1", "5")
+    found = trained(folder, "model", "--scale", "1", "5", network=",ensemble_size=2")
     assert len(found["networks"]) == 2
     assert len(found["curve"]) == sum(network["epochs"] for network in found["networks"])
     assert len(load(folder / "model.safetensors").trained.networks) == 2
@@ -55,7 +57,7 @@ def test_every_pass_is_told(folder: Path) -> None:
 
 def test_people_read_a_curve(folder: Path) -> None:
     """Text fits 80 columns and tells how to use the model."""
-    ran = run("train", folder / "rated.jsonl", "--to", folder / "text.safetensors", *SMALL)
+    ran = run("train", folder / "rated.jsonl", "--to", folder / "text.safetensors", *small())
     assert ran.code == 0, ran.err
     assert "kept" in ran.out
     assert "refless score OUTPUTS --model " in ran.out
@@ -81,8 +83,8 @@ def with_class(chart: ET.Element, name: str) -> list[ET.Element]:
 
 def test_the_report_shows_every_pass(folder: Path) -> None:
     """A chart of correlations and one of the loss for each network, its kept pass marked."""
-    more = ("--ensemble-size", "2", "--scale", "1", "5", "-o", str(folder / "model.html"))
-    found = trained(folder, NASTY, *more)
+    more = ("--scale", "1", "5", "-o", str(folder / "model.html"))
+    found = trained(folder, NASTY, *more, network=",ensemble_size=2")
     text = (folder / "model.html").read_text(encoding="utf-8")
     cloud, *charts = drawings(folder / "model.html")
     assert len(charts) == 2 * len(found["networks"])
@@ -109,7 +111,7 @@ def test_the_report_shows_every_pass(folder: Path) -> None:
 def test_without_made_errors_no_pass_is_shaded(folder: Path) -> None:
     """Then there is nothing to tell apart; and a single pass has a point."""
     page = folder / "plain.html"
-    trained(folder, "plain", "--no-synthetic-errors", "--epochs", "1", "-o", str(page))
+    trained(folder, "plain", "-o", str(page), network=",synthetic_errors=no")
     charts = drawings(page)
     assert len(charts) == 3
     assert not any(with_class(chart, "band c2") for chart in charts)
@@ -231,8 +233,8 @@ def test_other_estimators_have_no_network(folder: Path) -> None:
 def test_references_and_slots(folder: Path) -> None:
     """People's texts are counted; slots enter the signature."""
     people = str(folder / "outputs.jsonl")
-    more = ("--references", people, "--slots", "none", "--no-synthetic-errors")
-    found = trained(folder, "more", *more)
+    network = ",slots=none,synthetic_errors=no"
+    found = trained(folder, "more", "--references", people, network=network)
     assert found["n_references"] == len(output_rows())
     assert "delex:none" in found["signature"]
     assert "synthetic_errors:no" in found["signature"]
@@ -250,32 +252,32 @@ def test_help_does_not_load_torch() -> None:
 def test_variants_are_what_the_flags_say(folder: Path) -> None:
     """Each flag reaches the settings, and the signature of what is scored with the model."""
     vectors = folder / "vectors.txt"
-    vectors.write_text("the 1 2 3 4 5\n")
-    words = (
-        "--cell", "lstm", "--bidirectional", "--target", "ordered", "--ranking", "0.5",
-        "--bfloat16", "--vectors", vectors, "--embedding", "5",
-    )  # fmt: skip
-    found = trained(folder, "variants", *words)
+    vectors.write_text("the 1 2 3 4 5 6 7 8\n")
+    network = (
+        f",cell=lstm,bidirectional=yes,target=ordered,ranking=0.5,bfloat16=yes,vectors={vectors}"
+    )
+    found = trained(folder, "variants", network=network)
     described = asdict(load(folder / "variants.safetensors").trained.settings)
     asked = {"cell": "lstm", "bidirectional": True, "target": "ordered", "ranking": 0.5,
-             "bfloat16": True, "embedding": 5}  # fmt: skip
+             "bfloat16": True}  # fmt: skip
     assert {name: described[name] for name in asked} == asked
     assert "cell:lstm" in found["signature"]
     assert "vectors:" in found["signature"]
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("network", "said"),
     [
-        (("--cell", "rnn"), "cell must be one of gru, lstm, cnn"),
-        (("--cell", "cnn", "--bidirectional"), "a cnn reads no direction"),
-        (("--target", "rank"), "target must be one of number, ordered, levels"),
-        (("--vectors", "none.txt"), "no such file"),
+        ("cell=rnn", "cell must be one of gru, lstm, cnn"),
+        ("cell=cnn,bidirectional=yes", "a cnn reads no direction"),
+        ("target=rank", "target must be one of number, ordered, levels"),
+        ("vectors=none.txt", "no such file"),
     ],
 )
-def test_wrong_variants_are_refused(folder: Path, words: tuple[str, ...], said: str) -> None:
+def test_wrong_variants_are_refused(folder: Path, network: str, said: str) -> None:
     """Exit 2, with what may be given."""
-    ran = run("train", folder / "rated.jsonl", "--to", folder / "wrong.safetensors", *words)
+    wrong = folder / "wrong.safetensors"
+    ran = run("train", folder / "rated.jsonl", "--to", wrong, "--estimator", f"ratpred:{network}")
     assert ran.code == 2
     assert said in ran.err
     assert not (folder / "wrong.safetensors").exists()

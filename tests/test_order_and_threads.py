@@ -23,7 +23,7 @@ from refless.data.human import pool_of
 from refless.estimators import Estimator, estimator_of
 
 Rows = Sequence[Mapping[str, object]]
-TINY = ("--embedding", 4, "--hidden", 4, "--epochs", 3, "--synthetic-epochs", 1, "--threads", 1)
+TINY = ("--estimator", "ratpred:embedding=4,hidden=4,epochs=3,synthetic_epochs=1", "--threads", 1)
 SPEC = "ratpred:embedding=4,hidden=4,epochs=2,synthetic_epochs=1,folds=2"
 NEAR = "bleu-neighbors:tau=0.01"
 HALVES = ("gp:subsample=0.5", f"{NEAR},subsample=0.5", f"{NEAR},weights=kernel")

@@ -131,7 +131,7 @@ def test_explain_by_a_model(folder: Path, tmp_path: Path) -> None:
 @NEURAL
 def test_train_saves_as_fit_does(folder: Path, tmp_path: Path) -> None:
     """The same file, but for what training tells."""
-    words = ("--embedding", 4, "--hidden", 4, "--epochs", 3, "--no-synthetic-errors")
+    words = ("--estimator", "ratpred:embedding=4,hidden=4,epochs=3,synthetic_errors=no")
     model, other, outputs = tmp_path / "a.safetensors", tmp_path / "b.safetensors", "outputs.jsonl"
     rated = folder / "rated.jsonl"
     assert run("train", rated, "--to", model, "--scale", 1, 5, *words).code == 0

@@ -11,7 +11,7 @@ from refless.commands import COMMANDS, function_of
 from refless.commands.lists.result import ListResult
 from refless.extensions.connect.datasets.result import DatasetsResult
 
-SMALL = "--embedding 8 --hidden 8 --epochs 3 --synthetic-epochs 1 --threads 1"
+SMALL = "ratpred:embedding=8,hidden=8,epochs=3,synthetic_epochs=1"
 
 
 def schemas(command: str) -> list[Any]:
@@ -194,8 +194,8 @@ def check(folder: Path, words: str) -> None:
 @pytest.mark.parametrize(
     "words",
     [
-        "rated.jsonl --scale 1 5 --ensemble-size 2",
-        "rated.jsonl --no-synthetic-errors --no-use-source --references outputs.jsonl",
+        "rated.jsonl --scale 1 5 ensemble_size=2",
+        "rated.jsonl synthetic_errors=no,use_source=no --references outputs.jsonl",
         "equal.jsonl",
         "thumbs.jsonl --scale 0 1",
     ],
@@ -203,10 +203,11 @@ def check(folder: Path, words: str) -> None:
 def test_trained_models_fit(folder: Path, words: str) -> None:
     """So do models, also where no correlation is defined."""
     pytest.importorskip("torch", reason="torch is not installed")
-    asked = [folder / word if word.endswith(".jsonl") else word for word in words.split()]
-    ran = run(
-        "train", *asked, "--to", folder / "model.safetensors", *SMALL.split(), "--format", "json"
-    )
+    network = [word for word in words.split() if "=" in word]
+    flags = [word for word in words.split() if "=" not in word]
+    files = [folder / word if word.endswith(".jsonl") else word for word in flags]
+    small = ("--estimator", ",".join([SMALL, *network]), "--threads", 1)
+    ran = run("train", *files, "--to", folder / "model.safetensors", *small, "--format", "json")
     assert ran.code == 0, ran.err
     fits(ran.json)
     assert "NaN" not in ran.out

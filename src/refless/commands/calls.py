@@ -11,7 +11,7 @@ from os import PathLike, fspath
 from typing import Any, TypeVar, get_type_hints
 
 from refless.commands.config import config_of
-from refless.commands.declared import CONFIG, is_open, parameters_of
+from refless.commands.declared import CONFIG, parameters_of
 from refless.commands.warnings import collecting, note
 from refless.estimators import ESTIMATORS, estimator_of
 from refless.registry.spec import Parameter, spec_of
@@ -118,8 +118,9 @@ def command(function: Callable[..., R]) -> Callable[..., R]:
         return replace(result, notes=tuple(notes), command=call.line())
 
     last = inspect.Parameter(CONFIG.name, inspect.Parameter.KEYWORD_ONLY, default=None)
-    ordered = sorted([*signature.parameters.values(), last], key=is_open)
-    run.__signature__ = signature.replace(parameters=ordered)  # type: ignore[attr-defined]
+    run.__signature__ = signature.replace(  # type: ignore[attr-defined]
+        parameters=[*signature.parameters.values(), last]
+    )
     return run
 
 
@@ -139,15 +140,10 @@ def _called(
         words = [word for each in parameters for word in _words(each, new.get(each.name))]
         note(f"from {fspath(config)}: {shlex.join(words) or 'nothing that changes this'}")
         values = {**values, **new}
-    rest = [name for name, each in signature.parameters.items() if is_open(each)]
-    if not rest:
-        _check_names(name, [*values], [each.name for each in parameters])
+    _check_names(name, [*values], [each.name for each in parameters])
     bound = signature.bind(*args, **values)
     bound.apply_defaults()
-    known = dict(bound.arguments)
-    for more in rest:
-        known |= known.pop(more)
-    return Call(name, parameters, known)
+    return Call(name, parameters, dict(bound.arguments))
 
 
 def _check_names(function: str, given: Sequence[str], known: Sequence[str]) -> None:
@@ -160,7 +156,7 @@ def _check_names(function: str, given: Sequence[str], known: Sequence[str]) -> N
 
 
 def _flat(signature: inspect.Signature, groups: Mapping[str, Any]) -> inspect.Signature:
-    """The signature with the parameters of groups by keyword; what takes any comes last."""
+    """The signature with the parameters of groups by keyword."""
     flat = [each for name, each in signature.parameters.items() if name not in groups]
     for group in groups.values():
         kinds = get_type_hints(group)
@@ -173,4 +169,4 @@ def _flat(signature: inspect.Signature, groups: Mapping[str, Any]) -> inspect.Si
             )
             for field in fields(group)
         ]
-    return signature.replace(parameters=sorted(flat, key=is_open))
+    return signature.replace(parameters=flat)

@@ -3,11 +3,11 @@
 import inspect
 import re
 from collections.abc import Callable
-from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
+from dataclasses import MISSING, fields, is_dataclass
 from functools import lru_cache
-from typing import Annotated, Any, get_args, get_type_hints
+from typing import Annotated, get_type_hints
 
-from refless.registry.spec import About, Parameter, declared, parameters_in, written
+from refless.registry.spec import About, Parameter, declared
 
 COLUMNS, READING, RESULT = "Columns", "Reading", "Result"
 Many = list[str] | None  # what the command line takes for rows and for several names
@@ -19,32 +19,6 @@ CONFIG = declared(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Declared:
-    """Parameters that another class declares, taken by keyword.
-
-    Attributes:
-        kind: the class; without: parameters that are not taken.
-        hidden: parameters that work, but that help does not list.
-    """
-
-    kind: type[Any]
-    without: tuple[str, ...] = ()
-    hidden: tuple[str, ...] = ()
-
-    def parameters(self) -> list[Parameter]:
-        """The parameters, with the help that the class gives each; a tuple is typed as a text."""
-        found = []
-        for name, parameter in parameters_in(self.kind).items():
-            if name in self.without:
-                continue
-            flagged = parameter.over(About(panel="Network", hidden=name in self.hidden))
-            if isinstance(flagged.default, tuple):
-                flagged = replace(flagged, kind=str, default=written(flagged.default))
-            found.append(flagged)
-        return found
-
-
 @lru_cache
 def parameters_of(function: Callable[..., object]) -> tuple[Parameter, ...]:
     """The parameters of a function, those of its groups one by one, and `config`."""
@@ -52,9 +26,7 @@ def parameters_of(function: Callable[..., object]) -> tuple[Parameter, ...]:
     hints, docs = get_type_hints(function, include_extras=True), documented(function.__doc__)
     for name, parameter in inspect.signature(inspect.unwrap(function)).parameters.items():
         hint = hints[name]
-        if is_open(parameter):
-            found += get_args(hint)[1].parameters()
-        elif is_dataclass(hint):
+        if is_dataclass(hint):
             inner = get_type_hints(hint, include_extras=True)
             lines = documented(*(kind.__doc__ for kind in hint.__mro__))  # type: ignore[union-attr]
             found += [
@@ -75,8 +47,3 @@ def documented(*docs: str | None) -> dict[str, str]:
         entries = re.findall(r"^ {4}(\w+): (.+(?:\n {8}.+)*)", "".join(parts[1:]), re.MULTILINE)
         found |= {name: " ".join(text.split()) for name, text in entries}
     return found
-
-
-def is_open(parameter: inspect.Parameter) -> bool:
-    """Whether a parameter takes any others by keyword."""
-    return parameter.kind is inspect.Parameter.VAR_KEYWORD

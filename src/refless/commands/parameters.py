@@ -11,7 +11,6 @@ from refless.commands.declared import (
     COLUMNS,
     READING,
     RESULT,
-    Declared,
     Many,
     parameters_of,
 )
@@ -26,7 +25,6 @@ __all__ = [
     "RESULT",
     "About",
     "Call",
-    "Declared",
     "Flag",
     "Many",
     "Parameter",

@@ -1,12 +1,12 @@
 """train: a network that reads source and text, saved for later."""
 
+from dataclasses import replace
 from os import fspath
 from typing import Annotated, Any
 
-from refless.commands.estimating import check_saving, shown
+from refless.commands.estimating import check_saving, chosen, shown
 from refless.commands.parameters import (
     Argument,
-    Declared,
     Files,
     Flag,
     RatedRows,
@@ -21,14 +21,7 @@ from refless.estimators.saved import save
 from refless.extensions.ratpred.estimator import RatPred
 from refless.extensions.ratpred.report.course import Trained, kept_aside
 from refless.extensions.ratpred.report.result import TrainResult
-from refless.registry.spec import value_of
-from refless.text.embed import WordVectors
-
-OWN = ("references", "folds", "subsample", "seed", "threads")
-RARE = (
-    "layers", "vectors", "ranking", "bfloat16", "device", "rounded", "clipped", "calibrated",
-    "slots", "validation_split", "patience", "dropout",
-)  # fmt: skip
+from refless.registry.errors import UsageError
 
 
 @command
@@ -36,11 +29,11 @@ def train(
     rated: Argument,
     *,
     to: SavedAs,
+    estimator: Annotated[Any, Flag(metavar="ESTIMATOR", kind=str)] = "ratpred",
     references: Annotated[Files, Flag(metavar="FILE")] = None,
     threads: Threads = None,
     seed: Seed = 0,
     rows: RatedRows,
-    **network: Annotated[Any, Declared(RatPred, OWN, RARE)],
 ) -> TrainResult:
     """Train RatPred on rated texts and save it for 'refless score --model FILE'.
 
@@ -49,31 +42,24 @@ def train(
 
     Args:
         rated: Files of rated texts.
+        estimator: The network and its training: ratpred, or with parameters,
+            ratpred:hidden=100,epochs=50. 'refless list estimators' has them.
         references: Files of people's texts (with sources), taken for perfect; repeatable.
     """
-    pairs: tuple[tuple[str, str], ...] = ()
+    network = chosen(estimator, threads, seed)
+    if not isinstance(network, RatPred):
+        raise UsageError(f"train trains ratpred, and {estimator} needs no training: use fit")
     if references is not None:
-        found = outputs_of(references, rows)
-        pairs = tuple(zip(found.sources or [""] * len(found), found.texts, strict=True))
-    if network.get("vectors") is not None:
-        network["embedding"] = WordVectors(path=network["vectors"]).size()
-    estimator = RatPred(
-        references=pairs,
-        seed=seed,
-        threads=threads,
-        **{
-            name: value_of(RatPred, name, value) if isinstance(value, str) else value
-            for name, value in network.items()
-            if value is not None
-        },
-    )
+        texts = outputs_of(references, rows)
+        sources = texts.sources or [""] * len(texts)
+        network = replace(network, references=tuple(zip(sources, texts.texts, strict=True)))
     check_saving(to)
     pool, _ = rated_of(rated, rows)
-    with shown(estimator, "training"):
-        estimator.fit(pool)
-    save(estimator, to)
+    with shown(network, "training"):
+        network.fit(pool)
+    save(network, to)
     note(f"wrote {fspath(to)}")
-    return _result(estimator, fspath(to))
+    return _result(network, fspath(to))
 
 
 def _result(estimator: RatPred, path: str) -> TrainResult:
