@@ -253,13 +253,10 @@ def test_variants_are_what_the_flags_say(folder: Path) -> None:
     """Each flag reaches the settings, and the signature of what is scored with the model."""
     vectors = folder / "vectors.txt"
     vectors.write_text("the 1 2 3 4 5 6 7 8\n")
-    network = (
-        f",cell=lstm,bidirectional=yes,target=ordered,ranking=0.5,bfloat16=yes,vectors={vectors}"
-    )
+    network = f",cell=lstm,bidirectional=yes,target=ordered,ranking=0.5,vectors={vectors}"
     found = trained(folder, "variants", network=network)
     described = asdict(load(folder / "variants.safetensors").trained.settings)
-    asked = {"cell": "lstm", "bidirectional": True, "target": "ordered", "ranking": 0.5,
-             "bfloat16": True}  # fmt: skip
+    asked = {"cell": "lstm", "bidirectional": True, "target": "ordered", "ranking": 0.5}  # fmt: skip
     assert {name: described[name] for name in asked} == asked
     assert "cell:lstm" in found["signature"]
     assert "vectors:" in found["signature"]

@@ -88,6 +88,9 @@ class RatPred(Estimator, Settings):
 
     _later: ClassVar = frozenset({"calibrated", "clipped", "rounded", "folds", "threads"})
 
+    def __post_init__(self) -> None:
+        Settings.__post_init__(self)
+
     @property
     def title(self) -> str:
         """`RatPred`."""
