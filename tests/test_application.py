@@ -273,16 +273,22 @@ def test_estimators_of_ones_own(folder: Path) -> None:
         given.predict(["a text"])
 
 
+WORDS = {"rating-map": {"good": 1, "bad": 0.5}}
+
+
 @pytest.mark.parametrize(
     "more",
     [
-        {"rating_map": {"good": 1, "bad": 0.5}},
-        {"rating_map": "good=1,bad=0.5", "aggregate": "median", "skip_bad": True},
-        {"rating_map": {"good": 1, "bad": 0.5}, "quoting": False, "input_format": "tsv"},
-        {"rating_map": {"good": 1, "bad": 0.5}, "rating_column": ["rating", "second"]},
-        {"rating_map": {"good": 1 / 3, "bad": 1e-7}, "scale": (0.0, 1 / 3), "encoding": "latin-1"},
+        {"reading": WORDS},
+        {"reading": {"rating-map": "good=1,bad=0.5", "aggregate": "median"}, "skip_bad": True},
+        {"reading": {**WORDS, "quoting": False, "format": "tsv"}},
+        {"reading": WORDS, "columns": {"rating": ["rating", "second"]}},
+        {
+            "reading": {"rating_map": {"good": 1 / 3, "bad": 1e-7}, "encoding": "latin-1"},
+            "scale": (0.0, 1 / 3),
+        },
     ],
-    ids="+".join,
+    ids=str,
 )
 def test_every_parameter_becomes_words(tmp_path: Path, more: dict[str, Any]) -> None:
     """Maps, pairs, switches that can be on, off or neither, names: the line reads them back."""
@@ -293,8 +299,10 @@ def test_every_parameter_becomes_words(tmp_path: Path, more: dict[str, Any]) -> 
     again = run(*shlex.split(found.command)[1:], "--format", "json")
     assert again.code == 0, again.err
     assert again.json == found.to_dict()
-    for name in more:
-        assert name.replace("_", "-") in found.command
+    for role in more.get("columns", ()):
+        assert found.command.count(f"--column {role}=") == 2
+    for option in more["reading"]:
+        assert option in found.command
 
 
 def test_gates(folder: Path) -> None:
@@ -312,9 +320,9 @@ def test_gates(folder: Path) -> None:
 def test_patterns_of_columns(folder: Path) -> None:
     """A pattern stays one in the command line that does the same."""
     wide = {"text": headlines(48), "rater1": [1, 2, 4] * 16, "rater2": [2, 1, 5] * 16}
-    found = refless.score(folder / "outputs.jsonl", wide, rating_column="rater*")
+    found = refless.score(folder / "outputs.jsonl", wide, columns={"rating": "rater*"})
     assert found.estimator.rated.ratings.annotators == ("rater1", "rater2")
-    assert "--rating-column 'rater*'" in found.command
+    assert "--column 'rating=rater*'" in found.command
 
 
 def test_validate_recommends(folder: Path) -> None:
@@ -385,8 +393,8 @@ def test_signatures_name_every_parameter(name: str) -> None:
     function = getattr(refless, name)
     parameters = inspect.signature(function).parameters
     assert "rows" not in parameters
-    if name != "mine":
-        assert "text_column" in parameters
+    if name != "list":
+        assert "columns" in parameters
     needed = {one.name: "x" for one in parameters.values() if one.default is one.empty}
     needed.pop("network", None)
     with pytest.raises(TypeError, match="nonsense"):

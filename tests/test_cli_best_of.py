@@ -390,9 +390,9 @@ def test_nothing_to_choose_by(folder: Path, tmp_path: Path) -> None:
     items = jsonl(tmp_path / "i.jsonl", [{"text": t, "item": "a"} for t in headlines(3)])
     rated = ("--rated", folder / "rated.jsonl", *NEIGHBORS, "--best-of")
     for path, by, flags in (
-        (outputs, "item", ("--item-column", "--source-column")),
-        (outputs, "source", ("--source-column",)),
-        (items, "source", ("--source-column",)),
+        (outputs, "item", ("--column item", "--column source")),
+        (outputs, "source", ("--column source",)),
+        (items, "source", ("--column source",)),
     ):
         ran = run("score", path, *rated, by)
         assert ran.code == 2
@@ -428,5 +428,5 @@ def test_wrong_usage_from_python() -> None:
         choices(outputs, estimates, by="system")
     with pytest.raises(UsageError, match="must be a number"):
         choices(outputs, estimates, fallback_below=math.nan)
-    with pytest.raises(UsageError, match="--item-column"):
+    with pytest.raises(UsageError, match="--column item"):
         choices(replace(outputs, items=()), estimates)

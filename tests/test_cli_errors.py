@@ -55,11 +55,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "--threads -4",
         "--seed -1",
         "--estimator nonsense",
-        "--aggregate nonsense",
-        "--input-format nonsense",
-        "--encoding nonsense",
-        "--rating-map nonsense",
-        "--rating-column nonsense",
+        "--read aggregate=nonsense",
+        "--read format=nonsense",
+        "--read encoding=nonsense",
+        "--read rating-map=nonsense",
+        "--column rating=nonsense",
         "--format nonsense",
         "--group nonsense",
         "--nonsense",
@@ -220,7 +220,7 @@ def test_interrupted_process(folder: Path) -> None:
         # shells have what they start in the background ignore this signal
         "signal.signal(signal.SIGINT, signal.default_int_handler); import refless.data.tables;"
         "import refless.commands.validate.document; print('ready', file=sys.stderr, flush=True);"
-        "sys.argv = ['refless', 'validate', '-', '--input-format', 'jsonl']; main()"
+        "sys.argv = ['refless', 'validate', '-', '--read', 'format=jsonl']; main()"
     )
     words = [sys.executable, "-c", script]
     with subprocess.Popen(words, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:

@@ -37,7 +37,7 @@ def fits(found: object) -> None:
 @pytest.mark.parametrize(
     "words",
     [
-        ("summary_clean.csv", "--rating-column", "HumanJudgement", "--human-label", "False"),
+        ("summary_clean.csv", "--column", "rating=HumanJudgement", "--human-label", "False"),
         ("judgements.tsv",),
     ],
 )
@@ -106,4 +106,4 @@ def test_no_logprob_column(tmp_path: Path) -> None:
     bare = [{key: value for key, value in row.items() if key != "logprob"} for row in rows()]
     ran = run("huse", jsonl(tmp_path / "rated.jsonl", bare))
     assert ran.code == 2
-    assert "--logprob-column" in ran.err
+    assert "--column logprob" in ran.err

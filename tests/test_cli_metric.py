@@ -119,8 +119,8 @@ def test_csv_and_text(file) -> None:
         (["-m", "bleu:lowercase=maybe"], "must be yes or no"),
         (["-m", "bleu", "-m", "bleu"], "given twice"),
         (["-m", "bleu", "--resamples", "3"], "--resamples must be 40 or more"),
-        (["-m", "bleu", "--reference-column", "nowhere"], "no column 'nowhere'"),
-        (["-m", "bleu", "-r", "x", "--weight-column", "w"], "not from both"),
+        (["-m", "bleu", "--column", "reference=nowhere"], "no column 'nowhere'"),
+        (["-m", "bleu", "-r", "x", "--column", "weight=w"], "not from both"),
         ([], "Missing option '-m'"),
     ],
 )

@@ -223,7 +223,7 @@ def test_names_of_columns_are_the_users(folder: Path, tmp_path: Path) -> None:
     file = jsonl(tmp_path / "mine.jsonl", given)
     stars = [{**row, "name": f"y{i}", "stars": i} for i, row in enumerate(given)]
     rated = jsonl(tmp_path / "stars.jsonl", stars)
-    flags = ("--id-column", "name", "--text-column", "reply", "--rating-column", "stars")
+    flags = ("--column", "id=name", "--column", "text=reply", "--column", "rating=stars")
     words = ("next", file, "--rated", rated, *flags, "--goal", "mean", "-n", 2)
     ran = run(*words, "--format", "csv")
     assert ran.code == 0, ran.err
@@ -257,7 +257,7 @@ def test_a_rating_column_for_each_rater(tmp_path: Path) -> None:
         jsonl(tmp_path / "n.jsonl", [{"text": "new"}] * 2),
     )
     ran = run(
-        "next", new, "--rated", rated, "--rating-column", "r?", "--goal", "learn", "--format", "csv"
+        "next", new, "--rated", rated, "--column", "rating=r?", "--goal", "learn", "--format", "csv"
     )
     assert ran.out.splitlines()[0] == "id,text,r1,r2"
 

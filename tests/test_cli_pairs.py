@@ -138,7 +138,7 @@ def test_what_makes_no_sense_of_pairs(folder: Path, words: str, said: str) -> No
 def test_a_pipe(folder: Path) -> None:
     """Standard input is read as pairs where that is said."""
     text = (folder / "pairs.jsonl").read_text()
-    ran = run("validate", "-", "--input-format", "preference-pairs", stdin=text)
+    ran = run("validate", "-", "--read", "format=preference-pairs", stdin=text)
     assert ran.code == 0, ran.err
 
 

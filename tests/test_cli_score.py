@@ -277,7 +277,7 @@ def test_standard_input(folder: Path) -> None:
     outputs = (folder / "outputs.jsonl").read_bytes()
     rated = (folder / "rated.jsonl").read_bytes()
     whole = scored(folder, "--format", "json").json
-    words = (*NEIGHBORS, "--format", "json", "--input-format", "jsonl")
+    words = (*NEIGHBORS, "--format", "json", "--read", "format=jsonl")
     ours = run("score", "-", "--rated", folder / "rated.jsonl", *words, stdin=outputs)
     theirs = run("score", folder / "outputs.jsonl", "--rated", "-", *words, stdin=rated)
     assert ours.json == theirs.json == whole

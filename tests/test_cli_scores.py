@@ -146,7 +146,7 @@ def test_one_file(files: tuple[Path, Path], tmp_path: Path) -> None:
         (("--score-column", "source"), "is not a number"),
         (("--score-column", "judge", "--score-column", "judge"), "twice"),
         (("--score-column", "x*"), "no column matches 'x*'"),
-        (("--rating-column", "judge", "--score-column", "j*"), "'judge' holds ratings: as a score"),
+        (("--column", "rating=judge", "--score-column", "j*"), "'judge' holds ratings: as a score"),
         (("--score-column", "rating"), "'rating' holds ratings: as a score it would tell what is"),
     ],
 )

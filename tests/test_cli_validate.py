@@ -193,7 +193,7 @@ def test_groups_of_the_same_texts(tmp_path: Path) -> None:
             for day in ("monday", "tuesday")]  # fmt: skip
     ran = validated(jsonl(tmp_path / "r.jsonl", rows), "--group", "day")
     assert ran.code == 2
-    for said in ("each day holds the same texts", "--group text", "--id-column"):
+    for said in ("each day holds the same texts", "--group text", "--column id"):
         assert said in ran.err
     named = [{**row, "id": f"t{i}"} for i, row in enumerate(rows)]
     assert validated(jsonl(tmp_path / "n.jsonl", named), "--group", "day").code == 0
@@ -236,7 +236,7 @@ def test_thumbs(tmp_path: Path) -> None:
     assert aloud.json == found.json
     assert "👍" in aloud.err
     assert "on a scale from 0 to 1" in aloud.err
-    flags = ("--rating-map", "fine=1,poor=0", *scale)
+    flags = ("--read", "rating-map=fine=1,poor=0", *scale)
     assert validated(jsonl(tmp_path / "m.jsonl", mapped), *flags).json == found.json
     refused = validated(tmp_path / "m.jsonl")
     assert refused.code == 2
@@ -259,7 +259,7 @@ def test_columns_by_any_name(tmp_path: Path) -> None:
     """Columns may be called anything; one rating column a person."""
     rows = [{"テキスト": t, "评分1": i % 5, "评分2": i % 3} for i, t in enumerate(headlines(30))]
     path = jsonl(tmp_path / "r.jsonl", rows)
-    flags = ("--text-column", "テキスト", "--rating-column", "评分1", "--rating-column", "评分2")
+    flags = ("--column", "text=テキスト", "--column", "rating=评分1", "--column", "rating=评分2")
     ran = validated(path, *flags, "--format", "json")
     assert ran.code == 0
     assert ran.json["annotators"]["n"] == 2
@@ -384,7 +384,7 @@ def test_the_recommended_command_runs(rated: Path, tmp_path: Path) -> None:
     rows = rated_rows(96)
     rows = [{"words": row["text"], "mark": row["rating"], "id": row["id"]} for row in rows]
     path = jsonl(tmp_path / "odd names.jsonl", rows)
-    columns = ("--text-column", "words", "--rating-column", "mark")
+    columns = ("--column", "text=words", "--column", "rating=mark")
     ran = run("validate", path, *columns, *SCALE, "--seed", 3)
     (line,) = (line for line in ran.out.splitlines() if line.startswith("  refless "))
     assert line.startswith("  refless score OUTPUTS --rated ")

@@ -13,9 +13,11 @@ from refless.registry.errors import InputError
 
 SPEC = "bleu-neighbors:tau=0.1,min_neighbors=1"
 READ_ONLY = """
-baseline best_of cell config device dimension encoding estimator goal group human_label id
-input_format kernel label_config lower_is_better metrics model outputs perturb probe rated
-rating_map ratings reference_file references seeds slots source swap system target thresholds
+baseline best_of cell columns config
+device dimension encoding estimator goal group human_label id
+kernel lower_is_better metrics model outputs perturb probe rated
+ratings reading score_column reference_file references
+seeds slots source swap system target thresholds
 tokenize train trained_on vectors words
 """  # names of parameters that take text and that a file may set
 
@@ -147,10 +149,7 @@ def test_every_flag_with_text_is_judged() -> None:
         one.name
         for command in COMMANDS
         for one in parameters_of(function_of(command))
-        if not one.about.argument
-        and not one.name.endswith("_column")
-        and "str" in str(one.kind)
-        and not one.about.choices
+        if not one.about.argument and "str" in str(one.kind) and not one.about.choices
     }
     assert names - {*READ_ONLY.split()} <= UNSAFE
 

@@ -109,7 +109,7 @@ def test_the_column_of_dimensions(tmp_path: Path) -> None:
     columns = Columns(dimension="aspect")
     with pytest.raises(InputError, match="several dimensions"):
         read_pool(rows, Reading(columns=columns))
-    with pytest.raises(InputError, match=r"no column 'nope' \(--dimension-column\)"):
+    with pytest.raises(InputError, match=r"no column 'nope' \(--column dimension\)"):
         read_pool(rows, Reading(columns=Columns(dimension="nope")))
     pandas, _ = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
     pandas.DataFrame(rows).to_parquet(tmp_path / "rows.parquet")

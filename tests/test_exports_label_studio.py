@@ -58,7 +58,7 @@ def test_without_a_configuration(name: str) -> None:
 def test_what_is_no_rating_is_counted() -> None:
     """Drafts and cancelled annotations."""
     notes = " ".join(read("tasks.json", "fluency").notes)
-    assert "read as Label Studio JSON (--input-format names another format)" in notes
+    assert "read as Label Studio JSON (--read format=NAME names another format)" in notes
     assert "left out: 1 drafts, 1 cancelled annotations" in notes
 
 
@@ -102,7 +102,7 @@ def test_columns_of_the_data_that_are_called_like_ratings(tmp_path: Path) -> Non
 
 
 def test_choices(tmp_path: Path) -> None:
-    """Their own numbers; else words for --rating-map; several at once are no rating."""
+    """Their own numbers; else words for --read rating-map; several at once are no rating."""
     results = [
         {"from_name": "q", "type": "choices", "value": {"choices": chosen}}
         for chosen in (["4 - good"], ["1 - bad", "2 - poor"], [])
@@ -132,7 +132,7 @@ def test_configurations_that_are_none(config: str, found: str, tmp_path: Path) -
 
 def test_no_configuration() -> None:
     """A file that is not there."""
-    with pytest.raises(UsageError, match=r"--label-config nowhere.xml: no such file"):
+    with pytest.raises(UsageError, match=r"--read label-config=nowhere.xml: no such file"):
         read("tasks.json", "fluency", "nowhere.xml")
 
 

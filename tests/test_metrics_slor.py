@@ -134,7 +134,7 @@ def test_an_encoder_is_no_language_model(tmp_path: Path) -> None:
         SLOR(model=tiny_encoder(tmp_path / "bert")).score(outputs("the fox"))
     with pytest.raises(UsageError, match="needs a model"):
         metric_of("slor:corpus=x.txt")
-    with pytest.raises(InputError, match="--logprobs-column"):
+    with pytest.raises(InputError, match="--column logprobs"):
         SLOR().score(outputs("the fox"))
     assert METRICS["slor"] is SLOR
 
@@ -148,7 +148,7 @@ def test_columns_of_a_file(tmp_path: Path) -> None:
     """Objects of chat services, numbers beside tokens, and JSON in cells of CSV."""
     objects = jsonl(tmp_path / "o.jsonl", [spoken(-1, -2), spoken(-3, 0, text="b b")])
     ran = run(
-        "metric", objects, "-m", "slor", "--logprobs-column", "logprobs.content", "--format=json"
+        "metric", objects, "-m", "slor", "--column", "logprobs=logprobs.content", "--format=json"
     )
     first = json.loads(ran.out)
     flat = tmp_path / "o.csv"
@@ -158,8 +158,8 @@ def test_columns_of_a_file(tmp_path: Path) -> None:
         str(flat),
         "-m",
         "slor",
-        "--logprobs-column=p",
-        "--tokens-column=t",
+        "--column=logprobs=p",
+        "--column=tokens=t",
         "--format=json",
     )
     second = json.loads(ran.out)
@@ -179,7 +179,7 @@ def test_columns_of_a_file(tmp_path: Path) -> None:
 def test_columns_that_hold_something_else(tmp_path: Path, cell: object, found: str) -> None:
     """The line and the column are named."""
     rows = jsonl(tmp_path / "o.jsonl", [{"text": "a", "p": cell}])
-    ran = run("metric", rows, "-m", "slor", "--logprobs-column", "p")
+    ran = run("metric", rows, "-m", "slor", "--column", "logprobs=p")
     assert (ran.code, "o.jsonl, line 1, column 'p'" in ran.err) == (2, True)
     assert found in ran.err
 

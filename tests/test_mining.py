@@ -199,11 +199,11 @@ def test_command_goes_out_and_back(tmp_path) -> None:
     assert found[0]["references"][0] == corpus[1].response
     assert "0 responses were not rated" in " ".join(ran.out.split())
 
-    ran = refless("--ratings", tmp_path / "back.jsonl", "--out-dir", tmp_path, "--max-bytes", 99,
-                   status=2)  # fmt: skip
+    back = ("--ratings", tmp_path / "back.jsonl", "--out-dir", tmp_path)
+    ran = refless(*back, "--read", "max-bytes=99", status=2)
     assert "back.jsonl" in ran.err
-    assert "--max-bytes" in ran.err
-    flags += ["--out-dir", tmp_path, "--max-bytes", 99]
+    assert "--read max-bytes" in ran.err
+    flags += ["--out-dir", tmp_path, "--read", "max-bytes=99"]
     assert "seeds.jsonl" in refless(tmp_path / "corpus.jsonl", *flags, status=2).err
 
     back[0]["response"] += " changed"
@@ -216,7 +216,7 @@ def test_command_misuse(tmp_path) -> None:
     """Missing halves of the two steps are told."""
     assert "no folder" in refless("--out-dir", tmp_path / "no", status=2).err
     assert "CORPUS and --seeds" in refless("--out-dir", tmp_path, status=2).err
-    no_bytes = ["x", "--seeds", "y", "--max-bytes", 0, "--out-dir", tmp_path]
-    assert "--max-bytes must be 1 or more" in refless(*no_bytes, status=2).err
+    no_bytes = ["x", "--seeds", "y", "--read", "max-bytes=0", "--out-dir", tmp_path]
+    assert "--read max-bytes must be 1 or more" in refless(*no_bytes, status=2).err
     both = ["x", "--ratings", "y", "--out-dir", tmp_path]
     assert "second step" in refless(*both, status=2).err

@@ -132,12 +132,12 @@ def bomb(folder: Path, n: int = 20_000_000) -> str:
 def test_what_is_packed_has_a_limit(tmp_path: Path) -> None:
     """20 MB out of 20 kB, refused where 1 MB are allowed."""
     path = bomb(tmp_path)
-    ran = run("validate", path, "--max-bytes", 1_000_000)
+    ran = run("validate", path, "--read", "max-bytes=1000000")
     assert ran.code == 2
     assert "bomb.jsonl.gz: the file holds more than 1000000 bytes, unpacked; if that" in ran.err
     assert len(read_pool(path).pool) == 1
-    with pytest.raises(UsageError, match="--max-bytes must be 1 or more"):
-        validate(path, max_bytes=0)
+    with pytest.raises(UsageError, match="--read max-bytes must be 1 or more"):
+        validate(path, reading={"max-bytes": 0})
 
 
 @pytest.mark.parametrize("kind", ["plain", "pipe", "parquet", "null"])
@@ -152,7 +152,7 @@ def test_other_files_have_the_same_limit(tmp_path: Path, kind: str) -> None:
     else:
         pq.write_table(pa.table(columns), path)
     name, stdin = ("-", given) if kind == "pipe" else (str(path), b"")
-    ran = run("validate", name, "--max-bytes", 100_000, stdin=stdin)
+    ran = run("validate", name, "--read", "max-bytes=100000", stdin=stdin)
     assert (ran.code, "holds more than 100000 bytes" in ran.err) == (2, True)
 
 
@@ -222,7 +222,7 @@ def test_pipes_with_names(tmp_path: Path) -> None:
 )
 def test_encodings_that_no_file_has(tmp_path: Path, name: str) -> None:
     """Wrong usage, whatever Python makes of them."""
-    ran = run("validate", jsonl(tmp_path / "r.jsonl", rated_rows()), "--encoding", name)
+    ran = run("validate", jsonl(tmp_path / "r.jsonl", rated_rows()), "--read", f"encoding={name}")
     assert (ran.code, "is not a text encoding" in ran.err) == (2, True)
 
 

@@ -52,7 +52,7 @@ COMMAND_LINES = {
     "validate": ["validate", "IT", "--group", "system"],
     "explain": ["explain", f"the ferry {ESCAPE}", "--rated", "IT"],
     "no file": ["validate", f"no{ESCAPE}.csv"],
-    "no column": ["validate", "IT", "--rating-column", f"x{ESCAPE}"],
+    "no column": ["validate", "IT", "--column", f"rating=x{ESCAPE}"],
     "no flag": ["validate", "IT", f"--x{ESCAPE}"],
     "no value": ["validate", "IT", "--format", f"x{ESCAPE}"],
     "no command": [f"x{ESCAPE}"],

@@ -213,7 +213,7 @@ def test_no_command_is_printed_that_would_read_other_columns(tmp_path: Path) -> 
     """Where flags named the columns, or outputs are no file, exports do not have them so."""
     rows = [{"id": str(i), "reply": f"text {i}", "system": "ab"[i % 2]} for i in range(4)]
     jsonl(tmp_path / "a.jsonl", rows)
-    assert rate(str(tmp_path / "a.jsonl"), text_column="reply").compared == ""
+    assert rate(str(tmp_path / "a.jsonl"), columns={"text": "reply"}).compared == ""
     plain = [{"id": row["id"], "text": row["reply"], "item": row["id"]} for row in rows]
     jsonl(tmp_path / "plain.jsonl", plain)
     jsonl(tmp_path / "rated.jsonl", [{"text": "earlier", "rating": 3}])

@@ -261,7 +261,7 @@ def test_times_that_are_none(tmp_path) -> None:
     ran = run("validate", file, "--estimator", "bleu-neighbors")
     assert ran.code == 0
     assert "column 'timestamp' holds no times: 'late' is no time" in ran.err
-    ran = run("validate", file, "--time-column", "timestamp")
+    ran = run("validate", file, "--column", "time=timestamp")
     assert (ran.code, "line 1" in ran.err) == (2, True)
 
 

@@ -201,7 +201,7 @@ def test_broken_utf8(tmp_path: Path, broken: bytes, likely: str, end: bytes) -> 
     offset = content.index(b"\xe9 " if b"\xe9 " in content else b"\xe9")
     path = write(tmp_path, content, "p.csv")
     for reading in (Reading(), SKIP):
-        with pytest.raises(InputError, match=f"--encoding {likely}") as caught:
+        with pytest.raises(InputError, match=f"--read encoding={likely}") as caught:
             read_pool([path], reading)
         assert caught.value.line == 3
         assert f"byte 0xe9 at offset {offset} is not utf-8" in str(caught.value)
@@ -222,7 +222,9 @@ def test_broken_utf8_after_much_text(tmp_path: Path) -> None:
 def test_utf16_without_its_flag(tmp_path: Path, encoding: str, name: str) -> None:
     """UTF-16 is told by its mark or its NULs, and the flag is named and works."""
     path = write(tmp_path, "text,rating\na,1\n".encode(encoding), name)
-    with pytest.raises(InputError, match=f"--encoding {encoding}$|--encoding {encoding}\\."):
+    with pytest.raises(
+        InputError, match=f"--read encoding={encoding}$|--read encoding={encoding}\\."
+    ):
         read_pool([path])
     assert read_pool([path], Reading(encoding=encoding)).pool.texts == ("a",)
 
@@ -230,10 +232,10 @@ def test_utf16_without_its_flag(tmp_path: Path, encoding: str, name: str) -> Non
 def test_broken_in_another_encoding(tmp_path: Path) -> None:
     """Bytes outside the chosen encoding point back at the flag."""
     path = write(tmp_path, b"text,rating\na\x81,1\n", "p.csv")
-    with pytest.raises(InputError, match=r"line 2: byte 0x81 .*not cp1252.*check --encoding"):
+    with pytest.raises(InputError, match=r"line 2: byte 0x81 .*not cp1252.*check --read encoding"):
         read_pool([path], Reading(encoding="cp1252"))
     path = write(tmp_path, "text,rating\n".encode("utf-16") + b"a", "p.csv")
-    with pytest.raises(InputError, match=r"not utf-16.*check --encoding"):
+    with pytest.raises(InputError, match=r"not utf-16.*check --read encoding"):
         read_pool([path], Reading(encoding="utf-16"))
 
 

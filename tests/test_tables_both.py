@@ -94,7 +94,7 @@ def test_nothing_or_everything_rated() -> None:
         read_both(ROWS[1:3])
     with pytest.raises(InputError, match=r"every text has a rating.*--rated"):
         read_both([ROWS[0], ROWS[3]])
-    with pytest.raises(InputError, match=r"no column for the rating.*--rating-column.*--rated"):
+    with pytest.raises(InputError, match=r"no column for the rating.*--column rating.*--rated"):
         read_both([{"text": "a"}])
 
 

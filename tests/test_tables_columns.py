@@ -36,7 +36,7 @@ def test_the_exact_name_wins(tmp_path: Path) -> None:
 def test_ambiguous_column(tmp_path: Path) -> None:
     """Two candidates for one role are an error that lists them; a flag settles it silently."""
     path = table(tmp_path, {"output": "a", "response": "b", "rating": 1})
-    with pytest.raises(InputError, match=r"'output', 'response'.*--text-column"):
+    with pytest.raises(InputError, match=r"'output', 'response'.*--column text"):
         read_pool([path])
     read = read_pool([path], Reading(columns=Columns(text="response")))
     assert read.pool.texts == ("b",)
@@ -70,18 +70,18 @@ def test_patterns_of_columns(tmp_path: Path) -> None:
     named = table(tmp_path, {"text": "a", "rater*": 5, "rater1": 1}, name="named.jsonl")
     assert read_pool([named], Reading(columns=Columns(rating=("rater*",)))).pool.human == 5
     with pytest.raises(
-        InputError, match=r"no column matches 'mark\*' \(--rating-column\).*'rater2'"
+        InputError, match=r"no column matches 'mark\*' \(--column rating\).*'rater2'"
     ):
         read_pool([path], Reading(columns=Columns(rating=("mark*",))))
-    with pytest.raises(UsageError, match="drop --annotator-column"):
+    with pytest.raises(UsageError, match="drop --column annotator"):
         read_pool([path], Reading(columns=Columns(rating=("rater*",), annotator="note")))
 
 
 def test_no_column_for_text_or_rating(tmp_path: Path) -> None:
     """Without a text or rating column the aliases, the flag and the columns are named."""
-    with pytest.raises(InputError, match=r"column for the text.*--text-column.*'words'"):
+    with pytest.raises(InputError, match=r"column for the text.*--column text.*'words'"):
         read_pool([table(tmp_path, {"words": "a", "rating": 1})])
-    with pytest.raises(InputError, match=r"column for the rating.*--rating-column"):
+    with pytest.raises(InputError, match=r"column for the rating.*--column rating"):
         read_pool([table(tmp_path, {"text": "a", "grade": 1})])
     with pytest.raises(InputError, match=r"repeat it, or give a pattern such as 'rater\*'"):
         read_pool([table(tmp_path, {"text": "a", "p1": 1, "p2": 2})])

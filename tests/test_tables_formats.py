@@ -185,7 +185,7 @@ def test_unknown_format_and_encoding_are_wrong_usage(tmp_path: Path) -> None:
 
 
 def test_tsv_has_no_quoting_unless_asked(tmp_path: Path) -> None:
-    """TSV quotes are characters, --quoting reads them; CSV the other way round."""
+    """TSV quotes are characters, --read quoting=yes reads them; CSV the other way round."""
     tsv = write(tmp_path, "o.tsv", 'text\tid\n"a"\t1\n')
     csv_ = write(tmp_path, "o.csv", 'text,id\n"a",1\n')
     for path in (tsv, csv_):
@@ -224,7 +224,7 @@ def test_mixed_line_ends(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", CONTENTS)
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-16-le"])
 def test_byte_order_mark(tmp_path: Path, name: str, encoding: str) -> None:
-    """A byte order mark is dropped, in UTF-8 and where --encoding says UTF-16."""
+    """A byte order mark is dropped, in UTF-8 and where --read encoding says UTF-16."""
     mark = "" if encoding == "utf-16" else "\ufeff"  # Python's utf-16 writes its own
     path = write(tmp_path, name, (mark + CONTENTS[name]).encode(encoding))
     assert read_pool([path], Reading(encoding=encoding)).pool.ids == ("a", "b", "c")

@@ -50,7 +50,7 @@ def test_words_without_meaning(tmp_path: Path, ratings: tuple[Any, ...]) -> None
     with pytest.raises(InputError, match="ratings that are not numbers") as caught:
         rated(tmp_path, *ratings)
     assert word in str(caught.value)
-    assert "--rating-map" in str(caught.value)
+    assert "--read rating-map" in str(caught.value)
     assert (caught.value.line, caught.value.column) == (1, "rating")
 
 
@@ -96,7 +96,7 @@ def test_parse_rating_map() -> None:
     assert parse_rating_map("Up=1, down = -0.5") == {"up": 1.0, "down": -0.5}
     assert parse_rating_map("a=b=2") == {"a=b": 2.0}
     for text in ("", "up", "up=", "=1", "up=one", "up=nan", "up=1,UP=2"):
-        with pytest.raises(UsageError, match="--rating-map"):
+        with pytest.raises(UsageError, match="--read rating-map"):
             parse_rating_map(text)
 
 

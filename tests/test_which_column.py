@@ -58,7 +58,7 @@ def test_people_and_not_their_judge_compare() -> None:
     assert "rating from 'human_rating'" in found.notes[0]
     low, high = found.comparison.pairs[0].difference.interval
     assert low < 0 < high
-    by_judge: Any = refless.compare(without(judged(), "human_rating"), rating_column="score")
+    by_judge: Any = refless.compare(without(judged(), "human_rating"), columns={"rating": "score"})
     assert by_judge.comparison.pairs[0].difference.interval[0] > 0
 
 
@@ -85,7 +85,7 @@ def test_names_of_ratings(name: str) -> None:
 def test_two_that_could_be_the_rating(other: str) -> None:
     """They are listed, with the flag and the parameter that choose one."""
     rows = [{"text": "a", "rating": 1, other: 5}]
-    said = rf"'rating', '{other}'; choose one with --rating-column \(in Python rating_column=\)"
+    said = rf"'rating', '{other}'; choose one with --column rating=NAME \(in Python"
     with pytest.raises(InputError, match=f"more than one column could be the rating: {said}"):
         read_pool(rows)
     assert read_pool(rows, Reading(columns=Columns(rating=(other,)))).pool.human.tolist() == [5]
@@ -95,7 +95,8 @@ def test_two_that_could_be_the_rating(other: str) -> None:
 def test_scores_are_nobodys_ratings_unless_named(name: str) -> None:
     """Alone they are refused, with both ways to name them; named, they are read."""
     rows = [{"text": "a", name: 1}, {"text": "b", name: 2}]
-    said = rf"'{name}' may be a judge's scores or people's; name it with --rating-column .*--score-"
+    said = rf"'{name}' may be a judge's scores or people's; name it with --column rating=NAME "
+    said += ".*--score-"
     for read in (read_pool, read_both):
         with pytest.raises(InputError, match=said):
             read(rows)
@@ -144,15 +145,15 @@ def test_no_system_lists_the_columns() -> None:
 
 
 def test_ratings_of_other_files_name_columns_of_theirs(tmp_path: Path) -> None:
-    """--rating-column and --annotator-column name columns of --rated, which outputs may lack."""
+    """--column rating and --column annotator name columns of --rated, which outputs may lack."""
     rows = renamed(without(judged(30, 30), "score"), human_rating="mark")
     outputs = jsonl(tmp_path / "outputs.jsonl", without(rows, "mark"))
     rated = jsonl(tmp_path / "rated.jsonl", [{**row, "who": "ann"} for row in rows[:40]])
-    flags = ("--rating-column", "mark", "--annotator-column", "who")
+    flags = ("--column", "rating=mark", "--column", "annotator=who")
     ran = run("compare", outputs, "--rated", rated, *flags)
     assert ran.code == 0, ran.err
     assert "40 rated texts are outputs compared here" in ran.err
-    ran = run("compare", outputs, "--rated", rated, "--rating-column", "mrak")
+    ran = run("compare", outputs, "--rated", rated, "--column", "rating=mrak")
     assert (ran.code, "there is no column 'mrak'" in ran.err) == (2, True)
     ran = run("compare", outputs, "--rated", outputs)
     assert (ran.code, "no column for the rating" in ran.err) == (2, True)
@@ -238,8 +239,8 @@ def test_what_is_not_side_by_side(row: dict[str, Any]) -> None:
 @pytest.mark.parametrize("name", ["validate", "score", "compare"])
 def test_a_wrong_keyword(name: str) -> None:
     """The function is named, and the nearest parameter."""
-    with pytest.raises(TypeError, match=rf"refless\.{name}\(\) .*'rating_col'.*'rating_column'\?"):
-        getattr(refless, name)([], rating_col="human")
+    with pytest.raises(TypeError, match=rf"refless\.{name}\(\) .*'column'.*'columns'\?"):
+        getattr(refless, name)([], column={"rating": "human"})
     with pytest.raises(TypeError, match=rf"no parameter 'zzz'; help\(refless\.{name}\)"):
         getattr(refless, name)([], zzz=1)
 

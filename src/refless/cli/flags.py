@@ -1,7 +1,7 @@
 """Functions as commands: their parameters become flags."""
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import MISSING
 from functools import partial
 from textwrap import wrap
@@ -14,9 +14,11 @@ from refless.cli.output import Format, show
 from refless.commands import function_of
 from refless.commands.declared import RESULT, parameters_of
 from refless.commands.dimensions import whole_or_by_dimension
+from refless.registry.errors import UsageError
 from refless.registry.spec import Parameter
 from refless.report.result import Result
 
+TABLE = dict[str, Any]
 PLAIN = (str, int, float, bool, list[str], tuple[float, float])  # what flags can hold
 SHOWN = Annotated[Format, typer.Option(help="Format of standard output.", rich_help_panel=RESULT)]
 SAVED = Annotated[
@@ -76,13 +78,14 @@ def as_command(function: Callable[..., Result]) -> Callable[..., None]:
     def run(_context: typer.Context, **values: Any) -> None:  # noqa: ANN401 - whatever flags hold
         format_, files, csv_safe = (values.pop(name) for name in ("format", "out", "csv_safe"))
         given = {
-            name: value
+            name: _by_name(kinds[name].longest, value) if kinds[name].kind == TABLE else value
             for name, value in values.items()
             if getattr(_context.get_parameter_source(name), "name", "") != "DEFAULT"
         }
         make = partial(whole_or_by_dimension, function, given)
         show(function.__name__, make, format_, files or [], csv_safe)
 
+    kinds = {each.name: each for each in parameters_of(function)}
     keyword = inspect.Parameter.KEYWORD_ONLY
     flags = [
         inspect.Parameter(
@@ -91,7 +94,7 @@ def as_command(function: Callable[..., Result]) -> Callable[..., None]:
             default=inspect.Parameter.empty if each.default is MISSING else each.default,
             annotation=Annotated[_kind(each), _typer(each)],
         )
-        for each in parameters_of(function)
+        for each in kinds.values()
     ]
     flags += [
         inspect.Parameter("_context", keyword, annotation=typer.Context),
@@ -119,7 +122,23 @@ def rare_of(function: Callable[..., Result]) -> str:
 def _kind(parameter: Parameter) -> Any:  # noqa: ANN401 - any type
     """The type as typer knows it; what it does not know is text."""
     kind = parameter.kind if parameter.kind in PLAIN else str
+    kind = list[str] if parameter.kind == TABLE else kind
     return kind | None if parameter.optional else kind
+
+
+def _by_name(flag: str, words: Sequence[str]) -> dict[str, str | list[str]]:
+    """NAME=VALUE of each word, split at the first sign, with all values of a name.
+
+    Raises:
+        UsageError: a word without a name or without the sign.
+    """
+    values: dict[str, list[str]] = {}
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not name or not equals:
+            raise UsageError(f"{flag} needs NAME=VALUE, got '{word}'")
+        values.setdefault(name, []).append(value)
+    return {name: texts[0] if len(texts) == 1 else texts for name, texts in values.items()}
 
 
 def _typer(parameter: Parameter) -> Any:  # noqa: ANN401 - typer's own type

@@ -55,8 +55,17 @@ def _words(parameter: Parameter, value: Any) -> list[str]:
     if isinstance(value, list | tuple) and parameter.kind is not str:
         return [name, *map(_text, value)]
     if isinstance(value, Mapping):
-        return [name, ",".join(f"{word}={_text(number)}" for word, number in value.items())]
+        pairs = [(key, text) for key, texts in value.items() for text in _texts(texts)]
+        return [word for key, text in pairs for word in (name, f"{key}={text}")]
     return [name, _text(value)]
+
+
+def _texts(value: Any) -> list[str]:
+    """What stands behind NAME= for each of one or several values, or for a mapping."""
+    if isinstance(value, Mapping):
+        return [",".join(f"{word}={_text(number)}" for word, number in value.items())]
+    several = value if isinstance(value, list | tuple) else [value]
+    return ["yes" if each is True else "no" if each is False else _text(each) for each in several]
 
 
 def words_of(value: Any) -> list[str]:
@@ -137,6 +146,9 @@ def _called(
         given = {*signature.bind_partial(*args).arguments, *values}
         settings = config_of(fspath(config), name, parameters)
         new = {key: value for key, value in settings.items() if key not in given}
+        for key in given & settings.keys():
+            if isinstance(values.get(key), Mapping) and isinstance(settings[key], Mapping):
+                new[key] = {**settings[key], **values[key]}
         words = [word for each in parameters for word in _words(each, new.get(each.name))]
         note(f"from {fspath(config)}: {shlex.join(words) or 'nothing that changes this'}")
         values = {**values, **new}

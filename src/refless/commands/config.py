@@ -25,6 +25,7 @@ UNSAFE = {  # flags that start a program, listen, fetch or write: anybody may ha
     *("out_dir", "to", "database", "backup"),
 }
 PAIR = tuple[float, float]
+TABLE = dict[str, Any]
 TAKES = {
     bool: "true or false",
     int: "a whole number",
@@ -32,6 +33,7 @@ TAKES = {
     str: "text in quotes",
     PAIR: "two numbers in brackets",
     list[str]: "text in quotes, or several in brackets",
+    TABLE: "a table, such as { text = 'reply' }",
 }
 Flags = Mapping[str, Parameter]
 
@@ -62,7 +64,10 @@ def config_of(path: str, command: str, parameters: Sequence[Parameter]) -> dict[
                 continue  # which is checked when that command runs
             if _plain(name) in flags:
                 parameter = flags[_plain(name)]
-                settings[parameter.name] = _value(name, value, parameter, place)
+                setting = _value(name, value, parameter, place)
+                if isinstance(setting, dict):
+                    setting = {**settings.get(parameter.name, {}), **setting}
+                settings[parameter.name] = setting
             elif table or _plain(name) not in _every_flag():
                 raise _unknown(name, flags, place)
     return settings

@@ -10,6 +10,7 @@ from typing import Annotated, get_type_hints
 from refless.registry.spec import About, Parameter, declared
 
 COLUMNS, READING, RESULT = "Columns", "Reading", "Result"
+ByName = dict[str, Any] | None  # a repeatable NAME=VALUE, a mapping in Python
 Many = list[str] | None  # what the command line takes for rows and for several names
 CONFIG = declared(
     "config",
@@ -28,7 +29,7 @@ def parameters_of(function: Callable[..., object]) -> tuple[Parameter, ...]:
         hint = hints[name]
         if is_dataclass(hint):
             inner = get_type_hints(hint, include_extras=True)
-            lines = documented(*(kind.__doc__ for kind in hint.__mro__))  # type: ignore[union-attr]
+            lines = documented(*(kind.__doc__ for kind in reversed(hint.__mro__)))  # type: ignore[union-attr]
             found += [
                 declared(field.name, inner[field.name], field.default, lines.get(field.name, ""))
                 for field in fields(hint)

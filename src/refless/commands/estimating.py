@@ -56,7 +56,7 @@ def saved_in(
         if given:
             raise UsageError(f"--model {fspath(model)} has its own --{flag}; leave one of them out")
     saved = opened(model, threads)
-    check_made_with(saved.estimator.rated, rows.reading(), "model")
+    check_made_with(saved.estimator.rated, rows.to_reading(), "model")
     return saved
 
 

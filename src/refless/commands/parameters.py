@@ -1,16 +1,17 @@
 """Parameters that functions and command line share, each declared once with its line of help."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
 from refless.commands.calls import Call, command, this_call, words_of
 from refless.commands.declared import (
     COLUMNS,
     READING,
     RESULT,
+    ByName,
     Many,
     parameters_of,
 )
@@ -18,14 +19,20 @@ from refless.data.tables import Columns, Reading, one_of, parse_rating_map, scal
 from refless.data.tables.columns import SEVERAL
 from refless.files.untrusted import MOST_BYTES, is_folder
 from refless.registry.errors import UsageError
-from refless.registry.spec import About, Parameter
+from refless.registry.spec import (
+    About,
+    Parameter,
+    nearest,
+    parameters_in,
+    value_of,
+    written,
+)
 
 __all__ = [
     "COLUMNS",
     "RESULT",
     "About",
     "Call",
-    "Flag",
     "Many",
     "Parameter",
     "command",
@@ -34,19 +41,47 @@ __all__ = [
     "words_of",
 ]
 
-Flag = About
-
 Rows = Any  # files, a data frame, columns, dicts: whatever `refless.data.tables` reads
 Names = str | Sequence[str] | None  # one or several
 Folder = str | PathLike[str]
-Argument = Annotated[Rows, Flag(argument=True, kind=list[str])]
-Files = Annotated[Rows, Flag(kind=Many)]
-Several = Annotated[Names, Flag(kind=Many)]
-Column = Annotated[str | None, Flag(panel=COLUMNS, metavar="NAME")]
-SeveralColumns = Annotated[Names, Flag(panel=COLUMNS, metavar="NAME", kind=Many)]
+Argument = Annotated[Rows, About(argument=True, kind=list[str])]
+Files = Annotated[Rows, About(kind=Many)]
+Several = Annotated[Names, About(kind=Many)]
+SeveralColumns = Annotated[Names, About(panel=COLUMNS, metavar="NAME", kind=Many)]
+ByRole = Annotated[
+    Mapping[str, str | Sequence[str]] | None,
+    About(names=("--column",), panel=COLUMNS, metavar="ROLE=NAME", kind=ByName),
+]
+Options = Annotated[
+    Mapping[str, Any] | None,
+    About(names=("--read",), panel=READING, metavar="OPTION=VALUE", kind=ByName),
+]
 T = TypeVar("T")
-Rare = Annotated[T, Flag(hidden=True)]
-Read = Annotated[T, Flag(panel=READING)]
+Rare = Annotated[T, About(hidden=True)]
+Read = Annotated[T, About(panel=READING)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileOptions:
+    """How files are read, by name in `--read OPTION=VALUE`."""
+
+    format: Annotated[str | None, About("csv, excel, label-studio ...")] = None
+    encoding: Annotated[str, About("encoding of text files")] = "utf-8"
+    quoting: Annotated[bool | None, About("whether quotes enclose cells")] = None
+    max_bytes: Annotated[int, About("most bytes that one file may hold, unpacked")] = MOST_BYTES
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RatedOptions(FileOptions):
+    """The same for files of rated texts."""
+
+    rating_map: Annotated[
+        str | Mapping[str, float] | None, About("numbers for rating words", kind=str | None)
+    ] = None
+    label_config: Annotated[str | None, About("Label Studio's configuration")] = None
+    aggregate: Annotated[
+        Literal["mean", "median"], About("what stands for several ratings of one text")
+    ] = "mean"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,51 +89,30 @@ class OutputRows:
     """How rows of outputs are read, and which column is what.
 
     Attributes:
-        text_column: Column of the text. Without it: text, output, response, completion, answer,
-            candidate.
-        id_column: Column of the id, which names one text. Without it: id.
-        item_column: Column of the item, which several systems answered. Without it: item,
-            prompt_id, else the source.
-        source_column: Column of the source. Without it: source, prompt, input, question, context,
-            mr.
-        system_column: Column of the system. Without it: system, model, version.
-        task_column: Column of the task. Without it: task.
-        input_format: csv, excel, label-studio ... Without it: by name and content.
-        encoding: Encoding of text files.
-        quoting: Whether quotes enclose cells. Without it: in CSV, not in TSV.
-        max_bytes: Most bytes that one file of rows may hold, unpacked.
+        columns: Column that plays a role, if its name does not say so: text=reply. Repeatable;
+            roles: text, id, item, source, system, task.
+        reading: How files are read: encoding=latin-1. Repeatable; options: format, encoding,
+            quoting, max-bytes.
         skip_bad: Skip and count bad rows instead of stopping.
     """
 
-    text_column: Column = None
-    id_column: Column = None
-    item_column: Column = None
-    source_column: Column = None
-    system_column: Column = None
-    task_column: Rare[Column] = None
-    input_format: Annotated[Rare[Read[str | None]], Flag(metavar="FORMAT")] = None
-    encoding: Rare[Read[str]] = "utf-8"
-    quoting: Rare[Read[bool | None]] = None
-    max_bytes: Rare[Read[int]] = MOST_BYTES
+    roles: ClassVar[tuple[str, ...]] = ("text", "id", "item", "source", "system", "task")
+    options: ClassVar[type[FileOptions]] = FileOptions
+
+    columns: ByRole = None
+    reading: Read[Options] = None
     skip_bad: Read[bool] = False
 
-    def given(self) -> dict[str, Any]:
-        """What is not as usual, by name."""
-        values = {one.name: (getattr(self, one.name), one.default) for one in fields(self)}
-        return {name: value for name, (value, usual) in values.items() if value != usual}
+    def __post_init__(self) -> None:
+        columns_by_role(self.columns, self.roles)
+        options_in(self.reading, self.options)
 
-    def reading(self, **columns: Any) -> Reading:
-        """How to read: the columns that flags name, whatever they are, and more by role."""
-        flags = [one.name for one in fields(self) if one.name.endswith("_column")]
-        own = {name.removesuffix("_column"): getattr(self, name) for name in flags}
-        own |= {role: names_in(own[role]) for role in SEVERAL if role in own}
+    def to_reading(self, **columns: Any) -> Reading:
+        """How to read: the columns that flags name, and more by role."""
         return Reading(
-            columns=Columns(**own | columns),
-            encoding=self.encoding,
-            quoting=self.quoting,
+            columns=Columns(**columns_by_role(self.columns, self.roles) | columns),
             skip_bad=self.skip_bad,
-            format=self.input_format,
-            max_bytes=self.max_bytes,
+            **options_in(self.reading, self.options),
         )
 
 
@@ -107,61 +121,103 @@ class RatedRows(OutputRows):
     """The same for rated texts, or for both.
 
     Attributes:
-        rating_column: Column of the ratings; for one annotator a column repeat it, or give a
-            pattern: 'rater*'. Without it: rating, human, human_rating, human_score, annotation,
-            label, stars, preference, feedback.
-        annotator_column: Column of the annotator. Without it: annotator, rater, worker, user.
-        time_column: Column of the time of each rating. Without it: timestamp, rated_at.
-        rating_map: Numbers for rating words: up=1,down=0.
+        columns: Column that plays a role, if its name does not say so: rating=score. Repeatable;
+            roles: text, id, item, source, system, task, rating (several, or a pattern 'rater*':
+            one annotator a column), annotator, time, dimension.
+        reading: How files are read: encoding=latin-1. Repeatable; options: format, encoding,
+            quoting, max-bytes, rating-map, label-config, aggregate.
         scale: Lowest and highest rating; maps ratings to [0, 1].
         dimension: Which of several things that were rated is read: fluency, a question, a scorer, a
             column of ratings; fluency=1..5 has its scale. Repeatable, or a pattern, for validate
             and score.
-        dimension_column: Column that says what was rated. Without it: dimension.
-        label_config: Labelling configuration of Label Studio (XML), which has the scale.
-        aggregate: What stands for several ratings of one text: their mean or median.
     """
 
-    rating_column: SeveralColumns = None
-    annotator_column: Column = None
-    time_column: Rare[Column] = None
-    rating_map: Annotated[
-        Rare[Read[str | Mapping[str, float] | None]],
-        Flag(metavar="WORD=NUMBER,...", kind=str | None),
-    ] = None
-    scale: Annotated[Read[tuple[float, float] | None], Flag(metavar="MIN MAX")] = None
-    dimension: Annotated[Read[Names], Flag(metavar="NAME", kind=Many)] = None
-    dimension_column: Rare[Column] = None
-    label_config: Annotated[Rare[Read[str | None]], Flag(metavar="FILE")] = None
-    aggregate: Rare[Read[Literal["mean", "median"]]] = "mean"
+    roles: ClassVar[tuple[str, ...]] = (
+        *OutputRows.roles, "rating", "annotator", "time", "dimension",
+    )  # fmt: skip
+    options: ClassVar[type[FileOptions]] = RatedOptions
 
-    def reading(self, **columns: Any) -> Reading:
+    scale: Annotated[Read[tuple[float, float] | None], About(metavar="MIN MAX")] = None
+    dimension: Annotated[Read[Names], About(metavar="NAME", kind=Many)] = None
+
+    def to_reading(self, **columns: Any) -> Reading:
         """How to read, with more columns by role."""
-        words = self.rating_map
         dimension, own = one_of(names_in(self.dimension))
         scale = None if self.scale is None else scale_of(self.scale)
-        return replace(
-            # zero-argument super() does not know the class that slots made anew
-            OutputRows.reading(self, **columns),
-            scale=scale if own is None else own,
-            dimension=dimension,
-            label_config=self.label_config,
-            aggregate=self.aggregate,
-            rating_map=parse_rating_map(words) if isinstance(words, str) else words,
-        )
+        # zero-argument super() does not know the class that slots made anew
+        reading = OutputRows.to_reading(self, **columns)
+        return replace(reading, scale=scale if own is None else own, dimension=dimension)
+
+
+def columns_by_role(columns: Any, roles: Sequence[str]) -> dict[str, Any]:
+    """The columns that a user names, by role: several for a role that may have them.
+
+    Raises:
+        UsageError: no such role, or several columns for a role that has one.
+    """
+    result: dict[str, Any] = {}
+    for role, names in mapped(columns, "columns", "{'rating': 'score'}").items():
+        if role not in roles:
+            near = nearest(role, roles)
+            raise UsageError(f"--column: no role '{role}'{near}; there are {', '.join(roles)}")
+        several = names_in(names)
+        if role not in SEVERAL and len(several) > 1:
+            raise UsageError(f"--column {role} takes one column, got {', '.join(several)}")
+        if several:
+            result[role] = several if role in SEVERAL else several[0]
+    return result
+
+
+def options_in(options: Any, kind: type[FileOptions]) -> dict[str, Any]:
+    """What a user says of files, by name.
+
+    Raises:
+        UsageError: no such option, or a value that it cannot have.
+    """
+    result: dict[str, Any] = {}
+    parameters = parameters_in(kind)
+    for option, value in mapped(options, "reading", "{'encoding': 'latin-1'}").items():
+        name, flag = option.replace("-", "_"), f"--read {option}"
+        if name not in parameters:
+            names = [each.replace("_", "-") for each in parameters]
+            near = nearest(option, names)
+            raise UsageError(f"--read: no option '{option}'{near}; there are {', '.join(names)}")
+        if isinstance(value, list | tuple):
+            raise UsageError(f"{flag} takes one value, got {', '.join(map(str, value))}")
+        result[name] = _option(parameters[name], value, flag)
+    return result
+
+
+def _option(parameter: Parameter, value: Any, flag: str) -> Any:
+    """The value of one option, which a command line has as text."""
+    if isinstance(value, Mapping) and parameter.name == "rating_map":
+        return value
+    text = value if isinstance(value, str) else written(value)
+    plain = value_of(parameter, text, flag)
+    parameter.check(plain, flag)
+    return parse_rating_map(plain) if parameter.name == "rating_map" and plain else plain
+
+
+def mapped(values: Any, name: str, example: str) -> Mapping[str, Any]:
+    """Values by name, none of them if there are none; raises UsageError for anything else."""
+    if values is None:
+        return {}
+    if not isinstance(values, Mapping) or not all(isinstance(key, str) for key in values):
+        raise UsageError(f"{name} must be a mapping such as {example}; got {values!r}")
+    return values
 
 
 Natural = Annotated[int, About("", at_least=1)]
 Share = Annotated[T, About("", at_least=0, at_most=1)]
 Seed = Annotated[
-    int, About("Seed of all that is drawn; 0 is a seed.", at_least=0), Flag(panel=RESULT)
+    int, About("Seed of all that is drawn; 0 is a seed.", at_least=0), About(panel=RESULT)
 ]
 Resamples = Annotated[  # the outermost 2.5 % of 40 are one
-    int, About("Bootstrap resamples behind intervals.", at_least=40), Flag(panel=RESULT)
+    int, About("Bootstrap resamples behind intervals.", at_least=40), About(panel=RESULT)
 ]
 TheseItems = Annotated[
     bool,
-    Flag(
+    About(
         help="The items in the file are the whole question, as a fixed test set is: the answer is "
         "not about other items like them.",
         panel=RESULT,
@@ -169,21 +225,21 @@ TheseItems = Annotated[
 ]
 Looks = Annotated[
     Literal["one", "any"],
-    Flag(
+    About(
         help="any: intervals hold however often you look while ratings arrive. one: for one look.",
         panel=RESULT,
     ),
 ]
 Threads = Annotated[
     int | None,
-    Flag(
+    About(
         help="Threads. Without it: all cores. Results do not depend on it, except for rounding in "
         "torch."
     ),
 ]
 Chosen = Annotated[
     Any,  # a specification, or an estimator
-    Flag(
+    About(
         help="gp, bleu-neighbors or ratpred, with parameters if any: gp:max_sd=0.2. 'refless list "
         "estimators' lists them.",
         names=("--estimator",),
@@ -193,7 +249,7 @@ Chosen = Annotated[
 ]
 Model = Annotated[
     Folder | None,
-    Flag(
+    About(
         help="File of 'refless fit' or 'refless train': an estimator with its rated texts, which "
         "need not be read again.",
         metavar="FILE",
@@ -202,7 +258,7 @@ Model = Annotated[
 ]
 SavedAs = Annotated[
     Folder,
-    Flag(
+    About(
         help="File of the fitted estimator, which ends in .safetensors; one that is there already "
         "is replaced in one step.",
         metavar="FILE",
@@ -211,29 +267,13 @@ SavedAs = Annotated[
 ]
 Metrics = Annotated[
     Names,
-    Flag(
+    About(
         help="A metric, with parameters if any: bleu:order=2,smooth=exp. Repeatable.",
         names=("-m", "--metric"),
         metavar="METRIC",
         kind=Many,
     ),
 ]
-ReferenceColumns = Annotated[
-    SeveralColumns,
-    Flag(help="Column of the references; repeatable. Without it: reference, references."),
-]
-WeightColumn = Annotated[
-    Column, Flag(help="Column of the references' weights. Without it: weight, weights.")
-]
-LogprobsColumn = Annotated[
-    Column,
-    Flag(
-        hidden=True,
-        help="Column of log-probabilities for slor: a list for each text of {token, logprob}, "
-        "or of numbers with --tokens-column.",
-    ),
-]
-TokensColumn = Annotated[Column, Flag(hidden=True, help="Column of the tokens: lists of strings.")]
 
 
 def names_in(names: Names) -> tuple[str, ...]:

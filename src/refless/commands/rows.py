@@ -77,7 +77,7 @@ def rated_of(
 
 def told_pool(rows: Rows, options: RatedRows, group: str = "id") -> PoolRead:
     """Rated texts, with what was noticed while reading told."""
-    read = read_pool(rows, options.reading(group=column_of(group)))
+    read = read_pool(rows, options.to_reading(group=column_of(group)))
     tell(read)
     note_pool(read.pool)
     return read
@@ -140,7 +140,7 @@ def grouped_outputs_of(
     rows: Rows, options: OutputRows, **columns: Any
 ) -> tuple[Outputs, tuple[str, ...]]:
     """The outputs, and the values of the group's column."""
-    read = read_outputs(rows, options.reading(**columns))
+    read = read_outputs(rows, options.to_reading(**columns))
     tell(read)
     note_missing(read.outputs)
     return read.outputs, read.group
@@ -149,7 +149,7 @@ def grouped_outputs_of(
 def both_of(rows: Rows, options: RatedRows, group: str) -> tuple[PoolRead, OutputsRead]:
     """Rows with a rating as rated texts, rows without one as outputs."""
     note("without --rated: rows with a rating are the rated texts, rows without one the outputs")
-    pool, outputs = read_both(rows, options.reading(group=column_of(group)))
+    pool, outputs = read_both(rows, options.to_reading(group=column_of(group)))
     tell(pool, outputs)
     note_missing(pool.pool)
     note_missing(outputs.outputs)
@@ -160,7 +160,8 @@ def both_of(rows: Rows, options: RatedRows, group: str) -> tuple[PoolRead, Outpu
 
 def trained_rows(rows: Rows, options: OutputRows) -> Iterator[str]:
     """Every text in what a generator was trained on, read as it is asked for, of any size."""
-    reading = Reading(encoding=options.encoding, skip_bad=options.skip_bad, max_bytes=sys.maxsize)
+    how = options.to_reading()
+    reading = Reading(encoding=how.encoding, skip_bad=how.skip_bad, max_bytes=sys.maxsize)
     return strings_in(rows, reading)
 
 

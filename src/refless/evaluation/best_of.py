@@ -209,11 +209,11 @@ def labels(outputs: Outputs, by: str) -> tuple[str, ...]:
         return result
     if by == "source":
         raise UsageError(
-            "--best-of source: the outputs have no source column; name it with --source-column"
+            "--best-of source: the outputs have no source column; name it with --column source=NAME"
         )
     raise UsageError(
         "--best-of item: the outputs have no item column and no source column; name the one that "
-        "outputs for the same thing share with --item-column or --source-column"
+        "outputs for the same thing share with --column item=NAME or --column source=NAME"
     )
 
 

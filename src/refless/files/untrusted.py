@@ -192,5 +192,5 @@ class Limited(io.RawIOBase):
 
 def too_large(path: str, most: int) -> InputError:
     """The error for a file of more bytes than are read."""
-    remedy = "if that is meant, read more with --max-bytes"
+    remedy = "if that is meant, read more with --read max-bytes=N"
     return InputError(f"the file holds more than {most} bytes, unpacked", path=path, remedy=remedy)

@@ -112,8 +112,8 @@ class Parameter:
 
     @property
     def key(self) -> str:
-        """Its name in a file of settings: the flag without dashes in front."""
-        return self.longest.lstrip("-")
+        """Its name in a file of settings: the flag without dashes, or of a table its own."""
+        return self.name if self.kind == dict[str, Any] else self.longest.lstrip("-")
 
     def over(self, more: About) -> "Parameter":
         """The same with whatever else is declared of it."""
@@ -208,7 +208,7 @@ def parse(text: str, registry: Mapping[str, type[Any]], what: str) -> Any:  # no
             raise UsageError(f"{name} has no parameter '{key}'{near}; {listed(name, registry)}")
         if key in values:
             raise UsageError(f"{text} gives {key} twice")
-        values[key] = _read(value, known[key], f"{name}: {key}")
+        values[key] = value_of(known[key], value, f"{name}: {key}")
     return registry[name](**values)
 
 
@@ -253,16 +253,12 @@ def _parts(remainder: str, text: str) -> list[str]:
     return parts
 
 
-def value_of(kind: type[Any], name: str, text: str) -> Any:  # noqa: ANN401 - any parameter's type
-    """The value of one parameter of a class, as a specification writes it.
+def value_of(parameter: Parameter, text: str, place: str) -> Any:  # noqa: ANN401 - any parameter's type
+    """The value of a parameter, as a specification writes it.
 
     Raises:
-        UsageError: a text that is no value of it.
+        UsageError: a text that is no value of it; the message begins with the place.
     """
-    return _read(text, parameters_in(kind)[name], name)
-
-
-def _read(text: str, parameter: Parameter, place: str) -> Any:  # noqa: ANN401 - any parameter's type
     if text == "none" and parameter.optional:
         return None
     inside = text[1:-1] if text.startswith("(") and text.endswith(")") else text

@@ -18,7 +18,6 @@ from refless.commands.parameters import (
     Argument,
     Chosen,
     Files,
-    Flag,
     Looks,
     Many,
     Names,
@@ -68,7 +67,7 @@ def compare(
     *,
     rated: Files = None,
     baseline: Files = None,
-    system: Annotated[Names, Flag(metavar="NAME", kind=Many)] = None,
+    system: Annotated[Names, About(metavar="NAME", kind=Many)] = None,
     estimator: Chosen = DEFAULT,
     selection: Literal["random", "unknown"] | None = None,
     fail_if_worse: bool = False,
@@ -195,7 +194,7 @@ def _read(
 ) -> tuple[Inputs, str | None]:
     """All outputs as one, all rated texts as one pool, and the baseline's name."""
     check_standard_input(outputs, rated, baseline)
-    reading = rows.reading(group=None if group in PLACES else group)
+    reading = rows.to_reading(group=None if group in PLACES else group)
     reading = replace(reading, elsewhere=rated is not None)
     needed = NEEDED if rated is None and baseline is None else NEEDED[:1]
     read = read_partly(outputs, reading, "" if baseline is None else NEW, needed)
@@ -213,7 +212,7 @@ def _read(
     note_missing(read.texts)
     ratings = None
     if rated is not None:
-        ratings = read_partly(rated, rows.reading(), system=None, needed=NEEDED)
+        ratings = read_partly(rated, rows.to_reading(), system=None, needed=NEEDED)
         tell(ratings)
     return inputs_of(read, ratings, group), name
 

@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 
 from refless.commands.demo.result import DemoResult
-from refless.commands.parameters import Flag, Folder, Seed, command
+from refless.commands.parameters import About, Folder, Seed, command
 from refless.commands.score.run import score
 from refless.commands.validate.run import validate
 from refless.data.records import Outputs, RatedPool, as_outputs
@@ -24,7 +24,7 @@ RATINGS, OUTPUTS = "rated.jsonl", "outputs.jsonl"
 @command
 def demo(
     *,
-    out_dir: Annotated[Folder | None, Flag(kind=str | None)] = None,
+    out_dir: Annotated[Folder | None, About(kind=str | None)] = None,
     seed: Seed = 0,
 ) -> DemoResult:
     """Show the main job on a SIMULATED sample: rated texts, new outputs, no file needed.

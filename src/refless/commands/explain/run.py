@@ -8,9 +8,9 @@ from typing import Annotated
 from refless.commands.estimating import DEFAULT, chosen, fitted, saved_in, with_scores_of
 from refless.commands.explain.result import ExplainResult
 from refless.commands.parameters import (
+    About,
     Chosen,
     Files,
-    Flag,
     Model,
     Natural,
     Rows,
@@ -28,7 +28,7 @@ from refless.registry.errors import UsageError
 
 @command
 def explain(
-    text: Annotated[str | None, Flag(argument=True)] = None,
+    text: Annotated[str | None, About(argument=True)] = None,
     *,
     rated: Files = None,
     model: Model = None,

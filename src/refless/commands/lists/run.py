@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Annotated
 
 from refless.commands.lists.result import Listed, ListResult
-from refless.commands.parameters import Flag, Folder, Many, Names, command
+from refless.commands.parameters import About, Folder, Many, Names, command
 from refless.estimators import ESTIMATORS
 from refless.metrics.kernels import KERNELS
 from refless.metrics.references import METRICS
@@ -39,11 +39,11 @@ LISTS: Registry[Lister] = Registry("lists", {"estimators": _estimators, "metrics
 
 @command
 def list(  # noqa: A001 - the command's name
-    kind: Annotated[str, Flag(argument=True, metavar="KIND")],
+    kind: Annotated[str, About(argument=True, metavar="KIND")],
     *,
-    get: Annotated[Names, Flag(kind=Many, metavar="NAME")] = None,
-    out_dir: Annotated[Folder, Flag(kind=str)] = ".",
-    mirror: Annotated[Folder | None, Flag(kind=str | None, metavar="URL|FOLDER")] = None,
+    get: Annotated[Names, About(kind=Many, metavar="NAME")] = None,
+    out_dir: Annotated[Folder, About(kind=str)] = ".",
+    mirror: Annotated[Folder | None, About(kind=str | None, metavar="URL|FOLDER")] = None,
 ) -> Result:
     """List estimators, metrics or public data sets; fetch a data set by name.
 

@@ -1,8 +1,8 @@
 """meta: which metrics agree with people, and which do so better than others."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -12,15 +12,11 @@ from refless.commands.pairs.judged import JudgedResult
 from refless.commands.pairs.run import tested
 from refless.commands.parameters import (
     Argument,
-    LogprobsColumn,
     Metrics,
     Natural,
-    ReferenceColumns,
     Resamples,
     Seed,
     SeveralColumns,
-    TokensColumn,
-    WeightColumn,
     command,
     names_in,
 )
@@ -30,6 +26,7 @@ from refless.data.choices import are_choices
 from refless.data.human import canonical_order, fingerprint
 from refless.data.records import Predictions, RatedPool
 from refless.data.tables import ScoredRead, read_scored
+from refless.data.tables.columns import OWN
 from refless.evaluation import meta as study
 from refless.evaluation.annotators import annotators
 from refless.evaluation.meta import How, together_of
@@ -46,22 +43,32 @@ from refless.stats.permutation import PERMUTATIONS
 Measure = Literal["spearman", "pearson"]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgedRows(ScoredRows):
+    """The same with what metrics read besides the text.
+
+    Attributes:
+        columns: Column that plays a role, if its name does not say so: rating=score. Repeatable;
+            roles: text, id, item, source, system, task, rating (several, or a pattern 'rater*'),
+            annotator, time, dimension, reference (several), weight, and for slor logprobs and
+            tokens.
+    """
+
+    roles: ClassVar[tuple[str, ...]] = (*ScoredRows.roles, *OWN)
+
+
 @command
 def meta(
     rated: Argument,
     *,
     lower_is_better: SeveralColumns = None,
     metrics: Metrics = None,
-    reference_column: ReferenceColumns = None,
-    weight_column: WeightColumn = None,
-    logprobs_column: LogprobsColumn = None,
-    tokens_column: TokensColumn = None,
     measure: Measure = "spearman",
     group: str = "id",
     unit: Natural = 100,
     resamples: Resamples = 1000,
     seed: Seed = 0,
-    rows: ScoredRows,
+    rows: JudgedRows,
 ) -> MetaResult | JudgedResult:
     """Test metrics against human ratings: which agree with people, and which do so better.
 
@@ -82,14 +89,7 @@ def meta(
     if not columns and not names_in(metrics):
         raise UsageError("at least one --score-column or -m METRIC is needed")
     chosen = metrics_of(metrics)
-    reading = rows.reading(
-        reference=names_in(reference_column),
-        weight=weight_column,
-        logprobs=logprobs_column,
-        tokens=tokens_column,
-        group=column_of(group),
-    )
-    read = read_scored(rated, reading)
+    read = read_scored(rated, rows.to_reading(group=column_of(group)))
     tell(read)
     for name in lower:
         if name not in read.scores:

@@ -1,26 +1,22 @@
 """metric: outputs by metrics, most of them against references."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from refless.commands.estimating import metrics_of
 from refless.commands.metric.result import MetricResult
 from refless.commands.parameters import (
+    About,
     Argument,
     Files,
-    Flag,
-    LogprobsColumn,
     Metrics,
     OutputRows,
-    ReferenceColumns,
     Resamples,
     Rows,
     Seed,
-    TokensColumn,
-    WeightColumn,
     command,
     names_in,
 )
@@ -28,6 +24,7 @@ from refless.commands.rows import check_standard_input, tell
 from refless.commands.warnings import note, progress
 from refless.data.records import Outputs
 from refless.data.tables import Columns, OutputsRead, Reading, read_outputs
+from refless.data.tables.columns import OWN
 from refless.metrics.references.protocol import notes
 from refless.metrics.references.scoring import Run, run
 from refless.registry.errors import InputError, UsageError
@@ -35,19 +32,28 @@ from refless.registry.errors import InputError, UsageError
 TABLES = {".jsonl", ".json", ".csv", ".tsv", ".parquet"}
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReferredRows(OutputRows):
+    """The same with what metrics read besides the text.
+
+    Attributes:
+        columns: Column that plays a role, if its name does not say so: text=reply. Repeatable;
+            roles: text, id, item, source, system, task, reference (several), weight, and for slor
+            logprobs and tokens.
+    """
+
+    roles: ClassVar[tuple[str, ...]] = (*OutputRows.roles, *OWN)
+
+
 @command
 def metric(
     outputs: Argument,
     metrics: Metrics,
     *,
-    reference_file: Annotated[Files, Flag(names=("-r", "--reference-file"), metavar="REF")] = None,
-    reference_column: ReferenceColumns = None,
-    weight_column: WeightColumn = None,
-    logprobs_column: LogprobsColumn = None,
-    tokens_column: TokensColumn = None,
+    reference_file: Annotated[Files, About(names=("-r", "--reference-file"), metavar="REF")] = None,
     resamples: Resamples = 1000,
     seed: Seed = 0,
-    rows: OutputRows,
+    rows: ReferredRows,
 ) -> MetricResult:
     """Score outputs by one or more metrics, most of them against references.
 
@@ -60,12 +66,7 @@ def metric(
         reference_file: References of all outputs, one a line, as sacrebleu takes them. Repeatable.
     """
     chosen = metrics_of(metrics)
-    named = rows.reading(
-        reference=names_in(reference_column),
-        weight=weight_column,
-        logprobs=logprobs_column,
-        tokens=tokens_column,
-    )
+    named = rows.to_reading()
     records = _outputs(outputs, named, names_in(reference_file))
     runs: list[Run] = []
     with progress("scoring") as show:

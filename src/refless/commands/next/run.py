@@ -11,10 +11,10 @@ from refless.commands.compare.run import Inputs, inputs_of, pair_of
 from refless.commands.estimating import DEFAULT, chosen, fitted
 from refless.commands.next.result import NextResult
 from refless.commands.parameters import (
+    About,
     Argument,
     Chosen,
     Files,
-    Flag,
     Many,
     Names,
     Rows,
@@ -61,9 +61,9 @@ def next(  # noqa: A001 - the command's name
     outputs: Argument,
     rated: Files = None,
     *,
-    goal: Annotated[str | None, Flag(metavar="learn|mean|compare")] = None,
-    n: Annotated[int, Flag(names=("-n",))] = 50,
-    system: Annotated[Names, Flag(metavar="NAME", kind=Many)] = None,
+    goal: Annotated[str | None, About(metavar="learn|mean|compare")] = None,
+    n: Annotated[int, About(names=("-n",))] = 50,
+    system: Annotated[Names, About(metavar="NAME", kind=Many)] = None,
     within: float | None = None,
     these_items: TheseItems = False,
     blind: bool = False,
@@ -162,7 +162,7 @@ class _Inputs:
 def _read(outputs: Rows, rated: Rows, rows: ScoredRows, goal: str | None) -> _Inputs:
     """The rated texts, the outputs that nobody has rated, and those that were."""
     check_standard_input(outputs, rated)
-    reading = replace(rows.reading(), elsewhere=rated is not None)
+    reading = replace(rows.to_reading(), elsewhere=rated is not None)
     read = read_partly(outputs, reading, "" if goal == "compare" else None)
     tell(read)
     note_missing(read.texts)

@@ -7,10 +7,10 @@ from typing import Annotated, Any, Literal
 from refless.commands.advice import advice_on
 from refless.commands.estimating import DEFAULT, chosen, estimated, fitted, saved_in, with_scores_of
 from refless.commands.parameters import (
+    About,
     Argument,
     Chosen,
     Files,
-    Flag,
     Folder,
     Looks,
     Model,
@@ -60,7 +60,7 @@ def score(
     min_coverage: Share[float | None] = None,
     group: str | None = None,
     trained_on: Files = None,
-    to: Annotated[Folder | None, Flag(kind=str | None, metavar="FILE")] = None,
+    to: Annotated[Folder | None, About(kind=str | None, metavar="FILE")] = None,
     these_items: TheseItems = False,
     looks: Looks = "one",
     threads: Threads = None,

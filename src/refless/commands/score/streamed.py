@@ -135,7 +135,7 @@ def _tally(
     outputs: Rows, estimator: Estimator, group: str | None, rows: ScoredRows, to: Folder
 ) -> Tally:
     """Estimates and writes every batch; what is kept of them."""
-    reading = with_scores_of(estimator, rows).reading(group=column_of(group or "id"))
+    reading = with_scores_of(estimator, rows).to_reading(group=column_of(group or "id"))
     tally = Tally()
     with writer(to) as write:
         for read in read_batches(outputs, reading, BATCH):

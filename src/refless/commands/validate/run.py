@@ -12,7 +12,6 @@ from refless.commands.parameters import (
     About,
     Argument,
     Call,
-    Flag,
     Many,
     Rare,
     Seed,
@@ -50,7 +49,7 @@ MANY_COPIES = 0.05  # of the rated texts
 def validate(
     rated: Argument,
     *,
-    estimator: Annotated[Any, Flag(metavar="ESTIMATOR", kind=Many)] = None,
+    estimator: Annotated[Any, About(metavar="ESTIMATOR", kind=Many)] = None,
     group: str = "id",
     at_most: Annotated[Rare[int], About("", at_least=FEWEST)] = AT_MOST,
     threads: Threads = None,
@@ -188,7 +187,7 @@ def _check_apart(blocks: IntArray, group: str) -> None:
         raise UsageError(
             f"--group {group}: each {group} holds the same texts, and copies of a text are held "
             "out together, so nothing would be left to estimate them from. Use --group text; or "
-            "give the rows ids (--id-column) if they are different texts"
+            "give the rows ids (--column id=NAME) if they are different texts"
         )
 
 

@@ -137,7 +137,9 @@ def tokens_of_cells(value: object, tokens: object) -> tuple[tuple[str, ...], tup
         numbers = [part.get("logprob") for part in numbers]
     if not all(isinstance(part, str) for part in named) or len(named) != len(numbers):
         problem = f"log-probabilities {shown(value)}, tokens {shown(named)}"
-        remedy = "give a list of {token, logprob}, or numbers and as many strings (--tokens-column)"
+        remedy = (
+            "give a list of {token, logprob}, or numbers and as many strings (--column tokens=NAME)"
+        )
         raise InputError(problem, remedy=remedy)
     for part in numbers:
         if type(part) not in {int, float} or not (math.isfinite(part) and part <= MOST_LOGPROB):

@@ -113,13 +113,13 @@ def check_columns(columns: Columns, roles: Sequence[str]) -> None:
     for role in SEVERAL:
         names = flagged(columns, role)
         if len(set(names)) != len(names):
-            raise UsageError(f"--{role}-column names a column twice: {', '.join(names)}")
+            raise UsageError(f"{flag_of(role)} names a column twice: {', '.join(names)}")
     for score in columns.score:
         if any(score == rating or score.startswith(f"{rating}.") for rating in columns.rating):
             raise UsageError(TELLS.format(score))
     if "annotator" in roles and len(columns.rating) > 1 and columns.annotator is not None:
         raise UsageError(
-            "with several --rating-column each column is an annotator; drop --annotator-column"
+            "with several columns of ratings each is an annotator; drop --column annotator"
         )
 
 
@@ -228,11 +228,11 @@ def roles_of(
     for role in needed:
         if role in roles and role not in chosen:
             if scores := [name for name in columns.score if name.casefold() == role]:
-                remedy = f"if it does not, name the {role}s with --{role}-column"
+                remedy = f"if it does not, name the {role}s with {flag_of(role)}=NAME"
                 raise UsageError(f"{TELLS.format(scores[0])}; {remedy}")
             raise missing(role, header, path)
     if "reference" not in chosen and chosen.pop("weight", ()) and columns.weight is not None:
-        remedy = "name the references with --reference-column"
+        remedy = "name the references with --column reference=NAME"
         raise InputError("there are weights but no references", path=path, remedy=remedy)
     notes = [f"{path}: {', '.join(phrases)}"] if phrases else []
     used = {name for names in chosen.values() for name in names}
@@ -246,11 +246,11 @@ def roles_of(
 def missing(role: str, header: Sequence[str], path: str, more: str = "") -> InputError:
     """The error where no column has a needed role; `more` is another remedy."""
     problem = f"no column for the {role}: none is called {', '.join(ALIASES[role])}"
-    remedy = f"name it with --{role}-column"
+    remedy = f"name it with {flag_of(role)}=NAME"
     remedy += ", one text a row" if role == "text" else ""
     if role == "rating":
-        remedy += " (in Python rating_column=; repeat it, or give a pattern such as 'rater*', for "
-        remedy += "one annotator a column)"
+        remedy += " (in Python columns={'rating': NAME}; repeat it, or give a pattern such as "
+        remedy += "'rater*', for one annotator a column)"
         if names := unclear(header):
             problem += f"; {listed(names)} may be a judge's scores or people's"
             remedy += ", or a judge's scores with --score-column"
@@ -278,7 +278,7 @@ def _expanded(names: Sequence[str], role: str, header: Sequence[str], path: str)
         alone = name in header or not is_pattern(name)
         columns = [name] if alone else [column for column in header if matches(column, name)]
         if not columns:
-            problem = f"no column matches '{name}' ({_flag(role)})"
+            problem = f"no column matches '{name}' ({flag_of(role)})"
             raise InputError(problem, path=path, remedy=f"the columns are {listed(header)}")
         result += columns
     return tuple(dict.fromkeys(result))
@@ -291,8 +291,10 @@ def scores_among(names: Sequence[str], header: Sequence[str], path: str) -> Sequ
     return result
 
 
-def _flag(role: str) -> str:
-    return f"--{role}" if role in {"group", "on"} else f"--{role}-column"
+def flag_of(role: str) -> str:
+    """The flag that names a role's column."""
+    flags = {"group": "--group", "on": "--on", "score": "--score-column"}
+    return flags.get(role, f"--column {role}")
 
 
 def _by_alias(
@@ -315,8 +317,7 @@ def _by_alias(
         result = [name for name in free if name in exact or folded(name) in aliases - exact]
         result = [name for name in result if folded(name) not in LAST] or result
         if len(result) > 1:
-            python = f" (in Python {role}_column=)" if role == "rating" else ""
-            remedy = f"choose one with --{role}-column{python}"
+            remedy = f"choose one with {flag_of(role)}=NAME (in Python columns={{'{role}': NAME}})"
             problem = f"more than one column could be the {role}: {listed(result)}"
             raise InputError(problem, path=path, remedy=remedy)
         if result:
@@ -333,7 +334,7 @@ def check_header(names: Iterable[str], role: str, header: Sequence[str], path: s
             remedy = f"did you mean '{near[0]}'? The columns" if near else "the columns"
             remedy += f" are {listed(header)}"
             raise InputError(
-                f"there is no column '{name}' ({_flag(role)})", path=path, remedy=remedy
+                f"there is no column '{name}' ({flag_of(role)})", path=path, remedy=remedy
             )
 
 
@@ -343,7 +344,7 @@ def _check_weight(by_role: dict[str, tuple[str, ...]], columns: Columns, path: s
         raise InputError(
             "there are weights but no references",
             path=path,
-            remedy="name the references with --reference-column",
+            remedy="name the references with --column reference=NAME",
         )
 
 

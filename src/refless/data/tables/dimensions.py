@@ -84,7 +84,7 @@ def of_dimension(
             yield number, row
     if bare is not None and met:
         place: dict[str, Any] = {"line" if lines else "row": bare, "column": column}
-        remedy = "fill the column, or name another one with --dimension-column"
+        remedy = "fill the column, or name another one with --column dimension=NAME"
         raise InputError("a rating without a dimension", path=path, remedy=remedy, **place)
 
 

@@ -38,9 +38,9 @@ def parse_rating_map(text: str) -> dict[str, float]:
         word, equals, number = part.rpartition("=")
         value = _number(number)
         if not equals or not word.strip() or value is None or not math.isfinite(value):
-            raise UsageError(f"--rating-map needs WORD=NUMBER,..., got '{part}'")
+            raise UsageError(f"--read rating-map needs WORD=NUMBER,..., got '{part}'")
         if folded(word) in words:
-            raise UsageError(f"--rating-map has '{word.strip()}' twice")
+            raise UsageError(f"--read rating-map has '{word.strip()}' twice")
         words[folded(word)] = value
     return words
 
@@ -143,7 +143,7 @@ def words_fault(words: Sequence[str]) -> tuple[str, str]:
     """What to say of ratings that are neither numbers nor known words, and the remedy."""
     more = f" and {len(words) - _WORDS_SHOWN} more" if len(words) > _WORDS_SHOWN else ""
     listed = ", ".join(map(repr, words[:_WORDS_SHOWN]))
-    remedy = "say what all rating words mean with --rating-map, such as up=1,down=0"
+    remedy = "say what all rating words mean, such as --read rating-map=up=1,down=0"
     if any(map(_THREE_DIGITS.fullmatch, words)):
         remedy = "write decimals with a point: a comma before three digits may mean thousands"
     if any(word.startswith("#") for word in words):
@@ -159,7 +159,7 @@ def rating_of(value: float | str, words: Words, scale: Scale | None) -> float:
     """
     value = words.get(value, value)
     if isinstance(value, str):
-        remedy = "say what it means with --rating-map"
+        remedy = "say what it means with --read rating-map=WORD=NUMBER,..."
         raise InputError(f"rating {value!r} is not a number", remedy=remedy)
     if not math.isfinite(value):
         raise InputError(f"rating {value} is not finite", remedy="correct or drop it")

@@ -46,7 +46,7 @@ class Reading:
 
     def __post_init__(self) -> None:
         if self.max_bytes < 1:
-            raise UsageError(f"--max-bytes must be 1 or more, got {self.max_bytes}")
+            raise UsageError(f"--read max-bytes must be 1 or more, got {self.max_bytes}")
 
 
 PLAIN = Reading()

@@ -32,7 +32,7 @@ class ImportNotes:
     def lines(self, path: str) -> Iterator[str]:
         """All of it in sentences."""
         if self.tool:
-            yield f"{path}: read as {self.tool} (--input-format names another format)"
+            yield f"{path}: read as {self.tool} (--read format=NAME names another format)"
         yield from (f"{path}: {note}" for note in (*self.sentences, *self.omissions()))
 
     def omissions(self) -> Iterator[str]:

@@ -179,7 +179,7 @@ def check_encoding(encoding: str) -> None:
     except (LookupError, ValueError):
         is_text = False
     if not is_text:
-        raise UsageError(f"--encoding '{encoding}' is not a text encoding")
+        raise UsageError(f"--read encoding '{encoding}' is not a text encoding")
 
 
 @contextmanager
@@ -196,7 +196,7 @@ def text_of(place: Place, *, newline: str | None = None) -> Iterator[io.TextIOWr
     """
     utf8 = codecs.lookup(place.reading.encoding).name == "utf-8"
     if utf8 and (likely := _wide_encoding(beginning(place, 4096))):
-        remedy = f"if it is {likely}, pass --encoding {likely}"
+        remedy = f"if it is {likely}, pass --read encoding={likely}"
         raise InputError("this is not UTF-8", path=place.path, line=1, remedy=remedy)
     try:
         with opened(place) as stream:
@@ -264,7 +264,7 @@ def _wide_encoding(head: bytes) -> str | None:
 def _located(place: Place, fault: UnicodeError) -> InputError:
     """The error for undecodable bytes: line and byte offset if lines can be told as bytes."""
     path, name = place.path, codecs.lookup(place.reading.encoding).name
-    remedy = "check --encoding; without it UTF-8 is read"
+    remedy = "check --read encoding=NAME; without it UTF-8 is read"
     if name.startswith(("utf-16", "utf-32")):
         return InputError(f"this is not {name} ({fault})", path=path, remedy=remedy)
     offset, line = 0, 1
@@ -292,5 +292,5 @@ def _likely(chunk: bytes) -> str:
     try:
         chunk.decode("cp1252")
     except UnicodeDecodeError:
-        return "if it is latin-1, pass --encoding latin-1"
-    return "if it is cp1252 (Windows), pass --encoding cp1252"
+        return "if it is latin-1, pass --read encoding=latin-1"
+    return "if it is cp1252 (Windows), pass --read encoding=cp1252"

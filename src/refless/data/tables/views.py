@@ -176,7 +176,7 @@ def read_scored(
         raise InputError(
             "there are annotators, but neither texts nor ids to tell which rows are one text",
             path=table.rows.name,
-            remedy="name a column with --id-column or --text-column",
+            remedy="name a column with --column id=NAME or --column text=NAME",
         )
     numbers = {
         role: numbers_of(table.rows, name)
@@ -294,6 +294,8 @@ def check_made_with(pool: RatedPool, reading: Reading, noun: str = "rated pool")
         scale = "no --scale" if pool.scale is None else "--scale {:g} {:g}".format(*pool.scale)
         raise UsageError(f"the {noun} was made with {scale}; leave --scale out, or make another")
     if reading.aggregate not in {"mean", pool.aggregate}:
-        raise UsageError(f"the {noun} was made with --aggregate {pool.aggregate}; make another")
+        raise UsageError(
+            f"the {noun} was made with --read aggregate={pool.aggregate}; make another"
+        )
     if reading.columns.group is not None:
         raise UsageError(f"the {noun} has no column '{reading.columns.group}' to group by")

@@ -10,16 +10,18 @@ from typing import Annotated
 import msgspec
 
 from refless.commands.parameters import (
-    COLUMNS,
+    About,
+    ByRole,
+    FileOptions,
     Files,
-    Flag,
     Folder,
-    Rare,
-    Read,
+    Options,
     Rows,
     Seed,
     check_folder,
+    columns_by_role,
     command,
+    options_in,
 )
 from refless.commands.warnings import note
 from refless.data.human import check_scale
@@ -36,33 +38,32 @@ from refless.extensions.papers.mining import (
     weighted,
 )
 from refless.extensions.papers.mining import mine as mined
-from refless.files.untrusted import MOST_BYTES, is_file, reading
+from refless.files.untrusted import is_file, reading
 from refless.files.writing import check_writable, write_atomic
 from refless.registry.errors import InputError, UsageError
 from refless.registry.signature import Signature
 
 RATERS, KEY, REFERENCES = "raters.jsonl", "key.jsonl", "references.jsonl"
+ROLES = ("context", "message", "response")
 SHOWN = ("id", "context", "message", "response")  # what raters may see
 
 
 @command
 def mine(
-    corpus: Annotated[Files, Flag(argument=True)] = None,
+    corpus: Annotated[Files, About(argument=True)] = None,
     *,
-    out_dir: Annotated[Folder | None, Flag(kind=str | None)] = None,
+    out_dir: Annotated[Folder | None, About(kind=str | None)] = None,
     seeds: Files = None,
     min_rating: float | None = None,
     split: bool = False,
     ratings: Files = None,
-    scale: Annotated[tuple[float, float], Flag(metavar="MIN MAX")] = (1, 5),
-    n: Annotated[int, Flag(names=("-n",))] = 15,
+    scale: Annotated[tuple[float, float], About(metavar="MIN MAX")] = (1, 5),
+    n: Annotated[int, About(names=("-n",))] = 15,
     alpha: float = 0.5,
     epsilon: float = 0.1,
     tokenize: str = "13a",
-    context_column: Annotated[str, Flag(panel=COLUMNS)] = "context",
-    message_column: Annotated[str, Flag(panel=COLUMNS)] = "message",
-    response_column: Annotated[str, Flag(panel=COLUMNS)] = "response",
-    max_bytes: Rare[Read[int]] = MOST_BYTES,
+    columns: ByRole = None,
+    reading: Options = None,
     seed: Seed = 0,
 ) -> MineResult:
     """Mine references for delta-BLEU, have them rated, get weights.
@@ -83,11 +84,12 @@ def mine(
         alpha: How much likeness of responses counts, 0 to 1.
         epsilon: Keeps responses that share no word with the seed's.
         tokenize: Tokens that BM25 counts.
-        context_column: Column of the context.
-        message_column: Column of the message.
-        response_column: Column of the response.
-        max_bytes: Most bytes that one file of rows may hold, unpacked.
+        columns: Column that plays a role, if its name does not say so: message=question.
+            Repeatable; roles: context, message, response.
+        reading: How files are read: encoding=latin-1. Repeatable; options: format, encoding,
+            quoting, max-bytes.
     """
+    how = Reading(**options_in(reading, FileOptions))
     if out_dir is None:
         raise UsageError("--out-dir is needed: a folder for raters.jsonl and key.jsonl")
     folder = check_folder(out_dir)
@@ -95,14 +97,15 @@ def mine(
     if ratings is not None:
         if corpus is not None or seeds is not None:
             raise UsageError("--ratings is the second step: leave out CORPUS and --seeds")
-        return _back(ratings, folder, scale, max_bytes)
+        return _back(ratings, folder, scale, how)
     if corpus is None or seeds is None:
         raise UsageError("CORPUS and --seeds are needed, or --ratings for the second step")
-    columns = Columns(text=response_column, source=context_column, group=message_column)
+    names = {role: role for role in ROLES} | columns_by_role(columns, ROLES)
+    own = Columns(text=names["response"], source=names["context"], group=names["message"])
     settings = Mining(n=n, alpha=alpha, epsilon=epsilon, tokenize=tokenize)
-    reading = Reading(columns=columns, max_bytes=max_bytes)
-    found = _seeds(seeds, reading, min_rating)
-    return _out(found, _triples(corpus, reading), settings, folder, seed, split=split)
+    how = replace(how, columns=own)
+    found = _seeds(seeds, how, min_rating)
+    return _out(found, _triples(corpus, how), settings, folder, seed, split=split)
 
 
 def _triples(rows: Rows, reading: Reading) -> list[Triple]:
@@ -150,11 +153,11 @@ def _out(
     )
 
 
-def _back(rows: Rows, folder: Path, scale: tuple[float, float], max_bytes: int) -> MineResult:
+def _back(rows: Rows, folder: Path, scale: tuple[float, float], how: Reading) -> MineResult:
     check_scale(scale)
     key = _key(folder / KEY)
     columns = Columns(text="response", id="id")
-    pool = read_pool(rows, Reading(columns=columns, max_bytes=max_bytes)).pool
+    pool = read_pool(rows, replace(how, columns=columns)).pool
     _check_texts(key, dict(zip(pool.ids, pool.texts, strict=True)), rows)
     found = weighted(key, dict(zip(pool.ids, pool.human.tolist(), strict=True)), scale)
     _write(folder / REFERENCES, [asdict(one) for one in found])

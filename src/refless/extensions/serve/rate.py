@@ -15,7 +15,6 @@ from refless.commands.parameters import (
     Argument,
     Chosen,
     Files,
-    Flag,
     Many,
     Names,
     Natural,
@@ -41,8 +40,8 @@ from refless.registry.version import __version__
 MOST_STEPS = 11  # buttons of a scale
 ENDING = ".ratings.sqlite"
 
-Host = Annotated[str, Flag(panel="Service", metavar="ADDRESS")]
-Port = Annotated[int, About("", at_least=1, at_most=65535), Flag(panel="Service")]
+Host = Annotated[str, About(panel="Service", metavar="ADDRESS")]
+Port = Annotated[int, About("", at_least=1, at_most=65535), About(panel="Service")]
 
 
 @command
@@ -50,8 +49,8 @@ def rate(
     outputs: Argument,
     *,
     rated: Files = None,
-    scale: Annotated[tuple[float, float], Flag(metavar="MIN MAX")] = (1.0, 5.0),
-    dimension: Annotated[Names, Flag(metavar="NAME", kind=Many)] = None,
+    scale: Annotated[tuple[float, float], About(metavar="MIN MAX")] = (1.0, 5.0),
+    dimension: Annotated[Names, About(metavar="NAME", kind=Many)] = None,
     ask: Ask = "rating",
     per_item: Natural = 1,
     overlap: Share[float] = 0.1,
@@ -61,8 +60,8 @@ def rate(
     estimator: Chosen = DEFAULT,
     host: Host = "127.0.0.1",
     port: Port = 8000,
-    database: Annotated[str | None, Flag(panel="Service", metavar="FILE|URL")] = None,
-    backup: Annotated[str | None, Flag(panel="Service", metavar="FILE")] = None,
+    database: Annotated[str | None, About(panel="Service", metavar="FILE|URL")] = None,
+    backup: Annotated[str | None, About(panel="Service", metavar="FILE")] = None,
     lease: Rare[Natural] = 900,
     seed: Seed = 0,
     rows: OutputRows,
@@ -111,7 +110,7 @@ def rate(
     spec = spec_of(chosen(estimator), ESTIMATORS)
     before = () if rated is None else apart(_rated(rated, rows, task), texts)
     alike = all(("item" in row) == bool(texts.items) for row in before)
-    readable = alike and not rows.given()  # with the columns of exports
+    readable = alike and rows == OutputRows()  # with the columns of exports
     return RateResult(
         outputs=texts,
         items=_items(texts, ask),

@@ -106,7 +106,7 @@ def check_references(outputs: Outputs) -> None:
     if not outputs.references:
         raise InputError(
             f"output '{outputs.ids[0]}' has no references, nor has any other",
-            remedy="give every output a list of references (--reference-column)",
+            remedy="give every output a list of references (--column reference=NAME)",
         )
     _check_lists("references", outputs.references, outputs)
     rows: Sequence[Sequence[object]] = outputs.references
@@ -132,7 +132,7 @@ def check_weights(outputs: Outputs) -> None:
     if not outputs.weights:
         raise InputError(
             f"output '{outputs.ids[0]}' has no weights, nor has any other",
-            remedy="give each reference a weight in [-1, 1] (--weight-column)",
+            remedy="give each reference a weight in [-1, 1] (--column weight=NAME)",
         )
     _check_lists("weights", outputs.weights, outputs)
     rows = zip(outputs.ids, outputs.references, outputs.weights, strict=True)

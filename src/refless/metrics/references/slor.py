@@ -38,7 +38,9 @@ class SLOR(Metric):
     """
 
     name: ClassVar[str] = "slor"
-    needs: ClassVar[tuple[str, ...]] = ("--logprobs-column, or model=DIR and the extra neural",)
+    needs: ClassVar[tuple[str, ...]] = (
+        "--column logprobs=NAME, or model=DIR and the extra neural",
+    )
 
     model: Annotated[str | None, About("causal language model: a folder or a name")] = None
     corpus: Annotated[str | None, About("text whose tokens are counted; none: the outputs")] = None
@@ -70,7 +72,7 @@ class SLOR(Metric):
         if not outputs.logprobs:
             raise InputError(
                 "slor needs log-probabilities of tokens, and the outputs have none",
-                remedy="name their column with --logprobs-column, or give slor:model=DIR",
+                remedy="name their column with --column logprobs=NAME, or give slor:model=DIR",
             )
         return [*zip(outputs.tokens, outputs.logprobs, strict=True)]
 

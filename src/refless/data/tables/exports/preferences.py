@@ -73,7 +73,7 @@ def read_pairs(about: About) -> Reader:
     """
     if not about.rated:
         problem = "preference pairs are rated texts: they say which of two is better"
-        remedy = "give them with --rated, or --input-format jsonl to read plain rows as outputs"
+        remedy = "give them with --rated, or --read format=jsonl to read plain rows as outputs"
         raise InputError(problem, path=about.path, remedy=remedy)
     about.notes.scale = SCALE
     return lambda row: _entry(row, about.reading.columns, about.notes.left_out)

@@ -21,8 +21,7 @@ BY_GPT4 = Export(
     looks_like=is_ultrafeedback,
     start=refusing(
         "the ratings of UltraFeedback are by GPT-4, not by people",
-        "give ratings by people, or name the columns and --input-format jsonl, to read them as "
-        "rows",
+        "give ratings by people, or name the columns and --read format=jsonl, to read them as rows",
     ),
     roles=(),
 )
@@ -31,7 +30,7 @@ MADE_OF_SCORES = Export(
     looks_like=is_made_of_scores,
     start=refusing(
         "pairs made of scores (score_chosen), which are GPT-4's in the sets of this form",
-        "give choices by people; where yours are, --input-format preference-pairs reads them",
+        "give choices by people; where yours are, --read format=preference-pairs reads them",
     ),
     roles=(),
 )

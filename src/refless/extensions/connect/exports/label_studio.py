@@ -159,8 +159,8 @@ def controls_of(about: About) -> Controls:
     path, result, notes = about.reading.label_config, about.reading.dimension, about.notes
     if path is None:
         notes.sentences.append(
-            "the export does not say the scale; give --scale MIN MAX, or --label-config FILE.xml "
-            "(Settings, Labeling Interface, Code)"
+            "the export does not say the scale; give --scale MIN MAX, or "
+            "--read label-config=FILE.xml (Settings, Labeling Interface, Code)"
         )
         return {}
     controls = _controls_in(path)
@@ -175,14 +175,15 @@ def controls_of(about: About) -> Controls:
     if control.choices and not all(map(_NUMBERED.match, control.choices)):
         order = ", ".join(f"'{word}' {n}" for n, word in enumerate(control.choices, 1))
         notes.sentences.append(
-            f"choices count in the order of {path}: {order}; else use --rating-map"
+            f"choices count in the order of {path}: {order}; else use "
+            "--read rating-map=WORD=NUMBER,..."
         )
     return controls
 
 
 def _controls_in(path: str) -> Controls:
     if not is_file(path):
-        raise UsageError(f"--label-config {path}: no such file")
+        raise UsageError(f"--read label-config={path}: no such file")
     with reading(path), open(path, "rb") as file:  # noqa: PTH123
         raw = file.read(_MOST_CONFIG + 1)
     if len(raw) > _MOST_CONFIG or b"<!" in raw.replace(b"<!--", b""):

@@ -1,6 +1,7 @@
 """huse: quality and diversity in one number."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
@@ -8,7 +9,6 @@ from refless.commands.estimating import DEFAULT, chosen, held_out_of
 from refless.commands.parameters import (
     Argument,
     Chosen,
-    Column,
     RatedRows,
     Rows,
     Seed,
@@ -31,13 +31,25 @@ from refless.registry.version import __version__
 HUMAN_LABELS = ("human", "person", "people", "reference")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelledRows(RatedRows):
+    """The same with what a model thinks of each text, and whose it is.
+
+    Attributes:
+        columns: Column that plays a role, if its name does not say so: rating=score. Repeatable;
+            roles: text, id, item, source, system, task, rating (several, or a pattern 'rater*'),
+            annotator, time, dimension; logprob (the text's log-probability under the model),
+            length (its number of tokens; without it words) and label (tells people's texts from
+            the model's; without it the system).
+    """
+
+    roles: ClassVar[tuple[str, ...]] = (*RatedRows.roles, "logprob", "length", "label")
+
+
 @command
 def huse(
     rated: Argument,
     *,
-    logprob_column: Column = None,
-    length_column: Column = None,
-    label_column: Column = None,
     human_label: str | None = None,
     estimated: bool = False,
     estimator: Chosen = DEFAULT,
@@ -45,7 +57,7 @@ def huse(
     exact_ties: bool = False,
     threads: Threads = None,
     seed: Seed = 0,
-    rows: RatedRows,
+    rows: LabelledRows,
 ) -> HuseResult:
     """Quality and diversity of a model in one number (HUSE).
 
@@ -54,20 +66,14 @@ def huse(
 
     Args:
         rated: Files of rated texts by people and by one model.
-        logprob_column: Column of the text's log-probability under the model. Without it: logprob.
-        length_column: Column of the number of tokens. Without it: length, else words of the text.
-        label_column: Column that tells people's texts from the model's. Without it: label, human,
-            is_human, else the system.
-        human_label: What that column says of a person's text. Without it: human, person, people,
-            reference.
+        human_label: What the column of the role label says of a person's text. Without it: human,
+            person, people, reference.
         estimated: Also with estimates (each text held out) in place of human ratings.
         neighbors: Neighbours that vote.
         exact_ties: Let distances that differ by rounding count as equal; the paper's do not.
     """
     one = chosen(estimator, threads, seed)
-    read = _read(
-        rated, rows, {"logprob": logprob_column, "length": length_column, "label": label_column}
-    )
+    read = _read(rated, rows)
     human, lengths, pool = _is_human(read, human_label), _lengths(read), read.pool
 
     def of(ratings: FloatArray) -> Huse:
@@ -96,14 +102,15 @@ def huse(
     return replace(result, estimated=of(values), estimator=named)
 
 
-def _read(rated: Rows, rows: RatedRows, names: dict[str, str | None]) -> ScoredRead:
-    read = read_scored(rated, rows.reading(**names), HUSE_ROLES)
+def _read(rated: Rows, rows: LabelledRows) -> ScoredRead:
+    read = read_scored(rated, rows.to_reading(), HUSE_ROLES)
     tell(read)
     if "logprob" not in read.numbers:
         raise InputError(
             "no column for the log-probability",
             path=rated[0] if isinstance(rated, list) else None,
-            remedy="name it with --logprob-column: HUSE needs what the model thinks of each text",
+            remedy="name it with --column logprob=NAME: HUSE needs what the model thinks of "
+            "each text",
         )
     return read
 
@@ -113,8 +120,8 @@ def _is_human(read: ScoredRead, wanted: str | None) -> BoolArray:
     labels = read.labels or read.pool.systems
     if not labels:
         raise UsageError(
-            "which texts did people write? Name the column that tells with --label-column or "
-            "--system-column"
+            "which texts did people write? Name the column that tells with --column label=NAME or "
+            "--column system=NAME"
         )
     seen = sorted(set(labels))
     given = [
@@ -139,7 +146,7 @@ def _lengths(read: ScoredRead) -> FloatArray:
     if "length" in read.numbers:
         return read.numbers["length"]
     if not read.texts:
-        raise UsageError("how long are the texts? Name the column with --length-column")
+        raise UsageError("how long are the texts? Name the column with --column length=NAME")
     note("lengths are the numbers of words of the texts")
     return np.array([max(1, len(text.split())) for text in read.pool.texts], dtype=np.float64)
 

@@ -1,20 +1,19 @@
 """stress: can this metric, estimator or scorer be fooled?"""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Annotated, TypeVar
+from dataclasses import dataclass, replace
+from typing import Annotated, ClassVar, TypeVar
 
 from refless.commands.estimating import DEFAULT, chosen, fitted, metrics_of
 from refless.commands.parameters import (
+    About,
     Argument,
     Chosen,
     Files,
-    Flag,
     Metrics,
     Names,
     Rare,
     RatedRows,
-    ReferenceColumns,
     Resamples,
     Rows,
     Seed,
@@ -40,7 +39,20 @@ from refless.metrics.references.protocol import check_references
 from refless.registry.errors import UsageError
 
 T = TypeVar("T")
-Probing = Annotated[T, Flag(panel="Probes")]
+Probing = Annotated[T, About(panel="Probes")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StressRows(RatedRows):
+    """The same with references.
+
+    Attributes:
+        columns: Column that plays a role, if its name does not say so: rating=score. Repeatable;
+            roles: text, id, item, source, system, task, rating (several, or a pattern 'rater*'),
+            annotator, time, dimension, reference (several).
+    """
+
+    roles: ClassVar[tuple[str, ...]] = (*RatedRows.roles, "reference")
 
 
 @command
@@ -48,24 +60,23 @@ def stress(
     outputs: Argument,
     *,
     metrics: Metrics = None,
-    scorer: Annotated[Several, Flag(metavar="'COMMAND'")] = None,
+    scorer: Annotated[Several, About(metavar="'COMMAND'")] = None,
     rated: Files = None,
     estimator: Chosen = DEFAULT,
     train: Probing[Files] = None,
     probe: Probing[Several] = None,
-    words: Probing[Annotated[str | None, Flag(metavar="WORD,...")]] = None,
+    words: Probing[Annotated[str | None, About(metavar="WORD,...")]] = None,
     thresholds: Probing[str] = "30,20,10,5,1",
-    swap: Probing[Annotated[Several, Flag(metavar="WORD=WORD")]] = None,
+    swap: Probing[Annotated[Several, About(metavar="WORD=WORD")]] = None,
     perturb: Probing[str] = "auto",
     shortlist: Rare[Probing[int]] = 25,
     largest_set: Probing[int] = 3,
     timeout: Rare[Probing[float]] = 600.0,
-    reference_column: ReferenceColumns = None,
     system: Probing[str | None] = None,
     threads: Threads = None,
     resamples: Resamples = 1000,
     seed: Seed = 0,
-    rows: RatedRows,
+    rows: StressRows,
 ) -> StressResult:
     """Find out whether a metric, an estimator or a scorer can be fooled.
 
@@ -106,9 +117,9 @@ def stress(
     probes = names_in(probe) or PROBES
     plan = Plan(probes=probes, settings=settings, shortlist=shortlist, largest_set=largest_set)
     tested = _tested(metrics, names_in(scorer), timeout)
-    found = outputs_of(outputs, rows, reference=names_in(reference_column))
+    found = outputs_of(outputs, rows)
     if train is not None:
-        plan = replace(plan, train=outputs_of(train, rows).texts)
+        plan = replace(plan, train=outputs_of(train, rows, reference=()).texts)
     pool: RatedPool | None = None
     if rated is not None:
         label = estimator if isinstance(estimator, str) else type(estimator).__name__
