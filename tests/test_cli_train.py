@@ -256,7 +256,7 @@ def test_variants_are_what_the_flags_say(folder: Path) -> None:
     network = f",cell=lstm,bidirectional=yes,target=ordered,ranking=0.5,vectors={vectors}"
     found = trained(folder, "variants", network=network)
     described = asdict(load(folder / "variants.safetensors").trained.settings)
-    asked = {"cell": "lstm", "bidirectional": True, "target": "ordered", "ranking": 0.5}  # fmt: skip
+    asked = {"cell": "lstm", "bidirectional": True, "target": "ordered", "ranking": 0.5}
     assert {name: described[name] for name in asked} == asked
     assert "cell:lstm" in found["signature"]
     assert "vectors:" in found["signature"]

@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from refless.commands import COMMANDS, function_of
+from refless.commands.declared import parameters_of
+
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "refless"
 PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
@@ -149,6 +152,11 @@ def test_a_command_imports_its_own_room(command: str, most: int) -> None:
     """Whoever removes some lines from what a command imports lowers what stands here."""
     modules = closure(f"refless.commands.{command}.run")
     assert sum(len(MODULES[name].read_text().splitlines()) for name in modules) <= most
+
+
+def test_commands_take_few_parameters() -> None:
+    """All commands together; a column is a role of --column, a way of reading one of --read."""
+    assert sum(len(parameters_of(function_of(name))) for name in COMMANDS) <= 257
 
 
 FILLERS = re.findall(

@@ -199,8 +199,8 @@ def test_command_goes_out_and_back(tmp_path) -> None:
     assert found[0]["references"][0] == corpus[1].response
     assert "0 responses were not rated" in " ".join(ran.out.split())
 
-    back = ("--ratings", tmp_path / "back.jsonl", "--out-dir", tmp_path)
-    ran = refless(*back, "--read", "max-bytes=99", status=2)
+    second = ("--ratings", tmp_path / "back.jsonl", "--out-dir", tmp_path)
+    ran = refless(*second, "--read", "max-bytes=99", status=2)
     assert "back.jsonl" in ran.err
     assert "--read max-bytes" in ran.err
     flags += ["--out-dir", tmp_path, "--read", "max-bytes=99"]

@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable
 from dataclasses import MISSING, fields, is_dataclass
 from functools import lru_cache
-from typing import Annotated, get_type_hints
+from typing import Annotated, Any, get_type_hints
 
 from refless.registry.spec import About, Parameter, declared
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from refless.commands.parameters import OutputRows, RatedRows, Rows, SeveralColumns
+from refless.commands.parameters import OutputRows, RatedRows, Rows, SeveralColumns, names_in
 from refless.commands.warnings import note
 from refless.data.records import Outputs, RatedPool, Texts
 from refless.data.tables import (
@@ -40,6 +40,11 @@ class ScoredRows(RatedRows):
     """
 
     score_column: SeveralColumns = None
+
+    def to_reading(self, **columns: Any) -> Reading:
+        """How to read, with the columns of scores, and more by role."""
+        scores = names_in(self.score_column)
+        return RatedRows.to_reading(self, **{"score": scores, **columns})
 
 
 class Read(Protocol):

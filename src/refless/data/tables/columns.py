@@ -338,16 +338,6 @@ def check_header(names: Iterable[str], role: str, header: Sequence[str], path: s
             )
 
 
-def _check_weight(by_role: dict[str, tuple[str, ...]], columns: Columns, path: str) -> None:
-    """Weights without references weigh nothing: an error if asked for, else left alone."""
-    if "reference" not in by_role and by_role.pop("weight", ()) and columns.weight is not None:
-        raise InputError(
-            "there are weights but no references",
-            path=path,
-            remedy="name the references with --column reference=NAME",
-        )
-
-
 def listed(names: Sequence[str], limit: int = 40) -> str:
     """Names in quotes, cut after so many."""
     more = f" and {len(names) - limit} more" if len(names) > limit else ""

@@ -6,9 +6,9 @@ from typing import Annotated, Any
 
 from refless.commands.estimating import check_saving, chosen, shown
 from refless.commands.parameters import (
+    About,
     Argument,
     Files,
-    About,
     RatedRows,
     SavedAs,
     Seed,
