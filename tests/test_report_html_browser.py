@@ -44,8 +44,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     goal = ("--goal", "compare", "-n", 3, "--within", 0.5, "-o", where / "next.html")
     assert run("next", outputs, "--rated", rated, *scale, *goal).code == 0
     if "trained" in REPORTS:
-        model = ("--to", where / "<img src=x onerror=alert(1)>.safetensors", "--ensemble-size", 2)
-        small = ("--estimator", "ratpred:hidden=8,embedding=8,epochs=3,synthetic_epochs=2")
+        model = ("--to", where / "<img src=x onerror=alert(1)>.safetensors")
+        shape = "ratpred:hidden=8,embedding=8,epochs=3,synthetic_epochs=2,ensemble_size=2"
+        small = ("--estimator", shape)
         out = ("-o", where / "trained.html")
         assert run("train", rated, *scale, *model, *small, "--threads", 1, *out).code == 0
     return where
