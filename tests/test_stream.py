@@ -24,21 +24,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for i, some in enumerate((rows[:9], rows[9:])):
         jsonl(where / f"half-{i}.jsonl", some)
     for i, spec in enumerate(SPECS):
-        rated = where / "rated.jsonl"
-        assert (
-            run(
-                "fit",
-                rated,
-                "--scale",
-                1,
-                5,
-                "--estimator",
-                spec,
-                "--to",
-                where / f"m{i}.safetensors",
-            ).code
-            == 0
-        )
+        flags = ("--scale", 1, 5, "--estimator", spec, "--to", where / f"m{i}.safetensors")
+        assert run("fit", where / "rated.jsonl", *flags).code == 0
     return where
 
 
@@ -50,17 +37,8 @@ def streamed(
 
 
 def scored(folder: Path, to: Path, model: str = "m0") -> Any:
-    ran = run(
-        "score",
-        folder / "outputs.jsonl",
-        "--model",
-        folder / f"{model}.safetensors",
-        "-o",
-        to,
-        "--format",
-        "json",
-    )
-    return ran.json
+    words = (folder / "outputs.jsonl", "--model", folder / f"{model}.safetensors")
+    return run("score", *words, "-o", to, "--format", "json").json
 
 
 @pytest.mark.parametrize("model", ["m0", "m1", "m2"])

@@ -4,9 +4,7 @@ import csv
 import gzip
 import io
 import json
-import os
 import sys
-import threading
 from pathlib import Path
 from typing import Any
 
@@ -140,17 +138,6 @@ def test_files_are_concatenated(tmp_path: Path) -> None:
     assert (pool.texts, pool.systems, pool.ids) == (("x", "y"), ("", "s"), ("1", "2"))
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="named pipes are POSIX")
-def test_pipes_are_read_once(tmp_path: Path) -> None:
-    """A pipe, as `<(zcat pool.gz)` makes one, is read like a file."""
-    path = tmp_path / "pipe"
-    os.mkfifo(path)
-    writer = threading.Thread(target=path.write_bytes, args=(CONTENTS["pool.jsonl"].encode(),))
-    writer.start()
-    assert read_pool([str(path)]).pool.ids == ("a", "b", "c")
-    writer.join()
-
-
 def test_empty_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
     """Standard input without a byte says so."""
     stdin(monkeypatch, "")
@@ -228,12 +215,6 @@ def test_byte_order_mark(tmp_path: Path, name: str, encoding: str) -> None:
     mark = "" if encoding == "utf-16" else "\ufeff"  # Python's utf-16 writes its own
     path = write(tmp_path, name, (mark + CONTENTS[name]).encode(encoding))
     assert read_pool([path], Reading(encoding=encoding)).pool.ids == ("a", "b", "c")
-
-
-def test_encoding_flag(tmp_path: Path) -> None:
-    """Latin-1 reads with its flag."""
-    path = write(tmp_path, "o.txt", "caf\xe9\n".encode("latin-1"))
-    assert read_outputs([path], Reading(encoding="latin-1")).outputs.texts == ("caf\xe9",)
 
 
 @pytest.mark.parametrize("name", CONTENTS)
@@ -319,9 +300,3 @@ def test_excel_where_decimals_have_commas(tmp_path: Path, first: str) -> None:
 def test_what_stands_between_cells(head: str, delimiter: str) -> None:
     """The one that the header has most of, outside quotes; what `sep=` says before that."""
     assert delimiter_of(head + "\n1;2,3\t4") == delimiter
-
-
-def test_paths_may_be_path_objects(tmp_path: Path) -> None:
-    """As they come from pathlib."""
-    path = Path(write(tmp_path, "p.csv", "text,rating\na,1\n"))
-    assert len(read_pool([path]).pool) == len(read_outputs([path]).outputs) == 1

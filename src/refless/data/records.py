@@ -41,13 +41,14 @@ class Columns:
         return "\n  ".join([head, *lines, *([f"... {more} more"] if lines and more > 0 else [])])
 
     def _summary(self) -> str:
-        return _counted(len(self), "text")
+        return counted(len(self), "text")
 
     def _row(self, i: int) -> tuple[str, ...]:  # noqa: ARG002 - of those that show rows
         return ()
 
 
-def _counted(n: int, noun: str) -> str:
+def counted(n: int, noun: str) -> str:
+    """`1 row`, `2 rows`."""
     return f"{n} {noun}{'' if n == 1 else 's'}"
 
 
@@ -218,10 +219,10 @@ class RatedPool(Texts):
 
     def _summary(self) -> str:
         scale = "" if self.scale is None else f" from {self.scale[0]:g} to {self.scale[1]:g}"
-        raters = _counted(len(self.ratings.annotators), "annotator")
-        rated = f"{_counted(len(self.ratings.values), 'rating')}{scale}"
+        raters = counted(len(self.ratings.annotators), "annotator")
+        rated = f"{counted(len(self.ratings.values), 'rating')}{scale}"
         by = f" by {raters}" if self.ratings.annotators else ""
-        return f"{_counted(len(self), 'text')}, {rated}{by}"
+        return f"{counted(len(self), 'text')}, {rated}{by}"
 
     def _row(self, i: int) -> tuple[str, ...]:
         return self.ids[i], f"{self.human[i]:.3g}", _clipped(self.texts[i])
@@ -313,7 +314,7 @@ class Estimates(Columns):
         return float(self.defined.mean()) if len(self) else float("nan")
 
     def _summary(self) -> str:
-        return f"{_counted(len(self), 'text')}, {int(self.defined.sum())} with an estimate"
+        return f"{counted(len(self), 'text')}, {int(self.defined.sum())} with an estimate"
 
     def _row(self, i: int) -> tuple[str, ...]:
         if not self.defined[i]:

@@ -11,12 +11,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from refless.data.human import check_scale, human_ratings
-from refless.data.records import RatedPool, Ratings, Scale
+from refless.data.human import human_ratings
+from refless.data.records import RatedPool, Ratings
 from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.errors import UsageError
 
@@ -25,7 +25,7 @@ T = TypeVar("T")
 SYSTEMS = {"broken": 4.5, "careful": 1.2, "hasty": 2.6}  # name: errors a sentence, at most
 BLUNT = {"broken": 0.4, "careful": 0.1, "hasty": 0.5}  # name: share of replies of little use
 BLUNT_COST = 0.35
-LONG = (620, 820)  # a long text ends with the sentence that reaches a length drawn from here
+SCALE = (1.0, 5.0)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -41,8 +41,7 @@ class Simulated:
     quality: FloatArray
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Topic:
+class _Topic(NamedTuple):
     """A kind of request and the ways to answer it; `{slots}` are filled with words."""
 
     request: str
@@ -51,9 +50,8 @@ class _Topic:
     words: dict[str, Sequence[str]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Request:
-    """One request: the words that it settles for every answer, and how it reads."""
+class _Request(NamedTuple):
+    """The words that a request settles for every answer, and how it reads."""
 
     topic: _Topic
     words: dict[str, str]
@@ -77,58 +75,46 @@ def simulate(
     seed: int = 0,
     annotators: int = 5,
     raters_per_text: int = 3,
-    long: bool = False,
-    scale: Scale = (1, 5),
 ) -> Simulated:
     """A pool of n texts rated by simulated annotators, the same for the same arguments.
 
     The quality of a text is a property of its words: what it says to the request, less what its
     errors (dropped, repeated, garbled, misplaced and shuffled words) cost. An annotator sees it
-    with a bias and noise of their own, and answers in whole steps of the scale.
+    with a bias and noise of their own, and answers in whole numbers from 1 to 5.
 
     Args:
         n: number of texts; each request is answered by up to three systems.
         seed: any number from 0; 0 is a seed.
         annotators: number of annotators.
         raters_per_text: how many of them rate each text.
-        long: texts of some 600 to 900 characters instead of 15 to 90.
-        scale: lowest and highest rating, a whole number of steps apart.
 
     Raises:
         UsageError: an argument out of range.
     """
-    check_scale(scale)
-    _check(n >= 0 and seed >= 0, f"n and seed must be 0 or more, got {n} and {seed}")
-    _check((scale[1] - scale[0]) % 1 == 0, f"{scale[0]} to {scale[1]} is no whole number of steps")
-    _check(
-        1 <= raters_per_text <= annotators,
-        f"each text needs 1 to {annotators} raters, got {raters_per_text}",
-    )
+    if n < 0 or seed < 0:
+        raise UsageError(f"n and seed must be 0 or more, got {n} and {seed}")
+    if not 1 <= raters_per_text <= annotators:
+        raise UsageError(f"each text needs 1 to {annotators} raters, got {raters_per_text}")
     rng = np.random.default_rng(seed)
     item = np.arange(n) // len(SYSTEMS)
     systems = tuple(tuple(SYSTEMS)[i % len(SYSTEMS)] for i in range(n))
     distinct = _requests(-(-n // len(SYSTEMS)), rng)
     requests = [distinct[i] for i in item]
-    answers = [_answer(*pair, long=long, rng=rng) for pair in zip(requests, systems, strict=True)]
+    answers = [_answer(*pair, rng) for pair in zip(requests, systems, strict=True)]
     quality = np.array([worth for _, worth in answers], dtype=np.float64)
-    ratings = _rate(quality, annotators, raters_per_text, scale, rng)
+    ratings = _rate(quality, annotators, raters_per_text, rng)
     pool = RatedPool(
         ids=tuple(f"t{i:05d}" for i in range(1, n + 1)),
         texts=tuple(text for text, _ in answers),
-        human=human_ratings(ratings, n, scale=scale),
+        human=human_ratings(ratings, n, scale=SCALE),
         ratings=ratings,
         sources=tuple(request.source for request in requests),
         systems=systems,
         items=tuple(f"item{i + 1:05d}" for i in item),
-        scale=scale,
+        scale=SCALE,
         named=True,
     )
     return Simulated(pool=pool, quality=quality)
-
-
-def _check(sound: bool, otherwise: str) -> None:
-    if not sound:
-        raise UsageError(otherwise)
 
 
 def _pick(options: Sequence[T], rng: np.random.Generator) -> T:
@@ -156,24 +142,9 @@ def _requests(count: int, rng: np.random.Generator) -> list[_Request]:
     return drawn
 
 
-def _answer(
-    request: _Request, system: str, *, long: bool, rng: np.random.Generator
-) -> tuple[str, float]:
-    """One system's answer and its true quality: the mean over its sentences."""
+def _answer(request: _Request, system: str, rng: np.random.Generator) -> tuple[str, float]:
+    """One system's answer and its true quality."""
     care = rng.random()  # how well this system happens to do this time
-    length = LONG[0] + rng.random() * (LONG[1] - LONG[0]) if long else 1
-    sentences: list[str] = []
-    worths: list[float] = []
-    while sum(map(len, sentences)) + len(sentences) < length:
-        sentence, worth = _sentence(request, system, care, rng)
-        sentences.append(sentence)
-        worths.append(worth)
-    return " ".join(sentences), sum(worths) / len(worths)
-
-
-def _sentence(
-    request: _Request, system: str, care: float, rng: np.random.Generator
-) -> tuple[str, float]:
     topic = request.topic
     is_blunt = rng.random() < BLUNT[system]
     template = _pick(topic.blunt if is_blunt else topic.useful, rng)
@@ -224,9 +195,7 @@ ERRORS: dict[str, tuple[float, Callable[[list[str], np.random.Generator], str]]]
 }  # name: what it costs of the quality, and how it is made
 
 
-def _rate(
-    quality: FloatArray, annotators: int, raters: int, scale: Scale, rng: np.random.Generator
-) -> Ratings:
+def _rate(quality: FloatArray, annotators: int, raters: int, rng: np.random.Generator) -> Ratings:
     """Ratings of each text by different annotators, each with a bias and noise of their own."""
     n = len(quality)
     bias = (rng.random(annotators) - 0.5) * 0.2
@@ -236,10 +205,10 @@ def _rate(
     # the sum of three uniform numbers, centred, is near enough to a normal one of variance 1/4
     noise = rng.random((3, n, raters))
     felt = quality[:, None] + bias[who] + 2 * spread[who] * (noise[0] + noise[1] + noise[2] - 1.5)
-    steps = np.rint(np.clip(felt, 0, 1) * (scale[1] - scale[0]))
+    steps = np.rint(np.clip(felt, 0, 1) * (SCALE[1] - SCALE[0]))
     return Ratings(
         text=np.repeat(np.arange(n), raters),
         annotator=who.ravel(),
-        values=(scale[0] + steps).ravel(),
+        values=(SCALE[0] + steps).ravel(),
         annotators=tuple(f"a{i:0{len(str(annotators))}d}" for i in range(1, annotators + 1)),
     )

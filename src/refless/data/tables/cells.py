@@ -9,6 +9,7 @@ import re
 from datetime import UTC, date, datetime
 from typing import Any
 
+from refless.data.records import counted
 from refless.data.tables.scalars import Unreadable
 from refless.registry.errors import InputError
 
@@ -193,11 +194,6 @@ def _seconds(value: object) -> float:
     except ValueError:
         when = datetime.fromisoformat(text)
         return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()
-
-
-def counted(n: int, noun: str) -> str:
-    """`1 row`, `2 rows`."""
-    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
 
 
 def shown(value: object, limit: int = 40) -> str:

@@ -120,9 +120,6 @@ class Gathered:
         if len(self.errors) < ERRORS_KEPT:
             self.errors[row] = error
 
-    def _placed(self, row: int, error: InputError) -> InputError:
-        return self.fault(row, error.found, error.remedy, error.column)
-
     def begin(self, name: str, source: Source, keep: Keep) -> None:
         """Makes room for the rows of one more file."""
         self.known = (self.known if self.parts else {*source.roles}) & {*source.roles}
@@ -148,8 +145,10 @@ class Gathered:
             first = len(self)
             self.lines.extend(line for line, _ in chunk)
             for row, (_, content) in enumerate(chunk, first):
-                if isinstance(content, InputError):
-                    self.add(row, content if content.path else self._placed(row, content))
+                if isinstance(content, InputError) and content.path:
+                    self.add(row, content)
+                elif isinstance(content, InputError):
+                    self.add(row, self.fault(row, content.found, content.remedy, content.column))
             for name, column in self.columns.items():
                 column.extend([row.get(name) for row in contents])
 

@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from refless.data.human import check_scale, human_ratings
-from refless.data.records import RatedPool, Ratings, Scale
-from refless.data.tables.cells import counted, time_of_cell
+from refless.data.records import RatedPool, Ratings, Scale, counted
+from refless.data.tables.cells import time_of_cell
 from refless.data.tables.ratings import (
     BLANKS,
     PAIRS,

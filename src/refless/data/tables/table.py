@@ -13,8 +13,8 @@ from typing import Any, cast
 
 import numpy as np
 
-from refless.data.records import numbered, scored
-from refless.data.tables.cells import counted, name_of_cell, source_of_cell, text_of_cell
+from refless.data.records import counted, numbered, scored
+from refless.data.tables.cells import name_of_cell, source_of_cell, text_of_cell
 from refless.data.tables.columns import NEEDED as NEEDED_COLUMNS
 from refless.data.tables.columns import Roles, check_columns, keeping, listed, roles_here, roles_of
 from refless.data.tables.dimensions import columns_for, with_dimension
