@@ -386,7 +386,7 @@ def _stop_words(data: bytes) -> None:
 
 
 def _baseline(data: bytes) -> None:
-    from refless.metrics.similarities.bertscore import published_baseline
+    from refless.metrics.bertscore import published_baseline
 
     with _file(data, ".tsv") as name:
         published_baseline(name, 1)

@@ -29,7 +29,7 @@ from refless.estimators.neighbors import BLEUNeighbors
 from refless.evaluation.annotators import Annotators, annotators
 from refless.evaluation.held_out import agreement
 from refless.extensions.connect.datasets import absent
-from refless.metrics.kernels.bertscore import BertScore
+from refless.metrics.bertscore import BertScore
 from refless.metrics.references import METRICS
 from refless.registry.errors import RefLessError
 from refless.registry.signature import Signature

@@ -32,11 +32,11 @@ from refless.extensions.papers.stress.probes import (
 from refless.extensions.papers.stress.rows import Row
 from refless.extensions.papers.stress.sentence import repeated, search, signed
 from refless.extensions.papers.stress.words import counted
+from refless.metrics.bertscore import BERTScore
+from refless.metrics.meteor import Meteor
 from refless.metrics.references import METRICS, Metric
-from refless.metrics.references.bertscore import BERTScore
 from refless.metrics.references.bleu import BLEU
 from refless.metrics.references.cider import CIDErD
-from refless.metrics.references.meteor import Meteor
 from refless.metrics.references.rouge import RougeL
 from refless.registry.errors import InputError, RefLessError
 from refless.report.document import Document, Section, Table

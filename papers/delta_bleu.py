@@ -25,11 +25,11 @@ import numpy as np
 from refless.data.records import Outputs
 from refless.evaluation.units import InUnits, in_units
 from refless.extensions.connect.datasets import absent
+from refless.metrics.bleu import Smoothing, precisions_of_sums
 from refless.metrics.references import Metric
 from refless.metrics.references.bleu import BLEU, SentenceBLEU
 from refless.metrics.references.delta import DeltaBLEU
 from refless.metrics.references.protocol import Scores
-from refless.metrics.similarities.bleu import Smoothing, precisions_of_sums
 from refless.registry.arrays import FloatArray
 from refless.registry.errors import RefLessError
 from refless.report.document import Document, Section, Table

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from refless.estimators.neighbors import BLEUNeighbors
-from refless.metrics.kernels.bertscore import BertScore
-from refless.metrics.similarities.bertscore import (
+from refless.metrics.bertscore import (
+    BertScore,
     f_scores,
     matched,
     published_baseline,

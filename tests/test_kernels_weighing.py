@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from refless.metrics.bleu import gram_counts
 from refless.metrics.kernels.bleu import BleuStar
 from refless.metrics.kernels.weighing import prepare_weighted
-from refless.metrics.similarities.bleu import gram_counts
 from refless.text.ngrams import Shape
 from refless.text.tokenize import tokenizer
 

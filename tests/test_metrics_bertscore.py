@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 from refless.data.records import Outputs, numbered
+from refless.metrics.bertscore import BERTScore, f_scores, matched, random_baseline
 from refless.metrics.references import METRICS
-from refless.metrics.references.bertscore import BERTScore
-from refless.metrics.similarities.bertscore import f_scores, matched, random_baseline
 from refless.registry.errors import InputError, MissingExtraError, UsageError
 from refless.text.embed import Encoder, encoder, loading
 from tiny_encoder import tiny_encoder
@@ -109,7 +108,7 @@ def test_what_is_missing_is_said(model: str, monkeypatch: pytest.MonkeyPatch) ->
     with pytest.raises(InputError, match="no references"):
         BERTScore(model=model).score(Outputs(ids=("1",), texts=("a",)))
     assert BERTScore.missing() == ""
-    monkeypatch.setattr("refless.metrics.references.bertscore.find_spec", lambda name: None)
+    monkeypatch.setattr("refless.metrics.bertscore.find_spec", lambda name: None)
     assert "refless[neural]" in BERTScore.missing()
     loading.loaded.cache_clear()
     monkeypatch.setitem(sys.modules, "transformers", None)

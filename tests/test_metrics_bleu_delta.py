@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refless.data.records import Outputs, numbered
+from refless.metrics.bleu import Smoothing, precisions_of_sums
 from refless.metrics.references.bleu import BLEU
 from refless.metrics.references.delta import VARIANTS, DeltaBLEU
-from refless.metrics.similarities.bleu import Smoothing, precisions_of_sums
 from refless.registry.errors import InputError, UsageError
 
 WEIGHTS = [-1.0, -0.5, -0.1, 0.0, 0.3, 0.6, 1.0]

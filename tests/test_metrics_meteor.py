@@ -11,11 +11,10 @@ from hypothesis import strategies as st
 from published import dialogues
 from refless.data.records import Outputs, numbered
 from refless.estimators.neighbors import BLEUNeighbors
-from refless.metrics.kernels import meteor as kernel
+from refless.metrics import meteor as arithmetic
+from refless.metrics.kernels import KERNELS
+from refless.metrics.meteor import Meteor, implementation, meteor_score, meteor_statistics
 from refless.metrics.references import METRICS
-from refless.metrics.references.meteor import Meteor
-from refless.metrics.similarities import meteor as arithmetic
-from refless.metrics.similarities.meteor import implementation, meteor_score, meteor_statistics
 from refless.registry.errors import MissingExtraError, RefLessError, UsageError
 
 VOCABULARY = [
@@ -116,7 +115,7 @@ def test_the_kernel() -> None:
     """The output is the candidate, the rated text the reference; tau 0.18."""
     rated = ["the quick dog runs .", "a man", "the cat was fast"]
     outputs = ["the dog runs", "a quick man was fast"]
-    found = kernel.Meteor().prepare(rated).similarities(outputs)
+    found = Meteor().prepare(rated).similarities(outputs)
     for i, text in enumerate(outputs):
         known = Outputs(ids=numbered(3), texts=(text,) * 3, references=tuple((s,) for s in rated))
         assert found[i] == pytest.approx(Meteor(implementation="jar").score(known).segments)
@@ -164,7 +163,7 @@ def test_without_packages_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) ->
 def test_without_java_and_wordnet_both_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """The packages are there, what they need is not."""
     monkeypatch.setattr(arithmetic, "_jar", lambda: Path("meteor-1.5.jar"))
-    monkeypatch.setattr(arithmetic.shutil, "which", lambda name: None)
+    monkeypatch.setattr("shutil.which", lambda name: None)
     monkeypatch.setattr(arithmetic, "_nltk_lacks", lambda: "NLTK's METEOR needs WordNet")
     with pytest.raises(UsageError, match=r"needs Java .*; NLTK's METEOR needs WordNet"):
         implementation()
@@ -177,3 +176,4 @@ def test_bad_parameters() -> None:
     with pytest.raises(UsageError, match="must be one of jar, nltk"):
         Meteor(implementation="x")  # type: ignore[arg-type]
     assert METRICS["meteor"] is Meteor
+    assert KERNELS["meteor"] is Meteor

@@ -16,7 +16,7 @@ from command_line import NEIGHBORS, jsonl, rated_rows, run
 from refless import validate
 from refless.data.tables import Reading, parquet, read_outputs, read_pool
 from refless.files.untrusted import ours
-from refless.metrics.similarities.bertscore import published_baseline
+from refless.metrics.bertscore import published_baseline
 from refless.registry.errors import InputError, UsageError
 from refless.text.embed import WordVectors
 from refless.text.stopwords import stop_words

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from refless.metrics.bertscore import BertScore
 from refless.metrics.kernels import KERNELS, kernel_of
-from refless.metrics.kernels.bertscore import BertScore
 from refless.metrics.kernels.bleu import BleuStar
 from refless.metrics.kernels.rouge import RougeL
 from refless.metrics.references import METRICS, metric_of

@@ -55,13 +55,13 @@ from refless.extensions.papers.stress.result import StressResult as StressResult
 from refless.extensions.ratpred.estimator import RatPred as RatPred
 from refless.extensions.ratpred.report.result import TrainResult as TrainResult
 from refless.extensions.ratpred.train import train as train
+from refless.metrics.bertscore import BertScore as BertScore
 from refless.metrics.kernels import KERNELS as KERNELS
 from refless.metrics.kernels import kernel_of as kernel_of
-from refless.metrics.kernels.bertscore import BertScore as BertScore
 from refless.metrics.kernels.bleu import BleuStar as BleuStar
 from refless.metrics.kernels.bleu import bleu_star as bleu_star
-from refless.metrics.kernels.meteor import Meteor as Meteor
 from refless.metrics.kernels.rouge import RougeL as RougeL
+from refless.metrics.meteor import Meteor as Meteor
 from refless.metrics.references import METRICS as METRICS
 from refless.metrics.references import metric_of as metric_of
 from refless.registry.errors import InputError as InputError

@@ -11,8 +11,8 @@ KERNELS: Registry[type[Kernel]] = Registry(
     {
         "bleu*": "refless.metrics.kernels.bleu:BleuStar",
         "rouge-l": "refless.metrics.kernels.rouge:RougeL",
-        "meteor": "refless.metrics.kernels.meteor:Meteor",
-        "bertscore": "refless.metrics.kernels.bertscore:BertScore",
+        "meteor": "refless.metrics.meteor:Meteor",
+        "bertscore": "refless.metrics.bertscore:BertScore",
     },
 )
 

@@ -10,11 +10,11 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from refless.metrics import matching
+from refless.metrics.bleu import gram_counts
 from refless.metrics.kernels.dense import Dense, stretches
 from refless.metrics.kernels.weighing import prepare_weighted
 from refless.metrics.matching import PLAIN, Sums, WeightedSums, Work
 from refless.metrics.postings import Postings, postings_of
-from refless.metrics.similarities.bleu import gram_counts
 from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.errors import UsageError
 from refless.registry.spec import About, check

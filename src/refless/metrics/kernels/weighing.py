@@ -11,8 +11,8 @@ from functools import partial
 
 import numpy as np
 
+from refless.metrics.bleu import brevity_penalty
 from refless.metrics.kernels.dense import Dense, Rows
-from refless.metrics.similarities.bleu import brevity_penalty
 from refless.registry.arrays import FloatArray
 from refless.text.ngrams import Features, Shape, Vocabulary, learn
 

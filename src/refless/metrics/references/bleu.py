@@ -9,9 +9,9 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from refless.data.records import Outputs
+from refless.metrics.bleu import SMOOTHINGS, Smoothing, bleu_of_sums
 from refless.metrics.references.counting import Counting, statistics
 from refless.metrics.references.protocol import Metric, Scores, averaged, check_references
-from refless.metrics.similarities.bleu import SMOOTHINGS, Smoothing, bleu_of_sums
 from refless.registry.arrays import FloatArray
 from refless.registry.errors import UsageError
 from refless.registry.signature import Signature

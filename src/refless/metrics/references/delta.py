@@ -7,10 +7,10 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from refless.data.records import Outputs
+from refless.metrics.bleu import bleu_of_sums
 from refless.metrics.references.bleu import BLEU, scores_of, signature_of
 from refless.metrics.references.counting import Counting, statistics
 from refless.metrics.references.protocol import Scores, check_weights
-from refless.metrics.similarities.bleu import bleu_of_sums
 from refless.registry.errors import InputError
 from refless.registry.signature import Signature
 from refless.registry.spec import About

@@ -1,4 +1,4 @@
-"""METEOR of a text (hypothesis) against its best reference.
+"""METEOR of a text (hypothesis) against its best reference: a metric, and a kernel.
 
 Two implementations: METEOR 1.5 (Denkowski and Lavie 2014) in the jar that pycocoevalcap brings,
 where Java is, and NLTK's METEOR, where WordNet is. They are different metrics; signatures tell
@@ -11,22 +11,111 @@ import atexit
 import shutil
 import subprocess
 from collections.abc import Sequence
-from functools import cache
+from dataclasses import dataclass
+from functools import cache, partial
 from importlib.metadata import version
 from importlib.util import find_spec
+from itertools import product
 from pathlib import Path
 from threading import Lock, Thread
-from typing import Literal
+from typing import Annotated, ClassVar, Literal, cast
 
 import numpy as np
 
+from refless.data.records import Outputs
+from refless.metrics.kernels.dense import Dense, Rows
+from refless.metrics.references.protocol import Scores, averaged, check_references
 from refless.registry.arrays import FloatArray
-from refless.registry.errors import MissingExtraError, UsageError
+from refless.registry.errors import MissingExtraError, RefLessError, UsageError
+from refless.registry.signature import Signature
+from refless.registry.spec import About, check
+from refless.registry.version import __version__
 
 Implementation = Literal["jar", "nltk"]
 STATISTICS = 23  # numbers that the jar counts for a pair, all of them sums
 ALPHA, BETA, GAMMA, DELTA = 0.85, 0.2, 0.6, 0.75  # METEOR 1.5's parameters for English
 STAGES = np.array([1.0, 0.6, 0.8, 0.6])  # weights of exact, stem, synonym and paraphrase matches
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Meteor:
+    """METEOR in [0, 1] against the best reference, or of an output with each rated text.
+
+    METEOR 1.5's corpus score is made of the summed statistics of all outputs, as in coco-caption;
+    NLTK's is the mean over outputs.
+
+    Attributes:
+        implementation: `jar` or `nltk`; None takes what is there, the jar first.
+    """
+
+    name: ClassVar[str] = "meteor"
+    needs: ClassVar[tuple[str, ...]] = ("references",)
+    default_tau: ClassVar[float] = 0.18
+
+    implementation: Annotated[
+        Implementation | None, About("which METEOR; none: what is there, the jar first")
+    ] = None
+
+    def __post_init__(self) -> None:
+        check(self)
+
+    def score(self, outputs: Outputs) -> Scores:
+        """Scores of the outputs.
+
+        Raises:
+            InputError: an output without references, or references in another shape.
+            MissingExtraError, UsageError: there is nothing that computes METEOR.
+        """
+        check_references(outputs)
+        if implementation(self.implementation) == "nltk":
+            return averaged(meteor(outputs.texts, outputs.references, "nltk"))
+        counts = meteor_statistics(outputs.texts, outputs.references)
+        return Scores(
+            segments=meteor_score(counts),
+            corpus=float(meteor_score(counts.sum(axis=0))),
+            statistics=counts,
+            combine=meteor_score,
+        )
+
+    def prepare(self, texts: Sequence[str]) -> Dense:
+        """The rated texts, each the only reference of an output; nothing is computed yet.
+
+        Raises:
+            MissingExtraError, UsageError: there is nothing that computes METEOR.
+        """
+        return Dense(
+            size=len(texts),
+            rows=partial(_rows, rated=texts, which=implementation(self.implementation)),
+            parallel=False,  # one Java process answers
+        )
+
+    def settings(self) -> dict[str, object]:
+        """Which METEOR."""
+        if implementation(self.implementation) == "jar":
+            return {"impl": "meteor-1.5", "lang": "en", "norm": True}
+        return {"impl": f"nltk-{version('nltk')}", "tok": "words"}
+
+    def signature(self) -> Signature:
+        """Which METEOR, and its settings."""
+        return Signature(self.name).plus(**self.settings(), v=__version__)
+
+    @classmethod
+    def missing(cls) -> str:
+        """What to install; "" where METEOR runs."""
+        try:
+            implementation()
+        except RefLessError as lacking:
+            return str(lacking)
+        return ""
+
+
+def _rows(texts: Sequence[str], *, rated: Sequence[str], which: Implementation) -> Rows:
+    def block(begin: int, end: int) -> FloatArray:
+        pairs = list(product(texts[begin:end], rated))
+        scores = meteor([text for text, _ in pairs], [[reference] for _, reference in pairs], which)
+        return scores.reshape(end - begin, len(rated))
+
+    return block
 
 
 def implementation(wanted: Implementation | None = None) -> Implementation:
@@ -36,15 +125,15 @@ def implementation(wanted: Implementation | None = None) -> Implementation:
         MissingExtraError: neither package is installed.
         UsageError: a package is there, but not what it needs (Java, WordNet).
     """
-    reasons = {"jar": _jar_lacks(), "nltk": _nltk_lacks()}
+    reasons: dict[Implementation, str] = {"jar": _jar_lacks(), "nltk": _nltk_lacks()}
     for name, reason in reasons.items():
         if not reason and wanted in {None, name}:
-            return "jar" if name == "jar" else "nltk"
+            return name
     asked = [reasons[wanted]] if wanted else list(reasons.values())
     if all(reason == "extra" for reason in asked):
         raise MissingExtraError("METEOR", "meteor")
-    told = "; ".join(reason for reason in asked if reason != "extra")
-    raise UsageError(f"METEOR cannot run here: {told}")
+    obstacles = "; ".join(reason for reason in asked if reason != "extra")
+    raise UsageError(f"METEOR cannot run here: {obstacles}")
 
 
 def _jar_lacks() -> str:
@@ -73,13 +162,6 @@ def _nltk_lacks() -> str:
             continue
         return ""
     return "NLTK's METEOR needs WordNet (python -m nltk.downloader wordnet)"
-
-
-def settings_of(which: Implementation) -> dict[str, object]:
-    """What belongs in a signature."""
-    if which == "jar":
-        return {"impl": "meteor-1.5", "lang": "en", "norm": True}
-    return {"impl": f"nltk-{version('nltk')}", "tok": "words"}
 
 
 def meteor_statistics(texts: Sequence[str], references: Sequence[Sequence[str]]) -> FloatArray:
@@ -113,10 +195,7 @@ def meteor_score(statistics: FloatArray) -> FloatArray:
 @cache
 def _engine() -> _Engine:
     implementation("jar")
-    jar = _jar()
-    if jar is None:
-        raise MissingExtraError("METEOR", "meteor")
-    return _Engine(jar)
+    return _Engine(cast("Path", _jar()))
 
 
 class _Engine:
@@ -175,18 +254,16 @@ def _plain(text: str) -> str:
     return " ".join(text.replace("|||", " ").split())
 
 
-def nltk_meteor(text: str, references: Sequence[str]) -> float:
-    """NLTK's METEOR of a text against its best reference, on words."""
-    from nltk.translate.meteor_score import meteor_score as score
-
-    return float(score([reference.split() for reference in references], text.split()))
-
-
 def meteor(
     texts: Sequence[str], references: Sequence[Sequence[str]], which: Implementation
 ) -> FloatArray:
-    """[texts] METEOR in [0, 1] of each text against its best reference."""
+    """[texts] METEOR in [0, 1] of each text against its best reference; NLTK's splits at blanks."""
     if which == "jar":
         return meteor_score(meteor_statistics(texts, references))
-    pairs = zip(texts, references, strict=True)
-    return np.array([nltk_meteor(text, known) for text, known in pairs], dtype=np.float64)
+    from nltk.translate.meteor_score import meteor_score as nltk_score
+
+    scores = [
+        nltk_score([reference.split() for reference in many], text.split())
+        for text, many in zip(texts, references, strict=True)
+    ]
+    return np.array(scores, dtype=np.float64)

@@ -1,0 +1,289 @@
+"""BERTScore (Zhang et al. 2020), a metric and a kernel: greedy matching of token vectors."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from importlib.util import find_spec
+from itertools import chain, combinations
+from pathlib import Path
+from typing import Annotated, ClassVar
+
+import numpy as np
+
+from refless.data.records import Outputs
+from refless.files.untrusted import is_file, reading
+from refless.metrics.kernels.dense import Dense, Rows
+from refless.metrics.references.protocol import Scores, averaged, check_references
+from refless.registry.arrays import FloatArray, IntArray
+from refless.registry.errors import InputError, MissingExtraError, UsageError
+from refless.registry.signature import Signature
+from refless.registry.spec import About, check
+from refless.registry.version import __version__
+from refless.text.embed import Embedded, Encoder, VectorArray, file_digest
+
+RANDOM = "random"
+RANDOM_PAIRS = 1_000
+MODEL = About("encoder: a folder or a name; needed")
+LAYER = About("its hidden layer; none: the usual one", at_least=0)
+BASELINE = About("to rescale by: random, or a file")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BERTScore:
+    """BERTScore's F, the highest over references; the corpus score is the mean.
+
+    Raw scores lie in [-1, 1], mostly high up; with a baseline, unrelated texts score about 0.
+
+    Attributes:
+        model: folder or name of a Hugging Face encoder; needed.
+        layer: its hidden layer; None for the one of BERTScore's release, else the last.
+        baseline: None for raw scores; a baseline file of BERTScore's release; or `random`: the
+            mean of up to 1,000 random pairs of the references.
+    """
+
+    name: ClassVar[str] = "bertscore"
+    needs: ClassVar[tuple[str, ...]] = ("references", "model=DIR")
+
+    model: Annotated[str | None, MODEL] = None
+    layer: Annotated[int | None, LAYER] = None
+    baseline: Annotated[str | None, BASELINE] = None
+
+    def __post_init__(self) -> None:
+        check(self)
+
+    def score(self, outputs: Outputs) -> Scores:
+        """Scores of the outputs; 0 (before rescaling) for one without tokens.
+
+        Raises:
+            InputError: an output without references, or references in another shape.
+            MissingExtraError: torch or transformers is not installed.
+            UsageError: no model, no such layer.
+        """
+        check_references(outputs)
+        encoder = self._encoder()
+        references = list(chain.from_iterable(outputs.references))
+        texts = sorted({*outputs.texts, *references})  # one order, however the rows come
+        place = {text: i for i, text in enumerate(texts)}
+        embedded = encoder.embed(texts)
+        rows = [place[text] for text in references]
+        known = matched(embedded)
+        pairs = zip(outputs.texts, outputs.references, strict=True)
+        raw = [_best(known, place[x], sorted({place[s] for s in many})) for x, many in pairs]
+        base = baseline_of(self.baseline, known, rows, encoder)
+        return averaged((np.array(raw, dtype=np.float64) - base) / (1 - base))
+
+    def _encoder(self) -> Encoder:
+        if self.model is None:
+            raise UsageError("bertscore needs a model: the folder or the name of an encoder")
+        return Encoder(model=self.model, layer=self.layer)
+
+    def signature(self) -> Signature:
+        """Everything that can change the scores."""
+        base = baseline_settings(self.baseline)
+        settings = {**self._encoder().settings(), **base}
+        return Signature(self.name).plus(**settings, v=__version__)
+
+    @classmethod
+    def missing(cls) -> str:
+        """What to install; "" where the libraries are there."""
+        if all(find_spec(name) for name in ("torch", "transformers")):
+            return ""
+        return str(MissingExtraError("BERTScore", "neural"))
+
+
+def _best(texts: Matched, output: int, references: Sequence[int]) -> float:
+    vectors, weights, _ = texts.texts(np.array([output]))
+    return float(f_scores(vectors, weights, *texts.texts(np.array(references))).max())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BertScore:
+    """BERTScore's F without idf, rescaled with a baseline, negative values clipped to 0.
+
+    The published tau presumes rescaled scores: raw ones sit far above it.
+
+    Attributes:
+        model: folder or name of a Hugging Face encoder.
+        layer: its hidden layer; None for the usual one.
+        baseline: a baseline file of BERTScore's release, or `random`: random pairs of rated texts.
+    """
+
+    name: ClassVar[str] = "bertscore"
+    default_tau: ClassVar[float] = 0.10
+
+    model: Annotated[str | None, MODEL] = None
+    layer: Annotated[int | None, LAYER] = None
+    baseline: Annotated[str, BASELINE] = RANDOM
+
+    def __post_init__(self) -> None:
+        check(self)
+        if self.model is None:
+            raise UsageError(
+                "kernel bertscore needs a model (a folder or a name): bertscore:model=DIR"
+            )
+
+    def _encoder(self) -> Encoder:
+        return Encoder(model=self.model or "", layer=self.layer)
+
+    def prepare(self, texts: Sequence[str]) -> Dense:
+        """The rated texts, embedded."""
+        encoder = self._encoder()
+        rated = matched(encoder.embed(texts))
+        base = baseline_of(self.baseline, rated, rated.embedded.rows.tolist(), encoder)
+        return Dense(
+            size=len(texts),
+            rows=partial(_rows, rated=rated, encoder=encoder, base=base),
+            parallel=False,  # BLAS and torch have threads of their own
+        )
+
+    def settings(self) -> dict[str, object]:
+        """Encoder, layer and baseline."""
+        return {**self._encoder().settings(), **baseline_settings(self.baseline)}
+
+
+def _rows(texts: Sequence[str], *, rated: Matched, encoder: Encoder, base: float) -> Rows:
+    outputs = matched(encoder.embed(texts))
+    others = rated.texts(np.arange(len(rated.embedded.starts) - 1))
+
+    def block(begin: int, end: int) -> FloatArray:
+        out = np.empty((end - begin, len(rated.embedded.rows)))
+        for i in range(begin, end):
+            vectors, weights, _ = outputs.texts(outputs.embedded.rows[i : i + 1])
+            scores = (f_scores(vectors, weights, *others) - base) / (1 - base)
+            out[i - begin] = np.clip(scores, 0.0, 1.0)[rated.embedded.rows]
+        return out
+
+    return block
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Matched:
+    """Texts ready for matching.
+
+    Attributes:
+        embedded: their tokens.
+        weights: [tokens] weight of each: 0 for the model's own marks, else 1.
+    """
+
+    embedded: Embedded
+    weights: FloatArray
+
+    @cached_property
+    def unit(self) -> VectorArray:
+        """[tokens, dimensions] the vectors, of length 1."""
+        vectors = self.embedded.vectors
+        norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+        return (vectors / np.where(norms > 0, norms, 1)).astype(np.float32)
+
+    def texts(self, rows: IntArray) -> tuple[VectorArray, FloatArray, IntArray]:
+        """Vectors and weights of some distinct texts, one after the other, and where they start."""
+        starts = self.embedded.starts
+        parts = [np.arange(starts[row], starts[row + 1]) for row in rows]
+        places = np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
+        return self.unit[places], self.weights[places], np.cumsum([0, *map(len, parts)])
+
+
+def matched(embedded: Embedded) -> Matched:
+    """The texts, ready for matching."""
+    return Matched(embedded=embedded, weights=np.where(embedded.special, 0.0, 1.0))
+
+
+def f_scores(
+    output: VectorArray,
+    weights: FloatArray,
+    references: VectorArray,
+    other_weights: FloatArray,
+    starts: IntArray,
+) -> FloatArray:
+    """[texts] BERTScore's F of one text with several others.
+
+    Precision: the mean over the output's tokens of the highest cosine with a token of the other
+    text; recall likewise the other way. The model's own marks may be matched but weigh nothing, as
+    in the release of the paper's authors. A text in which nothing has weight scores 0.
+
+    Args:
+        output: [tokens, dimensions] vectors of length 1; weights: [tokens].
+        references: [other tokens, dimensions], text after text; other_weights: the same.
+        starts: [texts + 1] where each of the others begins; none is empty.
+    """
+    if len(starts) == 1 or not len(output):
+        return np.zeros(len(starts) - 1)
+    cosines = (output @ references.T).astype(np.float64)
+    best = np.maximum.reduceat(cosines, starts[:-1], axis=1)
+    mine, theirs = weights.sum(), np.add.reduceat(other_weights, starts[:-1])
+    with np.errstate(invalid="ignore", divide="ignore"):
+        precision = (weights @ best) / mine
+        recall = np.add.reduceat(cosines.max(axis=0) * other_weights, starts[:-1]) / theirs
+        score = 2 * precision * recall / (precision + recall)
+    scores: FloatArray = np.nan_to_num(score, nan=0.0, posinf=0.0, neginf=0.0)
+    return scores
+
+
+def random_baseline(texts: Matched, rows: Sequence[int]) -> float:
+    """Mean F of up to 1,000 random pairs of different texts: what unrelated texts score.
+
+    Args:
+        texts: embedded texts.
+        rows: which of their distinct texts to draw from.
+
+    Raises:
+        UsageError: fewer than two distinct texts.
+    """
+    distinct = np.array(sorted(set(rows)), dtype=np.int64)
+    n = len(distinct)
+    if n < 2:
+        raise UsageError("a baseline from random pairs needs at least two different texts")
+    if n * (n - 1) // 2 <= RANDOM_PAIRS:
+        pairs = np.array(list(combinations(range(n), 2)))
+    else:
+        rng = np.random.default_rng(0)
+        first = rng.integers(n, size=RANDOM_PAIRS)
+        pairs = np.stack([first, (first + rng.integers(1, n, size=RANDOM_PAIRS)) % n], axis=1)
+    scores = []
+    for a, b in distinct[pairs]:
+        vectors, weights, _ = texts.texts(np.array([a]))
+        scores.append(f_scores(vectors, weights, *texts.texts(np.array([b])))[0])
+    return float(np.mean(scores))
+
+
+def published_baseline(path: str, layer: int) -> float:
+    """F of random pairs at a layer, out of a file as BERTScore's release has them.
+
+    Raises:
+        InputError: no such file, no columns LAYER and F, or no such layer.
+    """
+    if not is_file(path):
+        raise InputError("no such file", path=path, remedy="name a baseline file, or 'random'")
+    with reading(path), Path(path).open(encoding="utf-8", newline="") as file:
+        for line, row in enumerate(csv.DictReader(file), 2):
+            try:
+                if int(row["LAYER"]) == layer:
+                    return float(row["F"])
+            except (KeyError, TypeError, ValueError) as wrong:
+                raise InputError(
+                    "found no LAYER and F", path=path, line=line, remedy="see bert_score's files"
+                ) from wrong
+    raise InputError(f"there is no layer {layer}", path=path, remedy="choose another layer")
+
+
+def baseline_of(
+    baseline: str | None, texts: Matched, rows: Sequence[int], encoder: Encoder
+) -> float:
+    """The F that counts as 0: none, a file's, or that of random pairs of some distinct texts."""
+    if baseline is None:
+        return 0.0
+    if baseline == RANDOM:
+        return random_baseline(texts, rows)
+    return published_baseline(baseline, encoder.resolved_layer())
+
+
+def baseline_settings(baseline: str | None) -> dict[str, object]:
+    """What a signature says of a baseline; a file's name and content."""
+    if baseline is None:
+        return {"baseline": None}
+    if baseline == RANDOM:
+        return {"baseline": f"{RANDOM}-{RANDOM_PAIRS}", "baseline-seed": 0}
+    return {"baseline": Path(baseline).name, "baseline-sha": file_digest(baseline)}
