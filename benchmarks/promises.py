@@ -28,7 +28,7 @@ from refless.evaluation.baselines import baselines, length_only, lengths_of, tfi
 from refless.evaluation.jackknife import difference, measured, replicates, split
 from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.correlation import kendall, pearson, spearman
-from refless.stats.errors import mae, mse
+from refless.stats.measures import mae, mse
 
 NEW = 1_500
 WORDS = 300

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from refless.stats import correlation, errors
+from refless.stats import correlation, measures
 from refless.stats.correlation import auc, correlation_p, kendall, kendall_p, pearson, spearman
 from refless.stats.fenwick import concordance as compiled
 
@@ -132,11 +132,11 @@ def test_ranks_share_their_mean():
 def test_errors_by_hand():
     """Errors of 1, -1 and 2: mean square 2, mean absolute 4/3."""
     human, predicted = np.array([1.0, 2.0, 3.0]), np.array([2.0, 1.0, 5.0])
-    assert errors.mse(human, predicted) == 2.0
-    assert errors.mae(human, predicted) == pytest.approx(4 / 3)
+    assert measures.mse(human, predicted) == 2.0
+    assert measures.mae(human, predicted) == pytest.approx(4 / 3)
 
 
 def test_errors_of_nothing_are_nan():
     """Without rows there is no error."""
     empty = np.zeros(0)
-    assert all(math.isnan(f(empty, empty)) for f in (errors.mse, errors.mae))
+    assert all(math.isnan(f(empty, empty)) for f in (measures.mse, measures.mae))

@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from refless.stats import correlation, weighted
-from refless.stats.jackknife import jackknife
 from refless.stats.measures import MEASURES, WEIGHTED
-from refless.stats.resampling import bootstrap, weights_of
+from refless.stats.resampling import bootstrap, jackknife, weights_of
 
 PLAIN = {name: measure.value for name, measure in MEASURES.items()}
 LEVELS = st.integers(0, 4).map(lambda level: level / 10)

@@ -19,10 +19,10 @@ from refless.data.human import cells_of, human_ratings
 from refless.data.records import RatedPool, Ratings
 from refless.evaluation.jackknife import WITHOUT_BLOCK, WITHOUT_GROUP, Replicates, error_of
 from refless.registry.arrays import BoolArray, FloatArray, IntArray
+from refless.stats.correlation import settled
 from refless.stats.intervals import UNDEFINED, Interval, percentile_interval, student
 from refless.stats.measures import CORRELATIONS, ERRORS, MEASURES
 from refless.stats.resampling import RESAMPLES
-from refless.stats.ties import settled
 from refless.stats.within_group import positions
 
 FEWEST = 10  # texts by which an annotator is judged: of two or three any order comes by chance
@@ -78,17 +78,18 @@ def annotators(pool: RatedPool, *, leave_out: bool = False) -> Annotators | None
         leave_out: compare each annotator with the rating of the others' ratings, on the texts that
             others rated too; else with the human rating of all, as published.
     """
-    everyone = tuple(_annotator(column) for column in columns_of(pool, leave_out=leave_out))
+    everyone = tuple(map(_annotator, columns_of(pool, leave_out=leave_out)))
     if len(everyone) < 2:
         return None
     enough = tuple(annotator for annotator in everyone if annotator.n >= FEWEST)
     annotators = enough if len(enough) >= 2 else everyone
     columns = {name: _column(annotators, name) for name in (*ERRORS, *CORRELATIONS)}
     defined = {name: column[~np.isnan(column)] for name, column in columns.items()}
+    best = {name: np.min if name in ERRORS else np.max for name in columns}
     return Annotators(
         n=len(annotators),
         average={name: float(c.mean()) if len(c) else math.nan for name, c in defined.items()},
-        best={name: _best(name, column) for name, column in defined.items()},
+        best={name: best[name](c).item() if len(c) else math.nan for name, c in defined.items()},
         n_undefined=len(annotators) - len(defined["spearman"]),
         spearman_undefined_as_zero=float(defined["spearman"].sum()) / len(annotators),
         per_annotator=annotators,
@@ -173,12 +174,6 @@ def over_annotators(values: FloatArray, seed: int = 0) -> Interval:
 
 def _column(annotators: tuple[Annotator, ...], name: str) -> FloatArray:
     return np.array([getattr(annotator, name) for annotator in annotators], dtype=np.float64)
-
-
-def _best(name: str, column: FloatArray) -> float:
-    if len(column) == 0:
-        return math.nan
-    return float(column.min() if name in ERRORS else column.max())
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

@@ -13,7 +13,7 @@ import numpy as np
 import scipy
 
 from refless.data.human import canonical_order
-from refless.data.records import RatedPool, picked
+from refless.data.records import RatedPool
 from refless.estimators.gp.posterior import Precision, exact
 from refless.estimators.scorer import CrossValidated, Within
 from refless.loops.threads import single_threaded_blas
@@ -141,7 +141,7 @@ def tfidf_ridge(
     order = canonical_order(pool)
     human = pool.human[order]
     with single_threaded_blas():
-        rows = features(picked(pool.texts, order), picked(tuple(sources), order))
+        rows = features(*([column[i] for i in order] for column in (pool.texts, sources) if column))
         if len(pool) > MOST_EXACT:
             values = np.empty(len(pool))
             values[order] = _in_folds(rows, human, blocks[order] % FOLDS)
@@ -156,10 +156,9 @@ def _among(precision: Precision, rows: IntArray) -> Callable[[IntArray], FloatAr
         return lambda labels: part.held_out(labels)[0]
 
 
-def features(texts: Sequence[str], sources: Sequence[str]) -> scipy.sparse.csr_matrix:
+def features(*columns: Sequence[str]) -> scipy.sparse.csr_matrix:
     """[n, features] TF-IDF of the texts, and of their sources if there are any."""
-    rows = tfidf(texts)
-    return scipy.sparse.hstack([rows, tfidf(sources)], format="csr") if sources else rows
+    return scipy.sparse.hstack([*map(tfidf, columns)], format="csr")
 
 
 def tfidf(texts: Sequence[str]) -> scipy.sparse.csr_matrix:

@@ -198,18 +198,14 @@ def _answered(
         if not math.isnan(guess.error):
             return result, "estimates", _looked(guess, len(errors.values), field)
     alone, both = (_looked(answer, result.rated, field) for answer in (result.alone, result.both))
-    return replace(result, alone=alone, both=both), _method(result), both
+    method: Method = "ratings and estimates" if result.share else "ratings"
+    method = "none" if math.isnan(result.both.error) else method
+    return replace(result, alone=alone, both=both), method, both
 
 
 def _looked(answer: Answer, n: int, field: Field) -> Answer:
     """For one look, or for any number of them."""
     return answer.at_any_look(n, field.reach) if field.reach else answer
-
-
-def _method(result: Powered) -> Method:
-    if math.isnan(result.both.error):
-        return "none"
-    return "ratings and estimates" if result.share else "ratings"
 
 
 def _expected(

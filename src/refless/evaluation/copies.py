@@ -216,9 +216,7 @@ def _holders(
         free = groups[rows] != known_groups[candidates]
         rows, candidates, share = rows[free], candidates[free], share[free]
         longer = np.abs(corpus.lengths[candidates] - queries.lengths[rows])
-        best = np.lexsort((candidates, longer, -share))[
-            ::-1
-        ]  # of each row the last that is written
+        best = np.lexsort((candidates, longer, -share))[::-1]  # the last of a row is written
         holder[rows[best]] = candidates[best]
     return holder
 

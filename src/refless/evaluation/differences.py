@@ -9,7 +9,7 @@ from refless.evaluation.held_out import RESAMPLED_ROWS
 from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.intervals import LEVEL, UNDEFINED, Interval, percentile_interval, quantile
 from refless.stats.measures import MEASURES
-from refless.stats.resampling import RESAMPLES, weights_of
+from refless.stats.resampling import RESAMPLES, influence_error, weights_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +57,10 @@ def difference(
     if math.isnan(value) or len(np.unique(rows if groups is None else groups)) < 2:
         ends = UNDEFINED
     elif len(human) > RESAMPLED_ROWS:
-        ends = _jackknife(measure, human, first, second, groups)
+        influence = MEASURES[measure].influence
+        influences = influence(human, first) - influence(human, second)
+        half = quantile(LEVEL) * influence_error(influences, groups)
+        ends = value - half, value + half
     else:
         ends = drawn_together(measure, human, first, second, groups, seed, resamples)
     return Difference(measure=measure, value=value, interval=ends)
@@ -78,22 +81,3 @@ def drawn_together(
     rng = np.random.default_rng(seed)
     drawn = weights_of(len(human), resamples=resamples, rng=rng, clusters=clusters)
     return percentile_interval(np.concatenate([ours(w) - theirs(w) for w in drawn]))
-
-
-def _jackknife(
-    measure: str,
-    human: FloatArray,
-    first: FloatArray,
-    second: FloatArray,
-    clusters: IntArray | None,
-) -> Interval:
-    statistic = MEASURES[measure]
-    value = statistic.value(human, first) - statistic.value(human, second)
-    influence = statistic.influence(human, first) - statistic.influence(human, second)
-    codes = np.arange(len(human))
-    if clusters is not None:
-        codes = np.unique(clusters, return_inverse=True)[1]
-    of_units = np.bincount(codes, weights=influence)
-    n = len(of_units)
-    half = quantile(LEVEL) * math.sqrt(float(np.square(of_units).sum()) * n / (n - 1))
-    return value - half, value + half

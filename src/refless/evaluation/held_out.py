@@ -12,9 +12,8 @@ from refless.data.records import Predictions
 from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.correlation import correlation_p, is_constant, kendall_p
 from refless.stats.intervals import Interval
-from refless.stats.jackknife import jackknife
 from refless.stats.measures import MEASURES, WEIGHTED
-from refless.stats.resampling import RESAMPLES, bootstrap
+from refless.stats.resampling import RESAMPLES, bootstrap, jackknife
 
 FEW = 15  # texts, of which five folds hold three each
 RESAMPLED_ROWS = 20_000  # beyond this, intervals come from the jackknife instead of the bootstrap

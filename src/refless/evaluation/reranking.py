@@ -71,7 +71,8 @@ def reranking(labels: Sequence[str], method: Replicates, *, by: str = "source") 
     parts = range(split.parts + 1)
     table = np.array([[means(part, refitted) for part in parts] for refitted in (False, True)])
     chosen, random, best = np.moveaxis(table, 2, 0)
-    gain, share = chosen - random, _share(chosen - random, best - random)
+    gain, possible = chosen - random, best - random
+    share = np.where(possible > 0, gain / np.where(possible > 0, possible, 1.0), np.nan)
     gained, (low, high) = (interval_of(values) if n > 1 else UNDEFINED for values in (gain, share))
     return Reranking(
         by=by,
@@ -111,9 +112,3 @@ def _of_items(
     equal = values >= np.repeat(highest - slack(highest), sizes)
     chosen = np.add.reduceat(human * equal, begins) / np.add.reduceat(equal, begins, dtype=float)
     return chosen, np.add.reduceat(human, begins) / sizes, np.maximum.reduceat(human, begins)
-
-
-def _share(gain: FloatArray, possible: FloatArray) -> FloatArray:
-    """Gain as a share of what can be gained; NaN where that is nothing."""
-    some = np.asarray(possible) > 0
-    return np.where(some, gain / np.where(some, possible, 1.0), np.nan)

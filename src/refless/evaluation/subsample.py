@@ -28,7 +28,8 @@ def drawn_rows(pool: RatedPool, labels: Sequence[str], most: int, seed: int) -> 
     if len(pool) <= most:
         return np.arange(len(pool))
     units = _of_groups(_marks(pool, seed), labels)
-    rows = _fitting(units, most)
+    _, codes, sizes = np.unique(units, return_inverse=True, return_counts=True)
+    rows = np.flatnonzero((np.cumsum(sizes) <= most)[codes])  # of the smallest numbers that fit
     if len(np.unique(units[rows])) >= FEWEST_WHOLE:
         return rows
     drawn = np.random.default_rng(seed).choice(len(pool), most, replace=False)
@@ -52,9 +53,3 @@ def _of_groups(marks: Marks, labels: Sequence[str]) -> Marks:
     sums = np.zeros(len(place), dtype=np.uint64)
     np.add.at(sums, codes, marks)
     return sums[codes]
-
-
-def _fitting(units: Marks, most: int) -> IntArray:
-    """Rows of the units with the smallest numbers, as many as fit."""
-    _, codes, sizes = np.unique(units, return_inverse=True, return_counts=True)
-    return np.flatnonzero((np.cumsum(sizes) <= most)[codes])

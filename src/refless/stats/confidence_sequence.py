@@ -6,9 +6,7 @@ from refless.stats.intervals import UNDEFINED, Interval, quantile, student
 
 AIMED = 60  # values at which the interval is to be narrowest
 FEWEST = 10  # values, below which it tells nothing
-MADE_UP = (
-    2 / 3
-)  # of how far values can lie apart: two that are made up lie so far off, on each side
+MADE_UP = 2 / 3  # of how far values can lie apart: so far off two made-up ones lie, on each side
 
 
 def always_interval(

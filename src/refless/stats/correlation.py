@@ -2,6 +2,10 @@
 
 Every measure takes finite [n] columns and is NaN where it is undefined (fewer than two rows, or a
 constant column), never 0. P-values take the rows for independent.
+
+Values tie that differ by less than rounding can make them differ: estimates that are equal in exact
+arithmetic differ in their sixteenth digit, by the order in which a machine sums. Every rank, every
+pair and every "is it constant" goes by what `settled` leaves.
 """
 
 import math
@@ -9,11 +13,25 @@ import math
 import numpy as np
 
 from refless.registry.arrays import FloatArray, IntArray
-from refless.stats.ties import BITS, settled
 
 DENSE_ROWS = 1_000  # up to here n x n signs are quicker than loading a compiler
 NAN = float("nan")
+BITS = 40  # about twelve digits that tell two values apart
 CLEAR = 2.0 ** (2 - BITS)  # a difference, relative to the largest value, that no rounding makes
+
+
+def settled(column: FloatArray) -> FloatArray:
+    """[n] the column rounded to twelve digits: of each value, or of the median one if larger.
+
+    The order of rows does not matter, no value overtakes another, and a far larger one takes no
+    digits from the others.
+    """
+    sizes = np.abs(column)
+    low, high = (len(column) - 1) // 2, len(column) // 2
+    # numpy's median of finite values, in an eighth of its time for short columns
+    median = np.partition(sizes, (low, high))[low : high + 1].mean() if len(sizes) else 0.0
+    _, exponents = np.frexp(np.maximum(sizes, median))
+    return np.asarray(np.ldexp(np.rint(np.ldexp(column, BITS - exponents)), exponents - BITS))
 
 
 def is_constant(column: FloatArray) -> bool:
@@ -79,7 +97,7 @@ def concordance(x: FloatArray, y: FloatArray) -> IntArray:
     if len(x) > DENSE_ROWS:
         from refless.stats.fenwick import concordance as compiled
 
-        return compiled(x, y)
+        return compiled(settled(x), settled(y))
     return np.asarray(signs(x, y).sum(axis=1), dtype=np.int64)
 
 

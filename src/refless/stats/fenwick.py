@@ -1,5 +1,7 @@
 """Compiled counts of concordant and discordant pairs; import this module only where it is used.
 
+Columns are settled, so that values tie that rounding alone sets apart.
+
 A Fenwick tree over the codes of y holds what has been seen while the rows go by in order of x.
 """
 
@@ -10,7 +12,6 @@ import numpy as np
 
 from refless.loops.caching import loop
 from refless.registry.arrays import FloatArray, IntArray
-from refless.stats.ties import settled
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -96,7 +97,6 @@ def concordance(x: FloatArray, y: FloatArray) -> IntArray:
 
 def sorted_codes(x: FloatArray, y: FloatArray) -> tuple[IntArray, IntArray, IntArray, int]:
     """The order of x, the codes of x and y in that order, and the number of y's codes."""
-    x, y = settled(x), settled(y)
     order = np.argsort(x, kind="stable")
     _, x_codes = np.unique(x, return_inverse=True)
     values, y_codes = np.unique(y, return_inverse=True)

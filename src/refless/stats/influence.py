@@ -10,7 +10,6 @@ import numpy as np
 
 from refless.registry.arrays import FloatArray
 from refless.stats import correlation
-from refless.stats.ties import settled
 
 
 def mse(human: FloatArray, predicted: FloatArray) -> FloatArray:
@@ -70,6 +69,6 @@ def _standard(column: FloatArray) -> FloatArray:
 
 def _raised(column: FloatArray, amounts: FloatArray) -> FloatArray:
     """[n] sum of the amounts of rows with a larger value, and half of those with the same one."""
-    _, codes = np.unique(settled(column), return_inverse=True)
+    _, codes = np.unique(correlation.settled(column), return_inverse=True)
     at = np.bincount(codes, weights=amounts)
     return np.asarray((at.sum() - np.cumsum(at) + at / 2)[codes])

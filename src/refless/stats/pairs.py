@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 
 from refless.registry.arrays import FloatArray, IntArray
-from refless.stats.ties import settled
+from refless.stats.correlation import settled
 
 MOST_PAIRS = 5_000_000  # tie thresholds are looked for among at most so many pairs
 
@@ -47,7 +47,8 @@ def tie_threshold(
     The smallest of equally good thresholds. Chosen on the same pairs, so the accuracy flatters a
     little; NaN, NaN without pairs or beyond five million of them.
     """
-    if not 0 < _count(len(human), groups) <= MOST_PAIRS:
+    rows = _sizes(len(human), groups)
+    if not 0 < int((rows * (rows - 1) // 2).sum()) <= MOST_PAIRS:
         return float("nan"), float("nan")
     pairs = list(_pairs(human, predicted, groups))
     n_pairs = np.repeat([size for size, _, _ in pairs], [len(h) for _, h, _ in pairs])
@@ -68,8 +69,7 @@ def tie_threshold(
 
 def _mean(right: Counter[int], groups: IntArray | None, n: int) -> float:
     """Mean share of right pairs over groups, from their number by the pairs of a group; exact."""
-    rows = [n] if groups is None else np.unique(groups, return_counts=True)[1].tolist()
-    several = sum(size > 1 for size in rows)
+    several = int((_sizes(n, groups) > 1).sum())
     total = sum((Fraction(count, size) for size, count in right.items()), Fraction(0))
     return float(total / several) if several else float("nan")
 
@@ -89,6 +89,6 @@ def _pairs(
             yield pairs, human[i] - human[i + 1 : end], predicted[i] - predicted[i + 1 : end]
 
 
-def _count(n: int, groups: IntArray | None) -> int:
-    sizes = np.array([n]) if groups is None else np.unique(groups, return_counts=True)[1]
-    return int((sizes * (sizes - 1) // 2).sum())
+def _sizes(n: int, groups: IntArray | None) -> IntArray:
+    """Rows of each group."""
+    return np.array([n]) if groups is None else np.unique(groups, return_counts=True)[1]

@@ -160,7 +160,8 @@ def powered(cells: Cells, severity: Severity | None = None, *, these: bool = Fal
     again = np.zeros(len(rows)) if these else drawn  # all items are a sample themselves
 
     def influence(column: FloatArray, part: FloatArray) -> FloatArray:
-        centred = scale * np.sqrt(part) * (column - _means(column, weight, arms)[arms])
+        means = np.bincount(arms, weight * column) / np.bincount(arms, weight)
+        centred = scale * np.sqrt(part) * (column - means[arms])
         return np.asarray(np.bincount(cluster, centred, minlength=rated), dtype=np.float64)
 
     def squares(column: FloatArray, part: FloatArray) -> float:
@@ -254,7 +255,9 @@ def _freedom(influence: FloatArray, cluster: IntArray, arms: IntArray, weight: F
 
     Clusters of unequal weights tell no more than (sum of weights)² / sum of squares of equal ones.
     """
-    kind = np.bitwise_or.reduceat((1 << arms)[np.argsort(cluster, kind="stable")], _starts(cluster))
+    order = np.argsort(cluster, kind="stable")
+    starts = np.unique(cluster[order], return_index=True)[1]
+    kind = np.bitwise_or.reduceat((1 << arms)[order], starts)
     groups = [np.flatnonzero(kind == name) for name in np.unique(kind)]
     variances = [float(np.square(influence[rows]).sum()) for rows in groups]
     total = math.fsum(variances)
@@ -267,16 +270,6 @@ def _freedom(influence: FloatArray, cluster: IntArray, arms: IntArray, weight: F
     ]
     below = math.fsum(v**2 / max(n - 1, 0.5) for v, n in zip(variances, alike, strict=True))
     return total**2 / below
-
-
-def _starts(cluster: IntArray) -> IntArray:
-    """Where each cluster begins among sorted ones."""
-    return np.asarray(np.unique(np.sort(cluster), return_index=True)[1], dtype=np.int64)
-
-
-def _means(column: FloatArray, weight: FloatArray, arms: IntArray) -> FloatArray:
-    """[arms] weighted means."""
-    return np.asarray(np.bincount(arms, weight * column) / np.bincount(arms, weight))
 
 
 def _numbered(labels: IntArray) -> tuple[IntArray, int]:

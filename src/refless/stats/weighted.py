@@ -11,8 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from refless.registry.arrays import BoolArray, FloatArray, IntArray
-from refless.stats.correlation import DENSE_ROWS, signs
-from refless.stats.ties import settled
+from refless.stats.correlation import DENSE_ROWS, settled, signs
 
 OfWeights = Callable[[FloatArray], FloatArray]
 Prepare = Callable[[FloatArray, FloatArray], OfWeights]
@@ -102,7 +101,7 @@ def _balance(human: FloatArray, predicted: FloatArray) -> OfWeights:
         return lambda weights: np.asarray(((weights @ dense) * weights).sum(axis=1))
     from refless.stats.fenwick import balances, sorted_codes
 
-    order, x, y, n_codes = sorted_codes(human, predicted)
+    order, x, y, n_codes = sorted_codes(settled(human), settled(predicted))
     return lambda weights: balances(np.ascontiguousarray(weights[:, order]), x, y, n_codes)
 
 

@@ -15,8 +15,7 @@ from itertools import pairwise
 import numpy as np
 
 from refless.registry.arrays import FloatArray, IntArray
-from refless.stats.correlation import is_constant, ranks, untied_with
-from refless.stats.ties import settled
+from refless.stats.correlation import is_constant, ranks, settled, untied_with
 
 DENSE = 100  # rows of a block up to which all pairs are quicker than sorting
 
@@ -110,7 +109,8 @@ def _products(x: FloatArray, y: FloatArray, triples: bool) -> tuple[float, float
     if m > DENSE:
         from refless.stats.fenwick import concordance
 
-        pairs = [float(c.sum()) for c in (concordance(x, y), untied_with(x), untied_with(y))]
+        concordant = concordance(settled(x), settled(y))
+        pairs = [float(c.sum()) for c in (concordant, untied_with(x), untied_with(y))]
         a, b = 2 * ranks(x) - (m + 1), 2 * ranks(y) - (m + 1)
     else:
         u, v = np.sign(x[:, None] - x), np.sign(y[:, None] - y)
