@@ -15,16 +15,15 @@ import json
 import re
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from refless.data.records import Outputs, numbered
 from refless.extensions.connect.datasets import absent
 from refless.extensions.papers.stress.material import Material, material_of
-from refless.extensions.papers.stress.pairing import Drawing
+from refless.extensions.papers.stress.plan import Plan
 from refless.extensions.papers.stress.probes import (
-    Settings,
     frequent_probe,
     rare_probe,
     references_probe,
@@ -127,7 +126,7 @@ class Run:
     data: Path
     metrics: dict[str, Metric]
     items: int | None
-    drawing: Drawing
+    plan: Plan
 
 
 def words_of_caption(text: str) -> str:
@@ -244,7 +243,7 @@ def table_1(run: Run, captions: Captions) -> Block:
     for name, metric in run.metrics.items():
         if name != "BL1":
             materials = [material_of(captions.outputs(system)) for system in captions.systems]
-            probes = [references_probe(metric, one, run.drawing) for one in materials]
+            probes = [references_probe(metric, one, run.plan) for one in materials]
             most = max(range(len(materials)), key=lambda i: len(materials[i].items))
             found[name] = [probes[most].rows[0], *(probe.rows[1] for probe in probes)]
     rows = lines(found, PAPER_1)
@@ -258,15 +257,15 @@ def table_1(run: Run, captions: Captions) -> Block:
         title=f"Table 1: COCO, {len(captions.items):,} x 5, each against four of five references",
         lines=(rows[0], nobody, *rows[1:]),
         notes=("Neural Baby Talk cannot be reached; four other systems stand in its place.", *few),
-        signatures=signatures(run, found, Settings(drawing=run.drawing).as_settings()),
+        signatures=signatures(run, found, run.plan.of_words()),
     )
 
 
 def table_2(run: Run, material: Material) -> Block:
     """Frequent words of the first reference become UNK."""
-    settings = Settings(words=WORDS, base="references", drawing=run.drawing)
+    plan = replace(run.plan, words=WORDS, base="references")
     found = {
-        name: frequent_probe(metric, material, settings).rows
+        name: frequent_probe(metric, material, plan).rows
         for name, metric in run.metrics.items()
         if name != "BL1"
     }
@@ -277,19 +276,17 @@ def table_2(run: Run, material: Material) -> Block:
             "The share of words is below the paper's row. The random control is another draw.",
             "Content words: those that are not on bm25s's list of English stop words.",
         ),
-        signatures=signatures(run, found, settings.as_settings()),
+        signatures=signatures(run, found, plan.of_words()),
     )
 
 
 def table_3(run: Run, material: Material) -> Block:
     """Rare words of the first reference become UNK; woman becomes man."""
-    settings = Settings(
-        thresholds=THRESHOLDS, swaps={"woman": "man"}, base="references", drawing=run.drawing
-    )
+    plan = replace(run.plan, thresholds=THRESHOLDS, swaps={"woman": "man"}, base="references")
     counts = counted([text for row in material.items.references for text in row])
     size = sum(map(len, material.items.references))
     found = {
-        name: rare_probe(metric, material, counts, settings).rows
+        name: rare_probe(metric, material, counts, plan).rows
         for name, metric in run.metrics.items()
         if name != "BL1"
     }
@@ -302,7 +299,7 @@ def table_3(run: Run, material: Material) -> Block:
             "Compare rows of one share: the paper's thresholds take 1.44, 1.07, 0.67, 0.41 %.",
             "The row of T = 1 and 'woman -> man' need no frequencies.",
         ),
-        signatures=signatures(run, found, settings.as_settings()),
+        signatures=signatures(run, found, plan.of_words()),
     )
 
 
@@ -376,12 +373,12 @@ def sentences(
             (Row(label=label), rounds(scored(metric, label, texts)))
             for label, texts in rows.items()
         ]
-        found[key] = rows_of(pairs[0], pairs[1:], run.drawing)
+        found[key] = rows_of(pairs[0], pairs[1:], run.plan)
     return Block(
         title=f"Table 5: {name}, {len(items)} items, one sentence for all of them",
         lines=lines(found, PAPER_5),
         notes=notes,
-        signatures=signatures(run, found, {"ci": f"boot-{run.drawing.resamples}", "seed": 0}),
+        signatures=signatures(run, found, {"ci": f"boot-{run.plan.resamples}", "seed": 0}),
     )
 
 
@@ -530,7 +527,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             data=options.data,
             metrics=metrics_of(meteor=options.meteor, model=options.model),
             items=QUICK if options.quick else None,
-            drawing=Drawing(resamples=100 if options.quick else 1_000),
+            plan=Plan(resamples=100 if options.quick else 1_000),
         )
         captions = coco(run)
         material = material_of(references_of(captions))

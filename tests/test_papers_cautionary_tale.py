@@ -5,21 +5,22 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
 from refless.extensions.papers.stress.material import material_of
-from refless.extensions.papers.stress.pairing import Drawing
-from refless.extensions.papers.stress.probes import Settings, frequent_probe
+from refless.extensions.papers.stress.plan import Plan
+from refless.extensions.papers.stress.probes import frequent_probe
 from refless.extensions.papers.stress.sentence import score_of, search
 
 ROOT = Path(__file__).parents[1]
 DATA = Path(os.environ.get("REFLESS_DATA", ROOT.parent / "shared" / "data"))
 SCRIPT = ROOT / "papers" / "cautionary_tale.py"
 WITHIN = {"BL4": 0.06, "CR": 0.004, "RG": 0.15}  # of the paper, in its units
-DRAWING = Drawing(resamples=2)
+PLAN = Plan(resamples=2)
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +42,7 @@ def everything(paper):
         if not (DATA / name).exists():
             pytest.skip(f"the real data is not here: {DATA / name}")
     metrics = paper.metrics_of(meteor=False, model=None)
-    return paper.Run(data=DATA, metrics=metrics, items=None, drawing=DRAWING)
+    return paper.Run(data=DATA, metrics=metrics, items=None, plan=PLAN)
 
 
 @pytest.fixture(scope="module")
@@ -61,9 +62,9 @@ def test_references_against_references(paper, everything, material) -> None:
 
 def test_frequent_words(paper, everything, material) -> None:
     """Table 2, COCO: all rows but the random one; it rewards function words, as published."""
-    settings = Settings(words=paper.WORDS, base="references", drawing=DRAWING)
+    plan = replace(PLAN, words=paper.WORDS, base="references")
     for name, tolerance in WITHIN.items():
-        probe = frequent_probe(everything.metrics[name], material, settings)
+        probe = frequent_probe(everything.metrics[name], material, plan)
         for row in probe.rows[:-1]:
             published = paper.PAPER_2[row.label][name]
             assert paper.FACTORS[name] * row.score == pytest.approx(published, abs=tolerance)

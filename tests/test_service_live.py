@@ -1,10 +1,8 @@
 """What the owner sees: a look at the ratings in a process of its own, told as it comes."""
 
 import asyncio
-import html
 import json
 import math
-import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -12,13 +10,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from starlette.testclient import TestClient
 
 from command_line import jsonl, run
 from refless.data.records import Outputs
 from refless.data.simulate import simulate
 from refless.extensions.serve.analysis_worker import looked
-from refless.extensions.serve.app import Latest, rating_app
+from refless.extensions.serve.app import Latest
 from refless.extensions.serve.dashboard import Live, LookFailedError
 from refless.extensions.serve.rate import rate
 from refless.extensions.serve.result import Task
@@ -164,8 +161,8 @@ def test_fault_of_the_system_does_not_end_the_looks(
 
 
 @pytest.mark.parametrize("earlier", [False, True], ids=["alone", "with texts rated before"])
-def test_owner_sees_what_the_command_on_the_page_says(tmp_path: Path, earlier: bool) -> None:
-    """The page's numbers are those of the printed command on the page's export, digit by digit."""
+def test_owner_sees_what_compare_says(tmp_path: Path, earlier: bool) -> None:
+    """The page's numbers are those of `refless compare` on the page's export, digit by digit."""
     outputs, values = sample(90)
     answers, before = tmp_path / "my answers.jsonl", tmp_path / "before.jsonl"
     names = ("id", "text", "source", "system", "item")
@@ -187,17 +184,10 @@ def test_owner_sees_what_the_command_on_the_page_says(tmp_path: Path, earlier: b
     live = Live(store, result.estimator, result.rated)
     asyncio.run(live._look())
     (tmp_path / "audit.jsonl").write_bytes(exported(store, "audit.jsonl"))
-    app = rating_app(store, compared=result.compared)
-    with TestClient(app, follow_redirects=False) as web:
-        joined(web, store, owner_of(store))
-        page = html.unescape(web.get("/owner").text)
     store.close()
-    command = result.compared
-    assert f"<code>{command}</code>" in page
-    words = shlex.split(command)
-    assert words[:2] == ["refless", "compare"]
-    words[words.index("audit.jsonl")] = str(tmp_path / "audit.jsonl")
-    ran = run(*words[1:], "--format", "json")
+    rated = [before, tmp_path / "audit.jsonl"] if earlier else [tmp_path / "audit.jsonl"]
+    words = [word for path in rated for word in ("--rated", str(path))]
+    ran = run("compare", str(answers), *words, "--scale", "1", "5", "--format", "json")
     assert ran.code == 0, ran.err
     pairs = json.loads(ran.out)["pairs"]
     shown = live.state()["systems"]
@@ -207,21 +197,6 @@ def test_owner_sees_what_the_command_on_the_page_says(tmp_path: Path, earlier: b
         there = pair["difference"]
         assert one["difference"] == pytest.approx(there["value"], abs=1e-12)
         assert one["interval"] == pytest.approx(there["interval"], abs=1e-12)
-
-
-def test_no_command_is_printed_that_would_read_other_columns(tmp_path: Path) -> None:
-    """Where flags named the columns, or outputs are no file, exports do not have them so."""
-    rows = [{"id": str(i), "reply": f"text {i}", "system": "ab"[i % 2]} for i in range(4)]
-    jsonl(tmp_path / "a.jsonl", rows)
-    assert rate(str(tmp_path / "a.jsonl"), columns={"text": "reply"}).compared == ""
-    plain = [{"id": row["id"], "text": row["reply"], "item": row["id"]} for row in rows]
-    jsonl(tmp_path / "plain.jsonl", plain)
-    jsonl(tmp_path / "rated.jsonl", [{"text": "earlier", "rating": 3}])
-    named = {"rated": str(tmp_path / "rated.jsonl")}
-    assert rate(str(tmp_path / "plain.jsonl"), **named).compared == ""
-    assert rate(str(tmp_path / "plain.jsonl")).compared
-    assert not rate(plain, database=str(tmp_path / "b.sqlite")).compared
-    assert not rate(str(tmp_path / "plain.jsonl"), dimension=["fluency", "sense"]).compared
 
 
 def test_texts_rated_before_need_no_items() -> None:

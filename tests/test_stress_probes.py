@@ -8,16 +8,16 @@ import pytest
 
 from refless.data.records import Outputs, numbered
 from refless.extensions.papers.stress.material import Material, material_of
-from refless.extensions.papers.stress.pairing import Drawing, rounds, rows_of
+from refless.extensions.papers.stress.pairing import rounds, rows_of
+from refless.extensions.papers.stress.plan import Plan
 from refless.extensions.papers.stress.probes import (
-    Settings,
     direction_probe,
     frequent_probe,
     rare_probe,
     references_probe,
 )
 from refless.extensions.papers.stress.rows import Probe, Row, relative
-from refless.extensions.papers.stress.run import Plan, stress
+from refless.extensions.papers.stress.run import stress
 from refless.metrics.references import metric_of
 from refless.metrics.references.bleu import BLEU
 from refless.metrics.references.protocol import Scores, averaged
@@ -25,7 +25,7 @@ from refless.metrics.references.rouge import RougeL
 from refless.registry.errors import InputError, UsageError
 from refless.registry.signature import Signature
 
-FEW = Drawing(resamples=100)
+FEW = Plan(resamples=100)
 NOUNS = ("dog", "cat", "boat", "tree", "child", "horse", "river", "tower")
 VERBS = ("sees", "finds", "likes", "paints", "leaves", "meets")
 
@@ -120,7 +120,7 @@ def test_people_above_a_poor_system() -> None:
 
 def test_frequent_words_and_their_control(material: Material) -> None:
     """A metric that counts 'the' loses all of it with 'the', nothing with content words."""
-    probe = frequent_probe(Counts(), material, Settings(drawing=FEW))
+    probe = frequent_probe(Counts(), material, FEW)
     rows = {row.label: row for row in probe.rows}
     assert rows["'the'"].score == 0
     assert rows["'the'"].share == pytest.approx(2 / 7)
@@ -134,8 +134,8 @@ def test_frequent_words_and_their_control(material: Material) -> None:
 
 def test_content_words_may_count_for_more(material: Material) -> None:
     """A metric that counts 'near'... is told apart from one that rewards function words."""
-    settings = Settings(words=("the",), drawing=FEW)
-    probe = frequent_probe(Counts(word="dog"), material, settings)
+    plan = Plan(words=("the",), resamples=100)
+    probe = frequent_probe(Counts(word="dog"), material, plan)
     assert probe.fooled is False
     assert "as they should" in probe.verdict
 
@@ -143,15 +143,15 @@ def test_content_words_may_count_for_more(material: Material) -> None:
 def test_rare_words_by_frequency(material: Material) -> None:
     """Thresholds count in the training set that is given; a swap is a row of its own."""
     train = dict.fromkeys(("the", "near", "here", *NOUNS), 50)
-    settings = Settings(thresholds=(30, 1), swaps={"dog": "cat"}, drawing=FEW)
-    probe = rare_probe(RougeL(), material, train, settings)
+    plan = Plan(thresholds=(30, 1), swaps={"dog": "cat"}, resamples=100)
+    probe = rare_probe(RougeL(), material, train, plan)
     labels = [row.label for row in probe.rows]
     assert labels == [
         "first reference", "fewer than 30 times", "fewer than 1 times", "dog -> cat",
     ]  # fmt: skip
     assert probe.rows[1].share == pytest.approx(1 / 7)
     assert probe.rows[1].score == probe.rows[2].score < probe.rows[0].score
-    known = rare_probe(RougeL(), material, {**train, **dict.fromkeys(VERBS, 1)}, settings)
+    known = rare_probe(RougeL(), material, {**train, **dict.fromkeys(VERBS, 1)}, plan)
     assert known.rows[2].share == 0
     assert known.rows[2].change == 0
 
@@ -159,25 +159,21 @@ def test_rare_words_by_frequency(material: Material) -> None:
 def test_rare_verdict_compares_with_the_share(material: Material) -> None:
     """Who never looks at rare words is fooled; without rare words there is no verdict."""
     train = dict.fromkeys(("the", "near", "here", *NOUNS), 50)
-    settings = Settings(thresholds=(30,), drawing=FEW)
-    assert rare_probe(Counts(), material, train, settings).fooled
+    plan = Plan(thresholds=(30,), resamples=100)
+    assert rare_probe(Counts(), material, train, plan).fooled
     everything = {**train, **dict.fromkeys(VERBS, 50)}
-    assert rare_probe(Counts(), material, everything, settings).fooled is None
-    assert "references" in rare_probe(Counts(), material, None, settings).about
+    assert rare_probe(Counts(), material, everything, plan).fooled is None
+    assert "references" in rare_probe(Counts(), material, None, plan).about
 
 
 def test_directions_that_are_known(material: Material) -> None:
     """Counting a word is fooled by repetition; BLEU gives a copied reference full marks."""
-    by_label = {row.label: row for row in direction_probe(BLEU(), material, _few()).rows}
+    by_label = {row.label: row for row in direction_probe(BLEU(), material, FEW).rows}
     assert by_label["copy a reference"].score == pytest.approx(100)
     assert by_label["truncate to half"].change < 0
-    probe = direction_probe(Counts(), material, _few())
+    probe = direction_probe(Counts(), material, FEW)
     assert probe.fooled
     assert "repeat the text" in probe.verdict
-
-
-def _few() -> Settings:
-    return Settings(drawing=FEW)
 
 
 def test_interval_of_a_mean_change_is_the_known_one() -> None:
@@ -188,7 +184,7 @@ def test_interval_of_a_mean_change_is_the_known_one() -> None:
     rows = rows_of(
         (Row(label="before"), rounds(averaged(before))),
         [(Row(label="after"), rounds(averaged(after)))],
-        Drawing(resamples=2_000),
+        Plan(resamples=2_000),
     )
     apart = after - before
     half = 1.96 * apart.std(ddof=1) / 20
@@ -220,7 +216,7 @@ def test_row_order_leaves_no_trace(spec: str) -> None:
     """All probes, rows in another order: the same to the last digit."""
 
     outputs = outputs_of(25)
-    plan = Plan(train=tuple(outputs.texts), settings=_few(), shortlist=3, largest_set=2)
+    plan = Plan(train=tuple(outputs.texts), resamples=100, shortlist=3, largest_set=2)
     mixed = outputs.take(np.random.default_rng(1).permutation(50))
     one, other = results(outputs, spec, plan), results(mixed, spec, plan)
     assert [probe.name for probe in one] == [
@@ -236,7 +232,7 @@ def test_seed_is_heard_and_signed() -> None:
         stress(
             BLEU(tokenize="words"),
             material,
-            Plan(probes=("frequent",), settings=Settings(drawing=Drawing(seed=seed))),
+            Plan(probes=("frequent",), seed=seed),
             label="bleu",
         )
         for seed in (0, 1)
@@ -252,7 +248,7 @@ def test_what_cannot_be_run_is_said() -> None:
     from dataclasses import replace
 
     single = replace(outputs, references=tuple(row[:1] for row in outputs.references))
-    found = stress(BLEU(), material_of(single), Plan(settings=_few()), label="bleu")
+    found = stress(BLEU(), material_of(single), FEW, label="bleu")
     assert [*found.skipped] == ["references", "sentence", "useless", "stuffing"]
     assert [probe.name for probe in found.probes] == ["frequent", "rare", "direction"]
 
@@ -279,8 +275,8 @@ def test_material_sorts_items_and_systems() -> None:
 def test_settings_that_cannot_be() -> None:
     """Unknown bases and probes, thresholds below 1."""
     with pytest.raises(UsageError, match="base must be"):
-        Settings(base="all")
+        Plan(base="all")
     with pytest.raises(UsageError, match="threshold"):
-        Settings(thresholds=(0,))
+        Plan(thresholds=(0,))
     with pytest.raises(UsageError, match="no probe 'x'"):
         Plan(probes=("x",))

@@ -12,13 +12,13 @@ from refless.estimators.gp import GaussianProcess
 from refless.estimators.neighbors import BLEUNeighbors
 from refless.extensions.papers.stress.judging import Estimated
 from refless.extensions.papers.stress.material import material_of
-from refless.extensions.papers.stress.pairing import Drawing
-from refless.extensions.papers.stress.probes import Settings
-from refless.extensions.papers.stress.run import Plan, stress
-from refless.extensions.papers.stress.stuffing import Attack, fragments_of, stuffed, stuffing_probe
+from refless.extensions.papers.stress.plan import Plan
+from refless.extensions.papers.stress.run import stress
+from refless.extensions.papers.stress.stuffing import fragments_of, stuffed, stuffing_probe
 from refless.registry.errors import UsageError
 
-SMALL = Attack(fragments=25, steps=3, halves=2, draws=3)
+SMALL = Plan(fragments=25, steps=3, halves=2, draws=3)
+JUDGE = Estimated(estimator=BLEUNeighbors())
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +34,7 @@ def honest(pool: RatedPool) -> Outputs:
 def test_fragments_are_of_the_highest_rated() -> None:
     """Two to five words of the best tenth; by hand for one text of three words."""
     texts = ["good food here", *(f"bad thing {i}" for i in range(9))]
-    found = fragments_of(pool_of(texts, [5.0, *[1.0] * 9]), Attack(), 0)
+    found = fragments_of(pool_of(texts, [5.0, *[1.0] * 9]), Plan(), 0)
     assert found == ["food here", "good food", "good food here"]
 
 
@@ -42,10 +42,10 @@ def test_the_attacker_climbs(pool: RatedPool) -> None:
     """Each step's choice is the best of its tries: never below the best single piece."""
     estimator = BLEUNeighbors(min_neighbors=1).fit(pool)
     pieces = fragments_of(pool, SMALL, 0)
-    text = stuffed(estimator, pool, SMALL)
+    text = stuffed(estimator, pool, SMALL, 0)
     best = np.nanmax(estimator.estimate(pieces).values)
     assert estimator.estimate([text]).values[0] >= best
-    assert stuffed(estimator, pool, SMALL) == text
+    assert stuffed(estimator, pool, SMALL, 0) == text
     assert any(piece in text for piece in pieces)
 
 
@@ -54,7 +54,7 @@ def test_probe_holds_all_attackers(
     estimator: BLEUNeighbors | GaussianProcess, pool: RatedPool, honest: Outputs
 ) -> None:
     """Honest outputs, a copy, a stuffed text, sub-samples, halves; sources are left unread."""
-    probe = stuffing_probe(estimator, pool, honest, SMALL)
+    probe = stuffing_probe(Estimated(estimator=estimator), pool, honest, SMALL)
     rows = {row.label: row for row in probe.rows}
     assert list(rows) == [
         "honest outputs",
@@ -75,8 +75,8 @@ def test_probe_holds_all_attackers(
 def test_order_of_the_pool_leaves_no_trace(pool: RatedPool, honest: Outputs) -> None:
     """Rows in another order, the same attack."""
     mixed = pool.take(np.random.default_rng(2).permutation(len(pool)))
-    one = stuffing_probe(BLEUNeighbors(), pool, honest, SMALL, seed=4)
-    other = stuffing_probe(BLEUNeighbors(), mixed, honest, SMALL, seed=4)
+    one = stuffing_probe(JUDGE, pool, honest, replace(SMALL, seed=4))
+    other = stuffing_probe(JUDGE, mixed, honest, replace(SMALL, seed=4))
     assert repr(one) == repr(other)
 
 
@@ -84,7 +84,8 @@ def test_ungameable_is_told() -> None:
     """An estimator for which all texts are the same is not fooled."""
     texts = [f"word{i} and more of it" for i in range(30)]
     flat = pool_of(texts, [3.0] * 30)
-    probe = stuffing_probe(BLEUNeighbors(max_fraction=1.0), flat, outputs_of(texts[:5]), SMALL)
+    judge = Estimated(estimator=BLEUNeighbors(max_fraction=1.0))
+    probe = stuffing_probe(judge, flat, outputs_of(texts[:5]), SMALL)
     assert probe.fooled is False
 
 
@@ -92,13 +93,13 @@ def test_too_few_ratings(honest: Outputs) -> None:
     """Wrong usage, which becomes a reason why the probe was not run."""
     few = pool_of(["a b c d e"] * 5, [1.0] * 5)
     with pytest.raises(UsageError, match="needs 20 rated texts"):
-        stuffing_probe(BLEUNeighbors(), few, honest, SMALL)
+        stuffing_probe(JUDGE, few, honest, SMALL)
 
 
 def test_all_probes_of_an_estimator(pool: RatedPool) -> None:
     """Words of the outputs are changed; what needs references or a training set is not run."""
     outputs = Outputs(ids=pool.ids[:30], texts=pool.texts[:30], sources=pool.sources[:30])
-    plan = Plan(attack=SMALL, settings=Settings(drawing=Drawing(resamples=50)))
+    plan = replace(SMALL, resamples=50)
     judge = Estimated(estimator=BLEUNeighbors().fit(pool))
     found = stress(judge, material_of(outputs), plan, label="bleu-neighbors", pool=pool)
     names = ["frequent", "rare", "direction", "useless", "stuffing"]

@@ -50,7 +50,6 @@ def rating_app(
     rated: Sequence[Mapping[str, Any]] = (),
     token: str = "",
     model: Path | None = None,
-    compared: str = "",
 ) -> Starlette:
     """The pages of raters and owner, and the API.
 
@@ -59,10 +58,9 @@ def rating_app(
         estimator: its specification; rated: rows of texts that were rated before.
         token: of the API; without one nobody gets in there.
         model: a file for the fitted estimator; without one there is no watching, and no estimate.
-        compared: the command that compares the systems as the owner's page does.
     """
     live = Live(store, estimator, rated, model)
-    pages = Pages(store, Access(store), live, Pace(*LOGINS), Pace(*RATED), compared)
+    pages = Pages(store, Access(store), live, Pace(*LOGINS), Pace(*RATED))
     served = Latest(model)
     api = Api(token or secrets.token_urlsafe(24), served.estimator)
 
@@ -173,9 +171,8 @@ def run_rating(result: RateResult) -> None:
         with tempfile.TemporaryDirectory(prefix="refless-") as folder:
             model = Path(folder) / f"model{ENDING}"
             app = rating_app(
-                store, estimator=result.estimator, rated=result.rated, token=token, model=model,
-                compared=result.compared,
-            )  # fmt: skip
+                store, estimator=result.estimator, rated=result.rated, token=token, model=model
+            )
             serve(app, result.where, [*links(store, result), *lines])
     finally:
         store.close()

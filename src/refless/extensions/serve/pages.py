@@ -48,7 +48,6 @@ class Pages:
     live: Live
     logins: Pace
     paces: Pace  # of raters
-    compared: str = ""  # the command that compares the systems as the owner's page does
 
     def routes(self) -> list[Route]:
         """Where each one is."""
@@ -121,7 +120,7 @@ class Pages:
         values = {"csrf": self.access.csrf(request, who.role), "task": task}
         if who.role == OWNER:
             state = await run_in_threadpool(self._state)
-            values |= {**state, "exports": EXPORTS, "compared": self.compared}
+            values |= {**state, "exports": EXPORTS}
             return HTMLResponse(rendered(HOME, "owner.html", **values))
         return HTMLResponse(rendered(HOME, "rate.html", setting=json.dumps(setting), **values))
 

@@ -1,7 +1,6 @@
 """rate: a page on which people rate, and one on which their owner sees what is known so far."""
 
 import math
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from importlib.util import find_spec
@@ -107,37 +106,18 @@ def rate(
     texts = outputs_of(outputs, rows)
     if not any(text.strip() for text in texts.texts):
         raise InputError("there is nothing to rate", remedy="give outputs with texts")
-    spec = spec_of(chosen(estimator), ESTIMATORS)
     before = () if rated is None else apart(_rated(rated, rows, task), texts)
-    alike = all(("item" in row) == bool(texts.items) for row in before)
-    readable = alike and rows == OutputRows()  # with the columns of exports
     return RateResult(
         outputs=texts,
         items=_items(texts, ask),
         rated=before,
         task=task,
         where=Where(host=host, port=port, database=_database(database, outputs)),
-        estimator=spec,
+        estimator=spec_of(chosen(estimator), ESTIMATORS),
         raters=max(0, raters),
         backup=backup or "",
-        compared=_compared(outputs, rated, task, spec) if readable else "",
         signature=Signature("rate").plus(size=len(texts), seed=seed, v=__version__),
     )
-
-
-def _compared(outputs: Rows, rated: Rows, task: Task, spec: str) -> str:
-    """The command that compares the systems as the owner's page does; none if not all are files."""
-    files = [_paths(outputs), _paths(rated)]
-    plain = task.ask == "rating" and len(task.dimensions) == 1
-    if not plain or not files[0] or (rated is not None and not files[1]):
-        return ""
-    low, high = task.scale
-    words = ["refless", "compare", *files[0]]
-    words += [word for name in (*files[1], "audit.jsonl") for word in ("--rated", name)]
-    words += ["--scale", f"{low:g}", f"{high:g}"]
-    words += ["--estimator", spec] * (spec != DEFAULT)
-    words += ["--seed", str(task.seed)] * (task.seed != 0)
-    return shlex.join(words)
 
 
 def _paths(rows: Rows) -> list[str]:

@@ -82,7 +82,6 @@ class RateResult(Result):
         task: how; where: on which address, into which database.
         estimator: its specification; raters: personal links that are printed.
         backup: a file to copy the database to, instead of serving it.
-        compared: the command that compares the systems as the owner's page does, by its exports.
     """
 
     record = RateRecord
@@ -96,7 +95,6 @@ class RateResult(Result):
     estimator: str
     raters: int = 1
     backup: str = ""
-    compared: str = ""
 
     def _shown(self) -> Document:
         """What the terminal shows before the links."""

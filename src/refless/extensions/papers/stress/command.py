@@ -28,11 +28,9 @@ from refless.data.records import Outputs, RatedPool
 from refless.estimators import Estimator
 from refless.extensions.papers.stress.judging import Estimated, Scorer
 from refless.extensions.papers.stress.material import material_of
-from refless.extensions.papers.stress.pairing import Drawing
-from refless.extensions.papers.stress.probes import Settings
+from refless.extensions.papers.stress.plan import PROBES, Plan
 from refless.extensions.papers.stress.result import StressResult
 from refless.extensions.papers.stress.rows import Stressed
-from refless.extensions.papers.stress.run import PROBES, Plan
 from refless.extensions.papers.stress.run import stress as stressed
 from refless.metrics.references import Metric
 from refless.metrics.references.protocol import check_references
@@ -107,15 +105,17 @@ def stress(
     check_standard_input(outputs, rated, train)
     if not (metrics or scorer or rated is not None):
         raise UsageError("say what to test: -m METRIC, --scorer 'COMMAND' or --rated POOL")
-    settings = Settings(
+    plan = Plan(
+        probes=names_in(probe) or PROBES,
+        seed=seed,
+        resamples=resamples,
         words=_words(words),
         thresholds=_numbers(thresholds),
         swaps=_swaps(names_in(swap)),
         base=perturb,
-        drawing=Drawing(seed=seed, resamples=resamples),
+        shortlist=shortlist,
+        largest_set=largest_set,
     )
-    probes = names_in(probe) or PROBES
-    plan = Plan(probes=probes, settings=settings, shortlist=shortlist, largest_set=largest_set)
     tested = _tested(metrics, names_in(scorer), timeout)
     found = outputs_of(outputs, rows)
     if train is not None:

@@ -5,19 +5,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from refless.extensions.papers.stress.plan import Plan
 from refless.extensions.papers.stress.rows import NAN, Row
 from refless.metrics.references.protocol import Scores
 from refless.registry.arrays import BoolArray, FloatArray
 from refless.stats.intervals import UNDEFINED, percentile_interval
-from refless.stats.resampling import RESAMPLES, weights_of
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Drawing:
-    """How intervals are drawn: seed and number of resamples."""
-
-    seed: int = 0
-    resamples: int = RESAMPLES
+from refless.stats.resampling import weights_of
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -53,7 +46,7 @@ def rounds(*scores: Scores) -> Rounds:
 
 
 def rows_of(
-    first: tuple[Row, Rounds], rest: Sequence[tuple[Row, Rounds]], drawing: Drawing
+    first: tuple[Row, Rounds], rest: Sequence[tuple[Row, Rounds]], plan: Plan
 ) -> tuple[Row, ...]:
     """Rows filled in: scores, intervals, changes from the first on items that both could score.
 
@@ -64,8 +57,8 @@ def rows_of(
     n = len(base.known)
     own: list[list[FloatArray]] = [[] for _ in pairs]
     apart: list[list[FloatArray]] = [[] for _ in pairs]
-    rng = np.random.default_rng(drawing.seed)
-    for weights in weights_of(n, resamples=drawing.resamples, rng=rng) if n > 1 else ():
+    rng = np.random.default_rng(plan.seed)
+    for weights in weights_of(n, resamples=plan.resamples, rng=rng) if n > 1 else ():
         for place, (_, scores) in enumerate(pairs):
             own[place].append(scores.resampled(weights))
             both = weights * (scores.known & base.known)

@@ -1,7 +1,6 @@
 """The probes of Caglayan et al. (2020) for anything that scores outputs as a metric does."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -9,62 +8,15 @@ from refless.data.records import Outputs
 from refless.extensions.papers.stress import words as w
 from refless.extensions.papers.stress.judging import Estimated
 from refless.extensions.papers.stress.material import Material, shuffled_words, with_texts
-from refless.extensions.papers.stress.pairing import Drawing, Rounds, rounds, rows_of
+from refless.extensions.papers.stress.pairing import Rounds, rounds, rows_of
+from refless.extensions.papers.stress.plan import UNKNOWN, WORDS, Plan
 from refless.extensions.papers.stress.rows import Probe, Row, percent_of, relative
 from refless.metrics.references import Metric
 from refless.registry.errors import UsageError
-from refless.text.stopwords import ENGLISH, stop_settings, stop_words
-
-THRESHOLDS = (30, 20, 10, 5, 1)  # Table 3
-UNKNOWN = "UNK"
-WORDS = 5  # Table 2 has five
-BASES = ("auto", "references", "outputs")
+from refless.text.stopwords import ENGLISH, stop_words
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
-    """How the probes are run; everything here is in the signature.
-
-    Attributes:
-        words: the frequent words to replace; None for the five most frequent ones.
-        thresholds: words that are rarer in the training set are replaced.
-        swaps: words and what stands for them, such as woman -> man.
-        unknown: what a replaced word becomes.
-        stop: words that are no content words: `english`, or a file.
-        base: whose texts are perturbed: `references`, the first reference against the others as
-            published, or `outputs`; `auto`: references where every item has two.
-        drawing: seed and number of resamples.
-    """
-
-    words: tuple[str, ...] | None = None
-    thresholds: tuple[int, ...] = THRESHOLDS
-    swaps: Mapping[str, str] = field(default_factory=dict)
-    unknown: str = UNKNOWN
-    stop: str = ENGLISH
-    base: str = "auto"
-    drawing: Drawing = field(default_factory=Drawing)
-
-    def __post_init__(self) -> None:
-        if self.base not in BASES:
-            raise UsageError(f"base must be one of {', '.join(BASES)}, got '{self.base}'")
-        if any(threshold < 1 for threshold in self.thresholds):
-            raise UsageError("a threshold must be 1 or more")
-
-    def as_settings(self) -> dict[str, object]:
-        """For signatures."""
-        return {
-            "words": self.words or f"{WORDS}-most-frequent",
-            "unk": self.unknown,
-            **stop_settings(self.stop),
-            "thresholds": self.thresholds,
-            "swaps": tuple(f"{a}={b}" for a, b in sorted(self.swaps.items())) or "none",
-            "base": self.base,
-            "ci": f"boot-{self.drawing.resamples}",
-            "seed": self.drawing.seed,
-        }
-
-
-def references_probe(metric: Metric, material: Material, drawing: Drawing) -> Probe:
+def references_probe(metric: Metric, material: Material, plan: Plan) -> Probe:
     """References and systems, each against all references but one (Table 1, equation 1).
 
     Raises:
@@ -79,7 +31,7 @@ def references_probe(metric: Metric, material: Material, drawing: Drawing) -> Pr
         (Row(label=name), rounds(*(metric.score(with_texts(items, texts)) for items in fewer)))
         for name, texts in material.systems.items()
     ]
-    rows = rows_of((Row(label="references"), people), systems, drawing)
+    rows = rows_of((Row(label="references"), people), systems, plan)
     above = [row for row in rows[1:] if row.change_interval[0] > 0]
     below = [row for row in rows[1:] if row.change_interval[1] < 0]
     if above:
@@ -115,28 +67,24 @@ def subject(metric: Metric, material: Material, base: str) -> tuple[str, Outputs
     return material.first, material.outputs()
 
 
-def frequent_probe(metric: Metric, material: Material, settings: Settings) -> Probe:
+def frequent_probe(metric: Metric, material: Material, plan: Plan) -> Probe:
     """Frequent words, each replaced everywhere, and as many content words (Table 2)."""
-    label, outputs = subject(metric, material, settings.base)
-    stop = stop_words(settings.stop)
+    label, outputs = subject(metric, material, plan.base)
+    stop = stop_words(ENGLISH)
     counts = w.counted(outputs.texts)
-    chosen = settings.words or w.most_frequent(counts, WORDS)
-    changed = {
-        word: w.substituted(outputs.texts, {word.lower(): settings.unknown}) for word in chosen
-    }
+    chosen = plan.words or w.most_frequent(counts, WORDS)
+    changed = {word: w.substituted(outputs.texts, {word.lower(): UNKNOWN}) for word in chosen}
     largest = max(chosen, key=lambda word: counts[word.lower()])
-    random = w.control(
-        outputs.texts, changed[largest].share, settings.unknown, stop, settings.drawing.seed
-    )
+    random = w.control(outputs.texts, changed[largest].share, UNKNOWN, stop, plan.seed)
     rest = [_after(metric, outputs, f"'{word}'", texts) for word, texts in changed.items()]
     rest.append(_after(metric, outputs, "random content words", random))
     first = (Row(label=label), rounds(metric.score(outputs)))
-    rows = rows_of(first, rest, settings.drawing)
+    rows = rows_of(first, rest, plan)
     word_row = rows[1 + list(chosen).index(largest)]
     verdict, fooled = _frequent_verdict(rows[0], word_row, rows[-1], largest.lower() in stop)
     return Probe(
         name="frequent",
-        about=f"Words of the {label} become {settings.unknown}.",
+        about=f"Words of the {label} become {UNKNOWN}.",
         rows=rows,
         verdict=verdict,
         fooled=fooled,
@@ -171,7 +119,7 @@ def _costs(change: float) -> str:
 
 
 def rare_probe(
-    metric: Metric, material: Material, train: Mapping[str, int] | None, settings: Settings
+    metric: Metric, material: Material, train: Mapping[str, int] | None, plan: Plan
 ) -> Probe:
     """Words rarer than a threshold replaced, and chosen substitutions (Table 3).
 
@@ -179,7 +127,7 @@ def rare_probe(
         train: how often each word occurs in a training set; None counts the references (without
             any, the outputs), which says less.
     """
-    label, outputs = subject(metric, material, settings.base)
+    label, outputs = subject(metric, material, plan.base)
     where = "training set"
     if train is None:
         where = "references" if outputs.references else "outputs"
@@ -187,17 +135,17 @@ def rare_probe(
         train = w.counted(known or outputs.texts)
     first = (Row(label=label), rounds(metric.score(outputs)))
     rest = []
-    for threshold in settings.thresholds:
-        new = w.rare_replaced(outputs.texts, train, threshold, settings.unknown)
+    for threshold in plan.thresholds:
+        new = w.rare_replaced(outputs.texts, train, threshold, UNKNOWN)
         rest.append(_after(metric, outputs, f"fewer than {threshold} times", new))
-    for old, fresh in settings.swaps.items():
+    for old, fresh in plan.swaps.items():
         new = w.substituted(outputs.texts, {old.lower(): fresh})
         rest.append(_after(metric, outputs, f"{old} -> {fresh}", new))
-    rows = rows_of(first, rest, settings.drawing)
-    verdict, fooled = _rare_verdict(rows[: 1 + len(settings.thresholds)])
+    rows = rows_of(first, rest, plan)
+    verdict, fooled = _rare_verdict(rows[: 1 + len(plan.thresholds)])
     return Probe(
         name="rare",
-        about=f"Words of the {label} that are rare in the {where} become {settings.unknown}.",
+        about=f"Words of the {label} that are rare in the {where} become {UNKNOWN}.",
         rows=rows,
         verdict=verdict,
         fooled=fooled,
@@ -223,15 +171,15 @@ def _rare_verdict(rows: tuple[Row, ...]) -> tuple[str, bool | None]:
     return f"{said}: about their share.", None
 
 
-def direction_probe(metric: Metric, material: Material, settings: Settings) -> Probe:
+def direction_probe(metric: Metric, material: Material, plan: Plan) -> Probe:
     """Outputs made better or worse in ways whose right direction is known."""
     outputs = material.outputs()
     first = (Row(label=material.first), rounds(metric.score(outputs)))
     rest = [
         (Row(label=label, expected=sign), rounds(metric.score(with_texts(outputs, texts))))
-        for label, (sign, texts) in variants(outputs, metric, settings.drawing.seed).items()
+        for label, (sign, texts) in variants(outputs, metric, plan.seed).items()
     ]
-    rows = rows_of(first, rest, settings.drawing)
+    rows = rows_of(first, rest, plan)
     wrong = [row.label for row in rows[1:] if _direction(row) < 0]
     unclear = [row.label for row in rows[1:] if _direction(row) == 0]
     if wrong:

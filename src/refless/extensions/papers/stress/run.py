@@ -1,75 +1,29 @@
 """All probes of one metric, estimator or scorer."""
 
-import hashlib
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import replace
 
 from refless.data.records import RatedPool
 from refless.extensions.papers.stress import sentence
 from refless.extensions.papers.stress.judging import Estimated
 from refless.extensions.papers.stress.material import Material, with_texts
 from refless.extensions.papers.stress.pairing import rounds, rows_of
+from refless.extensions.papers.stress.plan import Plan
 from refless.extensions.papers.stress.probes import (
-    Settings,
     direction_probe,
     frequent_probe,
     rare_probe,
     references_probe,
 )
 from refless.extensions.papers.stress.rows import Probe, Row, Stressed, changes, percent_of
-from refless.extensions.papers.stress.stuffing import Attack, stuffing_probe
+from refless.extensions.papers.stress.stuffing import stuffing_probe
 from refless.extensions.papers.stress.useless import useless_probe
 from refless.extensions.papers.stress.words import counted
 from refless.metrics.references import Metric
 from refless.registry.errors import UsageError
 
-PROBES = ("references", "frequent", "rare", "sentence", "direction", "useless", "stuffing")
 GOOD_ENOUGH = 0.5  # of the outputs' score: more for one sentence is a surprise
 ALIKE = 1e-9  # scores that differ by less are one
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
-    """Which probes are run, and how.
-
-    Attributes:
-        probes: names of PROBES.
-        train: sentences of a training set, for frequencies and the search; or empty.
-        settings: of the probes of words.
-        attack: of the attack on estimators.
-        shortlist: how many sentences a metric without a fast way scores.
-        largest_set: of greedy sets.
-    """
-
-    probes: tuple[str, ...] = PROBES
-    train: tuple[str, ...] = ()
-    settings: Settings = field(default_factory=Settings)
-    attack: Attack = field(default_factory=Attack)
-    shortlist: int = sentence.SHORTLIST
-    largest_set: int = sentence.LARGEST_SET
-
-    def __post_init__(self) -> None:
-        for name in self.probes:
-            if name not in PROBES:
-                raise UsageError(f"no probe '{name}'; there are {', '.join(PROBES)}")
-        if self.shortlist < 1 or self.largest_set < 1:
-            raise UsageError("shortlist and largest set must be 1 or more")
-
-    def as_settings(self) -> dict[str, object]:
-        """For signatures."""
-        size = {"train": _digest(self.train), "train-size": len(self.train)} if self.train else {}
-        return {
-            "probes": self.probes,
-            **size,
-            **self.settings.as_settings(),
-            "shortlist": self.shortlist,
-            "sets": self.largest_set,
-        }
-
-
-def _digest(texts: Sequence[str]) -> str:
-    joined = "\n".join(sorted(texts))
-    return hashlib.sha256(joined.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
 def stress(
@@ -91,13 +45,15 @@ def stress(
     if train is None and pool is not None:
         train = counted(pool.texts)
     makers: dict[str, Callable[[], Probe]] = {
-        "references": lambda: references_probe(metric, material, plan.settings.drawing),
-        "frequent": lambda: frequent_probe(metric, material, plan.settings),
-        "rare": lambda: rare_probe(metric, material, train, plan.settings),
+        "references": lambda: references_probe(metric, material, plan),
+        "frequent": lambda: frequent_probe(metric, material, plan),
+        "rare": lambda: rare_probe(metric, material, train, plan),
         "sentence": lambda: sentence_probe(metric, material, plan),
-        "direction": lambda: direction_probe(metric, material, plan.settings),
-        "useless": lambda: _useless(metric, material, plan, pool),
-        "stuffing": lambda: _stuffing(metric, material, plan, pool),
+        "direction": lambda: direction_probe(metric, material, plan),
+        "useless": lambda: useless_probe(*_rated(metric, pool, "is for"), material, plan),
+        "stuffing": lambda: stuffing_probe(
+            *_rated(metric, pool, "attacks"), material.outputs(), plan
+        ),
     }
     metric.score(material.outputs())  # what is wrong with the outputs themselves is an error
     probes: list[Probe] = []
@@ -109,7 +65,7 @@ def stress(
             skipped[name] = str(reason)
     signature = metric.signature().plus(**plan.as_settings())
     if isinstance(metric, Estimated):
-        signature = signature.plus(**plan.attack.as_settings())
+        signature = signature.plus(**plan.of_attacks())
     return Stressed(label=label, signature=signature, probes=tuple(probes), skipped=skipped)
 
 
@@ -123,17 +79,11 @@ def _told(probe: Probe) -> Probe:
     )
 
 
-def _useless(metric: Metric, material: Material, plan: Plan, pool: RatedPool | None) -> Probe:
+def _rated(metric: Metric, pool: RatedPool | None, verb: str) -> tuple[Estimated, RatedPool]:
+    """The estimator and its rated texts, for a probe that is for estimators."""
     if not isinstance(metric, Estimated) or pool is None:
-        raise UsageError("it is for estimators; there are no rated texts here")
-    return useless_probe(metric, material, pool, plan.settings.drawing)
-
-
-def _stuffing(metric: Metric, material: Material, plan: Plan, pool: RatedPool | None) -> Probe:
-    if not isinstance(metric, Estimated) or pool is None:
-        raise UsageError("it attacks estimators; there are no rated texts here")
-    seed = plan.settings.drawing.seed
-    return stuffing_probe(metric.estimator, pool, material.outputs(), plan.attack, seed=seed)
+        raise UsageError(f"it {verb} estimators; there are no rated texts here")
+    return metric, pool
 
 
 def sentence_probe(metric: Metric, material: Material, plan: Plan) -> Probe:
@@ -186,7 +136,7 @@ def _with_intervals(
     size = len(best) if all_of_them else 1
     texts = [with_texts(items, row.texts * len(items)) for row in best[:size]]
     scored = [rounds(metric.score(outputs)) for outputs in texts]
-    rows = rows_of(first, list(zip(best[:size], scored, strict=True)), plan.settings.drawing)
+    rows = rows_of(first, list(zip(best[:size], scored, strict=True)), plan)
     return (*rows, *changes(rows[0], best[size:]))
 
 

@@ -5,13 +5,14 @@ for it. The attacker here asks the estimator itself, as often as it takes.
 """
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
 from refless.data.human import canonical_order
 from refless.data.records import Outputs, RatedPool
 from refless.estimators import Estimator
+from refless.extensions.papers.stress.judging import Estimated
+from refless.extensions.papers.stress.plan import SUBSAMPLE, TOP, Plan
 from refless.extensions.papers.stress.rows import NAN, Probe, Row, changes, percent_of
 from refless.registry.arrays import FloatArray
 from refless.registry.errors import UsageError
@@ -21,41 +22,9 @@ LONGEST = 5  # words of a fragment
 FEWEST = 20  # rated texts that an attack needs
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Attack:
-    """What the attacker may do, and how often it is repeated.
-
-    Attributes:
-        fragments: pieces of highly rated texts that are tried at each step.
-        steps: pieces that are strung together at most.
-        top: share of the rated texts that count as highly rated.
-        halves: attackers who each see another random half of the pool.
-        draws: random sub-samples of the pool that judge the result.
-        subsample: their share.
-    """
-
-    fragments: int = 150
-    steps: int = 6
-    top: float = 0.1
-    halves: int = 5
-    draws: int = 10
-    subsample: float = 0.5
-
-    def as_settings(self) -> dict[str, object]:
-        """For signatures."""
-        return {
-            "fragments": self.fragments,
-            "steps": self.steps,
-            "top": self.top,
-            "halves": self.halves,
-            "draws": self.draws,
-            "drawn": self.subsample,
-        }
-
-
-def fragments_of(pool: RatedPool, attack: Attack, seed: int) -> list[str]:
+def fragments_of(pool: RatedPool, plan: Plan, seed: int) -> list[str]:
     """Pieces of two to five words of the highest-rated texts, drawn if there are too many."""
-    size = max(1, round(attack.top * len(pool)))
+    size = max(1, round(TOP * len(pool)))
     order = sorted(range(len(pool)), key=lambda i: (-pool.human[i], pool.texts[i]))
     pieces: set[str] = set()
     for i in order[:size]:
@@ -63,13 +32,13 @@ def fragments_of(pool: RatedPool, attack: Attack, seed: int) -> list[str]:
         for n in range(2, LONGEST + 1):
             pieces.update(" ".join(words[k : k + n]) for k in range(len(words) - n + 1))
     found = sorted(pieces) or sorted({pool.texts[i] for i in order[:size]})
-    if len(found) > attack.fragments:
+    if len(found) > plan.fragments:
         rng = np.random.default_rng(seed)
-        found = sorted(rng.choice(np.array(found, dtype=object), attack.fragments, replace=False))
+        found = sorted(rng.choice(np.array(found, dtype=object), plan.fragments, replace=False))
     return found
 
 
-def stuffed(estimator: Estimator, pool: RatedPool, attack: Attack, seed: int = 0) -> str:
+def stuffed(estimator: Estimator, pool: RatedPool, plan: Plan, seed: int) -> str:
     """The text that a greedy attacker strings together from pieces of the pool.
 
     Each step adds the piece with which the estimate is highest, or, where there is none yet, the
@@ -79,9 +48,9 @@ def stuffed(estimator: Estimator, pool: RatedPool, attack: Attack, seed: int = 0
         estimator: fitted to what the attacker knows; it is asked, not looked into.
         pool: what the attacker knows.
     """
-    pieces = fragments_of(pool, attack, seed)
+    pieces = fragments_of(pool, plan, seed)
     text, best = "", (-np.inf, -1)
-    for _ in range(attack.steps):
+    for _ in range(plan.steps):
         tries = [f"{text} {piece}".strip() for piece in pieces]
         answer = estimator.estimate(tries)
         values = np.where(np.isnan(answer.values), -np.inf, answer.values)
@@ -93,42 +62,34 @@ def stuffed(estimator: Estimator, pool: RatedPool, attack: Attack, seed: int = 0
     return text
 
 
-def stuffing_probe(
-    estimator: Estimator,
-    pool: RatedPool,
-    outputs: Outputs,
-    attack: Attack | None = None,
-    *,
-    seed: int = 0,
-) -> Probe:
+def stuffing_probe(metric: Estimated, pool: RatedPool, outputs: Outputs, plan: Plan) -> Probe:
     """What a stuffed output gets, from the estimator and from parts of the pool.
 
     Args:
-        estimator: with its parameters; it is fitted anew.
+        metric: an estimator with its parameters; it is fitted anew.
         pool: the rated texts.
         outputs: honest outputs, for comparison.
 
     Raises:
-        UsageError: too few rated texts to attack.
+        UsageError: too few rated texts to plan.
     """
-    attack = attack or Attack()
     if len(pool) < FEWEST:
         raise UsageError(f"the attack needs {FEWEST} rated texts, not {len(pool)}")
-    estimator, pool = _without_sources(estimator), pool.take(canonical_order(pool))
+    estimator, pool = _without_sources(metric.estimator), pool.take(canonical_order(pool))
     whole = estimator.fitted_to(pool)
     honest = whole.predict(outputs)
     rated = whole.predict(pool.texts)
-    knows_all = stuffed(whole, pool, attack, seed)
+    knows_all = stuffed(whole, pool, plan, plan.seed)
     copy = _highest(rated, pool)
     rows = [
         _mean("honest outputs", honest),
         _one("best rated text, copied", whole, copy),
         _one("stuffed, all ratings known", whole, knows_all),
         _mean(
-            f"- judged by {percent_of(attack.subsample)} of the ratings",
-            _sampled(estimator, pool, knows_all, attack, seed),
+            f"- judged by {percent_of(SUBSAMPLE)} of the ratings",
+            _sampled(estimator, pool, knows_all, plan),
         ),
-        *_halves(estimator, whole, pool, attack, seed),
+        *_halves(estimator, whole, pool, plan),
     ]
     rows = [rows[0], *changes(rows[0], rows[1:])]
     verdict, fooled = _verdict(honest, rows)
@@ -153,30 +114,26 @@ def _highest(rated: FloatArray, pool: RatedPool) -> str:
     return pool.texts[int(np.argmax(values))]
 
 
-def _sampled(
-    estimator: Estimator, pool: RatedPool, text: str, attack: Attack, seed: int
-) -> FloatArray:
+def _sampled(estimator: Estimator, pool: RatedPool, text: str, plan: Plan) -> FloatArray:
     """[draws] the estimate of a text by random sub-samples of the pool."""
     found = []
-    for draw in range(attack.draws):
-        one = estimator.clone().set_params(subsample=attack.subsample, seed=seed + draw)
+    for draw in range(plan.draws):
+        one = estimator.clone().set_params(subsample=SUBSAMPLE, seed=plan.seed + draw)
         found.append(one.fit(pool).predict([text])[0])
     return np.array(found)
 
 
-def _halves(
-    estimator: Estimator, whole: Estimator, pool: RatedPool, attack: Attack, seed: int
-) -> list[Row]:
+def _halves(estimator: Estimator, whole: Estimator, pool: RatedPool, plan: Plan) -> list[Row]:
     """Attackers who see one half: by that half, by the other half, by all."""
     labels = ("stuffed, half of them known", "- judged by the other half", "- judged by all")
     by: dict[str, list[float]] = {label: [] for label in labels}
     texts = []
-    for draw in range(attack.halves):
-        rows = np.random.default_rng([seed, draw]).permutation(len(pool))
+    for draw in range(plan.halves):
+        rows = np.random.default_rng([plan.seed, draw]).permutation(len(pool))
         mine = pool.take(np.sort(rows[: len(pool) // 2]))
         other = pool.take(np.sort(rows[len(pool) // 2 :]))
         seen = estimator.fitted_to(mine)
-        text = stuffed(seen, mine, attack, seed + draw)
+        text = stuffed(seen, mine, plan, plan.seed + draw)
         texts.append(text)
         by[labels[0]].append(float(seen.predict([text])[0]))
         unseen = estimator.fitted_to(other)

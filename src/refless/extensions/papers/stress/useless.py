@@ -14,27 +14,28 @@ from refless.evaluation.guards import more
 from refless.evaluation.novelty import unlike
 from refless.extensions.papers.stress.judging import Estimated
 from refless.extensions.papers.stress.material import Material, shuffled_words, with_texts
-from refless.extensions.papers.stress.pairing import Drawing, rounds, rows_of
+from refless.extensions.papers.stress.pairing import rounds, rows_of
+from refless.extensions.papers.stress.plan import Plan
 from refless.extensions.papers.stress.probes import half
 from refless.extensions.papers.stress.rows import Probe, Row
 
 REFUSAL = "I'm sorry, but I can't help with that."
 
 
-def useless_probe(metric: Estimated, material: Material, pool: RatedPool, by: Drawing) -> Probe:
+def useless_probe(metric: Estimated, pool: RatedPool, material: Material, plan: Plan) -> Probe:
     """Each kind of useless output in the place of every output.
 
     Args:
         metric: the estimator; material: items and outputs; pool: the rated texts behind it.
-        by: how intervals are drawn.
+        plan: how intervals are drawn.
     """
     outputs = material.outputs()
-    kinds = useless(outputs, by.seed)
+    kinds = useless(outputs, plan.seed)
     scored = {name: with_texts(outputs, texts) for name, texts in kinds.items()}
     rows = rows_of(
         (Row(label=material.first), rounds(metric.score(outputs))),
         [(Row(label=name), rounds(metric.score(one))) for name, one in scored.items()],
-        by,
+        plan,
     )
     warned = [name for name, one in scored.items() if warns(one, pool)]
     passed = [  # what has no estimate at all, NaN, passes no gate
