@@ -25,7 +25,8 @@ from refless.data.tables import Columns, Reading, read_pool
 from refless.estimators.folds import folds_of
 from refless.estimators.gp import GaussianProcess
 from refless.estimators.neighbors import BLEUNeighbors
-from refless.evaluation.baselines import constant, length_only
+from refless.evaluation.baselines import length_only
+from refless.evaluation.groups import mean_of_others
 from refless.evaluation.held_out import Agreement, agreement
 from refless.evaluation.validation import codes
 from refless.registry.arrays import FloatArray, IntArray
@@ -83,7 +84,7 @@ def gp(pool: RatedPool, groups: IntArray) -> FloatArray:
 
 def constant_mean(pool: RatedPool, groups: IntArray) -> FloatArray:
     """The mean of the others."""
-    return constant(pool.human, groups)
+    return mean_of_others(pool.human, groups)
 
 
 def length_line(pool: RatedPool, groups: IntArray) -> FloatArray:

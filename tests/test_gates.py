@@ -11,7 +11,7 @@ from command_line import jsonl, run
 from refless.commands.score.gates import ALL_ALIKE, BELOW, UNPROVEN, gate
 from refless.data.records import Residuals
 from refless.data.simulate import simulate
-from refless.evaluation.baselines import constant
+from refless.evaluation.groups import mean_of_others
 from refless.evaluation.guards import alike, beats_constant, more
 from refless.evaluation.scoring import Mean
 from refless.stats.fisher import Marked
@@ -136,7 +136,7 @@ def test_beating_a_constant_is_shown_as_often_as_it_is_so(skill: float) -> None:
         human = (0.7 * items + 0.7 * rng.standard_normal((60, 3))).ravel()
         known = skill * human + np.sqrt(1 - skill**2) * rng.standard_normal(180)
         sources = tuple(f"s{i // 3}" for i in range(180))
-        rest = constant(human, np.arange(180) // 3)  # held out, it does not know the mean either
+        rest = mean_of_others(human, np.arange(180) // 3)  # as held-out estimates do, at best
         guess = rest + (skill or 0.1) * (known - rest)  # shrunk as the correlation asks for
         errors = Residuals(values=human - guess, human=human, sources=sources)
         shown += beats_constant(errors)

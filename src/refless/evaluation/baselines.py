@@ -16,6 +16,7 @@ from refless.data.human import canonical_order
 from refless.data.records import RatedPool
 from refless.estimators.gp.posterior import Precision, exact
 from refless.estimators.scorer import CrossValidated, Within
+from refless.evaluation.groups import mean_of_others, sum_of_others
 from refless.loops.threads import single_threaded_blas
 from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.clusters import numbered
@@ -41,7 +42,7 @@ def baselines(pool: RatedPool, groups: IntArray, blocks: IntArray) -> dict[str, 
     lengths, human = lengths_of(pool), pool.human
     plain: dict[str, Within] = {
         LENGTH: lambda rows: partial(length_only, human[rows], lengths[rows]),
-        CONSTANT: lambda rows: partial(constant, human[rows]),
+        CONSTANT: lambda rows: partial(mean_of_others, human[rows]),
     }
     for name, labels in ((SYSTEM, pool.systems), (SOURCE, pool.sources)):
         codes = numbered(labels, len(pool))
@@ -49,17 +50,6 @@ def baselines(pool: RatedPool, groups: IntArray, blocks: IntArray) -> dict[str, 
             by_label: dict[str, Within] = {name: partial(_label_only, codes, human)}
             plain = by_label | plain if name == SYSTEM else plain | by_label
     return methods | {name: CrossValidated.of(by, groups, blocks) for name, by in plain.items()}
-
-
-def constant(human: FloatArray, groups: IntArray) -> FloatArray:
-    """[n] mean human rating of the texts outside each text's group; NaN if there are none.
-
-    Its errors are what a predictor has to beat. Its correlations mean nothing: a text's own rating
-    is missing from its prediction, so single texts give exactly -1.
-    """
-    count, total = _outside(np.ones(len(human)), human, groups), _outside(human, human, groups)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(count > 0, total / count, np.nan)
 
 
 def length_only(human: FloatArray, lengths: FloatArray, groups: IntArray) -> FloatArray:
@@ -78,7 +68,7 @@ def length_only(human: FloatArray, lengths: FloatArray, groups: IntArray) -> Flo
     x_mean, y_mean = np.sort(x).mean(), np.sort(y).mean()
     x, y = x - x_mean, y - y_mean
     n, sx, sy, sxx, sxy = (
-        _outside(column, x, groups) for column in (np.ones(len(x)), x, y, x * x, x * y)
+        sum_of_others(column, x, groups) for column in (np.ones(len(x)), x, y, x * x, x * y)
     )
     with np.errstate(invalid="ignore", divide="ignore"):
         variation, covariation = sxx - sx * sx / n, sxy - sx * sy / n
@@ -86,17 +76,6 @@ def length_only(human: FloatArray, lengths: FloatArray, groups: IntArray) -> Flo
         slope = np.where(varied, covariation / variation, 0.0)
         line = y_mean + sy / n + slope * (x - sx / n)
         return np.where(n > 0, line, np.nan)
-
-
-def _outside(column: FloatArray, key: FloatArray, groups: IntArray) -> FloatArray:
-    """[n] sum of the column over all rows outside each row's group.
-
-    Summed in the order of (key, column), so neither the order of rows nor the labels matter.
-    """
-    order = np.lexsort((column, key))
-    codes = np.unique(groups, return_inverse=True)[1]
-    sums = np.bincount(codes[order], weights=column[order])
-    return np.asarray(column[order].sum() - sums[codes], dtype=np.float64)
 
 
 def lengths_of(pool: RatedPool) -> FloatArray:
@@ -111,7 +90,7 @@ def _label_only(
 
     def means(groups: IntArray) -> FloatArray:
         values = label_means(human[rows], codes[rows], groups)
-        return np.where(np.isnan(values), constant(human[rows], groups), values)
+        return np.where(np.isnan(values), mean_of_others(human[rows], groups), values)
 
     return means
 

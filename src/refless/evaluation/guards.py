@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from refless.data.records import RatedPool, Residuals, picked
-from refless.evaluation.baselines import constant
 from refless.evaluation.copies import Copies, TrainedOn, copies, in_order, trained_on
+from refless.evaluation.groups import mean_of_others
 from refless.evaluation.judge_shift import JudgeShift, judge_shifts
 from refless.evaluation.novelty import Unlike, unlike
 from refless.evaluation.scoring import Mean, Scored, scored
@@ -101,7 +101,7 @@ def beats_constant(errors: Residuals) -> bool:
         return not n
     labels = errors.sources if len({*errors.sources}) > 1 else ()
     groups = numbered(labels, n)
-    less = np.square(errors.human - constant(errors.human, groups)) - np.square(errors.values)
+    less = np.square(errors.human - mean_of_others(errors.human, groups)) - np.square(errors.values)
     error = np.sqrt(np.sort(less).var(ddof=1) / independent(less, labels))
     return bool(np.sort(less).mean() > student(len({*groups.tolist()}) - 1) * error)
 

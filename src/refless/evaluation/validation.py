@@ -23,15 +23,6 @@ from refless.evaluation.judges import VersusJudges, judges, versus_judges
 from refless.evaluation.leaderboard import Leaderboard, leaderboard
 from refless.evaluation.reranking import BY, Reranking, reranking
 from refless.registry.arrays import IntArray
-from refless.registry.errors import UsageError
-
-GROUPS = {
-    "text": "texts",
-    "source": "sources",
-    "system": "systems",
-    "item": "items",
-    "task": "tasks",
-}
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -128,28 +119,6 @@ def validation(
         made_of=confounders(pool, method, plain),
         drift=drift(pool, estimates.values, split.groups),
     )
-
-
-def group_labels(pool: RatedPool, group: str, column: Sequence[str] = ()) -> tuple[str, ...]:
-    """The label by which each text is held out.
-
-    Args:
-        pool: the rated texts.
-        group: `id`, `text` (equal texts together), `source`, `system`, `item`, `task`, or a column
-            whose values are given.
-        column: values of that column.
-
-    Raises:
-        UsageError: a pool without that column, or with one group only.
-    """
-    if group == "id":
-        return pool.ids
-    labels = tuple(column) or (getattr(pool, GROUPS[group]) if group in GROUPS else ())
-    if not labels:
-        raise UsageError(f"--group {group}: the rated texts have no {group} column")
-    if len(set(labels)) < 2:
-        raise UsageError(f"--group {group}: all texts are of one {group}; nothing would be left")
-    return labels
 
 
 def codes(labels: Sequence[str]) -> IntArray:

@@ -212,8 +212,6 @@ MADE_OF = {
     "estimates": "estimates",
     "none": "-",
 }
-
-
 CALLED = {
     "ratings and estimates": "With estimates",
     "ratings": "Ratings alone",

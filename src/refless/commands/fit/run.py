@@ -7,7 +7,7 @@ from refless.commands.fit.result import FitResult
 from refless.commands.parameters import Argument, Chosen, SavedAs, Seed, Threads, command
 from refless.commands.rows import ScoredRows, note_unread, rated_of
 from refless.estimators.saved import Saved, save
-from refless.evaluation.validation import group_labels
+from refless.evaluation.groups import group_labels
 
 
 @command

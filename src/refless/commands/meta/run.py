@@ -29,10 +29,10 @@ from refless.data.tables import ScoredRead, read_scored
 from refless.data.tables.columns import OWN
 from refless.evaluation import meta as study
 from refless.evaluation.annotators import annotators
+from refless.evaluation.groups import group_labels
 from refless.evaluation.meta import How, together_of
 from refless.evaluation.rater_agreement import rater_agreement
 from refless.evaluation.units import ASSIGNMENTS, units_of
-from refless.evaluation.validation import group_labels
 from refless.metrics.references import Metric, Scores
 from refless.metrics.references.protocol import averaged
 from refless.registry.errors import UsageError

@@ -84,7 +84,6 @@ def metric(
 
 
 def _outputs(rows: Rows, reading: Reading, references: Sequence[str]) -> Outputs:
-
     check_standard_input(rows, references)
     if not references:
         return _read(rows, reading).outputs

@@ -101,14 +101,14 @@ class JudgedResult(Result):
                 *chosen,
             ),
             sections=(
-                *self._beside(),
+                self._beside(),
                 *([_people(result, result.person)] if result.person else []),
                 *self._calibration(),
                 caveats(),
             ),
         )
 
-    def _beside(self) -> tuple[Section, ...]:
+    def _beside(self) -> Section:
         result = self.pairwise
         names = labels([line.name.removeprefix("the ") for line in result.judges], NAME)
         rows = tuple(
@@ -137,8 +137,7 @@ class JudgedResult(Result):
         )
         if self.estimator is not None:
             legend += " Estimators, length and TF-IDF (a ridge) have learned from other sources."
-        section = Section(title="Side by side", figures=(chart,), table=table, lines=(legend,))
-        return (section,)
+        return Section(title="Side by side", figures=(chart,), table=table, lines=(legend,))
 
     def _calibration(self) -> tuple[Section, ...]:
         """How often the text that was given such a chance was preferred."""

@@ -7,12 +7,11 @@ from collections.abc import Set as AbstractSet
 import numpy as np
 
 from refless.commands.warnings import note
-from refless.data.records import Outputs, Residuals, Scale
+from refless.data.records import Residuals, Scale
 from refless.estimators import Estimator
 from refless.estimators.intervals import FEWEST_SOURCES
 from refless.evaluation.guards import alike, beats_constant
 from refless.evaluation.scoring import Mean, Scored
-from refless.evaluation.validation import GROUPS
 from refless.registry.arrays import FloatArray
 from refless.registry.errors import UsageError
 from refless.registry.plural import counted
@@ -119,15 +118,6 @@ def _measured(mean: Mean, min_mean: float | None, min_coverage: float | None) ->
     return GateRecord(
         "passed", f"gate passed: the mean's interval begins at {low}, not below {least}"
     )
-
-
-def together(outputs: Outputs, groups: Sequence[str], group: str) -> Sequence[str]:
-    """[n] what each output belongs to; raises UsageError where that is not said."""
-    found = groups or (getattr(outputs, GROUPS[group]) if group in GROUPS else ())
-    found = outputs.ids if group == "id" else found
-    if len(found) != len(outputs):
-        raise UsageError(f"--group {group}: the outputs have no {group} column")
-    return found
 
 
 def note_groups(estimator: Estimator, group: str | None, *, known: bool) -> None:

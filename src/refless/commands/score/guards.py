@@ -22,8 +22,6 @@ READ = (
     "rated texts. Usual is the share among rated texts, of the same system where it has any; p is "
     "corrected over these numbers (Bonferroni) and over systems (Holm)."
 )
-
-
 NONE = Marked(n=0, count=0)
 
 

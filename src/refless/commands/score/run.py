@@ -31,7 +31,7 @@ from refless.commands.rows import (
     rated_of,
     trained_rows,
 )
-from refless.commands.score.gates import check_on, gates, note_groups, note_systems, together
+from refless.commands.score.gates import check_on, gates, note_groups, note_systems
 from refless.commands.score.guards import warnings
 from refless.commands.score.result import ScoreResult
 from refless.commands.score.streamed import StreamResult, streamed
@@ -40,9 +40,9 @@ from refless.data.records import Outputs, RatedPool
 from refless.estimators.saved import Saved
 from refless.evaluation.best_of import BestOf, labels, signed
 from refless.evaluation.best_of import best_of as best_outputs
+from refless.evaluation.groups import group_labels, output_groups
 from refless.evaluation.guards import Guards, guards
 from refless.evaluation.scoring import Scored, scored
-from refless.evaluation.validation import group_labels
 from refless.registry.errors import UsageError
 from refless.registry.signature import Signature
 
@@ -95,9 +95,6 @@ def score(
             and texts unlike the rated ones are not looked for.
     """
     _check_choice(best_of, fallback_below, means_only=these_items or looks != "one")
-    whole = {"best_of": best_of, "trained_on": trained_on}
-    whole |= {"looks": looks, "these_items": these_items}
-    usual = {"looks": "one", "these_items": False}
     if model is None:
         if to is not None:
             raise UsageError("--to needs --model, a file of 'refless fit'")
@@ -107,7 +104,8 @@ def score(
         saved = saved_in(model, rated=rated, estimator=estimator, rows=rows, threads=threads)
         _check_group(saved, group)
         if to is not None:
-            _check_stream(whole, usual)
+            whole = {"best-of": best_of is not None, "trained-on": trained_on is not None}
+            _check_stream(whole | {"looks": looks != "one", "these-items": these_items})
             check_on(min_mean, saved.estimator.rated.scale, "--min-mean")
             return streamed(outputs, saved, rows, to, min_mean, min_coverage, seed)
         fit, group = saved.estimator, saved.group
@@ -194,11 +192,10 @@ def _check_group(saved: Saved, group: str | None) -> None:
         raise UsageError(f"the model was made {made}; leave --group out, or make another")
 
 
-def _check_stream(options: Mapping[str, object], usual: Mapping[str, object]) -> None:
+def _check_stream(flags: Mapping[str, bool]) -> None:
     """Raises UsageError for an option that asks for all outputs at once."""
-    for name, value in options.items():
-        if value != usual.get(name):
-            flag = name.replace("_", "-")
+    for flag, is_set in flags.items():
+        if is_set:
             raise UsageError(f"--{flag} needs all outputs at once, and is not for --to")
 
 
@@ -227,12 +224,12 @@ def _read(outputs: Rows, rated: Rows, rows: ScoredRows, group: str | None) -> _T
     if group is None:
         return _Texts(pool, texts)
     labels = group_labels(pool, group, labels)
-    return _Texts(pool, texts, labels, together(texts, groups, group))
+    return _Texts(pool, texts, labels, output_groups(texts, groups, group))
 
 
 def _read_for(saved: Saved, outputs: Rows, rows: ScoredRows) -> _Texts:
     """The outputs, and the rated texts of a fitted estimator."""
     reading = with_scores_of(saved.estimator, rows)
     texts, groups = grouped_outputs_of(outputs, reading, group=column_of(saved.group or "id"))
-    labels = () if saved.group is None else together(texts, groups, saved.group)
+    labels = () if saved.group is None else output_groups(texts, groups, saved.group)
     return _Texts(saved.estimator.rated, texts, (), labels)

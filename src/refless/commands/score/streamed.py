@@ -13,13 +13,14 @@ from refless.commands.parameters import Folder, Rows
 from refless.commands.rows import ScoredRows, column_of, tell
 from refless.commands.score.data import estimate_rows
 from refless.commands.score.document import WHETHER, mean_sentence, systems_sections, verdict
-from refless.commands.score.gates import doubted, gate, note_groups, note_systems, together
+from refless.commands.score.gates import doubted, gate, note_groups, note_systems
 from refless.commands.score.guards import judge_said
 from refless.commands.warnings import note
 from refless.data.records import Scale
 from refless.data.tables import read_batches
 from refless.estimators import Estimator
 from refless.estimators.saved import Saved
+from refless.evaluation.groups import output_groups
 from refless.evaluation.judge_shift import JudgeShift, judge_shifts
 from refless.evaluation.scoring import Mean, Means, Tally
 from refless.registry.plural import counted
@@ -144,6 +145,6 @@ def _tally(
             write(estimate_rows(read.outputs, estimates))
             labels = read.outputs.sources
             if group is not None:
-                labels = tuple(together(read.outputs, read.group, group))
+                labels = tuple(output_groups(read.outputs, read.group, group))
             tally.add(read.outputs, labels, estimates)
     return tally

@@ -11,8 +11,6 @@ from refless.stats.intervals import Interval
 
 CAPTION = "Rank correlation with the people's mean rating (Spearman), with 95 % intervals."
 ANNOTATOR = "one average annotator, against the mean of the others"
-
-
 FOLDED = (
     "Agreement with people",
     "What the correlation is made of",

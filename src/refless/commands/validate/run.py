@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Annotated, Any
 
+from refless.commands import function_of
 from refless.commands.advice import advice_on
 from refless.commands.estimating import by_title, chosen, cross_validated, named, with_twins
 from refless.commands.pairs.judged import JudgedResult
@@ -21,16 +22,16 @@ from refless.commands.parameters import (
     this_call,
 )
 from refless.commands.rows import ScoredRows, note_unread, rated_of
-from refless.commands.score.run import score
 from refless.commands.validate.result import ValidateResult
 from refless.commands.warnings import note, note_few, progress
 from refless.data.choices import are_choices
 from refless.data.records import RatedPool, as_outputs, picked
 from refless.estimators import ESTIMATORS, Estimator
+from refless.evaluation.groups import group_labels
 from refless.evaluation.jackknife import split
 from refless.evaluation.judge_shift import leaks
 from refless.evaluation.subsample import drawn_rows
-from refless.evaluation.validation import codes, group_labels, validation
+from refless.evaluation.validation import codes, validation
 from refless.registry.arrays import IntArray
 from refless.registry.errors import UsageError
 from refless.registry.spec import spec_of
@@ -175,7 +176,7 @@ def scoring(estimator: Estimator, **changes: Any) -> str:
     values = {**call.values, "outputs": ["OUTPUTS"], "estimator": spec}
     if estimator.without_scores() is None:
         values["score_column"] = None
-    return Call("score", parameters_of(score), values).line(**changes)
+    return Call("score", parameters_of(function_of("score")), values).line(**changes)
 
 
 def _check_apart(blocks: IntArray, group: str) -> None:

@@ -1,0 +1,71 @@
+"""What belongs together: the groups by which rated texts and outputs are held out and drawn."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from refless.data.records import Outputs, RatedPool
+from refless.registry.arrays import FloatArray, IntArray
+from refless.registry.errors import UsageError
+
+GROUPS = {
+    "text": "texts",
+    "source": "sources",
+    "system": "systems",
+    "item": "items",
+    "task": "tasks",
+}
+
+
+def group_labels(pool: RatedPool, group: str, column: Sequence[str] = ()) -> tuple[str, ...]:
+    """The label by which each text is held out.
+
+    Args:
+        pool: the rated texts.
+        group: `id`, `text` (equal texts together), `source`, `system`, `item`, `task`, or a column
+            whose values are given.
+        column: values of that column.
+
+    Raises:
+        UsageError: a pool without that column, or with one group only.
+    """
+    if group == "id":
+        return pool.ids
+    labels = tuple(column) or (getattr(pool, GROUPS[group]) if group in GROUPS else ())
+    if not labels:
+        raise UsageError(f"--group {group}: the rated texts have no {group} column")
+    if len(set(labels)) < 2:
+        raise UsageError(f"--group {group}: all texts are of one {group}; nothing would be left")
+    return labels
+
+
+def output_groups(outputs: Outputs, column: Sequence[str], group: str) -> Sequence[str]:
+    """[n] what each output belongs to; raises UsageError if there is no such column."""
+    labels = column or (getattr(outputs, GROUPS[group]) if group in GROUPS else ())
+    labels = outputs.ids if group == "id" else labels
+    if len(labels) != len(outputs):
+        raise UsageError(f"--group {group}: the outputs have no {group} column")
+    return labels
+
+
+def sum_of_others(column: FloatArray, key: FloatArray, groups: IntArray) -> FloatArray:
+    """[n] sum of the column over all rows outside each row's group.
+
+    Summed in the order of (key, column), so neither the order of rows nor the labels matter.
+    """
+    order = np.lexsort((column, key))
+    codes = np.unique(groups, return_inverse=True)[1]
+    sums = np.bincount(codes[order], weights=column[order])
+    return np.asarray(column[order].sum() - sums[codes], dtype=np.float64)
+
+
+def mean_of_others(values: FloatArray, groups: IntArray) -> FloatArray:
+    """[n] mean of the values outside each row's group; NaN if there are none.
+
+    Its errors are what a predictor has to beat. Its correlations mean nothing: a row's own value
+    is missing from its prediction, so single rows give exactly -1.
+    """
+    count = sum_of_others(np.ones(len(values)), values, groups)
+    total = sum_of_others(values, values, groups)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(count > 0, total / count, np.nan)
