@@ -138,7 +138,7 @@ def test_too_few_or_many_cells(tmp_path: Path, case: str, name: str) -> None:
 def test_stray_quote(tmp_path: Path) -> None:
     """Characters after a closing quote are a bad row."""
     path = write(tmp_path, 'text,rating\n"a"b,1\nc,2\n', "p.csv")
-    with pytest.raises(InputError, match=r"line 2: not CSV.*--no-quoting"):
+    with pytest.raises(InputError, match=r"line 2: not CSV.*--read quoting=no"):
         read_pool([path])
     assert read_pool([path], SKIP).pool.texts == ("c",)
 

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from refless.data.tables import Columns, Reading, read_outputs, read_pool
-from refless.data.tables.delimited import delimiter_of
+from refless.data.tables.formats import delimiter_of
 from refless.registry.errors import InputError, MissingExtraError, UsageError
 
 ROWS = [

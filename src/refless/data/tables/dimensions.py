@@ -9,8 +9,7 @@ from typing import Any
 from refless.data.human import check_scale
 from refless.data.records import Scale
 from refless.data.tables.columns import ALIASES, Columns, check_header, is_pattern, listed, matches
-from refless.data.tables.reading import Reading
-from refless.data.tables.source import Numbered, Row
+from refless.data.tables.reading import Numbered, Reading, Row
 from refless.registry.errors import InputError, UsageError
 
 _WITH_SCALE = re.compile(r"(.+)=([^=]+)\.\.([^=]+)")

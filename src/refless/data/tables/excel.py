@@ -11,9 +11,9 @@ from contextlib import contextmanager, redirect_stdout
 from itertools import islice
 from typing import Any
 
+from refless.data.tables.cells import cell_of
 from refless.data.tables.columns import Keep, listed
-from refless.data.tables.scalars import cell_of
-from refless.data.tables.source import Numbered, Source
+from refless.data.tables.reading import Numbered, Source
 from refless.data.tables.streams import Place, check_names, members_of, opened
 from refless.files.untrusted import check_foreign
 from refless.registry.errors import InputError, MissingExtraError, RefLessError

@@ -5,9 +5,9 @@ from os import PathLike, fspath
 from typing import Any, Protocol, TypeAlias, cast
 
 from refless.data.records import Outputs, RatedPool
+from refless.data.tables.cells import cell_of, cells_of
 from refless.data.tables.columns import Keep
-from refless.data.tables.scalars import cell_of, cells_of
-from refless.data.tables.source import Numbered, Source
+from refless.data.tables.reading import Numbered, Source
 from refless.data.tables.streams import TEXTS_ALONE, check_names
 from refless.files.untrusted import matching
 from refless.registry.errors import InputError, UsageError

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from refless.data.tables.cells import cells_of
 from refless.data.tables.columns import Keep
-from refless.data.tables.scalars import cells_of
-from refless.data.tables.source import Numbered, Source
+from refless.data.tables.reading import Numbered, Source
 from refless.data.tables.streams import Place, check_names, opened
 from refless.files.untrusted import too_large
 from refless.registry.errors import InputError, MissingExtraError

@@ -1,15 +1,47 @@
-"""Files in which ratings already live: those that packages offer, then pairs of any tool."""
+"""Files in which ratings already live: those that packages offer, then pairs of any tool.
 
+Files with ratings by GPT-4 are refused.
+"""
+
+from collections.abc import Mapping
 from functools import lru_cache
 
-from refless.data.tables.exports import preferences, refused
-from refless.data.tables.exports.format import Export, exported
+from refless.data.tables.exports import preferences
+from refless.data.tables.exports.format import Export, at, exported, refusing
 from refless.registry.offered import offered
 
+
+def is_ultrafeedback(first: Mapping[str, object]) -> bool:
+    """UltraFeedback: completions that GPT-4 annotated."""
+    return "instruction" in first and at(first.get("completions"), 0, "annotations") is not None
+
+
+def is_made_of_scores(first: Mapping[str, object]) -> bool:
+    """Pairs that somebody made of scores, which public sets have from a model."""
+    names = ("score_chosen", "chosen_score", "chosen-rating", "chosen_rating")
+    return "chosen" in first and any(name in first for name in names)
+
+
+BY_GPT4 = Export(
+    title="UltraFeedback",
+    looks_like=is_ultrafeedback,
+    start=refusing(
+        "the ratings of UltraFeedback are by GPT-4, not by people",
+        "give ratings by people, or name the columns and --read format=jsonl, to read them as rows",
+    ),
+)
+MADE_OF_SCORES = Export(
+    title="pairs made of scores",
+    looks_like=is_made_of_scores,
+    start=refusing(
+        "pairs made of scores (score_chosen), which are GPT-4's in the sets of this form",
+        "give choices by people; where yours are, --read format=preference-pairs reads them",
+    ),
+)
 CORE: dict[str, Export] = {
-    "pairs-of-scores": refused.MADE_OF_SCORES,
+    "pairs-of-scores": MADE_OF_SCORES,
     preferences.NAME: preferences.PAIRS,
-    "ultrafeedback": refused.BY_GPT4,
+    "ultrafeedback": BY_GPT4,
 }
 
 

@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 from refless.data.tables.columns import Keep
 from refless.data.tables.dimensions import is_dimension
-from refless.data.tables.reading import Reading
-from refless.data.tables.source import ImportNotes, Numbered, Row, Source
+from refless.data.tables.reading import ImportNotes, Numbered, Reading, Row, Source
 from refless.data.tables.streams import Place
 from refless.registry.errors import InputError
 

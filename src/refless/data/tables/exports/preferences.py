@@ -24,7 +24,7 @@ from refless.data.tables.exports.format import (
     python_in,
     text_in,
 )
-from refless.data.tables.source import Row
+from refless.data.tables.reading import Row
 from refless.registry.errors import InputError
 
 TITLE, NAME = "preference pairs", "preference-pairs"

@@ -21,7 +21,7 @@ from refless.data.tables.exports.format import (
     number_in,
     text_in,
 )
-from refless.data.tables.source import Row
+from refless.data.tables.reading import Row
 from refless.files.untrusted import is_file, json_of
 from refless.registry.errors import InputError
 

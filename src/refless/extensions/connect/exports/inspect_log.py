@@ -24,7 +24,7 @@ from refless.data.tables.exports.format import (
     text_in,
     texts_in,
 )
-from refless.data.tables.source import Numbered, Row, Source
+from refless.data.tables.reading import Numbered, Row, Source
 from refless.data.tables.streams import ZIP, Place, beginning, members_of, opened
 from refless.files.untrusted import check_foreign
 from refless.registry.errors import InputError, MissingExtraError, RefLessError

@@ -25,7 +25,7 @@ from refless.data.tables.exports.format import (
     name_in,
     number_in,
 )
-from refless.data.tables.source import Row
+from refless.data.tables.reading import Row
 from refless.files.untrusted import is_file, reading
 from refless.registry.errors import InputError, UsageError
 

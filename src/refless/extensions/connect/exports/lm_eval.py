@@ -20,7 +20,7 @@ from refless.data.tables.exports.format import (
     text_in,
     texts_in,
 )
-from refless.data.tables.source import Row
+from refless.data.tables.reading import Row
 
 
 def read_samples(about: About) -> Reader:

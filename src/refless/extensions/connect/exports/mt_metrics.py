@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from refless.data.tables.exports.format import About, Entry, Export, Reader
-from refless.data.tables.source import Numbered, Row, Source
+from refless.data.tables.reading import Numbered, Row, Source
 from refless.data.tables.streams import Place, text_of
 from refless.files.untrusted import is_folder, too_large
 from refless.registry.errors import InputError

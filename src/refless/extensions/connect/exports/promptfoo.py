@@ -19,7 +19,7 @@ from refless.data.tables.exports.format import (
     number_in,
     text_in,
 )
-from refless.data.tables.source import Row
+from refless.data.tables.reading import Row
 from refless.registry.errors import InputError
 
 _REFERENCES = {"equals", "similar", "rouge-n", "bleu"}  # assertions that hold a text

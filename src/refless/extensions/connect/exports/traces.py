@@ -25,7 +25,7 @@ from refless.data.tables.exports.format import (
     text_in,
     unpacked,
 )
-from refless.data.tables.source import Row
+from refless.data.tables.reading import Row
 
 _OF_TRACES = ("traceId", "sessionId", "userId", "bookmarked")  # of Langfuse
 
