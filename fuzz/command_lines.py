@@ -43,7 +43,7 @@ ON_ROWS: dict[str, Line] = {  # each command with IT where a file of rows goes
     "streamed": ("score", "IT", "--model", "fit-of-it.safetensors", "--to", "streamed.jsonl"),
     "fit": ("fit", "IT", "--to", "fit-of-it.safetensors", "--estimator", FAST),
     "metric": ("metric", "IT", "-m", "bleu"),
-    "meta": ("meta", "IT", "-m", "bleu"),
+    "judge": ("judge", "IT", "-m", "bleu"),
     "huse": ("huse", "IT"),
     "mine": ("mine", "IT", "--seeds", "good.jsonl", "--out-dir", "mined"),
     "stress": ("stress", "IT", "-m", "bleu"),
@@ -123,7 +123,7 @@ LINES: tuple[Line, ...] = (
     ("metric", "good.jsonl", "-m", "movers:model=.", "--column", "reference=text"),
     ("metric", "good.jsonl", "-m", "bertscore:model=folder", "--column", "reference=text"),
     ("metric", "good.jsonl", "--reference-file", "binary"), ("metric", "--reference-file", ""),
-    ("meta", "good.jsonl", "--score-column", "\x1b"), ("meta", "good.jsonl", "--unit", "-1"),
+    ("judge", "good.jsonl", "--score-column", "\x1b"), ("judge", "good.jsonl", "--unit", "-1"),
     ("huse", "good.jsonl", "--column", "logprob=text"), ("huse", "good.jsonl", "--neighbors", "0"),
     ("mine",), ("mine", "--out-dir", "."), ("mine", "--ratings", "good.jsonl", "--out-dir", "."),
     ("mine", "good.jsonl", "--seeds", "good.jsonl", "--out-dir", "x" * 300),
@@ -211,7 +211,7 @@ def lines(names: Sequence[str]) -> list[Line]:
     known = ("validate", "good.jsonl", "--estimator", FAST)
     for flag, values in VALUES.items():
         found += [(*known, flag, value) for value in values]
-    found += [("meta", "good.jsonl", "--resamples", value) for value in ("0", "-1", "9" * 30)]
+    found += [("judge", "good.jsonl", "--resamples", value) for value in ("0", "-1", "9" * 30)]
     for spec in IN_SPECS:
         found += [("validate", "good.jsonl", "--estimator", spec.format(one)) for one in names[::4]]
     return found

@@ -106,7 +106,7 @@ CALLS: dict[str, Callable[[Path], Result]] = {
     "metric": lambda f: refless.metric(
         f / "scored.jsonl", ["bleu:order=2", "rouge-l"], resamples=QUICK
     ),
-    "meta": lambda f: refless.meta(
+    "judge": lambda f: refless.judge(
         f / "scored.jsonl", score_column="quick", metrics="sbleu", lower_is_better="quick",
         unit=4, resamples=QUICK,
     ),
@@ -226,8 +226,8 @@ def test_rows_from_anywhere(folder: Path, kind: Callable[[Any], Any]) -> None:
 def test_other_commands_take_rows_from_anywhere(folder: Path) -> None:
     """Scores, references and log-probabilities are columns like any other."""
     path, rows = folder / "scored.jsonl", Frame(scored_rows())
-    assert refless.meta(rows, score_column="quick", resamples=QUICK).to_dict() == (
-        refless.meta(path, score_column="quick", resamples=QUICK).to_dict()
+    assert refless.judge(rows, score_column="quick", resamples=QUICK).to_dict() == (
+        refless.judge(path, score_column="quick", resamples=QUICK).to_dict()
     )
     assert refless.metric(rows, "bleu", resamples=QUICK).to_dict() == (
         refless.metric(path, "bleu", resamples=QUICK).to_dict()

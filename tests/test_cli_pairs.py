@@ -90,7 +90,7 @@ def test_compare(folder: Path) -> None:
 
 def test_meta(folder: Path) -> None:
     """The score that the choices were made by is right most often; words may be turned."""
-    words = ("meta", folder / "pairs.jsonl", "--score-column", "words", "--score-column", "truth")
+    words = ("judge", folder / "pairs.jsonl", "--score-column", "words", "--score-column", "truth")
     ran = run(*words)
     assert "truth picks the text that people preferred most often" in " ".join(ran.out.split())
     turned = run(*words, "--lower-is-better", "truth", "--format", "json").json
@@ -118,8 +118,8 @@ def test_from_python(folder: Path) -> None:
         ("compare pairs.jsonl --system nobody", "'nobody' is none of the systems: broken"),
         ("compare pairs.jsonl --fail-if-worse", "--fail-if-worse: worse than which system"),
         ("compare pairs.jsonl --group item", "--group is about ratings, and these are choices"),
-        ("meta pairs.jsonl", "at least one --score-column"),
-        ("meta pairs.jsonl -m bleu", "references"),
+        ("judge pairs.jsonl", "at least one --score-column"),
+        ("judge pairs.jsonl -m bleu", "references"),
         ("score pairs.jsonl --rated pairs.jsonl", "preference pairs are rated texts"),
     ],
 )
@@ -157,8 +157,8 @@ def test_the_best_of_many_scores_that_are_noise(tmp_path: Path) -> None:
     ]
     path = jsonl(tmp_path / "pairs.jsonl", rows)
     words = [word for j in range(12) for word in ("--score-column", f"s{j}")]
-    ran = run("meta", path, *words)
-    best = run("meta", path, *words, "--format", "json").json["judges"][0]
+    ran = run("judge", path, *words)
+    best = run("judge", path, *words, "--format", "json").json["judges"][0]
     assert best["interval"][0] > 0.5
     said = " ".join(ran.out.split())
     assert "On these 80 pairs no score is shown to agree with people. The best of 12," in said

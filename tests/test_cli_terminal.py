@@ -73,7 +73,7 @@ def test_the_list_says_what_each_command_says_first(name: str) -> None:
     ("typed", "offered"),
     [
         (("refless", "va"), ["validate"]),
-        (("refless", "meta", "--resam"), ["--resamples"]),
+        (("refless", "judge", "--resam"), ["--resamples"]),
         (("refless", "score", "--min-"), ["--min-mean", "--min-coverage"]),
         (("refless", "train", "--ref"), ["--references"]),
     ],

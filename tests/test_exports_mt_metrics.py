@@ -73,7 +73,7 @@ def test_several_language_pairs(copy: Path) -> None:
 
 def test_the_command() -> None:
     """A folder is named like a file; human scores are dimensions."""
-    ran = run("meta", FOLDER, "--dimension", "wmt-z", "--score-column", "scores.*")
+    ran = run("judge", FOLDER, "--dimension", "wmt-z", "--score-column", "scores.*")
     assert (ran.code, "scores.BLEU-refA" in ran.out) == (0, True)
     ran = run("validate", f"{FOLDER}#en-de", "--estimator", "gp", "--format", "json")
     assert [*ran.json["dimensions"]] == ["mqm", "wmt-z"]

@@ -185,8 +185,8 @@ def test_columns_that_hold_something_else(tmp_path: Path, cell: object, found: s
 
 
 def test_beside_people(model: str, tmp_path: Path) -> None:
-    """`meta` says whether it agrees with them."""
+    """`judge` says whether it agrees with them."""
     rated = jsonl(tmp_path / "r.jsonl", rated_rows())
-    ran = run("meta", rated, "-m", f"slor:model={model}", "--format", "json")
+    ran = run("judge", rated, "-m", f"slor:model={model}", "--format", "json")
     assert ran.code == 0
     assert "slor" in ran.out

@@ -118,7 +118,7 @@ def lines(at: Path) -> Iterator[tuple[str, tuple[object, ...]]]:
         yield "next", (outputs, "--rated", pool, "--goal", goal, "-n", 9, *pair)
     for name in ("bleu", "sbleu", "rouge-l", "cider-d", "cider", "delta-bleu"):
         yield "metric", (outputs, "-m", name, "--column", "weight=weights", *few)
-    yield "meta", (pool, "-m", "bleu", "-m", "cider-d", "--score-column", "good", *few)
+    yield "judge", (pool, "-m", "bleu", "-m", "cider-d", "--score-column", "good", *few)
     yield "huse", (at / "two.jsonl", "--human-label", "human")
     yield "mine", (at / "mined.jsonl", "--seeds", at / "mined.jsonl", "--out-dir", at, "-n", 2)
     fast = ("--resamples", 40, "--shortlist", 3)

@@ -134,7 +134,7 @@ def test_a_file_without_vectors_is_refused(text: str, tmp_path: Path) -> None:
         WordVectors(path=str(path)).size()
 
 
-@pytest.mark.parametrize("device", ["nope", "", "\x1b[2J", "meta", "cuda:99"])
+@pytest.mark.parametrize("device", ["nope", "", "\x1b[2J", "judge", "cuda:99"])
 def test_a_device_that_is_not_here(device: str) -> None:
     """It is refused by name."""
     with pytest.raises(UsageError, match="there is no device"):

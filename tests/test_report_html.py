@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from command_line import headlines, jsonl, output_rows, rated_rows, run
-from refless.commands.meta.result import nearest_to_people
+from refless.commands.judge.result import nearest_to_people
 from refless.commands.validate.document import scatter_section
 from refless.commands.validate.run import validate
 from refless.data.human import pool_of
@@ -41,7 +41,7 @@ NASTY = (
     "right \u202eto left\u202c and \u2067isolated\u2069",
     "👍 and 漢字 and עברית",
 )
-VOID = {"meta", "br", "circle", "line", "rect", "polyline", "polygon"}
+VOID = {"judge", "br", "circle", "line", "rect", "polyline", "polygon"}
 
 
 class Outline(HTMLParser):
@@ -388,7 +388,7 @@ def test_any_document() -> None:
             Section(lines=("careful", "  refless demo"), warning=True),
         ),
         signatures=("m|v:1",),
-        command="refless meta",
+        command="refless judge",
     )
     text = as_html(document)
     Outline(text)
@@ -435,7 +435,7 @@ def test_meta_has_a_report(folder: Path, tmp_path: Path) -> None:
         row["length"], row["noise"] = len(str(row["text"])), i * 7 % 11
     out = tmp_path / "meta.html"
     columns = ("--score-column", "length", "--score-column", "noise")
-    ran = run("meta", jsonl(tmp_path / "scored.jsonl", merged(rows)), *columns, "-o", out)
+    ran = run("judge", jsonl(tmp_path / "scored.jsonl", merged(rows)), *columns, "-o", out)
     assert ran.code == 0, ran.err
     text = out.read_text(encoding="utf-8")
     Outline(text)

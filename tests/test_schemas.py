@@ -171,8 +171,8 @@ def test_outputs_fit(folder: Path, words: str) -> None:
         "score sourced.jsonl --rated two-pairs.jsonl",
         "compare pairs.jsonl",
         "compare two-pairs.jsonl --baseline b --fail-if-worse --margin 0.5",
-        "meta pairs.jsonl --score-column good --resamples 40",
-        "meta two-pairs.jsonl --score-column good --resamples 40",
+        "judge pairs.jsonl --score-column good --resamples 40",
+        "judge two-pairs.jsonl --score-column good --resamples 40",
     ],
 )
 def test_outputs_of_the_default_fit(folder: Path, words: str) -> None:
@@ -218,9 +218,9 @@ def test_trained_models_fit(folder: Path, words: str) -> None:
     [
         "metric systems.jsonl -m bleu -m rouge-l",
         "metric plain.jsonl -m bleu",
-        "meta systems.jsonl --score-column good -m bleu --unit 2 --resamples 40",
-        "meta systems.jsonl --score-column good --resamples 40",
-        "meta annotated.jsonl --score-column good --resamples 40",
+        "judge systems.jsonl --score-column good -m bleu --unit 2 --resamples 40",
+        "judge systems.jsonl --score-column good --resamples 40",
+        "judge annotated.jsonl --score-column good --resamples 40",
         "next outputs.jsonl --rated rated.jsonl --goal learn -n 3",
         "next outputs.jsonl --rated rated.jsonl --goal mean -n 3 --scale 1 5",
         "next outputs.jsonl --goal compare -n 2",

@@ -98,7 +98,7 @@ STUDIES = {
     "transfer": tasks,
     "fruit": easy,
     "units": in_units,
-    "meta": against,
+    "judge": against,
     "huse": diversity,
 }
 GROUPS = {"id": (), "item": POOL.items, "system": POOL.systems}

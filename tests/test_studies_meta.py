@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from refless.commands.meta.result import nearest_to_people
+from refless.commands.judge.result import nearest_to_people
 from refless.data.records import Outputs, Predictions
 from refless.evaluation.meta import How, meta, together_of
 from refless.evaluation.systems import gap_interval

@@ -8,8 +8,8 @@ from refless.commands.explain.result import ExplainResult as ExplainResult
 from refless.commands.explain.run import explain as explain
 from refless.commands.fit.result import FitResult as FitResult
 from refless.commands.fit.run import fit as fit
-from refless.commands.meta.result import MetaResult as MetaResult
-from refless.commands.meta.run import meta as meta
+from refless.commands.judge.result import JudgeResult as JudgeResult
+from refless.commands.judge.run import judge as judge
 from refless.commands.metric.result import MetricResult as MetricResult
 from refless.commands.metric.run import metric as metric
 from refless.commands.next.result import NextResult as NextResult

@@ -43,9 +43,9 @@ COMMANDS: Registry[Command] = Registry(
             "refless.commands.metric.run",
             "Metrics and papers",
         ),
-        "meta": Command(
+        "judge": Command(
             "Test metrics against human ratings: which agree with people, and which do so better.",
-            "refless.commands.meta.run",
+            "refless.commands.judge.run",
             "Compare and judge",
         ),
         "list": Command(

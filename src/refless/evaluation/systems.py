@@ -13,9 +13,13 @@ from refless.evaluation.validation import codes
 from refless.loops.threads import single_threaded_blas
 from refless.metrics.references.protocol import Scores, averaged
 from refless.registry.arrays import FloatArray, IntArray
-from refless.stats.intervals import UNDEFINED, Interval
+from refless.stats.corrections import holm
+from refless.stats.intervals import UNDEFINED, Interval, percentile_interval
 from refless.stats.measures import MEASURES
 from refless.stats.resampling import weights_of
+from refless.stats.verdicts import Estimate
+
+SHOWN = 0.05  # a p-value below this shows that two orders are opposite
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -107,3 +111,49 @@ def gap_interval(
     if numbers is not None and numbers.max() == 0:
         return UNDEFINED
     return drawn_together(measure, human, first, second, numbers, seed, resamples)
+
+
+def pairs_in_order(human: FloatArray, judge: FloatArray) -> FloatArray:
+    """[b] the share of pairs of systems that both order alike, a tie of one half a pair.
+
+    Args:
+        human, judge: [b, s] means of systems, NaN where a resample lacks one.
+    """
+    first, second = np.triu_indices(human.shape[1], 1)
+    alike = np.sign(human[:, first] - human[:, second]) * np.sign(
+        judge[:, first] - judge[:, second]
+    )
+    return np.asarray(np.nanmean((1 + alike) / 2, axis=1))
+
+
+def ranked_by(human: FloatArray, judge: FloatArray, n: int) -> Estimate:
+    """`pairs_in_order`, and what it may be for ratings without noise.
+
+    Noise in people's means hides order, so the low end of the bootstrap is a cautious one, and its
+    high end is none: the interval reaches up to the share of pairs that are not shown (after Holm)
+    to be in opposite orders.
+
+    Args:
+        human, judge: [1 + b, s] means of systems: of all rows, then of resampled ones.
+        n: rated texts.
+    """
+    shares = pairs_in_order(human, judge)
+    if math.isnan(shares[0]) or len(shares) < 2:
+        return Estimate(value=math.nan, interval=UNDEFINED, undefined="a system has no score")
+    value, low = float(shares[0]), percentile_interval(shares[1:])[0]
+    wrong = opposite(human, judge)
+    return Estimate(value=value, interval=(min(low, value), max(1 - wrong, value)), n=n)
+
+
+def opposite(human: FloatArray, judge: FloatArray) -> float:
+    """The share of pairs of systems that people and judge are shown to order in opposite ways."""
+    from scipy.special import ndtr
+
+    first, second = np.triu_indices(human.shape[1], 1)
+    z = []
+    for means in (human, judge):
+        gaps = means[:, first] - means[:, second]
+        spread = np.nanstd(gaps[1:], axis=0)
+        z.append(np.divide(gaps[0], spread, out=np.zeros(len(first)), where=spread > 0))
+    p = 2 * ndtr(-np.minimum(np.abs(z[0]), np.abs(z[1])))
+    return float(((holm(p) < SHOWN) & (z[0] * z[1] < 0)).mean())

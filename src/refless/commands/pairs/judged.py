@@ -1,4 +1,4 @@
-"""Who picks the text that people preferred: `refless validate` and `refless meta` on choices."""
+"""Who picks the text that people preferred: `refless validate` and `refless judge` on choices."""
 
 from dataclasses import dataclass
 from itertools import pairwise
@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from refless.commands.meta.result import allowed
+from refless.commands.judge.result import allowed
 from refless.commands.validate.verdict import resting_on
 from refless.data.choices import Choices
 from refless.data.records import RatedPool
@@ -38,11 +38,11 @@ class JudgedRecord(Record):
         even: pairs on which people are evenly split; no judge can be right about them.
         judges: one each, the reference first.
         person: one person against the others; null if nobody judged what others did.
-        use: whether the estimator is shown to be better than every baseline; null of `meta`.
-        next_command: what estimates new texts; "" of `meta`.
+        use: whether the estimator is shown to be better than every baseline; null of `judge`.
+        next_command: what estimates new texts; "" of `judge`.
     """
 
-    command: Literal["validate", "meta"] = "validate"
+    command: Literal["validate", "judge"] = "validate"
     of: Literal["pairs"] = "pairs"
     signature: Signed
     choices: Count
@@ -65,7 +65,7 @@ class JudgedResult(Result):
         differences: by judge, [k] its number of the first text less that of the second.
         baselines: names of those that are no estimators.
         scores: names of those that are scores of others; all of them for `meta`.
-        estimator: the first judge, not fitted; None of `meta`, which knows scores alone.
+        estimator: the first judge, not fitted; None of `judge`, which knows scores alone.
         next_command: the line that estimates new texts with it.
     """
 
@@ -158,7 +158,7 @@ class JudgedResult(Result):
         return (Section(title="Are the chances right", table=table, lines=(line,)),)
 
     def _json(self) -> Record:
-        command = "meta" if self.estimator is None else "validate"
+        command = "judge" if self.estimator is None else "validate"
         counts = {name: getattr(self.pairwise, name) for name in ("choices", "pairs", "groups")}
         return self._record(self.pairwise, command=command, use=self.use, **counts)
 

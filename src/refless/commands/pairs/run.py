@@ -92,7 +92,7 @@ def tested(
     """How often the higher of two scores is that of the text which people preferred.
 
     Args:
-        pool: the choices; scores: by name, [n]; group, seed, resamples: as of `meta`.
+        pool: the choices; scores: by name, [n]; group, seed, resamples: as of `judge`.
     """
     _check_group(group)
     choices = choices_in(pool)
@@ -101,7 +101,7 @@ def tested(
     best = sorted(first.judges, key=lambda judge: (-judge.accuracy, judge.name))
     ordered = {judge.name: differences[judge.name] for judge in best}
     note_few(first.groups, "source")
-    signed = Signature("meta").plus(
+    signed = Signature("judge").plus(
         pool=fingerprint(pool.take(canonical_order(pool))),
         choices=first.choices,
         metrics=tuple(ordered),

@@ -28,6 +28,7 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "label": ("label", "human", "is_human"),
     "probability": ("probability", "inclusion_probability"),
     "dimension": ("dimension",),
+    "rationale": ("rationale", "reason", "explanation", "justification"),
 }
 LAST = {"version", "prompt_id"}  # looked at where no other alias of the role is there
 UNCLEAR = ("score", "quality", "*_score", "judge*", "gpt*", "llm*")  # a judge's, or people's?
@@ -38,10 +39,16 @@ OWN = ("reference", "weight", "logprobs", "tokens")  # what metrics read besides
 OUTPUT_ROLES = (*SHARED, *OWN)
 BOTH_ROLES = (*POOL_ROLES, *OWN)
 HUSE_ROLES = (*POOL_ROLES, "logprob", "length", "label")
+JUDGED_ROLES = (*BOTH_ROLES, "rationale", "slice")
 COMPARED_ROLES = (*POOL_ROLES, "probability")
 Keep = Callable[[str], bool]
 NEEDED = ("text", "rating")
-SEVERAL = ("rating", "reference", "score")  # roles that several columns, or a pattern, may have
+SEVERAL = (
+    "rating",
+    "reference",
+    "score",
+    "slice",
+)  # roles that several columns, or a pattern, may have
 TELLS = "'{}' holds ratings: as a score it would tell what is held out"
 PLACES = ("id", "item", "source", "system", "task")  # one column may be several of these
 
@@ -78,6 +85,8 @@ class Columns:
     label: str | None = None
     probability: str | None = None
     dimension: str | None = None
+    rationale: str | None = None
+    slice: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

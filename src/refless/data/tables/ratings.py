@@ -17,6 +17,9 @@ PAIRS: tuple[tuple[str, str], ...] = (  # words for 1 and for 0, case-folded
     ("yes", "no"),
     ("\N{THUMBS UP SIGN}", "\N{THUMBS DOWN SIGN}"),
     ("good", "bad"),
+    ("pass", "fail"),
+    ("passed", "failed"),
+    ("correct", "incorrect"),
 )
 Words = Mapping[float | str, float]  # folded word (or number of the user's map) -> number
 BLANKS = frozenset({"n/a", "#n/a", "na", "nan", "null", "none", "-", "--", "?"})

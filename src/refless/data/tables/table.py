@@ -19,13 +19,15 @@ from refless.data.tables.columns import NEEDED as NEEDED_COLUMNS
 from refless.data.tables.columns import Roles, check_columns, keeping, listed, roles_here, roles_of
 from refless.data.tables.dimensions import columns_for, with_dimension
 from refless.data.tables.load_columns import Gathered, gather, gather_batches
-from refless.data.tables.ratings import BLANKS, MOST_PLACES, places_of, spelled
+from refless.data.tables.ratings import BLANKS, MOST_PLACES, places_of, spelled, words_of
 from refless.data.tables.reading import Reading
 from refless.registry.arrays import IntArray
 from refless.registry.errors import InputError
 
 KINDS_SHOWN = 3  # things found in bad rows that a note counts
-NAME_ROLES = ("id", "item", "source", "system", "task", "annotator", "group", "label")
+NAME_ROLES = (
+    "id", "item", "source", "system", "task", "annotator", "group", "label", "rationale",
+)  # fmt: skip
 OF_TEXT = ("source", "system", "item", "task", "group", "label")  # which rows of a text agree on
 NEEDED = ("id", "item")  # if there is such a column, every row must fill it
 _MAIL = re.compile(r"\s*[^@\s]+@[^@\s]+\.[^@\s]+\s*")
@@ -330,6 +332,8 @@ def _spelled_alike(names: Sequence[str], role: str) -> Iterator[str]:
 def numbers_of(rows: Gathered, column: str, *, everywhere: bool = True) -> list[float | None]:
     """A column of finite numbers, None if a cell is blank; other cells make bad rows.
 
+    Verdicts, such as pass and fail, are 1 and 0 where the column has no other words.
+
     Raises:
         InputError: a file without that column, if it has to be everywhere.
     """
@@ -338,8 +342,10 @@ def numbers_of(rows: Gathered, column: str, *, everywhere: bool = True) -> list[
             remedy = "add it to every file; blank cells are scores that are missing"
             raise InputError(f"there is no column '{column}'", path=part.name, remedy=remedy)
     numbers: list[float | None] = []
-    for row, cell in enumerate(rows.columns[column]):
-        value = spelled(cell)
+    spellings = [spelled(cell) for cell in rows.columns[column]]
+    verdicts, _ = words_of({value for value in spellings if value not in BLANKS}, None)
+    for row, (cell, value) in enumerate(zip(rows.columns[column], spellings, strict=True)):
+        value = verdicts.get(value, value) if value is not None else None
         number = value if isinstance(value, float) and math.isfinite(value) else None
         if number is None and value is not None and value not in BLANKS:
             remedy = "scores are finite numbers; leave the cell blank where there is none"

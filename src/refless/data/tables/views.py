@@ -1,13 +1,18 @@
 """Rows from anywhere as rated texts, as outputs, as both, or with scores: views of one table."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 import numpy as np
 
 from refless.data.records import Outputs, RatedPool, Texts, as_outputs
-from refless.data.tables.cells import references_of_cells, tokens_of_cells, weights_of_cell
+from refless.data.tables.cells import (
+    name_of_cell,
+    references_of_cells,
+    tokens_of_cells,
+    weights_of_cell,
+)
 from refless.data.tables.columns import (
     BOTH_ROLES,
     OUTPUT_ROLES,
@@ -51,7 +56,9 @@ class ScoredRead(PoolRead):
         outputs: the same as outputs, with their references and weights if any.
         scores: by column, [n]; NaN if a cell is blank.
         numbers: by role (`logprob`, `length`), the same, if there is such a column.
-        labels: [n] values of the label column, or empty.
+        labels, rationales: [n] values of these columns, or empty.
+        unrated: the rows that nobody rated, with their scores.
+        slices: [n] values of further columns, by name.
         texts: whether the files have texts.
     """
 
@@ -60,6 +67,9 @@ class ScoredRead(PoolRead):
     texts: bool
     numbers: dict[str, FloatArray]
     labels: tuple[str, ...] = ()
+    unrated: Outputs
+    rationales: tuple[str, ...] = ()
+    slices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 def read_pool(rows: Rows, reading: Reading = PLAIN) -> PoolRead:
@@ -184,7 +194,7 @@ def read_scored(
         if (name := table.roles.column(role)) is not None
     }
     columns = metric_columns(table, range(len(table)))
-    read, groups, _ = rated_of(table, reading, numbers)
+    read, groups, unrated = rated_of(table, reading, numbers)
 
     def by_text(column: Sequence[float | None]) -> FloatArray:
         return np.array([column[row] for row in groups.first], dtype=np.float64)
@@ -197,6 +207,15 @@ def read_scored(
         texts=has_texts,
         numbers={role: by_text(column) for role, column in numbers.items()},
         labels=table.picked("label", groups),
+        rationales=table.picked("rationale", groups),
+        slices={
+            name: tuple(cells[row] for row in groups.first)
+            for name in table.roles.all("slice")
+            for cells in [table.rows.checked(name, name_of_cell)]
+        },
+        unrated=outputs_of_rows(
+            table, [row for row in unrated if row not in table.rows.bad], ()
+        ).outputs,
         notes=read.notes,
         skipped=read.skipped,
         n_skipped=read.n_skipped,

@@ -1,4 +1,4 @@
-"""refless meta: metric columns against human ratings."""
+"""refless judge: metric columns against human ratings."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from command_line import headlines, jsonl, run, too_wide
-from refless.commands.meta.result import MetaResult
+from refless.commands.judge.result import JudgeResult
 
 QUICK = ("--resamples", "60")
 
@@ -41,14 +41,14 @@ def rated(tmp_path: Path) -> Path:
 
 def fits(found: object) -> None:
     """The schema of its record."""
-    schema = MetaResult.schema()
+    schema = JudgeResult.schema()
     Draft202012Validator.check_schema(schema)
     Draft202012Validator(schema).validate(found)
 
 
 def test_who_is_better(rated: Path) -> None:
     """Text at 80 columns: the good column leads, the bad one is beaten."""
-    ran = run("meta", rated, "--score-column", "good", "--score-column", "bad", *QUICK)
+    ran = run("judge", rated, "--score-column", "good", "--score-column", "bad", *QUICK)
     assert ran.code == 0, ran.err
     assert too_wide(ran.out) == []
     assert "good > bad" in ran.out
@@ -60,7 +60,7 @@ def test_who_is_better(rated: Path) -> None:
 def test_json_fits_its_schema(rated: Path) -> None:
     """Names, intervals, both levels, signature; a metric computed here brings its own."""
     words = ("--score-column", "good", "--score-column", "bad", "-m", "bleu", "--unit", "4")
-    ran = run("meta", rated, *words, *QUICK, "--format", "json")
+    ran = run("judge", rated, *words, *QUICK, "--format", "json")
     assert ran.code == 0, ran.err
     found = ran.json
     fits(found)
@@ -76,8 +76,8 @@ def test_json_fits_its_schema(rated: Path) -> None:
 def test_lower_is_better(rated: Path) -> None:
     """The sign is turned."""
     flags = ("--score-column", "errors", *QUICK, "--format", "json")
-    plain = run("meta", rated, *flags).json["segments"]["metrics"][0]
-    turned = run("meta", rated, *flags, "--lower-is-better", "errors").json["segments"]["metrics"][
+    plain = run("judge", rated, *flags).json["segments"]["metrics"][0]
+    turned = run("judge", rated, *flags, "--lower-is-better", "errors").json["segments"]["metrics"][
         0
     ]
     assert plain["spearman"] == pytest.approx(-turned["spearman"])
@@ -94,7 +94,7 @@ def test_annotators_and_groups(tmp_path: Path) -> None:
     ]
     path = jsonl(tmp_path / "many.jsonl", many)
     flags = ("--score-column", "good", "--group", "item", *QUICK)
-    ran = run("meta", path, *flags, "--format", "json")
+    ran = run("judge", path, *flags, "--format", "json")
     assert ran.code == 0, ran.err
     found = ran.json
     fits(found)
@@ -103,7 +103,7 @@ def test_annotators_and_groups(tmp_path: Path) -> None:
     assert found["annotators"]["average"]["mse"] < found["annotators_left_out"]["average"]["mse"]
     assert found["raters"]["alpha_interval"] > 0.5
     assert "group:item" in found["signature"]
-    text = run("meta", path, *flags).out
+    text = run("judge", path, *flags).out
     assert "the others' ratings" in text
     assert too_wide(text) == []
 
@@ -112,14 +112,14 @@ def test_rows_in_any_order(rated: Path, tmp_path: Path) -> None:
     """The same file upside down gives the same JSON."""
     flags = ("--score-column", "good", "--score-column", "bad", *QUICK, "--format", "json")
     other = jsonl(tmp_path / "other.jsonl", rows()[::-1])
-    assert run("meta", rated, *flags).json == run("meta", other, *flags).json
+    assert run("judge", rated, *flags).json == run("judge", other, *flags).json
 
 
 def test_without_texts_systems_and_some_scores(tmp_path: Path) -> None:
     """Ratings and scores are enough; a blank score is left out and counted."""
     bare = [{"rating": row["rating"], "good": row["good"]} for row in rows()]
     bare[3]["good"] = None
-    ran = run("meta", jsonl(tmp_path / "b.jsonl", bare), "--score-column", "good", *QUICK)
+    ran = run("judge", jsonl(tmp_path / "b.jsonl", bare), "--score-column", "good", *QUICK)
     assert ran.code == 0, ran.err
     assert "good: 1 of 48 texts have no score" in ran.err
     assert "there is no system column" in ran.out
@@ -141,7 +141,7 @@ def test_without_texts_systems_and_some_scores(tmp_path: Path) -> None:
 )
 def test_wrong_usage(rated: Path, flags: tuple[str, ...], said: str) -> None:
     """Exit 2, with what to do."""
-    ran = run("meta", rated, *flags)
+    ran = run("judge", rated, *flags)
     assert (ran.code, ran.out) == (2, "")
     assert said in ran.err
 
@@ -149,11 +149,11 @@ def test_wrong_usage(rated: Path, flags: tuple[str, ...], said: str) -> None:
 def test_disagreeing_scores(tmp_path: Path) -> None:
     """One id with two scores, or annotators without any way to tell texts apart."""
     two = [{"id": "a", "rating": 1, "s": 1}, {"id": "a", "rating": 2, "s": 2}]
-    ran = run("meta", jsonl(tmp_path / "two.jsonl", two), "--score-column", "s")
+    ran = run("judge", jsonl(tmp_path / "two.jsonl", two), "--score-column", "s")
     assert ran.code == 2
     assert "two" in ran.err
     nobody = [{"annotator": "p", "rating": 1, "s": 1}]
-    ran = run("meta", jsonl(tmp_path / "n.jsonl", nobody), "--score-column", "s")
+    ran = run("judge", jsonl(tmp_path / "n.jsonl", nobody), "--score-column", "s")
     assert ran.code == 2
     assert "which rows are one text" in ran.err
 
@@ -162,14 +162,14 @@ def test_no_winner_where_chance_explains_all(tmp_path: Path) -> None:
     """A score that is noise is nearest to nobody."""
     rng = np.random.default_rng(3)
     some = [{**row, "noise": rng.normal()} for row in rows()]
-    ran = run("meta", jsonl(tmp_path / "r.jsonl", some), "--score-column", "noise", *QUICK)
+    ran = run("judge", jsonl(tmp_path / "r.jsonl", some), "--score-column", "noise", *QUICK)
     assert "noise shows no agreement with people that chance could not explain" in " ".join(
         ran.out.split()
     )
     assert "Nearest" not in ran.out
     more = ("--score-column", "noise2", *QUICK)
     some = [{**row, "noise2": rng.normal()} for row in some]
-    ran = run("meta", jsonl(tmp_path / "r.jsonl", some), "--score-column", "noise", *more)
+    ran = run("judge", jsonl(tmp_path / "r.jsonl", some), "--score-column", "noise", *more)
     said = " ".join(ran.out.split())
     assert "no metric is shown to agree with people. The best of 2, noise2, has Spearman" in said
 
@@ -177,20 +177,20 @@ def test_no_winner_where_chance_explains_all(tmp_path: Path) -> None:
 def test_patterns_of_score_columns(rated: Path) -> None:
     """A pattern names several scores; each is known by its own name."""
     wanted = ("--lower-is-better", "errors", *QUICK, "--format", "json")
-    each = run("meta", rated, "--score-column", "good", "--score-column", "errors", *wanted)
-    both = run("meta", rated, "--score-column", "*o*", *wanted)
+    each = run("judge", rated, "--score-column", "good", "--score-column", "errors", *wanted)
+    both = run("judge", rated, "--score-column", "*o*", *wanted)
     assert (both.code, "good" in both.out, "errors" in both.out) == (0, True, True)
     assert both.json == each.json
 
 
 def test_one_metric_is_not_the_best(rated: Path) -> None:
     """Where there is nothing to compare with, its correlation is all there is to say."""
-    told = " ".join(run("meta", rated, "--score-column", "good", *QUICK).out.split())
+    told = " ".join(run("judge", rated, "--score-column", "good", *QUICK).out.split())
     assert "good agrees with people: Spearman 0." in told
     assert "best" not in told.split("Segments")[0]
 
 
 def test_few_items_are_told(rated: Path) -> None:
     """Twelve items, four outputs each: intervals draw items."""
-    ran = run("meta", rated, "--score-column", "good", *QUICK)
+    ran = run("judge", rated, "--score-column", "good", *QUICK)
     assert "intervals are drawn over 12 items; with fewer than 20 they are too narrow" in ran.err

@@ -1,15 +1,26 @@
-"""Metrics against human ratings: the result of `refless meta`."""
+"""Judges and metrics against human ratings: the result of `refless judge`."""
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from refless.commands.annotators import AnnotatorsRecord, annotators_record
+from refless.commands.judge.document import (
+    audit_sections,
+    drift_section,
+    matrix_section,
+    runs_section,
+    use_of,
+    uses_section,
+    worst_sections,
+)
 from refless.data.records import RatedPool
 from refless.evaluation.annotators import Annotators, annotator_interval
+from refless.evaluation.audit import Audit
 from refless.evaluation.meta import Agreeing, Level, Meta
 from refless.evaluation.rater_agreement import RaterAgreement
+from refless.evaluation.repeated import Drift, Runs
 from refless.evaluation.units import InUnits
 from refless.metrics.references.protocol import Scores
 from refless.registry.plural import counted, these
@@ -18,7 +29,7 @@ from refless.report.charts import Line, row_chart
 from refless.report.document import Document, Figure, Section, Table, caveats
 from refless.report.export import Rows
 from refless.report.record import Count, Record, Signed
-from refless.report.result import Result
+from refless.report.result import GateRecord, Result
 from refless.report.wording import labels, number, p_value, title, with_interval
 from refless.stats.measures import CORRELATIONS
 
@@ -33,21 +44,27 @@ CAUTION = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class MetaRecord(Record):
-    """Metrics against human ratings.
+class JudgeRecord(Record):
+    """Judges and metrics against human ratings.
 
     Attributes:
         n: rated texts.
         measure: the correlation that orders metrics.
         metrics: each metric by name; its signature where it was computed here.
+        judges: the audit of each score column; `worst` are ids.
+        runs: the columns as runs of one judge; drifts: by name, what changed since before.
         annotators: each against all ratings; annotators_left_out: against the others' ratings.
     """
 
-    command: Literal["meta"] = "meta"
+    command: Literal["judge"] = "judge"
     signature: Signed
     n: Count
     measure: Literal["spearman", "pearson"]
     metrics: dict[str, str | None]
+    judges: tuple[Audit, ...]
+    runs: Runs | None
+    drifts: dict[str, Drift]
+    gate: GateRecord
     segments: Level
     systems: Level
     units: dict[str, InUnits]
@@ -57,11 +74,13 @@ class MetaRecord(Record):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class MetaResult(Result):
-    """Metrics against human ratings.
+class JudgeResult(Result):
+    """Judges and metrics against human ratings.
 
     Attributes:
         pool: the rated texts; scores: by name, of each text.
+        audits: of each score column; runs, drifts: as in `JudgeRecord`.
+        rationales: [n] why the judge said so, or ().
         meta: agreement and comparisons.
         units: by name, over units of M; empty where systems or items are not known.
         annotators, left_out: the human yardstick, as published and leaving each out.
@@ -69,36 +88,76 @@ class MetaResult(Result):
         metrics: signature of each metric that was computed here; `signature`: of all the rest.
     """
 
-    record = MetaRecord
+    record = JudgeRecord
     pool: RatedPool
     scores: Mapping[str, Scores]
+    audits: tuple[Audit, ...]
     meta: Meta
     units: Mapping[str, InUnits]
     annotators: Annotators | None
     left_out: Annotators | None
     raters: RaterAgreement | None
     metrics: Mapping[str, Signature]
+    rationales: tuple[str, ...] = ()
+    runs: Runs | None = None
+    drifts: Mapping[str, Drift] = field(default_factory=dict)
 
     def _shown(self) -> Document:
-        """What the terminal shows: who agrees with people, and whether better than the others."""
+        return self._described()
+
+    def _described(self, *, whole: bool = False) -> Document:
+        """What each judge may be used for, then who agrees best."""
         meta, systems = self.meta, len(set(self.pool.systems))
         rated = counted(len(self.pool), "rated text")
         by = f" of {systems} systems" if systems > 1 else ""
         metrics = counted(len(self.scores), "metric")
+        best = nearest_to_people(meta.segments, meta.measure)
+        several = len(self.scores) > 1
+        advice = [use_of(audit) for audit in self.audits]
+        verdicts = bool(self.audits) and "spearman" not in self.audits[0].measures
         return Document(
             title=f"{metrics} on {rated}",
-            verdict=nearest_to_people(meta.segments, meta.measure),
-            notes=(f"{rated}{by}, {metrics}.", *allowed(len(self.scores), "metric")),
+            verdict=advice[0] if len(advice) == 1 else best,
+            notes=(
+                f"{rated}{by}, {metrics}.",
+                *((best,) if len(advice) == 1 else ()),
+                *allowed(len(self.scores), "metric"),
+            ),
             sections=(
-                *_level_sections(meta.segments, meta.measure, "Segments", _annotator(self)),
-                *_level_sections(meta.systems, meta.measure, "Systems", ()),
-                *_units_section(self.units),
-                *_people_section(self),
-                Section(lines=(CAUTION,)),
+                *((matrix_section(self.audits),) if len(advice) > 1 else ()),
+                *(self._details() if len(advice) == 1 or whole else ()),
+                *runs_section(self.runs),
+                *drift_section(self.drifts),
+                *(self._agreeing() if several or not verdicts else ()),
                 caveats(),
             ),
             signatures=(*map(str, self.metrics.values()), str(self.signature)),
         )
+
+    def _details(self) -> tuple[Section, ...]:
+        """Each judge's audit; the terminal has no room for several."""
+        return tuple(
+            part for audit in self.audits for part in (uses_section(audit), *audit_sections(audit))
+        )
+
+    def _agreeing(self) -> tuple[Section, ...]:
+        """Correlations with people, and which is better than which."""
+        meta = self.meta
+        return (
+            *_level_sections(meta.segments, meta.measure, "Segments", _annotator(self)),
+            *_level_sections(meta.systems, meta.measure, "Systems", ()),
+            *_units_section(self.units),
+            *_people_section(self),
+            Section(lines=(CAUTION,)),
+        )
+
+    def _whole(self) -> Document:
+        """The same with the texts on which judge and people are farthest apart."""
+        document = self._described(whole=True)
+        if not self.audits:
+            return document
+        store, worst = worst_sections(self.audits, self.pool, self.rationales)
+        return replace(document, sections=(*document.sections[:-1], *worst, caveats()), store=store)
 
     def _json(self) -> Record:
         signed = {name: str(signature) for name, signature in self.metrics.items()}
@@ -106,6 +165,7 @@ class MetaResult(Result):
             self.meta,
             n=len(self.pool),
             metrics={name: signed.get(name) for name in sorted(self.scores)},
+            judges=self.audits,
             annotators=annotators_record(self.annotators),
             annotators_left_out=annotators_record(self.left_out),
         )
@@ -164,7 +224,7 @@ def allowed(count: int, noun: str) -> tuple[str, ...]:
     )
 
 
-def _annotator(result: MetaResult) -> tuple[Line, ...]:
+def _annotator(result: JudgeResult) -> tuple[Line, ...]:
     """One average annotator against the mean of the others."""
     people, measure = result.left_out, result.meta.measure
     if people is None:
@@ -277,7 +337,7 @@ def _units_section(units: Mapping[str, InUnits]) -> tuple[Section, ...]:
     return (Section(title="Pairs of systems in units", table=table), Section(lines=(line,)))
 
 
-def _people_section(result: MetaResult) -> tuple[Section, ...]:
+def _people_section(result: JudgeResult) -> tuple[Section, ...]:
     yardsticks = {
         "all ratings, as published": result.annotators,
         "the others' ratings": result.left_out,

@@ -1,18 +1,30 @@
-"""meta: which metrics agree with people, and which do so better than others."""
+"""judge: may a judge's or a metric's scores be trusted, and which agrees best with people."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
 from refless.commands.estimating import metrics_of
-from refless.commands.meta.result import MetaResult
+from refless.commands.judge.audits import (
+    Question,
+    audits_of,
+    drifts_in,
+    gated,
+    requirements,
+    runs_in,
+)
+from refless.commands.judge.result import JudgeResult
 from refless.commands.pairs.judged import JudgedResult
 from refless.commands.pairs.run import tested
 from refless.commands.parameters import (
+    About,
     Argument,
+    Files,
+    Many,
     Metrics,
+    Names,
     Natural,
     Resamples,
     Seed,
@@ -26,7 +38,7 @@ from refless.data.choices import are_choices
 from refless.data.human import canonical_order, fingerprint
 from refless.data.records import Predictions, RatedPool
 from refless.data.tables import ScoredRead, read_scored
-from refless.data.tables.columns import OWN
+from refless.data.tables.columns import JUDGED_ROLES, OWN
 from refless.evaluation import meta as study
 from refless.evaluation.annotators import annotators
 from refless.evaluation.groups import group_labels
@@ -50,17 +62,27 @@ class JudgedRows(ScoredRows):
     Attributes:
         columns: Column that plays a role, if its name does not say so: rating=score. Repeatable;
             roles: text, id, item, source, system, task, rating (several, or a pattern 'rater*'),
-            annotator, time, dimension, reference (several), weight, and for slor logprobs and
-            tokens.
+            annotator, time, dimension, reference (several), weight, rationale (why the judge says
+            it), and for slor logprobs and tokens.
     """
 
-    roles: ClassVar[tuple[str, ...]] = (*ScoredRows.roles, *OWN)
+    roles: ClassVar[tuple[str, ...]] = (*ScoredRows.roles, *OWN, "rationale")
+
+
+Name = Annotated[Names, About(kind=Many, metavar="NAME")]
 
 
 @command
-def meta(
+def judge(
     rated: Argument,
     *,
+    passing: Annotated[float | None, About(names=("--pass",))] = None,
+    by: Name = None,
+    own: Annotated[str | None, About(metavar="PATTERN")] = None,
+    runs: bool = False,
+    before: Files = None,
+    max_drift: Annotated[float | None, About("", at_least=0)] = None,
+    require: Annotated[str | None, About(metavar="MEASURE>=X,...")] = None,
     lower_is_better: SeveralColumns = None,
     metrics: Metrics = None,
     measure: Measure = "spearman",
@@ -69,16 +91,29 @@ def meta(
     resamples: Resamples = 1000,
     seed: Seed = 0,
     rows: JudgedRows,
-) -> MetaResult | JudgedResult:
-    """Test metrics against human ratings: which agree with people, and which do so better.
+) -> JudgeResult | JudgedResult:
+    """Can I trust my judge? Its scores against people's ratings, and what they may be used for.
 
-    Shows Pearson, Spearman and Kendall with 95 % intervals for single texts and for systems, which
-    metric is significantly better than which (Williams' test and a permutation test, corrected for
-    the number of pairs), and the metrics that no other beats. Of preference pairs it shows
-    how often the higher score is that of the text which people preferred.
+    Of each --score-column: whether it may rank systems, estimate a mean or a pass rate, filter
+    single outputs or replace an annotator; verdicts against people's, errors, agreement beyond
+    chance; the mean rating of all rows, corrected by the rated ones; where it errs. Rows without a
+    rating count as what the judge alone has scored. Several columns, and metrics, are compared with
+    each other over texts and systems. Of preference pairs: how often the higher score is that of
+    the text which people preferred.
 
     Args:
-        rated: Files of rated texts with scores.
+        rated: Files of rated texts with scores; rows with a score alone may be among them.
+        passing: From where on a rating, and a score, is a pass: 4. Ratings of two values pass with
+            the higher one.
+        by: A column; the judge's errors are compared between its values; repeatable. Without it:
+            systems, tasks and lengths.
+        own: Systems of the judge's own family, a pattern such as 'gpt*': whether it favours them.
+        runs: The score columns are runs of one judge: how often they differ, and what several
+            bring together.
+        before: Files with the same judge's scores of the same texts before a change.
+        max_drift: Gate: exit 3 if the mean score has moved by more, 4 if that cannot be told.
+        require: Gate on the ends of intervals: "kappa>=0.6,tnr>=0.8,mae<=0.5"; exit 3 if one is
+            missed, 4 if that cannot be told.
         lower_is_better: A score column whose sign is to be turned; repeatable.
         measure: Correlation by which metrics are compared: spearman or pearson.
         group: What is drawn together: id (each text alone), source, system, item, task or a
@@ -88,13 +123,17 @@ def meta(
     columns, lower = names_in(rows.score_column), names_in(lower_is_better)
     if not columns and not names_in(metrics):
         raise UsageError("at least one --score-column or -m METRIC is needed")
+    if max_drift is not None and before is None:
+        raise UsageError("--max-drift goes with --before")
+    required = requirements(require)
     chosen = metrics_of(metrics)
-    read = read_scored(rated, rows.to_reading(group=column_of(group)))
+    reading = rows.to_reading(group=column_of(group), slice=names_in(by))
+    read = read_scored(rated, reading, JUDGED_ROLES)
     tell(read)
     for name in lower:
         if name not in read.scores:
             raise UsageError(f"--lower-is-better {name}: it is no --score-column")
-    with progress("testing metrics") as show:
+    with progress("comparing scores with people's ratings") as show:
         scores = _scores(read, chosen, {*lower})
         if show is not None:
             show(0.1)
@@ -103,9 +142,22 @@ def meta(
             return tested(read.pool, segments, group, seed, resamples)
         human, how = _human(read, group), How(measure=measure, seed=seed, resamples=resamples)
         result = _result(read.pool, human, scores, how, unit, group)
+        question = Question(read, human, group, passing, by=names_in(by), own=own, seed=seed)
+        audits = audits_of(question, scores, resamples) if read.scores else ()
+        repeated = runs_in(question, scores) if runs else None
+        drifts = drifts_in(question, before, rows) if before is not None else {}
     note_few(len(set(together_of(human))), "item" if group == "id" else group)
-    signatures = {name: metric.signature() for name, metric in chosen.items()}
-    return replace(result, metrics=signatures)
+    signed = result.signature.plus(**({} if passing is None else {"pass": passing}))
+    return replace(
+        result,
+        metrics={name: metric.signature() for name, metric in chosen.items()},
+        audits=audits,
+        rationales=read.rationales,
+        runs=repeated,
+        drifts=drifts,
+        gate=gated(audits, required, drifts, max_drift),
+        signature=signed,
+    )
 
 
 def _scores(read: ScoredRead, chosen: Mapping[str, Metric], lower: set[str]) -> dict[str, Scores]:
@@ -131,10 +183,10 @@ def _result(
     how: How,
     unit: int,
     group: str,
-) -> MetaResult:
+) -> JudgeResult:
     paired = bool(human.system and human.item and len(set(human.system)) > 1)
     people = annotators(pool)
-    return MetaResult(
+    return JudgeResult(
         pool=pool,
         scores=scores,
         meta=study.meta(human, scores, how),
@@ -143,6 +195,7 @@ def _result(
         left_out=None if people is None else annotators(pool, leave_out=True),
         raters=None if people is None else rater_agreement(pool, seed=how.seed),
         metrics={},
+        audits=(),
         signature=_signature(pool, scores, how, unit, group),
     )
 
@@ -168,7 +221,7 @@ def _signature(
 ) -> Signature:
     columns: list[Sequence[object]] = [pool.texts, pool.human.tolist()]
     columns += [metric.segments.tolist() for _, metric in sorted(scores.items())]
-    return Signature("meta").plus(
+    return Signature("judge").plus(
         measure=how.measure,
         metrics=tuple(sorted(scores)),
         scores=digest_of(columns),

@@ -1,0 +1,312 @@
+"""Each judge's audit, its runs, its drift, and the gates on them."""
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any
+
+import numpy as np
+
+from refless.commands.parameters import Rows, names_in
+from refless.commands.rows import ScoredRows, outputs_of
+from refless.commands.warnings import note
+from refless.data.human import unscaled
+from refless.data.records import Predictions, Texts
+from refless.data.tables import ScoredRead
+from refless.evaluation.annotators import columns_of
+from refless.evaluation.audit import Audit, audit
+from refless.evaluation.labels import Labels, measured
+from refless.evaluation.meta import FEWEST_SYSTEMS, together_of
+from refless.evaluation.repeated import Drift, Runs, drift_of, runs_of
+from refless.evaluation.systems import ranked_by, system_table
+from refless.evaluation.uses import as_annotator
+from refless.evaluation.validation import codes
+from refless.metrics.references import Scores
+from refless.registry.arrays import FloatArray, IntArray
+from refless.registry.errors import UsageError
+from refless.report.result import GateRecord
+from refless.stats.clusters import numbered
+from refless.stats.verdicts import Estimate
+
+MEASURES = (
+    *("base_rate", "judge_rate", "accuracy", "tpr", "tnr", "precision", "kappa", "ac1", "alpha"),
+    *("bias", "mae", "rmse", "quadratic_kappa", "spearman", "pearson"),
+)
+LENGTHS = ("short", "middling", "long")
+CODES = (-1.0, -9.0, -99.0, -999.0)  # that stand for a failure in columns of scores
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked of every judge.
+
+    Attributes:
+        read: the rows; human: the rated ones; group: what is drawn together.
+        passing: from where on is passed, as the user says; by: columns of slices; own: pattern of
+            the systems of the judge's own family.
+    """
+
+    read: ScoredRead
+    human: Predictions
+    group: str
+    passing: float | None
+    by: tuple[str, ...]
+    own: str | None
+    seed: int
+
+    @property
+    def ratings(self) -> FloatArray:
+        """[n] ratings in the raters' units."""
+        return unscaled(self.human.human, self.read.pool.scale)
+
+    @property
+    def threshold(self) -> float | None:
+        """From where on a rating is a pass: as the user says, or the middle of 0 and 1."""
+        values = {*self.ratings.tolist()}
+        if self.passing is not None:
+            return self.passing
+        return 0.5 if values <= {0.0, 1.0} else None
+
+    def clusters(self) -> tuple[IntArray, IntArray]:
+        """What belongs together: of the rated rows, and of the others."""
+        n, texts = len(self.human), self.read.unrated
+        mine = together_of(self.human)
+        column = "items" if self.group == "id" else f"{self.group}s"
+        theirs: Sequence[str] = getattr(texts, column, ()) if mine else ()
+        labels = [*(mine or [""] * n), *(theirs or [""] * len(texts))]
+        codes = numbered(labels, len(labels))
+        return codes[:n], codes[n:]
+
+
+def audits_of(
+    question: Question, scores: Mapping[str, Scores], resamples: int
+) -> tuple[Audit, ...]:
+    """Each score column's audit; those of metrics that were computed here are compared only."""
+    ranked = _ranked(question, scores, resamples)
+    audits = []
+    for name in sorted(question.read.scores):
+        column = scores[name].segments
+        labels = labels_of(question, name, column)
+        if not len(labels):
+            note(f"{name}: no rated text has a score of it, so it is not judged")
+            continue
+        _note_scores(labels)
+        annotator = _annotator(question, labels, column)
+        audits.append(audit(labels, ranked[name], annotator, question.seed))
+    return tuple(audits)
+
+
+def labels_of(question: Question, name: str, column: FloatArray) -> Labels:
+    """What the judge and people said of the same rows, in an order of their own."""
+    read, texts = question.read, question.read.unrated
+    clusters, later = question.clusters()
+    unlabelled = dict(zip(texts.score_names, texts.scores.T, strict=True)).get(name, np.zeros(0))
+    scored = ~np.isnan(unlabelled)
+    rows = np.flatnonzero(~np.isnan(column))
+    names = (read.pool.texts, read.pool.items, read.pool.systems)
+    keys = [codes(column)[rows] for column in names if column]
+    rows = rows[np.lexsort((*keys, column[rows], question.ratings[rows]))]
+    others = later[scored][np.argsort(unlabelled[scored], kind="stable")]
+    labels = [*map(str, clusters[rows].tolist()), *map(str, others.tolist())]
+    together = numbered(labels, len(labels))  # as the rows are in an order of their own
+    slices = {
+        name: [values[i] for i in rows.tolist()] for name, values in _slices(question).items()
+    }
+    return Labels(
+        name=name,
+        human=question.ratings[rows],
+        judge=column[rows],
+        clusters=together[: len(rows)],
+        unlabelled=np.sort(unlabelled[scored]),
+        later=together[len(rows) :],
+        systems=tuple(read.pool.systems[i] for i in rows) if read.pool.systems else (),
+        scale=read.pool.scale,
+        passing=question.threshold,
+        slices=slices,
+        ids=tuple(read.pool.ids[i] for i in rows.tolist()),
+    )
+
+
+def _slices(question: Question) -> dict[str, Sequence[str]]:
+    """[n] values by column: those that the user names, else systems, tasks and lengths."""
+    read, pool = question.read, question.read.pool
+    slices: dict[str, Sequence[str]] = {}
+    if question.own is not None:
+        if not pool.systems:
+            raise UsageError("--own: the rated texts have no system column")
+        own = [fnmatchcase(system, question.own) for system in pool.systems]
+        if not any(own):
+            systems = ", ".join(sorted({*pool.systems}))
+            raise UsageError(f"--own '{question.own}' matches none of the systems: {systems}")
+        slices["family"] = ["own" if mine else "others" for mine in own]
+    if question.by:
+        return slices | dict(read.slices)
+    if len({*pool.systems}) > 1:
+        slices["system"] = pool.systems
+    if len({*pool.tasks}) > 1:
+        slices["task"] = pool.tasks
+    lengths = np.array([len(text.split()) for text in pool.texts])
+    if read.texts and len({*lengths.tolist()}) > 1:
+        ends = np.quantile(lengths, [1 / 3, 2 / 3])
+        slices["length"] = [LENGTHS[i] for i in np.searchsorted(ends, lengths).tolist()]
+    return slices
+
+
+def _ranked(
+    question: Question, scores: Mapping[str, Scores], resamples: int
+) -> dict[str, Estimate]:
+    """By name, the share of pairs of systems that a judge has in people's order."""
+    human = question.human
+    if (n := len({*human.system})) < FEWEST_SYSTEMS:
+        why = f"there {'is' if n == 1 else 'are'} {n or 'no'} system{'' if n == 1 else 's'}"
+        return dict.fromkeys(scores, Estimate(value=math.nan, undefined=why))
+    table = system_table(human, scores, question.seed, resamples)
+    people = np.vstack([table.human, table.human_drawn])
+    return {
+        name: ranked_by(people, np.vstack([table.columns[name], drawn]), len(human))
+        for name, drawn in table.columns_drawn.items()
+    }
+
+
+def _annotator(question: Question, labels: Labels, column: FloatArray) -> Estimate:
+    """How much nearer the judge is to an annotator's colleagues than this annotator."""
+    pool = question.read.pool
+    if not labels.same_units:
+        return Estimate(value=math.nan, undefined="its scores are not in the units of the ratings")
+    people = [
+        (rows[scored], unscaled(others[scored], pool.scale), unscaled(mine[scored], pool.scale))
+        for _, rows, others, mine in columns_of(pool, leave_out=True)
+        for scored in [~np.isnan(column[rows])]
+    ]
+    return as_annotator(people, column, question.clusters()[0])
+
+
+def _note_scores(labels: Labels) -> None:
+    """Names scores that look like a failure's code, a constant, another scale than the ratings'."""
+    scores, name = np.concatenate([labels.judge, labels.unlabelled]), labels.name
+    low = float(np.sort(labels.judge)[0])
+    for code in CODES:
+        if (count := int((scores == code).sum())) and (scores[scores != code] >= 0).all():
+            note(
+                f"{name}: {count} of {len(scores)} scores are {code:g}, the only ones below 0: if "
+                "that stands for a failure, leave these cells blank"
+            )
+    if len({*labels.judge.tolist()}) == 1:
+        note(f"{name}: all scores of the rated texts are {low:g}, which tells nothing")
+    note_other_scale(name, labels.judge, labels.unlabelled)
+
+
+def note_other_scale(name: str, rated: FloatArray, others: FloatArray) -> None:
+    """Says so if the scores of other texts lie far beyond those of the rated ones."""
+    rated, others = rated[~np.isnan(rated)], others[~np.isnan(others)]
+    if len(rated) < 2 or not len(others):
+        return
+    low, high = float(rated.min()), float(rated.max())
+    beyond = float(((others < 2 * low - high) | (others > 2 * high - low)).mean())
+    if high > low and beyond > 0.1:
+        note(
+            f"{name}: the scores of the rated texts go from {low:g} to {high:g}, those of the "
+            f"others from {others.min():g} to {others.max():g}: are they on one scale?"
+        )
+
+
+def runs_in(question: Question, scores: Mapping[str, Scores]) -> Runs:
+    """The score columns as runs of one judge."""
+    names = sorted(question.read.scores)
+    if len(names) < 2:
+        raise UsageError("--runs needs a --score-column for each run, or a pattern: 'judge_*'")
+    clusters, _ = question.clusters()
+    measure = "kappa" if question.threshold is not None else "spearman"
+
+    def agreement(human: FloatArray, judge: FloatArray) -> float:
+        nothing = np.zeros(0, dtype=np.int64)
+        labels = Labels(
+            name="", human=human, judge=judge, clusters=np.arange(len(human)),
+            unlabelled=np.zeros(0), later=nothing, passing=question.threshold,
+        )  # fmt: skip
+        return measured(labels)[measure].value
+
+    columns = np.stack([scores[name].segments for name in names], axis=1)
+    return runs_of(question.ratings, columns, clusters, measure, agreement, question.threshold)
+
+
+def drifts_in(question: Question, before: Rows, rows: ScoredRows) -> dict[str, Drift]:
+    """By name, how far a judge's scores moved on the texts that both files hold."""
+    older = outputs_of(before, rows, score=names_in(rows.score_column))
+    every = _keys(question.read.pool) + _keys(question.read.unrated)
+    place = {key: i for i, key in enumerate(_keys(older))}
+    at = np.array([place.get(key, -1) for key in every], dtype=np.int64)
+    if (at < 0).all():
+        raise UsageError("--before has none of these texts: no id and text are in both files")
+    labelled, later = question.clusters()
+    drifts = {}
+    unrated: Texts = question.read.unrated
+    for name, column in question.read.scores.items():
+        unlabelled = dict(zip(unrated.score_names, unrated.scores.T, strict=True))[name]
+        old = older.scores[:, older.score_names.index(name)]
+        drifts[name] = drift_of(
+            np.concatenate([column, unlabelled]),
+            np.where(at < 0, math.nan, old[at]),
+            np.concatenate([labelled, later]),
+            question.threshold,
+        )
+    return drifts
+
+
+def _keys(texts: Texts) -> list[tuple[str, ...]]:
+    """What makes a text the same text in two files: what wrote it, what it answers, its words."""
+    blank = ("",) * len(texts)
+    return [*zip(texts.systems or blank, texts.items or blank, texts.texts, strict=True)]
+
+
+def requirements(words: str | None) -> tuple[tuple[str, str, float], ...]:
+    """(measure, >= or <=, value) of each part; raises UsageError for what is none."""
+    parts = [part.strip() for part in (words or "").split(",") if part.strip()]
+    result = []
+    for part in parts:
+        match = re.fullmatch(r"(\w+)\s*(>=|<=)\s*(-?\d*\.?\d+)", part)
+        if match is None or match[1] not in MEASURES:
+            known = ", ".join(MEASURES)
+            raise UsageError(f"--require needs MEASURE>=NUMBER, got '{part}'; measures: {known}")
+        result.append((match[1], match[2], float(match[3])))
+    return tuple(result)
+
+
+def gated(
+    audits: Sequence[Audit],
+    required: Sequence[tuple[str, str, float]],
+    drifts: Mapping[str, Drift],
+    most: float | None,
+) -> GateRecord:
+    """What became of the gates: the worst of them decides, and its reason is noted."""
+    gates: list[tuple[str, str]] = []
+    for each in audits:
+        for name, sign, bar in required:
+            value = each.measures.get(name, Estimate(value=math.nan, undefined="not asked"))
+            gates.append(_reached(f"{each.name}: {name}", value, sign, bar))
+    for name, drift in drifts.items() if most is not None else ():
+        low, high = drift.change.interval
+        ends = (0.0 if low <= 0 <= high else min(abs(low), abs(high)), max(abs(low), abs(high)))
+        ends = (math.nan, math.nan) if math.isnan(low) else ends
+        moved = Estimate(value=abs(drift.change.value), interval=ends)
+        gates.append(_reached(f"{name}: change of the mean score", moved, "<=", most or 0.0))
+    for verdict in ("failed", "undecided", "passed"):
+        reasons = [reason for kind, reason in gates if kind == verdict]
+        if reasons:
+            reason = f"gate {verdict}: {'; '.join(reasons)}"
+            note(reason)
+            gate: Any = verdict
+            return GateRecord(gate, reason)
+    return GateRecord()
+
+
+def _reached(name: str, estimate: Estimate, sign: str, bar: float) -> tuple[str, str]:
+    """Whether the whole interval is on the right side of the bar, or all of it on the wrong one."""
+    low, high = estimate.interval
+    if math.isnan(low):
+        return "undecided", f"{name} has no interval ({estimate.undefined or 'too few rows'})"
+    right, wrong = (low >= bar, high < bar) if sign == ">=" else (high <= bar, low > bar)
+    verdict = "passed" if right else "failed" if wrong else "undecided"
+    return verdict, f"{name} {estimate.value:.3f} [{low:.3f}, {high:.3f}], wanted {sign} {bar:g}"

@@ -1,0 +1,283 @@
+"""What a judge may be used for, its numbers, and where it is wrong: the parts of its report."""
+
+from collections.abc import Mapping, Sequence
+
+from refless.data.human import unscaled
+from refless.data.records import RatedPool
+from refless.evaluation.audit import Audit, Slice
+from refless.evaluation.repeated import Drift, Runs
+from refless.evaluation.uses import Use
+from refless.registry.plural import counted
+from refless.report.document import Section, Store, Stored, Table
+from refless.report.wording import clipped, labels, number, p_value, percent, with_interval
+from refless.stats.verdicts import Confusion, Estimate
+
+NAMES = {
+    "base_rate": "passed by people",
+    "judge_rate": "passed by the judge",
+    "accuracy": "same verdict",
+    "tpr": "passes among people's passes (TPR)",
+    "tnr": "fails among people's fails (TNR)",
+    "precision": "people pass what it passes",
+    "kappa": "Cohen's kappa",
+    "ac1": "Gwet's AC1",
+    "alpha": "Krippendorff's alpha",
+    "bias": "bias (judge less people)",
+    "mae": "mean absolute error",
+    "rmse": "root mean squared error",
+    "quadratic_kappa": "quadratic kappa",
+    "spearman": "Spearman",
+    "pearson": "Pearson",
+}
+ANSWERS = {"yes": "yes", "no": "no", "correct": "with labels", "unknown": "cannot be told"}
+SHORT = ("rank systems", "estimate a mean", "filter outputs", "replace a rater")  # as `Audit.uses`
+LEGEND = "Yes or no: the whole interval is beyond the bar."
+CLIPPED = 200  # letters of a rationale in a table
+NAME = 30
+
+
+def use_of(audit: Audit) -> str:
+    """One sentence on what a judge may be used for, for what not, and what cannot be told."""
+    by = {
+        answer: [use for use in audit.uses if use.answer == answer and not use.estimate.undefined]
+        for answer in ANSWERS
+    }
+    parts = []
+    if by["yes"]:
+        parts.append(f"use {audit.name} to {_listed(by['yes'])}")
+    if by["no"]:
+        parts.append(f"do not use {audit.name} to {_listed(by['no'])}")
+    if by["correct"]:
+        off = by["correct"][0]
+        parts.append(
+            f"{off.purpose} only with ratings beside it: it is {_too(off.estimate, audit)}"
+        )
+    if by["unknown"]:
+        told = (
+            f"whether it may {_listed(by['unknown'], 'or')} cannot be told from {audit.n} ratings"
+        )
+        parts.append(told)
+    if not parts:
+        parts.append(f"{audit.n} ratings do not tell what {audit.name} may be used for")
+    sentence = "; ".join(parts)
+    return f"{sentence[:1].upper()}{sentence[1:]}."
+
+
+def _listed(uses: Sequence[Use], last: str = "and") -> str:
+    *names, end = [use.purpose for use in uses]
+    return f"{', '.join(names)} {last} {end}" if names else end
+
+
+def _too(bias: Estimate, audit: Audit) -> str:
+    """`1.40 [1.10, 1.71] too kind`."""
+    low, high = bias.interval
+    value, ends = abs(bias.value), sorted((abs(low), abs(high)))
+    kind = "too kind" if bias.value > 0 else "too strict"
+    if audit.passing is not None:
+        return f"{kind}, by {percent(value)} [{percent(ends[0])}, {percent(ends[1])}] of all rows"
+    return f"{with_interval(value, ends, 2)} {kind}"
+
+
+def matrix_section(audits: Sequence[Audit]) -> Section:
+    """What each of several judges may be used for."""
+    names = labels([audit.name for audit in audits], NAME)
+    rows = tuple(
+        (names[audit.name], *(ANSWERS[use.answer] for use in audit.uses)) for audit in audits
+    )
+    table = Table(header=("May it", *SHORT), rows=rows, numeric=(False,) * (1 + len(SHORT)))
+    return Section(title="Uses", table=table, lines=(LEGEND,))
+
+
+def uses_section(audit: Audit) -> Section:
+    """Each use of a judge, with the number that the answer rests on."""
+    rows = tuple(
+        (
+            short,
+            ANSWERS[use.answer],
+            with_interval(use.estimate.value, use.estimate.interval),
+            _bar(use),
+            str(use.needed) if use.needed else "-",
+        )
+        for short, use in zip(SHORT, audit.uses, strict=True)
+        if not use.estimate.undefined
+    )
+    table = Table(
+        header=(f"May {clipped(audit.name, 16)}", "answer", "number [95 %]", "bar", "ratings"),
+        rows=rows,
+        numeric=(False, False, True, False, True),
+    )
+    measures = "; ".join(
+        f"{short}: {NAMES.get(use.measure, use.measure)}"
+        for short, use in zip(SHORT, audit.uses, strict=True)
+        if not use.estimate.undefined
+    )
+    more = "Ratings: about how many would tell where these do not."
+    return Section(table=table, lines=(f"The numbers: {measures}. {LEGEND} {more}",))
+
+
+def _bar(use: Use) -> str:
+    if use.purpose.startswith("estimate"):
+        return f"within {use.bar:g}"
+    return f"at least {use.bar:g}"
+
+
+def audit_sections(audit: Audit) -> tuple[Section, ...]:
+    """A judge's numbers, its corrected means, its slices, and what is not claimed."""
+    rows = tuple(
+        (NAMES[name], with_interval(each.value, each.interval), str(each.n))
+        for name, each in audit.measures.items()
+        if not each.undefined
+    )
+    undefined = [
+        f"{NAMES[name]}: undefined, {each.undefined}."
+        for name, each in audit.measures.items()
+        if each.undefined
+    ]
+    usual = (
+        f"It gives {audit.usual:g} to {percent(audit.usual_share)} of all "
+        f"{counted(audit.n + audit.unlabelled, 'row')}."
+    )
+    table = Table(header=("", "value [95 %]", "ratings"), rows=rows)
+    return (
+        Section(title=audit.name, lines=(usual, *undefined), table=table),
+        *_confusion(audit.table),
+        *_means(audit),
+        *_slices(audit),
+        Section(title=f"What is not claimed of {audit.name}", lines=audit.refusals),
+    )
+
+
+def _confusion(table: Confusion | None) -> tuple[Section, ...]:
+    if table is None:
+        return ()
+    rows = (
+        ("people pass", str(table.tp), str(table.fn)),
+        ("people fail", str(table.fp), str(table.tn)),
+    )
+    return (Section(table=Table(header=("", "judge passes", "judge fails"), rows=rows)),)
+
+
+def _means(audit: Audit) -> tuple[Section, ...]:
+    if len(audit.means) < 2:
+        return ()
+    what = "Share of passes" if audit.passing is not None else "Mean rating"
+    order = sorted(audit.means, key=lambda name: name != audit.first)
+    rows = tuple(
+        (
+            name,
+            with_interval(audit.means[name].value, audit.means[name].interval),
+            audit.means[name].undefined,
+        )
+        for name in order
+    )
+    every = counted(audit.n + audit.unlabelled, "row")
+    table = Table(
+        header=("method", "value [95 %]", "no interval, as"),
+        rows=rows,
+        numeric=(False, True, False),
+    )
+    line = f"Of all {every}, {audit.n} of them rated; the first line is the one to print."
+    return (Section(title=f"{what} of all rows by {audit.name}", table=table, lines=(line,)),)
+
+
+def _slices(audit: Audit) -> tuple[Section, ...]:
+    lines = []
+    if audit.few:
+        lines.append(f"Fewer than 10 ratings, not tested: {', '.join(audit.few)}.")
+    if not audit.slices:
+        return (Section(title=f"Where {audit.name} errs", lines=(*lines,)),) if lines else ()
+    names = labels([_slice_name(part) for part in audit.slices], NAME)
+    rows = tuple(
+        (
+            names[_slice_name(part)],
+            str(part.n),
+            number(part.error),
+            with_interval(part.gap.value, part.gap.interval),
+            p_value(part.p_holm),
+        )
+        for part in audit.slices
+    )
+    shown = [_slice_name(part) for part in audit.slices if part.shown]
+    lines.insert(
+        0,
+        f"Its error differs in: {', '.join(shown)}."
+        if shown
+        else "Nowhere is its error shown to differ.",
+    )
+    lines.insert(1, "Error: mean of score less rating; gap: less that elsewhere; p after Holm.")
+    table = Table(header=("slice", "ratings", "error", "gap [95 %]", "p"), rows=rows)
+    return (Section(title=f"Where {audit.name} errs", table=table, lines=(*lines,)),)
+
+
+def _slice_name(part: Slice) -> str:
+    return f"{part.column} {part.value}"
+
+
+def runs_section(runs: Runs | None) -> tuple[Section, ...]:
+    """Whether a judge says the same twice."""
+    if runs is None:
+        return ()
+    flips = with_interval(runs.flips.value, runs.flips.interval)
+    lines = (
+        (
+            f"{runs.runs} runs over {counted(runs.n, 'row')}: not all the same on {flips} of them; "
+            f"standard deviation from run to run {number(runs.sd)}."
+        ),
+        (
+            f"{NAMES[runs.measure]} with people: {number(runs.single)} by one run, "
+            f"{number(runs.together)} by all {runs.runs} together."
+        ),
+    )
+    return (Section(title="Runs of one judge", lines=lines),)
+
+
+def drift_section(drifts: Mapping[str, Drift]) -> tuple[Section, ...]:
+    """What changed since before."""
+    if not drifts:
+        return ()
+    rows = tuple(
+        (
+            name,
+            str(drift.n),
+            with_interval(drift.change.value, drift.change.interval),
+            with_interval(drift.flips.value, drift.flips.interval),
+        )
+        for name, drift in drifts.items()
+    )
+    header = ("judge", "texts", "change of the mean [95 %]", "changed [95 %]")
+    return (Section(title="Now less before", table=Table(header=header, rows=rows)),)
+
+
+def worst_sections(
+    audits: Sequence[Audit], pool: RatedPool, rationales: Sequence[str]
+) -> tuple[Store, tuple[Section, ...]]:
+    """The texts on which judges and people are farthest apart, and where they are stored."""
+    human = unscaled(pool.human, pool.scale).tolist()
+    rows = {name: row for row, name in enumerate(pool.ids)}
+    every = dict.fromkeys(name for each in audits for name in each.worst)
+    places = {name: place for place, name in enumerate(every)}
+    stored = tuple(
+        Stored(id=name, cells=(number(human[rows[name]]),), text=pool.texts[rows[name]])
+        for name in places
+    )
+    store = Store(header=("people",), texts=stored, title="The texts shown here")
+    sections = []
+    for audit in audits:
+        worst = [rows[name] for name in audit.worst]
+        why = [(clipped(rationales[row], CLIPPED),) if rationales else () for row in worst]
+        cells = tuple(
+            (pool.ids[row], number(human[row]), number(error), *reason)
+            for row, error, reason in zip(worst, audit.errors, why, strict=True)
+        )
+        header = ("id", "people", "judge less people", *(["why"] if rationales else []), "text")
+        line = "The rows on which judge and people are farthest apart."
+        sections.append(
+            Section(
+                title=f"Worst disagreements of {audit.name}",
+                lines=(line if cells else "They agree on every row.",),
+                texts=tuple(places[name] for name in audit.worst),
+                cells=cells,
+                header=header,
+            )
+        )
+    return store, tuple(sections)

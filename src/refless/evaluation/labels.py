@@ -1,0 +1,184 @@
+"""One judge beside people on the same rows: agreement, and errors in the raters' units."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from refless.registry.arrays import BoolArray, FloatArray, IntArray
+from refless.stats.intervals import Interval
+from refless.stats.measures import MEASURES, Measure
+from refless.stats.prediction_powered import Answer, Cells, powered
+from refless.stats.resampling import jackknife
+from refless.stats.verdicts import (
+    Estimate,
+    ac1,
+    alpha,
+    cells_of,
+    kappa,
+    of_table,
+    proportion,
+)
+
+OTHER_UNITS = "the judge's scores are not in the units of the ratings"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Labels:
+    """What one judge and people said of the same rows, and the judge alone of others.
+
+    Attributes:
+        name: of the judge.
+        human, judge: [n] ratings and scores, in the raters' units and the judge's.
+        clusters: [n] rows that belong together; systems: [n] or ().
+        unlabelled, later: [m] scores of rows without a rating, and what belongs together there.
+        scale: lowest and highest rating, if it is known.
+        passing: from where on a rating, and a score, is a pass; None where nothing passes or fails.
+        slices: [n] values by column; ids: [n] names of the texts.
+    """
+
+    name: str
+    human: FloatArray
+    judge: FloatArray
+    clusters: IntArray
+    unlabelled: FloatArray
+    later: IntArray
+    systems: tuple[str, ...] = ()
+    scale: Interval | None = None
+    passing: float | None = None
+    slices: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    ids: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.human)
+
+    @property
+    def span(self) -> float:
+        """How far two ratings can lie apart, as far as is known."""
+        low, high = self.scale or (self.human.min(initial=0.0), self.human.max(initial=0.0))
+        return float(high - low)
+
+    @property
+    def same_units(self) -> bool:
+        """Whether scores could be ratings: none lies outside the scale, or the ratings' range."""
+        low, high = self.scale or (float(self.human.min()), float(self.human.max()))
+        scores = np.concatenate([self.judge, self.unlabelled])
+        beyond = 0.0 if self.scale else (high - low) / 2
+        return bool((scores >= low - beyond).all() and (scores <= high + beyond).all())
+
+
+def verdicts(labels: Labels) -> tuple[BoolArray, BoolArray, BoolArray]:
+    """What people passed, what the judge passed among that, and among the rows without a label."""
+    at = math.inf if labels.passing is None else labels.passing
+    return labels.human >= at, labels.judge >= at, labels.unlabelled >= at
+
+
+def measured(labels: Labels, seed: int = 0) -> dict[str, Estimate]:
+    """Agreement and errors by name; verdicts only where something passes or fails."""
+    result: dict[str, Estimate] = {}
+    if labels.passing is not None:
+        human, judge, _ = verdicts(labels)
+        n, clusters, cells = len(labels), labels.clusters, cells_of(human, judge)
+        result = {
+            "base_rate": proportion(human, clusters),
+            "judge_rate": proportion(judge, clusters),
+            "accuracy": proportion(human == judge, clusters),
+            "tpr": proportion(judge, clusters, human),
+            "tnr": proportion(~judge, clusters, ~human),
+            "precision": proportion(human, clusters, judge),
+            "kappa": of_table(kappa, cells, clusters, seed),
+            "ac1": of_table(ac1, cells, clusters, seed),
+            "alpha": of_table(lambda shares: alpha(shares, n), cells, clusters, seed),
+        }
+    if labels.passing is None or len({*labels.human.tolist()}) > 2:
+        result |= _on_scale(labels)
+    return result
+
+
+def _on_scale(labels: Labels) -> dict[str, Estimate]:
+    """Errors in the raters' units, and correlations."""
+    human, judge, n = labels.human, labels.judge, len(labels)
+    result: dict[str, Estimate] = {}
+    for name in ("bias", "mae", "rmse", "quadratic_kappa"):
+        result[name] = Estimate(value=math.nan, undefined=OTHER_UNITS, n=n)
+    if labels.same_units and n:
+        error = judge - human
+        result["bias"] = mean_of(error, labels.clusters)
+        result["mae"] = mean_of(np.abs(error), labels.clusters, least=0.0)
+        square = mean_of(np.square(error), labels.clusters, least=0.0)
+        low, high = np.sqrt(square.interval).tolist()
+        result["rmse"] = Estimate(
+            value=math.sqrt(square.value), interval=(low, high), n=n, undefined=square.undefined
+        )
+        result["quadratic_kappa"] = _correlation(CONCORDANCE, labels)
+    for name in ("spearman", "pearson"):
+        result[name] = _correlation(MEASURES[name], labels)
+    return result
+
+
+def mean_of(values: FloatArray, clusters: IntArray, least: float = -math.inf) -> Estimate:
+    """A mean with its interval by Student's t over clusters."""
+    n = len(values)
+    answer = contrast(values, np.ones(n, dtype=np.int64), clusters)
+    low, high = answer.interval
+    why = "all values are the same" if math.isnan(low) else ""
+    return Estimate(value=answer.value, interval=(max(low, least), high), n=n, undefined=why)
+
+
+def contrast(values: FloatArray, arm: IntArray, clusters: IntArray) -> Answer:
+    """The mean of the rows of arm 1, less that of the rows of arm -1."""
+    n = len(values)
+    nothing, unknown = np.zeros(n), np.full(n, math.nan)
+    cells = Cells(
+        arm=arm, human=values, beside=nothing, estimate=nothing, cluster=clusters,
+        probability=unknown,
+    )  # fmt: skip
+    return powered(cells).alone
+
+
+def concordance(human: FloatArray, judge: FloatArray) -> float:
+    """Cohen's kappa with quadratic weights (1968): 1 - E (x - y)² / E of independent ones."""
+    by_chance = float(np.var(human) + np.var(judge) + (human.mean() - judge.mean()) ** 2)
+    error = float(np.mean(np.square(human - judge)))
+    return 1 - error / by_chance if by_chance > 0 else math.nan
+
+
+def _concordance_influence(human: FloatArray, judge: FloatArray) -> FloatArray:
+    """[n] its derivative by each row's weight."""
+    x, y = human - human.mean(), judge - judge.mean()
+    gap = float(human.mean() - judge.mean())
+    error = np.square(human - judge)
+    chance = x * x + y * y + 2 * gap * (x - y)
+    by_chance = float(np.var(human) + np.var(judge)) + gap**2
+    centre = float(np.mean(error)) / by_chance
+    of_error, of_chance = error - error.mean(), chance - chance.mean()
+    return np.asarray(-(of_error - centre * of_chance) / by_chance / len(human))
+
+
+CONCORDANCE = Measure(concordance, MEASURES["pearson"].weighted, _concordance_influence, -1.0, 1.0)
+
+
+def _correlation(measure: Measure, labels: Labels) -> Estimate:
+    """A measure with the jackknife's interval."""
+    human, judge, n = labels.human, labels.judge, len(labels)
+    value = measure.value(human, judge) if n > 1 else math.nan
+    if math.isnan(value):
+        return Estimate(value=value, n=n, undefined="all scores, or all ratings, are the same")
+    ends = jackknife({"": measure}, human, judge, clusters=labels.clusters)[""]
+    return Estimate(value=value, interval=ends, n=n)
+
+
+def errors_of(labels: Labels) -> FloatArray:
+    """[n] score less rating; of scores in other units, after a straight line through the ratings.
+
+    Where something passes, both are 1 or 0.
+    """
+    human, judge = labels.human, labels.judge
+    if labels.passing is not None:
+        human, judge = (column.astype(np.float64) for column in verdicts(labels)[:2])
+    elif not labels.same_units:
+        spread = float(np.var(judge))
+        slope = float(np.mean((judge - judge.mean()) * human)) / spread if spread > 0 else 0.0
+        judge = human.mean() + slope * (judge - judge.mean())
+    return np.asarray(judge - human)

@@ -1,0 +1,98 @@
+"""A judge asked again: does it say the same twice, and the same as before a change?"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from refless.evaluation.labels import mean_of
+from refless.registry.arrays import FloatArray, IntArray
+from refless.stats.verdicts import Estimate, proportion
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Runs:
+    """Several runs of one judge over the same rows.
+
+    Attributes:
+        runs, n: how many, and the rows that all of them scored.
+        flips: share of rows on which not all runs say the same.
+        sd: standard deviation of a row's scores from run to run, root mean square over rows.
+        measure: kappa or Spearman, with people; single: its mean over runs; together: of the
+            majority's verdict or the mean score.
+    """
+
+    runs: int
+    n: int
+    flips: Estimate
+    sd: float
+    measure: str
+    single: float
+    together: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drift:
+    """A judge's scores of the same texts, now less before.
+
+    Attributes:
+        n: texts that both files score; change: of the mean score; flips: share of texts whose
+            verdict (or score) is another one.
+    """
+
+    n: int
+    change: Estimate
+    flips: Estimate
+
+
+def runs_of(
+    human: FloatArray,
+    scores: FloatArray,
+    clusters: IntArray,
+    measure: str,
+    agreement: Callable[[FloatArray, FloatArray], float],
+    passing: float | None,
+) -> Runs:
+    """How far runs agree with each other, and what several together bring.
+
+    Args:
+        human: [n] ratings; scores: [n, k] of each run, NaN where there is none; clusters: [n].
+        agreement: of ratings and scores, [n] each; passing: from where on is passed, or None.
+    """
+    whole = ~np.isnan(scores).any(axis=1)
+    human, scores, clusters = human[whole], scores[whole], clusters[whole]
+    said = scores if passing is None else (scores >= passing).astype(np.float64)
+    k = scores.shape[1]
+    single = [agreement(human, said[:, run]) for run in range(k)]
+    majority = said.mean(axis=1) if passing is None else (said.mean(axis=1) > 0.5).astype(float)
+    return Runs(
+        runs=k,
+        n=len(human),
+        flips=proportion(np.ptp(said, axis=1) > 0, clusters),
+        sd=math.sqrt(float(scores.var(axis=1, ddof=1).mean())) if len(human) else math.nan,
+        measure=measure,
+        single=float(np.mean(single)),
+        together=agreement(human, majority),
+    )
+
+
+def drift_of(
+    now: FloatArray, before: FloatArray, clusters: IntArray, passing: float | None
+) -> Drift:
+    """What changed on the texts that both score.
+
+    Args:
+        now, before: [n] scores, NaN where there is none; clusters: [n].
+        passing: from where on is passed; None compares the scores themselves.
+    """
+    both = ~np.isnan(now + before)
+    now, before, clusters = now[both], before[both], clusters[both]
+    if not len(now):
+        none = Estimate(value=math.nan, undefined="no text is scored in both files")
+        return Drift(n=0, change=none, flips=none)
+    changed = now != before if passing is None else (now >= passing) != (before >= passing)
+    change = mean_of(now - before, clusters)
+    if change.undefined and float(np.ptp(now - before)) == 0:  # not one score moved otherwise
+        change = Estimate(value=change.value, interval=(change.value, change.value), n=len(now))
+    return Drift(n=len(now), change=change, flips=proportion(changed, clusters))

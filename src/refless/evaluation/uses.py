@@ -1,0 +1,160 @@
+"""What a judge's scores may be used for, and what is not claimed of it."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from refless.evaluation.labels import OTHER_UNITS, Labels, mean_of, verdicts
+from refless.registry.arrays import FloatArray, IntArray
+from refless.stats.clusters import numbered
+from refless.stats.verdicts import (
+    Estimate,
+    cells_of,
+    of_table,
+)
+
+Answered = Literal["yes", "no", "correct", "unknown"]
+AGREES = 0.6  # kappa (or Spearman) from which single outputs may be filtered: "substantial"
+IN_ORDER = 0.8  # share of pairs of systems in people's order from which systems may be ranked
+SMALL = 0.05  # share of the scale by which a mean may be off
+FEWEST = 10  # labels, to say anything
+MOST_FORECAST = 100  # times the labels that there are; beyond this no number is told
+TOO_FEW = "too few labels"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Use:
+    """Whether a judge may be used for something.
+
+    Attributes:
+        purpose: what for; answer: yes, no, `correct` (with labels beside it) or unknown.
+        measure: what the answer rests on; estimate: its value; bar: what it is held against.
+        needed: labels that should tell, where it is unknown; None if it is not known either.
+    """
+
+    purpose: str
+    answer: Answered
+    measure: str
+    estimate: Estimate
+    bar: float
+    needed: int | None = None
+
+
+def may_rank(ranked: Estimate) -> Use:
+    return _held_against("rank systems", "pairs of systems in people's order", ranked, IN_ORDER)
+
+
+def may_filter(labels: Labels, measures: Mapping[str, Estimate]) -> Use:
+    name = "kappa" if "kappa" in measures else "spearman"
+    use = _held_against("filter single outputs", name, measures[name], AGREES)
+    return _forecast(use, len(labels))
+
+
+def may_replace(labels: Labels, advantage: Estimate) -> Use:
+    measure = "nearness to the other annotators, less an annotator's"
+    use = _held_against("replace an annotator", measure, advantage, 0.0)
+    return _forecast(use, len(labels))
+
+
+def may_estimate(labels: Labels, measures: Mapping[str, Estimate]) -> Use:
+    """By how much a mean is off: small for certain, off for certain, or unknown."""
+    purpose, bar = "estimate a mean", SMALL * labels.span
+    estimate, name = measures.get("bias"), "bias"
+    if labels.passing is not None:
+        purpose, bar, name = "estimate a pass rate", SMALL, "judge's pass rate less people's"
+        human, judge, _ = verdicts(labels)
+        estimate = of_table(
+            lambda shares: shares[..., 1] - shares[..., 2],
+            cells_of(human, judge),
+            labels.clusters,
+        )
+    if estimate is None or math.isnan(estimate.interval[0]) or len(labels) < FEWEST:
+        answer: Answered = (
+            "correct" if estimate and estimate.undefined == OTHER_UNITS else "unknown"
+        )
+        none = estimate or Estimate(value=math.nan, undefined=TOO_FEW)
+        return Use(purpose=purpose, answer=answer, measure=name, estimate=none, bar=bar)
+    low, high = estimate.interval
+    inside, off = -bar <= low and high <= bar, low > 0 or high < 0
+    answer = "yes" if inside else "correct" if off else "unknown"
+    use = Use(purpose=purpose, answer=answer, measure=name, estimate=estimate, bar=bar)
+    return _forecast(use, len(labels), distance=max(bar - abs(estimate.value), abs(estimate.value)))
+
+
+def _held_against(purpose: str, measure: str, estimate: Estimate, bar: float) -> Use:
+    """Yes where the whole interval reaches the bar, no where none of it does."""
+    low, high = estimate.interval
+    answer: Answered = "yes" if low >= bar else "no" if high < bar else "unknown"
+    if estimate.n < FEWEST and not estimate.undefined:
+        answer = "unknown"
+    return Use(purpose=purpose, answer=answer, measure=measure, estimate=estimate, bar=bar)
+
+
+def _forecast(use: Use, n: int, distance: float | None = None) -> Use:
+    """With the labels that should tell: the half width falls with their root."""
+    low, high = use.estimate.interval
+    value = use.estimate.value
+    distance = abs(value - use.bar) if distance is None else distance
+    half = value - low if value > use.bar else high - value
+    if use.answer != "unknown" or not half > 0 or not distance > 0:
+        return use
+    needed = max(math.ceil(n * (half / distance) ** 2), n + 1)
+    return Use(
+        purpose=use.purpose, answer=use.answer, measure=use.measure, estimate=use.estimate,
+        bar=use.bar, needed=needed if needed <= MOST_FORECAST * n else None,
+    )  # fmt: skip
+
+
+def refusals(labels: Labels, uses: Sequence[Use]) -> tuple[str, ...]:
+    """What these data do not show, a sentence each."""
+    sentences = [
+        (
+            "That the judge does as well on other texts, with another prompt, rubric or model: ask "
+            "again after each change, with --before."
+        ),
+        "That the labels stand for all rows, unless they were drawn at random.",
+    ]
+    if labels.passing is not None:
+        human = verdicts(labels)[0]
+        for name, count in (("passes", int(human.sum())), ("fails", int((~human).sum()))):
+            if count < FEWEST:
+                sentences.append(
+                    f"How the judge treats what people call {name}: there are {count} labels."
+                )
+    sentences += [
+        f"Whether it can {use.purpose}: {use.estimate.undefined}."
+        for use in uses
+        if use.estimate.undefined and use.answer == "unknown"
+    ]
+    if not labels.same_units and labels.passing is None:
+        sentences.append(f"By how much the judge is too kind or too strict: {OTHER_UNITS}.")
+    return tuple(sentences)
+
+
+def as_annotator(
+    people: Sequence[tuple[IntArray, FloatArray, FloatArray]],
+    judge: FloatArray,
+    clusters: IntArray,
+) -> Estimate:
+    """How much nearer the judge is to the others' mean rating than an annotator is.
+
+    The mean over annotators of the mean absolute error of each, less that of the judge on the same
+    rows. It judges a text, and is weighed, as often as the text was rated.
+
+    Args:
+        people: of each annotator the rows, the others' mean rating there, and the own ratings.
+        judge: [n] scores in the units of the ratings; clusters: [n].
+    """
+    parts = [(rows, others, mine) for rows, others, mine in people if len(rows) >= FEWEST]
+    if len(parts) < 2:
+        why = f"no two annotators rated {FEWEST} texts that others rated too"
+        return Estimate(value=math.nan, undefined=why)
+    gains = np.concatenate(
+        [np.abs(mine - others) - np.abs(judge[rows] - others) for rows, others, mine in parts]
+    )
+    rows = np.concatenate([rows for rows, _, _ in parts])
+    together = numbered([str(label) for label in clusters[rows].tolist()], len(rows))
+    return mean_of(gains, together)

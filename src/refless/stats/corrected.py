@@ -1,0 +1,179 @@
+"""A mean from few labels and many verdicts of a judge: its corrections, each with an interval.
+
+Labels must be a random draw of all rows. Every function takes the labelled rows' human ratings and
+judge's scores, and the judge's scores of all the rows that nobody labelled.
+"""
+
+import math
+
+import numpy as np
+
+from refless.registry.arrays import BoolArray, FloatArray, IntArray
+from refless.stats.intervals import LEVEL, quantile, student
+from refless.stats.prediction_powered import Cells, powered
+from refless.stats.verdicts import DRAWS, Estimate, effective_size
+
+FEWEST_EACH = 10  # labelled passes, and fails, from which on an error by Student's t is believed
+NO_LABELS_LEFT = "every row is labelled"
+
+
+def rogan_gladen(
+    human: BoolArray, judge: BoolArray, unlabelled: BoolArray, clusters: IntArray, later: IntArray
+) -> Estimate:
+    """The share of passes, (p + TNR - 1) / (TPR + TNR - 1), p the judge's share of passes.
+
+    Rogan & Gladen 1978, with the interval of Lang & Reiczigel 2014, at effective sizes.
+
+    Args:
+        human, judge: [n] verdicts of labelled rows; unlabelled: [m] the judge's of the others.
+        clusters: [n], later: [m] labels of rows that belong together.
+    """
+    if not human.any() or human.all():
+        return Estimate(value=math.nan, undefined="the labels have one verdict only")
+    every, together = np.concatenate([judge, unlabelled]), np.concatenate([clusters, later])
+    tpr, tnr, rate = float(judge[human].mean()), float(1 - judge[~human].mean()), every.mean()
+    if tpr + tnr <= 1:
+        return Estimate(value=math.nan, undefined="the judge is no better than chance")
+    sizes = [
+        effective_size(part - part.mean(), groups)
+        for part, groups in (
+            (judge[human], clusters[human]),
+            (judge[~human], clusters[~human]),
+            (every, together),
+        )
+    ]
+    return Estimate(
+        value=float(np.clip((rate + tnr - 1) / (tpr + tnr - 1), 0, 1)),
+        interval=lang_reiczigel((tpr, tnr, float(rate)), sizes),
+        n=len(human),
+    )
+
+
+def lang_reiczigel(rates: tuple[float, float, float], sizes: list[float]) -> tuple[float, float]:
+    """The interval of Lang & Reiczigel (2014) for (TPR, TNR, the judge's share) of these sizes."""
+    z = quantile(LEVEL)
+    (tpr, n_tpr), (tnr, n_tnr) = (
+        ((rate * size + 1) / (size + 2), size + 2)
+        for rate, size in zip(rates[:2], sizes, strict=False)
+    )
+    n = sizes[2] + z * z
+    rate, slope = (rates[2] * sizes[2] + z * z / 2) / n, tpr + tnr - 1
+    if slope <= 0:
+        return 0.0, 1.0
+    share = (rate + tnr - 1) / slope
+    of_tpr, of_tnr = tpr * (1 - tpr) / n_tpr, tnr * (1 - tnr) / n_tnr
+    shift = 2 * z * z * (share * of_tpr - (1 - share) * of_tnr)
+    variance = rate * (1 - rate) / n + share**2 * of_tpr + (1 - share) ** 2 * of_tnr
+    half = z * math.sqrt(variance) / slope
+    low, high = np.clip([share - half + shift, share + half + shift], 0, 1).tolist()
+    return low, high
+
+
+def by_verdict(
+    human: BoolArray,
+    judge: BoolArray,
+    unlabelled: BoolArray,
+    clusters: IntArray,
+    later: IntArray,
+    seed: int = 0,
+) -> Estimate:
+    """The share of passes: that of the labels under each verdict, weighted by the judge's shares.
+
+    Double sampling (Tenenbein 1970), the likelihood's own answer; its interval is the middle of
+    what Jeffreys' priors of the three shares give, at effective sizes.
+    """
+    if not judge.any() or judge.all():
+        return Estimate(
+            value=math.nan, undefined="the judge gave the labelled rows one verdict only"
+        )
+    rng = np.random.default_rng(seed)
+    every, together = np.concatenate([judge, unlabelled]), np.concatenate([clusters, later])
+    shares, drawn = [], []
+    parts = ((every, together), (human[judge], clusters[judge]), (human[~judge], clusters[~judge]))
+    for part, groups in parts:
+        share, size = float(part.mean()), effective_size(part - part.mean(), groups)
+        size *= (quantile(LEVEL) / student(max(size - 1, 1.0))) ** 2
+        shares.append(share)
+        drawn.append(rng.beta(share * size + 0.5, (1 - share) * size + 0.5, DRAWS))
+    (rate, right, missed), (rates, rights, misses) = shares, drawn
+    tail = (1 - LEVEL) / 2
+    low, high = np.quantile(rates * rights + (1 - rates) * misses, [tail, 1 - tail]).tolist()
+    value = rate * right + (1 - rate) * missed
+    return Estimate(value=value, interval=(min(low, value), max(high, value)), n=len(human))
+
+
+def ppi_plus(human: FloatArray, judge: FloatArray, unlabelled: FloatArray) -> tuple[float, float]:
+    """A mean and its standard error by PPI++ (Angelopoulos, Duchi & Zrnic 2023), lambda in [0, 1].
+
+    Args:
+        human, judge: [n] ratings and scores of labelled rows; unlabelled: [m] scores of the others.
+    """
+    n, m = len(human), len(unlabelled)
+    spread = (1 + n / m) * float(np.var(np.concatenate([judge, unlabelled]), ddof=1))
+    cov = float(np.mean((human - human.mean()) * (judge - judge.mean())))
+    share = min(max(cov / spread, 0.0), 1.0) if spread > 0 else 0.0
+    value = share * float(unlabelled.mean()) + float((human - share * judge).mean())
+    error = math.sqrt(
+        share**2 * float(np.var(unlabelled)) / m + float(np.var(human - share * judge)) / n
+    )
+    return value, error
+
+
+def by_ppi_plus(
+    human: FloatArray,
+    judge: FloatArray,
+    unlabelled: FloatArray,
+    clusters: IntArray,
+    later: IntArray,
+) -> Estimate:
+    """`ppi_plus` with an interval by Student's t, where rows are independent."""
+    every = np.concatenate([clusters, later])
+    if len({*every.tolist()}) < len(every):
+        return Estimate(value=math.nan, undefined="rows belong together, which PPI++ does not know")
+    value, error = ppi_plus(human, judge, unlabelled)
+    if few := _too_few(human):
+        return Estimate(value=value, n=len(human), undefined=few)
+    n = len(human)  # the slope was found on these
+    half = student(n - 2) * error * math.sqrt(n / (n - 2))
+    return Estimate(value=value, interval=(value - half, value + half), n=len(human))
+
+
+def as_compared(
+    human: FloatArray,
+    judge: FloatArray,
+    unlabelled: FloatArray,
+    clusters: IntArray,
+    later: IntArray,
+) -> tuple[Estimate, Estimate]:
+    """The mean by labels alone, and as `refless compare` corrects it by the judge's scores."""
+    n, m = len(human), len(unlabelled)
+    scores = np.concatenate([judge, unlabelled])
+    cells = Cells(
+        arm=np.ones(n + m, dtype=np.int64),
+        human=np.concatenate([human, np.full(m, math.nan)]),
+        beside=scores,
+        estimate=scores,
+        cluster=np.concatenate([clusters, later]),
+        probability=np.full(n + m, math.nan),
+    )
+    answers, few = powered(cells), _too_few(human)
+    alone, both = (
+        Estimate(
+            value=answer.value,
+            interval=(math.nan, math.nan) if few else answer.interval,
+            n=n,
+            undefined=few,
+        )
+        for answer in (answers.alone, answers.both)
+    )
+    return alone, both
+
+
+def _too_few(human: FloatArray) -> str:
+    """Why an interval by Student's t is not believed; "" if it is."""
+    values, counts = np.unique(human, return_counts=True)
+    if len(values) < 2:
+        return "all labels are the same"
+    if len(values) == 2 and counts.min() < FEWEST_EACH:
+        return f"fewer than {FEWEST_EACH} labels of one of the two verdicts"
+    return ""

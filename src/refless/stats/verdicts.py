@@ -1,0 +1,187 @@
+"""Two columns of verdicts, people's and a judge's: rates, agreement beyond chance, corrected rates.
+
+Intervals know clusters: rows of one source or conversation count as fewer. A proportion has Clopper
+and Pearson's interval at its effective size (Korn & Graubard 1998), anything else that a table of
+two by two gives has the middle of what such tables give under Jeffreys' prior.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from refless.registry.arrays import BoolArray, FloatArray, IntArray
+from refless.stats.intervals import LEVEL, UNDEFINED, Interval, quantile, student
+
+DRAWS = 4_000
+CELL_PRIOR = 0.5  # Jeffreys', for each of the four cells
+FEWEST_CLUSTERS = 2
+Shares = FloatArray  # [..., 4] of true positives, false positives, false negatives, true negatives
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
+    """A number with its 95 % interval.
+
+    Attributes:
+        value: NaN where undefined, and then `undefined` says why.
+        interval: (low, high), NaN where there is none.
+        n: rows that it rests on.
+    """
+
+    value: float
+    interval: Interval = UNDEFINED
+    n: int = 0
+    undefined: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Confusion:
+    """How many rows have which verdicts; people's verdict is the truth.
+
+    Attributes:
+        tp, fp, fn, tn: true and false positives (the judge passes), false and true negatives.
+    """
+
+    tp: int
+    fp: int
+    fn: int
+    tn: int
+
+    @classmethod
+    def of(cls, human: BoolArray, judge: BoolArray) -> "Confusion":
+        """The table of two columns [n]."""
+        tp, fp, fn, tn = np.bincount(cells_of(human, judge), minlength=4).tolist()
+        return cls(tp=tp, fp=fp, fn=fn, tn=tn)
+
+    @property
+    def counts(self) -> FloatArray:
+        """[4] the counts, as `Shares` are ordered."""
+        return np.array([self.tp, self.fp, self.fn, self.tn], dtype=np.float64)
+
+
+def cells_of(human: BoolArray, judge: BoolArray) -> IntArray:
+    """[n] which cell of the table each row is in."""
+    return np.where(human, np.where(judge, 0, 2), np.where(judge, 1, 3)).astype(np.int64)
+
+
+def kappa(shares: Shares) -> FloatArray:
+    """Cohen's kappa (1960): agreement beyond what the two shares of passes give by chance.
+
+    NaN where both always say the same one thing.
+    """
+    tp, fp, fn, tn = np.moveaxis(shares, -1, 0)
+    chance = (tp + fp) * (tp + fn) + (fn + tn) * (fp + tn)
+    return _beyond(tp + tn, chance)
+
+
+def ac1(shares: Shares) -> FloatArray:
+    """Gwet's AC1 (2008): chance agreement 2 q (1 - q), q the mean share of passes of the two."""
+    tp, fp, fn, tn = np.moveaxis(shares, -1, 0)
+    passed = tp + (fp + fn) / 2
+    return _beyond(tp + tn, 2 * passed * (1 - passed))
+
+
+def alpha(shares: Shares, n: float) -> FloatArray:
+    """Krippendorff's alpha of two verdicts on each of n rows, nominal.
+
+    1 - D_o / D_e with D_e = 2 q (1 - q) 2 n / (2 n - 1): NaN where all verdicts are the same.
+    """
+    tp, fp, fn, _ = np.moveaxis(shares, -1, 0)
+    passed = tp + (fp + fn) / 2
+    expected = 2 * passed * (1 - passed) * 2 * n / (2 * n - 1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(np.where(expected > 0, 1 - (fp + fn) / expected, math.nan))
+
+
+def _beyond(agreement: FloatArray, chance: FloatArray) -> FloatArray:
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(np.where(chance < 1, (agreement - chance) / (1 - chance), math.nan))
+
+
+def proportion(outcome: BoolArray, clusters: IntArray, where: BoolArray | None = None) -> Estimate:
+    """The share of rows with an outcome, among those `where` it is asked.
+
+    Args:
+        outcome: [n]; clusters: [n] labels of rows that belong together; where: [n], or all.
+    """
+    if where is not None:
+        outcome, clusters = outcome[where], clusters[where]
+    n = len(outcome)
+    if not n:
+        return Estimate(value=math.nan, undefined="there is no such row")
+    value = float(outcome.mean())
+    size = effective_size(np.asarray(outcome - value, dtype=np.float64), clusters)
+    return Estimate(value=value, interval=clopper_pearson(value * size, size), n=n)
+
+
+def clopper_pearson(successes: float, trials: float) -> Interval:
+    """The interval of a share that covers at least 95 % (Clopper & Pearson 1934); any real size."""
+    from scipy.special import betaincinv
+
+    tail = (1 - LEVEL) / 2
+    fails = trials - successes
+    low = betaincinv(successes, fails + 1, tail) if successes > 0 else 0.0
+    high = betaincinv(successes + 1, fails, 1 - tail) if fails > 0 else 1.0
+    return float(low), float(high)
+
+
+def effective_size(influence: FloatArray, clusters: IntArray) -> float:
+    """As how many independent rows n clustered ones count for a mean of these influences.
+
+    By the ratio of variances, never above n, and by the quantiles of Student's t, as few clusters
+    tell a variance badly; the more so where few of them make it up (the kurtosis of their sums).
+    Where nothing varies, the clusters are counted.
+    """
+    n = len(influence)
+    codes = np.unique(clusters, return_inverse=True)[1]
+    groups = int(codes.max()) + 1
+    if groups == n:
+        return float(n)
+    centred = influence - influence.mean()
+    alone = float(centred @ centred)
+    if not alone > 0 or groups < FEWEST_CLUSTERS:
+        return float(groups)
+    squares = np.square(np.bincount(codes, centred))
+    together = float(squares.sum()) * groups / (groups - 1)
+    weighty = 3 * float(squares.sum()) ** 2 / max(float(squares @ squares), 1e-300)
+    t = student(n - 1) / student(max(min(weighty, groups) - 1, 1.0))
+    return max(1.0, n * alone / max(alone, together) * t * t)
+
+
+def of_table(
+    measure: Callable[[Shares], FloatArray],
+    cells: IntArray,
+    clusters: IntArray,
+    seed: int = 0,
+) -> Estimate:
+    """A measure of a table of two by two, with its interval.
+
+    Args:
+        measure: shares [..., 4] -> [...].
+        cells: [n] in 0 to 3; clusters: [n] labels of rows that belong together.
+        seed: of the tables that are drawn.
+    """
+    n = len(cells)
+    shares = np.bincount(cells, minlength=4) / max(n, 1)
+    value = float(measure(shares)) if n else math.nan
+    if math.isnan(value):
+        return Estimate(
+            value=math.nan, n=n, undefined="all verdicts are the same" if n else "empty"
+        )
+    size = effective_size(_slope(measure, shares)[cells], clusters)
+    size *= (quantile(LEVEL) / student(max(n - 1, 1))) ** 2
+    rng = np.random.default_rng(seed)
+    drawn = measure(rng.dirichlet(shares * size + CELL_PRIOR, DRAWS))
+    tail = (1 - LEVEL) / 2
+    low, high = np.nanquantile(drawn, [tail, 1 - tail]).tolist()
+    return Estimate(value=value, interval=(min(low, value), max(high, value)), n=n)
+
+
+def _slope(measure: Callable[[Shares], FloatArray], shares: FloatArray) -> FloatArray:
+    """[4] how a measure changes with each cell's share, which takes from all others alike."""
+    step = 1e-6
+    more = (shares + step * np.eye(4)) / (1 + step)
+    slope = (measure(more) - float(measure(shares))) / step
+    return np.nan_to_num(slope)
