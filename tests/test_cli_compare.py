@@ -68,6 +68,31 @@ def test_two_systems(file: Path) -> None:
     assert (other["rated"], other["outputs"], other["ranks"]) == (24, 60, [2, 2])
 
 
+def test_a_judge_alone_stands_beside(file: Path) -> None:
+    """Its own difference is the paired t-test of its scores; other systems' are not asked."""
+    ran = run("compare", file, "--scale", 1, 5, "--score-column", "judge", "--format", "json")
+    (pair,) = ran.json["judges"]["judge"]
+    new, old = ([r["judge"] for r in outputs() if r["system"] == name] for name in ("new", "old"))
+    assert pair["difference"]["interval"] == pytest.approx(
+        [*ttest_rel(old, new).confidence_interval()]
+    )
+    assert "Judges alone" in run("compare", file, "--scale", 1, 5, "--score-column", "judge").out
+
+
+@pytest.mark.parametrize("command", ["compare", "score", "judge"])
+def test_a_judge_on_another_scale_is_named(command: str, tmp_path: Path) -> None:
+    """0 to 100 where nobody rated, about 0.5 to 2.5 where people did; a code of failure."""
+    rows = [{**row, "judge": abs(row["judge"])} for row in partly(outputs(), 24)]
+    strange = [row if row["rating"] else {**row, "judge": 40 * row["judge"]} for row in rows]
+    strange[0]["judge"] = -1
+    other = jsonl(tmp_path / "other.jsonl", rows)
+    ran = run(command, jsonl(tmp_path / "rows.jsonl", strange), "--score-column", "judge")
+    assert ran.code == 0, ran.err
+    assert "On two scales they mislead" in ran.err
+    assert "1 of 120 scores are -1" in ran.err
+    assert "On two scales" not in run(command, other, "--score-column", "judge").err
+
+
 def test_what_the_terminal_shows(file: Path) -> None:
     """One sentence with the difference, what it rests on, and the assumption."""
     ran = run("compare", file, "--scale", 1, 5, "--score-column", "judge")

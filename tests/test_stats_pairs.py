@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from refless.stats.pairs import pairwise_accuracy, tie_threshold
+from refless.stats.pairs import chance_accuracy, pairwise_accuracy, tie_threshold
 
 LEVELS = st.integers(0, 4).map(float)
 
@@ -77,6 +77,13 @@ def test_ties_by_hand() -> None:
     assert pairwise_accuracy(human, metric) == pytest.approx(2 / 3)
     threshold, accuracy = tie_threshold(human, metric)
     assert (threshold, accuracy) == (pytest.approx(0.1), 1.0)
+
+
+def test_chance_by_hand() -> None:
+    """People tie a third of the pairs, the metric none: 1/3 * 0 + 2/3 * 1 / 2."""
+    human, metric = np.array([1.0, 1.0, 2.0]), np.array([0.0, 0.1, 1.1])
+    assert chance_accuracy(human, metric) == pytest.approx(1 / 3)
+    assert chance_accuracy(human, metric, threshold=0.1 + 1e-9) == pytest.approx(1 / 9 + 4 / 18)
 
 
 def test_no_pairs() -> None:

@@ -21,7 +21,7 @@ from refless.stats.clusters import numbered
 from refless.stats.corrections import holm
 from refless.stats.intervals import UNDEFINED, Interval, of_best, percentile_interval
 from refless.stats.measures import CORRELATIONS, MEASURES
-from refless.stats.pairs import pairwise_accuracy, tie_threshold
+from refless.stats.pairs import chance_accuracy, pairwise_accuracy, tie_threshold
 from refless.stats.permutation import PERMUTATIONS, Measure, permutation_p
 from refless.stats.resampling import RESAMPLES
 from refless.stats.williams import williams
@@ -42,6 +42,7 @@ class Agreeing:
         accuracy: share of pairs that it orders as people do, ties included.
         tie_threshold: difference up to which its scores best tie where people do.
         tie_accuracy: accuracy with that threshold, chosen on the same rows.
+        chance: what knowing nothing would give there, with as many ties.
         undefined: why a correlation is NaN, or "".
     """
 
@@ -56,6 +57,7 @@ class Agreeing:
     accuracy: float
     tie_threshold: float
     tie_accuracy: float
+    chance: float
     undefined: str = ""
 
     def interval_of(self, measure: str) -> Interval:
@@ -233,10 +235,12 @@ def _described(
     scored = ~np.isnan(column)
     human, column = human[scored], column[scored]
     groups = None if items is None else items[scored]
-    accuracy = threshold = best = math.nan
+    accuracy = threshold = best = chance = math.nan
     if groups is not None or len(human) <= MOST_ROWS:
         accuracy = pairwise_accuracy(human, column, groups=groups)
         threshold, best = tie_threshold(human, column, groups=groups)
+        ties = 0.0 if math.isnan(threshold) else threshold
+        chance = chance_accuracy(human, column, groups=groups, threshold=ties)
     correlations: dict[str, Any] = {}
     for measure in CORRELATIONS:
         correlations[measure] = MEASURES[measure].value(human, column)
@@ -248,6 +252,7 @@ def _described(
         accuracy=accuracy,
         tie_threshold=threshold,
         tie_accuracy=best,
+        chance=chance,
     )
 
 

@@ -38,6 +38,26 @@ def pairwise_accuracy(
     return _mean(right, groups, len(human))
 
 
+def chance_accuracy(
+    human: FloatArray,
+    predicted: FloatArray,
+    *,
+    groups: IntArray | None = None,
+    threshold: float = 0.0,
+) -> float:
+    """The `pairwise_accuracy` of predictions that tie as often, and know nothing else.
+
+    t_h t_p + (1 - t_h) (1 - t_p) / 2, of the shares of pairs that tie for people and by
+    predictions; NaN without pairs.
+    """
+    ties: tuple[Counter[int], Counter[int]] = (Counter(), Counter())
+    for size, h, p in _pairs(human, predicted, groups):
+        ties[0][size] += int((h == 0).sum())
+        ties[1][size] += int((np.abs(p) <= threshold).sum())
+    by_people, by_scores = (_mean(counts, groups, len(human)) for counts in ties)
+    return by_people * by_scores + (1 - by_people) * (1 - by_scores) / 2
+
+
 def tie_threshold(
     human: FloatArray, predicted: FloatArray, *, groups: IntArray | None = None
 ) -> tuple[float, float]:

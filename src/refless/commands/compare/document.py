@@ -1,7 +1,7 @@
 """The parts of the report of `refless compare`, for the terminal and for HTML."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from refless.evaluation.comparing import Comparison, Pair
 from refless.registry.plural import counted
@@ -50,6 +50,34 @@ def facts(pair: Pair) -> tuple[tuple[str, str, str], ...]:
 def stands_for_others(pair: Pair) -> bool:
     """Whether ratings of some items speak for those that nobody rated."""
     return pair.method in {"ratings", "ratings and estimates"} and pair.both_rated < pair.items
+
+
+def judges_section(
+    pairs: Sequence[Pair], judges: Mapping[str, Sequence[Pair]]
+) -> tuple[Section, ...]:
+    """What judges' scores alone say of the same outputs, beside the answer."""
+    if not judges:
+        return ()
+    names = labels([*judges], NAME)
+    rows = [
+        (
+            f"{pair.second} - {pair.first}" if i == 0 else "",
+            name,
+            with_interval(each.difference.value, each.difference.interval),
+        )
+        for k, pair in enumerate(pairs[:MOST_PAIRS])
+        for i, (name, each) in enumerate(
+            [("people", pair), *((names[name], judges[name][k]) for name in judges)]
+        )
+    ]
+    table = Table(
+        header=("", "by", "difference [95 %]"), rows=tuple(rows), numeric=(False, False, True)
+    )
+    line = (
+        "A judge's own difference is in its own units, and no rating corrects it: its interval "
+        "knows which texts were drawn, not how the judge errs. 'refless judge' shows that."
+    )
+    return (Section(title="Judges alone", table=table, lines=(line,)),)
 
 
 def verdict(comparison: Comparison) -> str:

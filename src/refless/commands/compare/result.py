@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Literal
 
 from msgspec import Meta
@@ -11,6 +11,7 @@ from refless.commands.compare.document import (
     ASSUMED,
     differences_section,
     facts,
+    judges_section,
     rests_on,
     stands_for_others,
     systems_section,
@@ -37,6 +38,7 @@ class CompareRecord(Record):
         looks: whether intervals hold for one look, or any number of them.
         coverage: share of the outputs with an estimate.
         systems: the best first.
+        judges: by name, the pairs by a judge's scores alone, in its own units.
     """
 
     command: Literal["compare"] = "compare"
@@ -48,6 +50,7 @@ class CompareRecord(Record):
     coverage: Annotated[float, Meta(ge=0, le=1)]
     systems: tuple[Standing, ...]
     pairs: tuple[Pair, ...]
+    judges: dict[str, tuple[Pair, ...]]
     gate: GateRecord
 
 
@@ -62,6 +65,7 @@ class CompareResult(Result):
         estimator: what people call it.
         these_items: whether the question is about these items alone.
         looks: whether intervals hold for one look, or any number of them.
+        judges: by name, the pairs by a judge's scores alone, in its own units.
         gate: what became of the gate.
     """
 
@@ -72,6 +76,7 @@ class CompareResult(Result):
     estimator: str
     these_items: bool = False
     looks: Looks = "one"
+    judges: Mapping[str, tuple[Pair, ...]] = field(default_factory=dict)
 
     def _shown(self) -> Document:
         scale, pairs = self.scale, self.comparison.pairs
@@ -87,7 +92,10 @@ class CompareResult(Result):
             title="Which system is better",
             verdict=verdict(self.comparison),
             notes=tuple(notes),
-            sections=tuple(sections[::-1] if len(pairs) == 1 else sections),
+            sections=(
+                *(sections[::-1] if len(pairs) == 1 else sections),
+                *judges_section(pairs, self.judges),
+            ),
         )
 
     def _whole(self) -> Document:

@@ -33,6 +33,7 @@ from refless.commands.rows import (
     check_standard_input,
     note_missing,
     note_scale,
+    note_scores,
     tell,
 )
 from refless.commands.warnings import note
@@ -126,6 +127,10 @@ def compare(
         reach=_reach(inputs.pool) if looks == "any" else 0.0,
     )
     comparison = compared(field, errors, systems)
+    judges = {
+        name: _judged(field, column, systems)
+        for name, column in zip(field.outputs.score_names, field.outputs.scores.T, strict=True)
+    }
     gate = GateRecord()
     if fail_if_worse:
         pair, worse = comparison.pairs[0], f"is worse by more than {margin:g}"
@@ -145,9 +150,18 @@ def compare(
         estimator=learner.title,
         these_items=these_items,
         looks=looks,
+        judges=judges,
         gate=gate,
         signature=signature.plus(margin=margin) if fail_if_worse else signature,
     )
+
+
+def _judged(field: Field, scores: FloatArray, systems: Sequence[str]) -> tuple[Pair, ...]:
+    """What a judge's scores alone say of the same outputs, in its own units."""
+    unknown = np.full(len(scores), np.nan)
+    alone = replace(field, human=scores, estimates=unknown, probability=unknown, raters=None)
+    nothing = Residuals(values=np.zeros(0))
+    return compared(replace(alone, drawn=True, reach=0.0), nothing, systems).pairs
 
 
 def _won(pool: RatedPool, order: Sequence[str], margin: float, *, gated: bool) -> WinsResult:
@@ -226,6 +240,8 @@ def inputs_of(outputs: PartlyRated, rated: PartlyRated | None, group: str | None
     if pool is None:
         remedy = "rate some outputs, or give rated texts with --rated"
         raise InputError("no text has a rating", remedy=remedy)
+    others = np.setdiff1d(np.arange(len(outputs.texts)), outputs.place)
+    note_scores(pool, outputs.texts.take(others))
     return _labelled(outputs, pool, group)
 
 

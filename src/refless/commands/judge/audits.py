@@ -3,17 +3,18 @@
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Any
 
 import numpy as np
 
 from refless.commands.parameters import Rows, names_in
-from refless.commands.rows import ScoredRows, outputs_of
+from refless.commands.rows import ScoredRows, note_scores, outputs_of
 from refless.commands.warnings import note
 from refless.data.human import unscaled
 from refless.data.records import Predictions, Texts
+from refless.data.records import scored as by_name
 from refless.data.tables import ScoredRead
 from refless.evaluation.annotators import columns_of
 from refless.evaluation.audit import Audit, audit
@@ -35,7 +36,6 @@ MEASURES = (
     *("bias", "mae", "rmse", "quadratic_kappa", "spearman", "pearson"),
 )
 LENGTHS = ("short", "middling", "long")
-CODES = (-1.0, -9.0, -99.0, -999.0)  # that stand for a failure in columns of scores
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,14 +85,20 @@ def audits_of(
 ) -> tuple[Audit, ...]:
     """Each score column's audit; those of metrics that were computed here are compared only."""
     ranked = _ranked(question, scores, resamples)
+    names = sorted(question.read.scores)
+    rated = {name: question.read.scores[name] for name in names}
+    note_scores(replace(question.read.pool, **by_name(rated)), question.read.unrated)
     audits = []
-    for name in sorted(question.read.scores):
+    for name in names:
         column = scores[name].segments
         labels = labels_of(question, name, column)
         if not len(labels):
             note(f"{name}: no rated text has a score of it, so it is not judged")
             continue
-        _note_scores(labels)
+        if len({*labels.judge.tolist()}) == 1:
+            note(
+                f"{name}: all scores of the rated texts are {labels.judge[0]:g}: they tell nothing"
+            )
         annotator = _annotator(question, labels, column)
         audits.append(audit(labels, ranked[name], annotator, question.seed))
     return tuple(audits)
@@ -181,35 +187,6 @@ def _annotator(question: Question, labels: Labels, column: FloatArray) -> Estima
         for scored in [~np.isnan(column[rows])]
     ]
     return as_annotator(people, column, question.clusters()[0])
-
-
-def _note_scores(labels: Labels) -> None:
-    """Names scores that look like a failure's code, a constant, another scale than the ratings'."""
-    scores, name = np.concatenate([labels.judge, labels.unlabelled]), labels.name
-    low = float(np.sort(labels.judge)[0])
-    for code in CODES:
-        if (count := int((scores == code).sum())) and (scores[scores != code] >= 0).all():
-            note(
-                f"{name}: {count} of {len(scores)} scores are {code:g}, the only ones below 0: if "
-                "that stands for a failure, leave these cells blank"
-            )
-    if len({*labels.judge.tolist()}) == 1:
-        note(f"{name}: all scores of the rated texts are {low:g}, which tells nothing")
-    note_other_scale(name, labels.judge, labels.unlabelled)
-
-
-def note_other_scale(name: str, rated: FloatArray, others: FloatArray) -> None:
-    """Says so if the scores of other texts lie far beyond those of the rated ones."""
-    rated, others = rated[~np.isnan(rated)], others[~np.isnan(others)]
-    if len(rated) < 2 or not len(others):
-        return
-    low, high = float(rated.min()), float(rated.max())
-    beyond = float(((others < 2 * low - high) | (others > 2 * high - low)).mean())
-    if high > low and beyond > 0.1:
-        note(
-            f"{name}: the scores of the rated texts go from {low:g} to {high:g}, those of the "
-            f"others from {others.min():g} to {others.max():g}: are they on one scale?"
-        )
 
 
 def runs_in(question: Question, scores: Mapping[str, Scores]) -> Runs:

@@ -269,9 +269,15 @@ def _level_sections(
         ),
     )
     second = Table(
-        header=("metric", "Kendall [95 %]", "pairs right", "with ties"),
+        header=("metric", "Kendall [95 %]", "pairs right", "with ties", "by chance"),
         rows=tuple(
-            (names[m.name], _with(m, "kendall"), number(m.accuracy), number(m.tie_accuracy))
+            (
+                names[m.name],
+                _with(m, "kendall"),
+                number(m.accuracy),
+                number(m.tie_accuracy),
+                number(m.chance),
+            )
             for m in level.metrics
         ),
     )
