@@ -7,13 +7,14 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import IO
 
 import pytest
 
 from command_line import NEIGHBORS, jsonl, output_rows, rated_rows, run
 from refless.commands import COMMANDS
 
-ENVIRONMENT = {**os.environ, "PYTHONWARNINGS": "error"}
+MODULE = [sys.executable, "-m", "refless"]
 
 
 @pytest.fixture(scope="module")
@@ -22,6 +23,20 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     jsonl(where / "rated.jsonl", rated_rows())
     jsonl(where / "outputs.jsonl", output_rows())
     return where
+
+
+def process(
+    words: list[str], folder: Path, stdin: IO[bytes] | None = None, **environment: str
+) -> "subprocess.CompletedProcess[bytes]":
+    """A command line as a process of its own, with warnings as errors."""
+    return subprocess.run(
+        words,
+        cwd=folder,
+        check=False,
+        stdin=stdin,
+        capture_output=True,
+        env={**os.environ, "PYTHONWARNINGS": "error", **environment},
+    )
 
 
 @pytest.mark.parametrize(
@@ -89,37 +104,6 @@ def test_messages_name_the_place(tmp_path: Path) -> None:
     assert "line 3" in skipped.err
 
 
-def test_empty_files(folder: Path, tmp_path: Path) -> None:
-    """Nothing to judge, or nothing to judge by."""
-    empty = tmp_path / "empty.jsonl"
-    empty.touch()
-    for words in (
-        ("score", empty, "--rated", folder / "rated.jsonl"),
-        ("score", folder / "outputs.jsonl", "--rated", empty),
-        ("validate", empty),
-        ("fit", empty, "--to", tmp_path / "m.safetensors"),
-    ):
-        ran = run(*words)
-        assert ran.code == 2
-        assert "empty" in ran.err
-    assert not (tmp_path / "m.safetensors").exists()
-
-
-def test_our_own_fault(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An exception that nobody foresaw: exit 1, its traceback, and a request to report it."""
-
-    def broken(*_: object, **__: object) -> None:
-        raise KeyError("surprise")
-
-    monkeypatch.setattr("refless.commands.validate.run.rated_of", broken)
-    ran = run("validate", folder / "rated.jsonl")
-    assert ran.code == 1
-    assert "Traceback" in ran.err
-    assert "KeyError: 'surprise'" in ran.err
-    assert "Please report it" in ran.err
-    assert ran.out == ""
-
-
 def test_a_full_disk_is_no_fault_of_ours(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -155,43 +139,43 @@ def test_a_file_that_cannot_be_written_is_told_first(name: str, tmp_path: Path) 
     assert [*tmp_path.iterdir()] == []
 
 
-@pytest.mark.parametrize("flag", [["-o", "IT"], ["--out", "IT"], ["--out=IT"]], ids=str)
-def test_no_result_overwrites_what_is_read(folder: Path, flag: list[str]) -> None:
-    """Ratings are dear: the same file as input and output is refused, by any of its names."""
-    path = folder / "rated.jsonl"
+@pytest.mark.parametrize(
+    "words",
+    [
+        "validate IT -o IT",
+        "validate IT --out=IT",
+        "validate --out IT IT",
+        "score IT --rated IT -o IT",
+        "score IT --rated=IT --out IT",
+        "score ODD --rated=ODD --out=ODD",
+    ],
+)
+def test_no_result_overwrites_what_is_read(folder: Path, words: str) -> None:
+    """Ratings are dear: a file as input and output is refused by any name, with a = too."""
+    path, odd = folder / "rated.jsonl", folder / "a=b.jsonl"
     before = path.read_bytes()
-    words = [word.replace("IT", str(folder / ".." / folder.name / path.name)) for word in flag]
-    for command in (["validate", path], ["score", path, "--rated", path], ["score", path,
-                    f"--rated={path}"]):  # fmt: skip
-        ran = run(*command, *words)
-        assert ran.code == 2
-        assert "would overwrite a file that is read" in ran.err
-    assert path.read_bytes() == before
+    odd.write_bytes(before)
+    *inputs, result = words.replace("ODD", str(odd)).split()
+    result = result.replace("IT", str(folder / ".." / folder.name / path.name))
+    ran = run(*(word.replace("IT", str(path)) for word in inputs), result)
+    assert (ran.code, "would overwrite a file that is read" in ran.err) == (2, True)
+    assert path.read_bytes() == odd.read_bytes() == before
 
 
 def test_no_result_overwrites_standard_input(folder: Path) -> None:
     """`-o FILE < FILE` is refused as well."""
     path = folder / "rated.jsonl"
     before = path.read_bytes()
-    words = [sys.executable, "-m", "refless", "validate", "-", "-o", str(path)]
-    with path.open("rb") as given:
-        ran = subprocess.run(words, stdin=given, capture_output=True, text=True, check=False)
-    assert ran.returncode == 2
-    assert "would overwrite a file that is read" in ran.stderr
+    with path.open("rb") as opened:
+        ran = process([*MODULE, "validate", "-", "-o", str(path)], folder, stdin=opened)
+    assert (ran.returncode, b"would overwrite a file that is read" in ran.stderr) == (2, True)
     assert path.read_bytes() == before
 
 
-def test_names_that_are_no_files(folder: Path) -> None:
-    """A text too long for a file's name is a text; a `=` may be in a name; folders are kept."""
+def test_a_long_text_is_no_file(folder: Path) -> None:
+    """One too long for a file's name is a text."""
     text = "a ferry opens at noon in Torby " * 20
     assert run("explain", *NEIGHBORS, "--rated", folder / "rated.jsonl", text).code == 0
-    odd = folder / "a=b.jsonl"
-    odd.write_bytes((folder / "rated.jsonl").read_bytes())
-    ran = run("validate", "--out", odd, odd)
-    assert "would overwrite a file that is read" in ran.err
-    ran = run("score", odd, f"--rated={odd}", f"--out={odd}")
-    assert "would overwrite a file that is read" in ran.err
-    odd.unlink()
 
 
 def test_a_result_may_be_written_again(folder: Path, tmp_path: Path) -> None:
@@ -199,18 +183,6 @@ def test_a_result_may_be_written_again(folder: Path, tmp_path: Path) -> None:
     for _ in range(2):
         ran = run("validate", folder / "rated.jsonl", *NEIGHBORS, "-o", tmp_path / "x.json")
         assert ran.code == 0
-
-
-def test_interrupted(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ctrl-C: exit 130 as shells have it, and no traceback."""
-
-    def interrupted(*_: object, **__: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("refless.commands.validate.run.rated_of", interrupted)
-    ran = run("validate", folder / "rated.jsonl")
-    assert ran.code == 130
-    assert "Traceback" not in ran.err
 
 
 def test_interrupted_process(folder: Path) -> None:
@@ -242,53 +214,33 @@ def test_a_reader_who_leaves(folder: Path) -> None:
             f"{shlex.quote(sys.executable)} -m refless score outputs.jsonl --rated rated.jsonl "
             f"--estimator bleu-neighbors {gate} --format csv | true; echo ${{PIPESTATUS[0]}}"
         )
-        done = subprocess.run(
-            ["bash", "-c", command],
-            cwd=folder,
-            check=False,
-            capture_output=True,
-            text=True,
-            env=ENVIRONMENT,
-        )
-        assert done.stdout == f"{status}\n"
-        assert "Broken" not in done.stderr
-        assert "Traceback" not in done.stderr
+        done = process(["bash", "-c", command], folder)
+        assert done.stdout.decode() == f"{status}\n"
+        assert b"Broken" not in done.stderr
+        assert b"Traceback" not in done.stderr
 
 
 def test_a_terminal_without_unicode(folder: Path) -> None:
     """Data leave as UTF-8 whatever the terminal; text shows question marks instead of failing."""
-    words = [sys.executable, "-m", "refless", "explain", "café wins at noon", *NEIGHBORS, "--rated"]
-    environment = {**ENVIRONMENT, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+    words = [*MODULE, "explain", "café wins at noon", *NEIGHBORS, "--rated", "rated.jsonl"]
     shapes = {"text": b'"caf? wins at noon"', "json": '"café wins at noon"'.encode()}
     for shape, expected in shapes.items():
-        done = subprocess.run(
-            [*words, "rated.jsonl", "--format", shape],
-            cwd=folder,
-            check=False,
-            capture_output=True,
-            env=environment,
-        )
+        plain = {"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+        done = process([*words, "--format", shape], folder, **plain)
         assert done.returncode == 0, done.stderr
         assert expected in done.stdout
 
 
 def test_as_a_process(folder: Path) -> None:
     """The installed command and `python -m refless` are one, with warnings as errors."""
-    installed = Path(sys.executable).parent / "refless"
     rest = [*NEIGHBORS, "--format", "json"]
-    words = ["score", "outputs.jsonl", "--rated", "rated.jsonl", *rest]
-    for start in ([str(installed)], [sys.executable, "-m", "refless"]):
-        done = subprocess.run(
-            [*start, *words],
-            cwd=folder,
-            check=False,
-            capture_output=True,
-            text=True,
-            env=ENVIRONMENT,
-        )
+    rated = ("--rated", folder / "rated.jsonl")
+    expected = run("score", folder / "outputs.jsonl", *rated, *rest).out
+    for start in ([str(Path(sys.executable).parent / "refless")], MODULE):
+        words = [*start, "score", "outputs.jsonl", "--rated", "rated.jsonl", *rest]
+        done = process(words, folder)
         assert done.returncode == 0, done.stderr
-        rated = ("--rated", folder / "rated.jsonl")
-        assert done.stdout == run("score", folder / "outputs.jsonl", *rated, *rest).out
+        assert done.stdout.decode() == expected
 
 
 def test_version_and_no_command() -> None:

@@ -28,7 +28,10 @@ def options_of(name: str) -> tuple[list[Any], list[Any]]:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_help(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every flag is there with a word about it, within 80 columns; rare ones are named below."""
+    """Every flag is there with a word about it, within 80 columns; rare ones are named below.
+
+    Thirty are listed at most, --help among them; the list of commands has the first sentence.
+    """
     monkeypatch.setenv("COLUMNS", "80")
     ran = run(name, "--help")
     assert ran.code == 0
@@ -44,12 +47,8 @@ def test_help(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
         assert f"  {option.opts[0]} " not in table
         assert option.help, f"{option.name} has no help"
     assert bool(below) == bool(rare)
-
-
-@pytest.mark.parametrize("name", COMMANDS)
-def test_help_can_be_read(name: str) -> None:
-    """Thirty flags at most, --help among them."""
-    assert len(options_of(name)[0]) + 1 <= MOST_FLAGS
+    assert len(listed) + 1 <= MOST_FLAGS
+    assert help_of(function_of(name)).split("\n")[0] == COMMANDS[name].sentence
 
 
 def test_help_lists_commands() -> None:
@@ -61,12 +60,6 @@ def test_help_lists_commands() -> None:
     places = [out.index(f"\n  {name} ") for name in listed]
     assert places == sorted(places)
     assert not too_wide(out)
-
-
-@pytest.mark.parametrize("name", COMMANDS)
-def test_the_list_says_what_each_command_says_first(name: str) -> None:
-    """The list of commands, which loads none of them, has the first sentence of each."""
-    assert help_of(function_of(name)).split("\n")[0] == COMMANDS[name].sentence
 
 
 @pytest.mark.parametrize(
@@ -164,21 +157,12 @@ print("done")
 """
 
 
-def test_progress_appears_for_long_work(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("patience", "drawn"), [("0.05", True), ("60", False)])
+def test_progress_appears_for_long_work(tmp_path: Path, patience: str, *, drawn: bool) -> None:
     """A bar on standard error once patience is over; standard output stays clean."""
-    code, out, err = in_terminal([sys.executable, "-c", SCRIPT, "0.05"], tmp_path)
-    assert code == 0
-    assert "judging texts" in err
-    assert "%" in err
-    assert out.strip() == "done"
-
-
-def test_progress_stays_away_from_short_work(tmp_path: Path) -> None:
-    """Within two seconds nothing is drawn."""
-    code, out, err = in_terminal([sys.executable, "-c", SCRIPT, "60"], tmp_path)
-    assert code == 0
-    assert out.strip() == "done"
-    assert err == ""
+    code, out, err = in_terminal([sys.executable, "-c", SCRIPT, patience], tmp_path)
+    assert (code, out.strip()) == (0, "done")
+    assert ("judging texts" in err, "%" in err, bool(err)) == (drawn, drawn, drawn)
     assert console.PATIENCE == 2.0
 
 

@@ -107,81 +107,89 @@ def test_schemas_are_strict(found: Any) -> None:
         assert {*part["required"]} == {*part["properties"]}
 
 
+BY_NEIGHBORS = [  # with BLEU Neighbors, also where everything is undefined
+    "score outputs.jsonl --rated rated.jsonl",
+    "score outputs.jsonl --rated rated.jsonl --scale 1 5",
+    "score short.jsonl --rated rated.jsonl",
+    "score short.jsonl --rated rated.jsonl --scale 1 5",
+    "score outputs.jsonl --rated one.jsonl",
+    "score long.jsonl --rated long.jsonl",
+    "score outputs.jsonl --rated rated.jsonl --best-of item",
+    "score outputs.jsonl --rated rated.jsonl --scale 1 5 --best-of source --fallback-below 3",
+    "score sourced.jsonl --rated rated.jsonl --best-of source --fallback-below 3",
+    "score outputs.jsonl --rated one.jsonl --best-of item",
+    "validate rated.jsonl",
+    "validate rated.jsonl --scale 1 5 --group source",
+    "validate one.jsonl",
+    "validate one.jsonl --scale 1 5",
+    "validate two.jsonl",
+    "validate thumbs.jsonl",
+    "validate long.jsonl --scale 0 4",
+    "validate apart.jsonl",
+    "explain --rated rated.jsonl --id t001 --scale 1 5",
+    "explain --rated rated.jsonl --id o03 --outputs outputs.jsonl",
+    "explain --rated one.jsonl --id 1",
+    "explain --rated rated.jsonl ab",
+]
+BY_OTHERS = [  # without --estimator, with others, with several; of commands without
+    "score outputs.jsonl --rated rated.jsonl --estimator bleu-neighbors:subsample=0.5",
+    "score outputs.jsonl --rated rated.jsonl --estimator bleu-neighbors:weights=kernel",
+    "validate equal.jsonl --estimator bleu-neighbors:min_neighbors=1,max_fraction=1",
+    "validate thumbs.jsonl --estimator bleu-neighbors:min_neighbors=1,max_fraction=1",
+    "score outputs.jsonl --rated rated.jsonl",
+    "score short.jsonl --rated thumbs.jsonl --scale 0 1",
+    "score outputs.jsonl --rated one.jsonl",
+    "score outputs.jsonl --rated rated.jsonl --estimator gp:max_sd=0.3 --best-of item",
+    "validate rated.jsonl --scale 1 5",
+    "validate one.jsonl",
+    "validate two.jsonl",
+    "validate equal.jsonl",
+    "validate thumbs.jsonl --estimator gp",
+    "validate apart.jsonl --estimator gp --estimator bleu-neighbors",
+    "validate long.jsonl --scale 0 4",
+    "compare systems.jsonl --scale 0 4",
+    "compare systems.jsonl --selection unknown",
+    "compare plain.jsonl --rated systems.jsonl --baseline short.jsonl",
+    "compare systems.jsonl --baseline a --fail-if-worse --margin 4",
+    "validate systems.jsonl --estimator gp --score-column good",
+    "validate systems.jsonl --estimator bleu-neighbors --score-column good",
+    "explain --rated rated.jsonl --id t001",
+    "explain --rated one.jsonl --id 1",
+    "validate pairs.jsonl --score-column good",
+    "validate two-pairs.jsonl",
+    "score sourced.jsonl --rated pairs.jsonl",
+    "score sourced.jsonl --rated two-pairs.jsonl",
+    "compare pairs.jsonl",
+    "compare two-pairs.jsonl --baseline b --fail-if-worse --margin 0.5",
+    "judge pairs.jsonl --score-column good --resamples 40",
+    "judge two-pairs.jsonl --score-column good --resamples 40",
+    "metric systems.jsonl -m bleu -m rouge-l",
+    "metric plain.jsonl -m bleu",
+    "judge systems.jsonl --score-column good -m bleu --unit 2 --resamples 40",
+    "judge systems.jsonl --score-column good --resamples 40",
+    "judge annotated.jsonl --score-column good --resamples 40",
+    "next outputs.jsonl --rated rated.jsonl --goal learn -n 3",
+    "next outputs.jsonl --rated rated.jsonl --goal mean -n 3 --scale 1 5",
+    "next outputs.jsonl --goal compare -n 2",
+    "next outputs.jsonl --rated one.jsonl --goal compare -n 2",
+    "next short.jsonl --rated equal.jsonl --goal mean",
+    "huse systems.jsonl --human-label a",
+    "huse systems.jsonl --human-label a --estimated",
+    "stress systems.jsonl -m bleu --probe frequent --probe rare --resamples 40",
+    "mine corpus.jsonl --seeds seeds.jsonl --out-dir mined",
+    "fit rated.jsonl --to fitted.safetensors",
+    "demo",
+    "list estimators",
+    "list metrics",
+    "list datasets",
+]
+
+
 @pytest.mark.parametrize(
-    "words",
-    [
-        "score outputs.jsonl --rated rated.jsonl",
-        "score outputs.jsonl --rated rated.jsonl --estimator bleu-neighbors:subsample=0.5",
-        "score outputs.jsonl --rated rated.jsonl --scale 1 5",
-        "score short.jsonl --rated rated.jsonl",
-        "score short.jsonl --rated rated.jsonl --scale 1 5",
-        "score outputs.jsonl --rated one.jsonl",
-        "score long.jsonl --rated long.jsonl",
-        "score outputs.jsonl --rated rated.jsonl --estimator bleu-neighbors:weights=kernel",
-        "score outputs.jsonl --rated rated.jsonl --best-of item",
-        "score outputs.jsonl --rated rated.jsonl --scale 1 5 --best-of source --fallback-below 3",
-        "score sourced.jsonl --rated rated.jsonl --best-of source --fallback-below 3",
-        "score outputs.jsonl --rated one.jsonl --best-of item",
-        "validate rated.jsonl",
-        "validate rated.jsonl --scale 1 5 --group source",
-        "validate one.jsonl",
-        "validate one.jsonl --scale 1 5",
-        "validate two.jsonl",
-        "validate equal.jsonl --estimator bleu-neighbors:min_neighbors=1,max_fraction=1",
-        "validate thumbs.jsonl --estimator bleu-neighbors:min_neighbors=1,max_fraction=1",
-        "validate thumbs.jsonl",
-        "validate long.jsonl --scale 0 4",
-        "validate apart.jsonl",
-        "explain --rated rated.jsonl --id t001 --scale 1 5",
-        "explain --rated rated.jsonl --id o03 --outputs outputs.jsonl",
-        "explain --rated one.jsonl --id 1",
-        "explain --rated rated.jsonl ab",
-    ],
+    "words", [*(f"{words} --estimator bleu-neighbors" for words in BY_NEIGHBORS), *BY_OTHERS]
 )
 def test_outputs_fit(folder: Path, words: str) -> None:
-    """Real results of BLEU Neighbors fit, also where everything is undefined."""
-    check(folder, words if "--estimator" in words else f"{words} --estimator bleu-neighbors")
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        "score outputs.jsonl --rated rated.jsonl",
-        "score short.jsonl --rated thumbs.jsonl --scale 0 1",
-        "score outputs.jsonl --rated one.jsonl",
-        "score outputs.jsonl --rated rated.jsonl --estimator gp:max_sd=0.3 --best-of item",
-        "validate rated.jsonl --scale 1 5",
-        "validate one.jsonl",
-        "validate two.jsonl",
-        "validate equal.jsonl",
-        "validate thumbs.jsonl --estimator gp",
-        "validate apart.jsonl --estimator gp --estimator bleu-neighbors",
-        "validate long.jsonl --scale 0 4",
-        "compare systems.jsonl --scale 0 4",
-        "compare systems.jsonl --selection unknown",
-        "compare plain.jsonl --rated systems.jsonl --baseline short.jsonl",
-        "compare systems.jsonl --baseline a --fail-if-worse --margin 4",
-        "validate systems.jsonl --estimator gp --score-column good",
-        "validate systems.jsonl --estimator bleu-neighbors --score-column good",
-        "explain --rated rated.jsonl --id t001",
-        "explain --rated one.jsonl --id 1",
-        "validate pairs.jsonl --score-column good",
-        "validate two-pairs.jsonl",
-        "score sourced.jsonl --rated pairs.jsonl",
-        "score sourced.jsonl --rated two-pairs.jsonl",
-        "compare pairs.jsonl",
-        "compare two-pairs.jsonl --baseline b --fail-if-worse --margin 0.5",
-        "judge pairs.jsonl --score-column good --resamples 40",
-        "judge two-pairs.jsonl --score-column good --resamples 40",
-    ],
-)
-def test_outputs_of_the_default_fit(folder: Path, words: str) -> None:
-    """So do those without --estimator, or with the Gaussian process, or with several."""
-    check(folder, words)
-
-
-def check(folder: Path, words: str) -> None:
-    """The JSON of a command line, in which files are those of the folder, fits its schema."""
+    """The JSON of real command lines, in which files are those of the folder, fits its schema."""
     files = (".jsonl", "mined", ".safetensors")
     first, *asked = words.split()
     asked = [str(folder / word) if word.endswith(files) else word for word in asked]
@@ -211,35 +219,6 @@ def test_trained_models_fit(folder: Path, words: str) -> None:
     assert ran.code == 0, ran.err
     fits(ran.json)
     assert "NaN" not in ran.out
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        "metric systems.jsonl -m bleu -m rouge-l",
-        "metric plain.jsonl -m bleu",
-        "judge systems.jsonl --score-column good -m bleu --unit 2 --resamples 40",
-        "judge systems.jsonl --score-column good --resamples 40",
-        "judge annotated.jsonl --score-column good --resamples 40",
-        "next outputs.jsonl --rated rated.jsonl --goal learn -n 3",
-        "next outputs.jsonl --rated rated.jsonl --goal mean -n 3 --scale 1 5",
-        "next outputs.jsonl --goal compare -n 2",
-        "next outputs.jsonl --rated one.jsonl --goal compare -n 2",
-        "next short.jsonl --rated equal.jsonl --goal mean",
-        "huse systems.jsonl --human-label a",
-        "huse systems.jsonl --human-label a --estimated",
-        "stress systems.jsonl -m bleu --probe frequent --probe rare --resamples 40",
-        "mine corpus.jsonl --seeds seeds.jsonl --out-dir mined",
-        "fit rated.jsonl --to fitted.safetensors",
-        "demo",
-        "list estimators",
-        "list metrics",
-        "list datasets",
-    ],
-)
-def test_outputs_of_the_other_commands_fit(folder: Path, words: str) -> None:
-    """So do those of every command that has no estimator."""
-    check(folder, words)
 
 
 def test_both_sides_are_seen(folder: Path) -> None:

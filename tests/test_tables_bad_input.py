@@ -20,10 +20,30 @@ def write(folder: Path, content: str | bytes, name: str = "p.jsonl") -> str:
     return str(path)
 
 
-def bad_second_row(folder: Path, row: str, found: str, column: str | None) -> None:
-    """Checks the answers to a bad row between two good ones, in a pool and in outputs."""
+BAD = [  # a row, what is said of it, and its column
+    ('{"id": "b", "rating": 1}', "no text", "text"),
+    ('{"id": "b", "text": null, "rating": 1}', "no text", "text"),
+    ('{"id": "b", "text": 5, "rating": 1}', "5 is not a string", "text"),
+    ('{"id": "b", "text": ["x"], "rating": 1}', "is not a string", "text"),
+    ('{"id": "b", "text": "x\\u0000", "rating": 1}', r"NUL character \(position 2\)", "text"),
+    ('{"id": "b", "text": "\\ud800", "rating": 1}', r"lone surrogate \\ud800", "text"),
+    ('["b", 1]', "JSON list", None),
+    ('{"text": "b", "rat', "not JSON", None),
+    ('{"text": "b"} {"text": "c"}', "not JSON", None),
+    ('{"text": "b\0", "rating": 1}', "NUL character", None),
+    ("[" * 100_000, "not JSON", None),
+    ('{"text": "b", "rating": 1}', "no id", "id"),
+    ('{"id": "", "text": "b", "rating": 1}', "no id", "id"),
+    ('{"id": [1], "text": "b", "rating": 1}', "not a name", "id"),
+    ('{"id": "x\\ud800", "text": "b", "rating": 1}', "surrogate", "id"),
+]
+
+
+@pytest.mark.parametrize(("row", "found", "column"), BAD, ids=range(len(BAD)))
+def test_bad_rows(tmp_path: Path, row: str, found: str, column: str | None) -> None:
+    """Between two good ones: no usable text, no JSON object, no usable id where others have one."""
     good = '{{"id": "{0}", "text": "{0}", "rating": 1}}'
-    path = write(folder, "\n".join((good.format("a"), row, good.format("c"))))
+    path = write(tmp_path, "\n".join((good.format("a"), row, good.format("c"))))
     for read in (read_pool, read_outputs):
         with pytest.raises(InputError, match=found) as caught:
             read([path])
@@ -40,48 +60,6 @@ def bad_second_row(folder: Path, row: str, found: str, column: str | None) -> No
     assert len(set(kept.outputs.ids)) == 3
     assert kept.n_skipped == 1
     assert "kept as empty place holders" in kept.notes[-1]
-
-
-TEXTS = {
-    "missing": ('{"id": "b", "rating": 1}', "no text"),
-    "null": ('{"id": "b", "text": null, "rating": 1}', "no text"),
-    "number": ('{"id": "b", "text": 5, "rating": 1}', "5 is not a string"),
-    "list": ('{"id": "b", "text": ["x"], "rating": 1}', "is not a string"),
-    "NUL": ('{"id": "b", "text": "x\\u0000", "rating": 1}', r"NUL character \(position 2\)"),
-    "surrogate": ('{"id": "b", "text": "\\ud800", "rating": 1}', r"lone surrogate \\ud800"),
-}
-
-
-@pytest.mark.parametrize("case", TEXTS)
-def test_no_text(tmp_path: Path, case: str) -> None:
-    """A text that is missing, no string, or holds a NUL or a lone surrogate is a bad row."""
-    row, found = TEXTS[case]
-    bad_second_row(tmp_path, row, found, "text")
-
-
-ROWS = {
-    "array": ('["b", 1]', "JSON list"),
-    "broken": ('{"text": "b", "rat', "not JSON"),
-    "two": ('{"text": "b"} {"text": "c"}', "not JSON"),
-    "NUL": ('{"text": "b\0", "rating": 1}', "NUL character"),
-    "deep": ("[" * 100_000, "not JSON"),
-}
-
-
-@pytest.mark.parametrize("case", ROWS)
-def test_no_json_object(tmp_path: Path, case: str) -> None:
-    """A line that is no JSON object is a bad row."""
-    row, found = ROWS[case]
-    bad_second_row(tmp_path, row, found, None)
-
-
-@pytest.mark.parametrize("value", ["", None, "[1]", '"x\\ud800"'])
-def test_no_id(tmp_path: Path, value: str | None) -> None:
-    """Where there is an id column, a row without a usable id is a bad row."""
-    key = "" if value is None else f'"id": {value or json.dumps("")}, '
-    bad_second_row(
-        tmp_path, f'{{{key}"text": "b", "rating": 1}}', "no id|not a name|surrogate", "id"
-    )
 
 
 @pytest.mark.parametrize("skipped", [0, 30])
@@ -248,23 +226,15 @@ def test_nul_in_a_cell(tmp_path: Path) -> None:
         assert read_outputs([path], SKIP).outputs.texts == ("", "b")
 
 
-@pytest.mark.parametrize("cut", [12, 40, 200])
-def test_truncated_gzip(tmp_path: Path, cut: int) -> None:
-    """Truncated gzip is an error, also when whole rows came before the cut."""
-    rows = "".join(f'{{"text": "{i * 7919}", "rating": {i % 5}}}\n' for i in range(200))
-    data = gzip.compress(rows.encode())
-    with pytest.raises(InputError, match="gzip data is truncated"):
-        read_pool([write(tmp_path, data[:cut], "p.jsonl.gz")])
-
-
 def test_damaged_gzip(tmp_path: Path) -> None:
-    """A wrong checksum, and a name that promises gzip, are errors."""
-    data = bytearray(gzip.compress(b'{"text": "a", "rating": 1}\n'))
-    data[-6] ^= 1
-    with pytest.raises(InputError, match="gzip data is damaged"):
-        read_pool([write(tmp_path, bytes(data), "p.jsonl.gz")])
-    with pytest.raises(InputError, match="this is not gzip"):
-        read_pool([write(tmp_path, "{}", "p.jsonl.gz")])
+    """Cut off, also after whole rows; a wrong checksum; a name that promises gzip."""
+    rows = "".join(f'{{"text": "{i * 7919}", "rating": {i % 5}}}\n' for i in range(200))
+    whole = gzip.compress(rows.encode())
+    changed = whole[:-6] + bytes([whole[-6] ^ 1]) + whole[-5:]
+    truncated = [(whole[:cut], "gzip data is truncated") for cut in (12, 40, 200)]
+    for data, problem in (*truncated, (changed, "data is damaged"), (b"{}", "this is not gzip")):
+        with pytest.raises(InputError, match=problem):
+            read_pool([write(tmp_path, data, "p.jsonl.gz")])
 
 
 WEIGHTS = {

@@ -124,37 +124,25 @@ def test_rows_merge_on_an_id(tmp_path: Path) -> None:
     assert "3 rows merged into 2 texts on id" in read.notes
 
 
-def test_rows_merge_with_annotators(tmp_path: Path) -> None:
-    """Without ids but with annotators, task, system, source and text make one text."""
-    rows = [
-        {"text": "a", "source": source, "rater": rater, "rating": 1}
-        for source in "pq"
-        for rater in "xy"
-    ]
-    pool = read_pool([table(tmp_path, *rows)]).pool
-    assert (pool.texts, pool.sources, pool.named) == (("a", "a"), ("p", "q"), False)
-    assert pool.ratings.text.tolist() == [0, 0, 1, 1]
+SAME: dict[str, Any] = {"text": "a", "rating": 1}
+TWICE: dict[str, Any] = {**SAME, "annotator": "x"}
 
 
-def test_items_stand_in_for_missing_sources(tmp_path: Path) -> None:
-    """Equal texts for different items stay apart where the file has no sources."""
-    rows = [{"text": "a", "item": i, "rater": "x", "rating": 1} for i in (1, 2)]
-    assert len(read_pool([table(tmp_path, *rows)]).pool) == 2
-
-
-def test_duplicate_rows_without_annotators_stay(tmp_path: Path) -> None:
-    """Without ids and annotators one row is one text, also when it repeats."""
-    row = {"text": "a", "rating": 1}
-    pool = read_pool([table(tmp_path, row, row)]).pool
-    assert (len(pool), pool.ids, pool.ratings.annotators) == (2, ("1", "2"), ())
-
-
-def test_one_annotator_rating_twice(tmp_path: Path) -> None:
-    """Both ratings count."""
-    row = {"id": "i", "text": "a", "annotator": "x"}
-    pool = read_pool([table(tmp_path, {**row, "rating": 1}, {**row, "rating": 2})]).pool
-    assert pool.human.tolist() == [1.5]
-    assert pool.ratings.values.tolist() == [1, 2]
+@pytest.mark.parametrize(
+    ("rows", "texts"),
+    [
+        ([{**SAME, "source": s, "rater": r} for s in "pq" for r in "xy"], [0, 0, 1, 1]),
+        ([{**TWICE, "item": i} for i in (1, 2)], [0, 1]),  # where there are no sources
+        ([SAME, SAME], [0, 1]),  # without ids and annotators one row is one text
+        ([{**TWICE, "id": "i"}, {**TWICE, "id": "i", "rating": 2}], [0, 0]),  # both ratings count
+    ],
+)
+def test_rows_merge_with_annotators(rows: list[dict[str, Any]], texts: list[int]) -> None:
+    """Without ids but with annotators, task, system, source (or item) and text make one text."""
+    pool = read_pool(rows).pool
+    assert pool.ratings.text.tolist() == texts
+    assert pool.ratings.values.tolist() == [row["rating"] for row in rows]
+    assert (len(pool), pool.named) == (texts[-1] + 1, "id" in rows[0])
 
 
 def test_one_id_with_two_texts(tmp_path: Path) -> None:
@@ -186,14 +174,6 @@ def test_duplicate_outputs(tmp_path: Path) -> None:
     assert read.notes[-1] == "2 rows merged into 1 text on id"
     with pytest.raises(InputError, match="two references"):
         read_outputs([table(tmp_path, row, {**row, "references": ["s"]})])
-
-
-def test_group_column(tmp_path: Path) -> None:
-    """The group has no alias; its values come one a text."""
-    path = table(tmp_path, {"text": "a", "rating": 1, "group": "g"})
-    assert read_pool([path]).group == ()
-    assert read_pool([path], Reading(columns=Columns(group="group"))).group == ("g",)
-    assert read_outputs([path], Reading(columns=Columns(group="group"))).group == ("g",)
 
 
 def test_several_rating_columns(tmp_path: Path) -> None:
@@ -293,8 +273,11 @@ def test_a_column_named_for_one_role_keeps_its_other(tmp_path: Path, role: str) 
 
 
 def test_any_column_may_be_the_group(tmp_path: Path) -> None:
-    """The text itself as well, found by its alias; a free column comes before a shared one."""
-    path = table(tmp_path, {"answer": "a", "rating": 1, "input": "p", "prompt": "q"})
+    """It has no alias; a free column comes before a shared one; the text may be the group too."""
+    path = table(tmp_path, {"answer": "a", "rating": 1, "input": "p", "prompt": "q", "group": "g"})
+    assert read_pool(path, Reading(columns=Columns(source="input"))).group == ()
+    named = Reading(columns=Columns(group="group", source="input"))
+    assert read_pool(path, named).group == read_outputs(path, named).group == ("g",)
     read = read_pool(path, Reading(columns=Columns(group="answer", source="input")))
     assert (read.pool.texts, read.group) == (("a",), ("a",))
     read = read_pool(path, Reading(columns=Columns(group="input")))

@@ -84,12 +84,6 @@ def test_standard_input_of_plain_text_and_gzip(monkeypatch: pytest.MonkeyPatch) 
     assert read_outputs(["-"], Reading(format="text")).outputs.texts == ("well , yes", "no")
 
 
-def test_standard_input_twice_is_wrong_usage() -> None:
-    """Standard input can be read only once."""
-    with pytest.raises(UsageError, match="only once"):
-        read_outputs(["-", "-"])
-
-
 def test_plain_text_keeps_blank_lines(tmp_path: Path) -> None:
     """One output a line: a blank line is an empty output, so that line numbers stay ids."""
     outputs = read_outputs([write(tmp_path, "o.txt", "a\n\nb\u2028c\x85d\n")]).outputs
@@ -138,27 +132,18 @@ def test_files_are_concatenated(tmp_path: Path) -> None:
     assert (pool.texts, pool.systems, pool.ids) == (("x", "y"), ("", "s"), ("1", "2"))
 
 
-def test_empty_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Standard input without a byte says so."""
+def test_no_files_is_wrong_usage(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An empty list, what holds no rows, standard input that is empty or is to be read twice."""
     stdin(monkeypatch, "")
     with pytest.raises(InputError, match="standard input is empty"):
         read_outputs(["-"])
-
-
-def test_no_files_is_wrong_usage() -> None:
-    """An empty list, or something that holds no rows, is wrong usage."""
+    with pytest.raises(UsageError, match="only once"):
+        read_outputs(["-", "-"])
     with pytest.raises(UsageError, match="list of files or rows is empty"):
         read_pool([])
     for nothing in (7, None, iter(["pool.csv"])):
         with pytest.raises(UsageError, match="rows are files, a data frame"):
             read_pool(nothing)  # type: ignore[arg-type]
-
-
-def test_one_file_needs_no_list(tmp_path: Path) -> None:
-    """A name or a path alone is a list of one."""
-    path = write(tmp_path, "pool.csv", "text,rating\na,1\n")
-    for alone in (path, Path(path)):
-        assert read_pool(alone).pool.texts == read_pool([path]).pool.texts == ("a",)
 
 
 def test_unknown_format_and_encoding_are_wrong_usage(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 import copy
 import json
 from collections import UserDict
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -209,13 +208,6 @@ def test_records_pass_through() -> None:
         read_scored(pool)
 
 
-def test_scores_of_a_frame() -> None:
-    """Scores come from anywhere, too."""
-    frame = Frame({"text": ["a", "b"], "rating": [1, 2], "bleu": [0.5, float("nan")]})
-    read = read_scored(frame, Reading(columns=Columns(score=("bleu",))))
-    np.testing.assert_array_equal(read.scores["bleu"], [0.5, np.nan])
-
-
 FRAMES = {
     "pandas": lambda module: module.DataFrame(ROWS),
     "polars": lambda module: module.DataFrame(columns_of([{**row, "prompt": "p"} for row in ROWS])),
@@ -234,9 +226,3 @@ def test_real_frames(library: str) -> None:
     if library == "pyarrow":
         column["rating"] = module.array([4.8, None], type=module.float32())
     assert read_pool(make(column)).pool.human.tolist() == [4.8]
-
-
-def test_a_path_among_rows(tmp_path: Path) -> None:
-    """Files and dicts in one list are refused at the first that is no dict."""
-    with pytest.raises(InputError, match="row 1: a str where a dict is needed"):
-        read_pool(["a.csv", {"text": "a", "rating": 1}])  # type: ignore[list-item]

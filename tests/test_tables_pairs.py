@@ -41,59 +41,56 @@ def chat(*turns: str) -> list[Row]:
     return [{"role": role, "content": turn} for role, turn in zip(roles, turns, strict=False)]
 
 
+BEGIN = "\n\nHuman: hi\n\nAssistant: yes?\n\nHuman: q\n\nAssistant:"
+GOOD, BAD = chat("q", "good"), chat("q", "bad")
+
+
 @pytest.mark.parametrize(
-    ("tie", "won"), [(True, 0.5), ("True", 0.5), ("true", 0.5), (False, 1), ("False", 1), (None, 1)]
+    ("row", "choice"),
+    [
+        ({"prompt": "q", "chosen": "good", "rejected": "bad"}, ("q", "good", "bad", 1)),
+        ({"chosen": GOOD, "rejected": BAD}, ("q", "good", "bad", 1)),
+        ({"prompt": "q", "chosen": GOOD, "rejected": BAD}, ("q", "good", "bad", 1)),
+        ({"prompt": chat("q"), "chosen": GOOD[1:], "rejected": BAD[1:]}, ("q", "good", "bad", 1)),
+        (
+            {"chosen": json.dumps(GOOD), "rejected": json.dumps(BAD)},
+            ("q", "good", "bad", 1),
+        ),
+        (  # shared turns are the source, what differs is the text, turn by turn
+            {"chosen": chat("a", "b", "c", "good"), "rejected": chat("a", "b", "c", "bad")},
+            ("user: a\nassistant: b\nuser: c", "good", "bad", 1),
+        ),
+        (
+            {"chosen": chat("a", "b", "c", "d"), "rejected": chat("a", "x")},
+            ("a", "assistant: b\nuser: c\nassistant: d", "x", 1),
+        ),
+        (  # Anthropic's whole dialogues; else the lines that both strings begin with
+            {"chosen": f"{BEGIN} Gladly so", "rejected": f"{BEGIN} Gladly not"},
+            ("Human: hi\n\nAssistant: yes?\n\nHuman: q", "Gladly so", "Gladly not", 1),
+        ),
+        (
+            {"chosen": "question\ngood", "rejected": "question\ngoof"},
+            ("question", "good", "goof", 1),
+        ),
+        ({"chosen": "I like it", "rejected": "I do not"}, ("", "I like it", "I do not", 1)),
+        *(  # as `rate` exports "neither better": half a choice for each
+            ({"chosen": "a", "rejected": "b", "tie": tie}, ("", "a", "b", won))
+            for won, ties in {0.5: (True, "True", "true"), 1: (False, "False", None)}.items()
+            for tie in ties
+        ),
+    ],
 )
-def test_chosen_and_rejected_that_tie(tie: object, won: float) -> None:
-    """As `rate` exports "neither better", in JSONL and in CSV: half a choice for each."""
-    rows = [{"chosen": "a", "rejected": "b", "tie": tie}]
-    assert told(read(rows).pool) == by_text(("", "a", "b", won))
+def test_the_prompt_is_what_both_begin_with(row: Row, choice: tuple[str, str, str, float]) -> None:
+    """TRL, with a prompt or without: strings, chats as lists, or as JSON in a cell."""
+    assert told(read([row]).pool) == by_text(choice)
 
 
 def test_chosen_and_rejected() -> None:
-    """TRL: with a prompt, as strings; equal texts are no choice."""
-    rows = [
-        {"prompt": "q", "chosen": "good", "rejected": "bad"},
-        {"prompt": "q", "chosen": "same", "rejected": "same"},
-    ]
+    """Equal texts are no choice."""
+    rows = [{"chosen": text, "rejected": "same"} for text in ("other", "same")]
     found = read(rows)
-    assert told(found.pool) == by_text(("q", "good", "bad", 1))
+    assert told(found.pool) == by_text(("", "other", "same", 1))
     assert "the rows: left out: 1 choices between two equal texts" in found.notes
-
-
-@pytest.mark.parametrize(
-    "row",
-    [
-        {"chosen": chat("q", "good"), "rejected": chat("q", "bad")},
-        {"prompt": "q", "chosen": chat("q", "good"), "rejected": chat("q", "bad")},
-        {"prompt": chat("q"), "chosen": chat("q", "good")[1:], "rejected": chat("q", "bad")[1:]},
-        {"chosen": json.dumps(chat("q", "good")), "rejected": json.dumps(chat("q", "bad"))},
-    ],
-)
-def test_the_prompt_is_what_both_chats_begin_with(row: Row) -> None:
-    """Chats as lists, or as JSON in a cell."""
-    assert told(read([row]).pool) == by_text(("q", "good", "bad", 1))
-
-
-def test_longer_chats() -> None:
-    """Shared turns are the source; what differs is the text, turn by turn."""
-    row = {"chosen": chat("a", "b", "c", "good"), "rejected": chat("a", "b", "c", "bad")}
-    source = "user: a\nassistant: b\nuser: c"
-    assert told(read([row]).pool) == by_text((source, "good", "bad", 1))
-    row = {"chosen": chat("a", "b", "c", "d"), "rejected": chat("a", "x")}
-    assert told(read([row]).pool) == by_text(("a", "assistant: b\nuser: c\nassistant: d", "x", 1))
-
-
-def test_prompts_within_strings() -> None:
-    """Anthropic's whole dialogues; else the lines that both strings begin with."""
-    begin = "\n\nHuman: hi\n\nAssistant: yes?\n\nHuman: q\n\nAssistant:"
-    rows = [{"chosen": f"{begin} Gladly so", "rejected": f"{begin} Gladly not"}]
-    source = "Human: hi\n\nAssistant: yes?\n\nHuman: q"
-    assert told(read(rows).pool) == by_text((source, "Gladly so", "Gladly not", 1))
-    rows = [{"chosen": "question\ngood", "rejected": "question\ngoof"}]
-    assert told(read(rows).pool) == by_text(("question", "good", "goof", 1))
-    rows = [{"chosen": "I like it", "rejected": "I do not"}]
-    assert told(read(rows).pool) == by_text(("", "I like it", "I do not", 1))
 
 
 def test_helpsteer() -> None:
@@ -165,6 +162,8 @@ def test_scores_of_both_texts() -> None:
     assert scores["z"] != scores["z"]
     rows = [{"chosen": "x", "rejected": "y", "chosen_judge": 1, "rejected_judge": 0}]
     assert read(rows, score=("judge",)).pool.score_names == ("judge",)
+    with pytest.raises(InputError, match="there is no column 'human'"):
+        read(rows, score=("human",))
 
 
 PLAIN = {"output_a": "x", "output_b": "y", "winner": "a"}
@@ -203,12 +202,6 @@ def test_bad_rows_can_be_skipped(row: Row, problem: str) -> None:
     result = read_pool([PLAIN, {**PLAIN, **row}], Reading(skip_bad=True))
     assert (sorted(result.pool.texts), result.n_skipped) == (["x", "y"], 1)
     assert any(re.match(f"1 bad row skipped: 1 {problem}", note) for note in result.notes)
-
-
-def test_scores_that_are_not_there() -> None:
-    """The two names that were looked for."""
-    with pytest.raises(InputError, match="there is no column 'judge'"):
-        read([PLAIN], score=("judge",))
 
 
 def test_pairs_are_no_outputs(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from refless.cli import streams
+from refless.cli import console
 from refless.cli.console import say, warned
 from refless.commands import COMMANDS
 from refless.files.untrusted import ours
@@ -124,16 +124,16 @@ def main() -> None:
     """Runs the command line; turns exceptions into a message and an exit status."""
     # numba would load colorama, which writes an escape code to the terminal at the very end
     os.environ.setdefault("NUMBA_DISABLE_ERROR_MESSAGE_HIGHLIGHTING", "1")
-    streams.open_missing()
+    console.open_missing()
     warnings.showwarning = warned
     try:
         sys.exit(guarded(_ran))
     finally:
-        streams.finish()
+        console.finish()
 
 
 def _ran() -> None:
-    streams.check_output()
+    console.check_output()
     app()()
 
 
@@ -147,13 +147,13 @@ def guarded(run: Callable[[], Any]) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except SystemExit as left:
-        if left.code == INTERNAL_ERROR and streams.reader_left():
+        if left.code == INTERNAL_ERROR and console.reader_left():
             return DONE
         raise
     except Exception as fault:  # noqa: BLE001 - whatever it is, it is our fault, and said so
         if (of_system := ours(fault)) is not None:
             say(f"error: {of_system}")
             return WRONG_INPUT
-        streams.write_error(printable(traceback.format_exc(), keep="\n") + OUR_FAULT)
+        console.write_error(printable(traceback.format_exc(), keep="\n") + OUR_FAULT)
         return INTERNAL_ERROR
     return DONE

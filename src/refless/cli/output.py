@@ -9,8 +9,7 @@ from pathlib import Path
 
 import typer
 
-from refless.cli.console import colored, progress, say, width
-from refless.cli.streams import write_output
+from refless.cli.console import colored, progress, say, width, write_output
 from refless.commands.warnings import watched
 from refless.files.untrusted import matching, workbook_of
 from refless.files.writing import check_writable

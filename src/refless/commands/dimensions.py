@@ -4,7 +4,7 @@ import inspect
 import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from refless.commands.parameters import names_in
 from refless.commands.score.data import ScoreRecord
@@ -55,6 +55,15 @@ class ByDimension(Result):
     """
 
     results: Mapping[str, Any]
+    title: ClassVar[str]
+    header: ClassVar[tuple[str, ...]]
+    lines: ClassVar[tuple[str, ...]]
+
+    def _verdict(self, several: str) -> str:
+        raise NotImplementedError
+
+    def _cells(self, result: Any) -> tuple[str, ...]:
+        raise NotImplementedError
 
     def _json(self) -> Record:
         results = self.results.items()
@@ -69,27 +78,22 @@ class ByDimension(Result):
         """Raises UsageError: what other tools read is of one dimension."""
         raise UsageError(f"{tool}: is for one dimension; choose one with --dimension NAME")
 
-    def _page(
-        self,
-        title: str,
-        verdict: str,
-        header: tuple[str, ...],
-        cells: Callable[[Any], tuple[str, ...]],
-        lines: tuple[str, ...],
-    ) -> Document:
+    def _shown(self) -> Document:
         """A row for each dimension, below every warning, and the command line of the first one."""
         results = [*self.results.values()]
         sections = (section for result in results for section in result.document().sections)
         names = labels([*self.results], 24)
-        rows = tuple((names[name], *cells(result)) for name, result in self.results.items())
+        rows = tuple((names[name], *self._cells(result)) for name, result in self.results.items())
+        table = Table(header=self.header, rows=rows)
+        several = counted(len(self.results), "dimension")
         detail = ("One of them with everything there is to say:", f"  {results[0].command}")
         return Document(
-            title=title,
-            verdict=verdict,
+            title=f"{self.title} of {several}",
+            verdict=self._verdict(several),
             sections=(
                 *dict.fromkeys(section for section in sections if section.warning),
-                Section(title="Each dimension by itself", table=Table(header=header, rows=rows)),
-                Section(lines=lines),
+                Section(title="Each dimension by itself", table=table),
+                Section(lines=self.lines),
                 Section(lines=detail),
             ),
             signatures=tuple(str(result.signature) for result in results),
@@ -111,21 +115,19 @@ class ScoreByDimension(ByDimension):
 
     record = ScoreByDimensionRecord
     results: Mapping[str, ScoreResult]
+    title = "Estimates"
+    header = ("dimension", "mean estimate [95 %]", "scale", "covered", "outputs", "rated")
+    lines = MEANS
 
-    def _shown(self) -> Document:
-        """What the terminal and the page show."""
+    def _verdict(self, several: str) -> str:
         outputs = max(result.scored.overall.n for result in self.results.values())
-        several = counted(len(self.results), "dimension")
-        header = ("dimension", "mean estimate [95 %]", "scale", "covered", "outputs", "rated")
-        verdict = f"{counted(outputs, 'output')}, estimated in {several}."
-        return self._page(f"Estimates of {several}", verdict, header, _scored_row, MEANS)
+        return f"{counted(outputs, 'output')}, estimated in {several}."
 
-
-def _scored_row(result: ScoreResult) -> tuple[str, ...]:
-    mean, rated = result.scored.overall, result.estimator.rated
-    scale = "-" if rated.scale is None else "{:g} to {:g}".format(*rated.scale)
-    interval = with_interval(mean.mean, mean.mean_interval)
-    return (interval, scale, percent(mean.coverage), f"{mean.n:,}", f"{len(rated):,}")
+    def _cells(self, result: ScoreResult) -> tuple[str, ...]:
+        mean, rated = result.scored.overall, result.estimator.rated
+        scale = "-" if rated.scale is None else "{:g} to {:g}".format(*rated.scale)
+        interval = with_interval(mean.mean, mean.mean_interval)
+        return (interval, scale, percent(mean.coverage), f"{mean.n:,}", f"{len(rated):,}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,26 +145,24 @@ class ValidateByDimension(ByDimension):
 
     record = ValidateByDimensionRecord
     results: Mapping[str, ValidateResult]
+    title = "Validation"
+    header = ("dimension", "texts", "Spearman [95 %]", "best baseline", "verdict")
+    lines = (SPEARMAN,)
 
-    def _shown(self) -> Document:
-        """What the terminal and the page show."""
+    def _verdict(self, several: str) -> str:
         worth = sum(worth_using(result.side_by_side) for result in self.results.values())
-        several = counted(len(self.results), "dimension")
-        header = ("dimension", "texts", "Spearman [95 %]", "best baseline", "verdict")
-        verdict = f"Estimates are shown to agree with people in {worth} of {several}"
-        verdict += ", and no baseline is ahead."
-        return self._page(f"Validation of {several}", verdict, header, _validated_row, (SPEARMAN,))
+        shown = f"Estimates are shown to agree with people in {worth} of {several}"
+        return f"{shown}, and no baseline is ahead."
 
-
-def _validated_row(result: ValidateResult) -> tuple[str, ...]:
-    leaderboard = result.side_by_side
-    line, rival = leaderboard.first, leaderboard.rival
-    return (
-        f"{len(result.validation.pool):,}",
-        with_interval(line.spearman, line.spearman_interval),
-        f"{number(rival.spearman)} {rival.name}",
-        VERDICTS[standing_of(leaderboard)].format(result.signature.name),
-    )
+    def _cells(self, result: ValidateResult) -> tuple[str, ...]:
+        leaderboard = result.side_by_side
+        line, rival = leaderboard.first, leaderboard.rival
+        return (
+            f"{len(result.validation.pool):,}",
+            with_interval(line.spearman, line.spearman_interval),
+            f"{number(rival.spearman)} {rival.name}",
+            VERDICTS[standing_of(leaderboard)].format(result.signature.name),
+        )
 
 
 KINDS: dict[str, type[ByDimension]] = {"validate": ValidateByDimension, "score": ScoreByDimension}

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -19,9 +19,10 @@ from refless.data.tables import (
     read_pool,
     strings_in,
 )
+from refless.data.tables.table import Read
 from refless.estimators import Estimator
 from refless.registry.arrays import FloatArray
-from refless.registry.errors import InputError, UsageError
+from refless.registry.errors import UsageError
 
 LIKELY_SCALES = {  # lowest and highest rating
     *((0.0, float(high)) for high in (1, 2, 3, 4, 5, 6, 10, 20, 100)),
@@ -50,15 +51,6 @@ class ScoredRows(RatedRows):
         """How to read, with the columns of scores, and more by role."""
         scores = names_in(self.score_column)
         return RatedRows.to_reading(self, **{"score": scores, **columns})
-
-
-class Read(Protocol):
-    """What reading returns, whatever was read."""
-
-    @property
-    def notes(self) -> tuple[str, ...]: ...
-    @property
-    def skipped(self) -> tuple[InputError, ...]: ...
 
 
 def tell(*reads: Read) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from refless.registry.arrays import BoolArray, FloatArray, IntArray
 from refless.registry.errors import InputError, UsageError
 
 MAX_DECIMALS = 6
+Numbers = TypeVar("Numbers", FloatArray, IntArray)
 EXACT = 2**53  # integers up to here are floats without loss
 
 
@@ -63,7 +64,7 @@ def exact_ratings(ratings: Ratings, n: int, aggregate: Aggregate = "mean") -> Ex
     units = np.rint(ratings.values * unit)
     with np.errstate(over="ignore"):
         if decimals is None or np.abs(units).sum() >= EXACT:
-            return _fixed_point(np.divide(*_float_sums(ratings, n, aggregate)))
+            return _fixed_point(np.divide(*_sums(ratings.values, ratings.text, n, aggregate)))
     sums, counts = _sums(units.astype(np.int64), ratings.text, n, aggregate)
     common = math.lcm(*map(int, np.unique(counts)))
     peak = int(np.abs(sums // counts).max(initial=0)) + 1
@@ -78,34 +79,18 @@ def _check_aggregate(aggregate: str) -> None:
 
 
 def _sums(
-    values: IntArray, text: IntArray, n: int, aggregate: Aggregate
-) -> tuple[IntArray, IntArray]:
-    """Integer numerators and denominators of each text's aggregate."""
+    values: Numbers, text: IntArray, n: int, aggregate: Aggregate
+) -> tuple[Numbers, IntArray]:
+    """Numerators and denominators of each text's aggregate, summed in order of size."""
+    order = np.lexsort((values, text))
+    counts = np.bincount(text, minlength=n).astype(np.int64)
     if aggregate == "mean":
-        sums = np.zeros(n, dtype=np.int64)
-        np.add.at(sums, text, values)
-        return sums, np.bincount(text, minlength=n).astype(np.int64)
-    low, high = _middle(values, text, n)
-    return values[low] + values[high], np.full(n, 2, dtype=np.int64)
-
-
-def _float_sums(ratings: Ratings, n: int, aggregate: Aggregate) -> tuple[FloatArray, IntArray]:
-    """The same for ratings that are no short decimals: summed in order of size."""
-    values, text = ratings.values, ratings.text
-    if aggregate == "median":
-        low, high = _middle(values, text, n)
-        return (values[low] + values[high]).astype(np.float64), np.full(n, 2, dtype=np.int64)
-    order = np.lexsort((values, text))
-    sums = np.bincount(text[order], weights=values[order], minlength=n).astype(np.float64)
-    return sums, np.bincount(text, minlength=n).astype(np.int64)
-
-
-def _middle(values: FloatArray | IntArray, text: IntArray, n: int) -> tuple[IntArray, IntArray]:
-    """Positions of the lower and the upper median of each text's values."""
-    order = np.lexsort((values, text))
-    counts = np.bincount(text, minlength=n)
+        sums: Numbers = np.zeros(n, dtype=values.dtype)
+        np.add.at(sums, text[order], values[order])
+        return sums, counts
     start = np.cumsum(counts) - counts
-    return order[start + (counts - 1) // 2], order[start + counts // 2]
+    low, high = order[start + (counts - 1) // 2], order[start + counts // 2]
+    return values[low] + values[high], np.full(n, 2, dtype=np.int64)
 
 
 def _fixed_point(values: FloatArray) -> ExactRatings:
@@ -151,7 +136,9 @@ def human_ratings(
     if decimals is not None:
         units = np.rint(ratings.values * 10.0**decimals)
         fits = np.bincount(ratings.text, np.abs(units), n) < EXACT
-    values = np.zeros(n) if fits.all() else np.divide(*_float_sums(ratings, n, aggregate))
+    values = np.zeros(n)
+    if not fits.all():
+        values = np.divide(*_sums(ratings.values, ratings.text, n, aggregate))
     if decimals is not None:
         short = np.where(fits[ratings.text], units, 0.0).astype(np.int64)
         sums, counts = _sums(short, ratings.text, n, aggregate)

@@ -92,7 +92,6 @@ def _ratings(arrays: Mapping[str, Array], n: int, annotators: tuple[str, ...]) -
 
 
 def _scores(facts: PoolFacts, arrays: Mapping[str, Array]) -> dict[str, Array]:
-    """The columns of scores by name."""
     names = facts.score_names
     check_sorted("names of scores", names)
     table = array_of(arrays, f"{PREFIX}scores", (facts.size, len(names)) if names else (0, 0))

@@ -46,10 +46,9 @@ class InputError(RefLessError, ValueError):
         super().__init__(self._message())
 
     def _message(self) -> str:
-        line = None if self.line is None else f"line {self.line}"
-        row = None if self.row is None else f"row {self.row}"
-        column = None if self.column is None else f"column '{self.column}'"
-        place = ", ".join(part for part in (self.path, line, row, column) if part)
+        places = {"line {}": self.line, "row {}": self.row, "column '{}'": self.column}
+        parts = [form.format(value) for form, value in places.items() if value is not None]
+        place = ", ".join([self.path, *parts] if self.path else parts)
         text = f"{place}: {self.found}" if place else self.found
         return f"{text}; {self.remedy}." if self.remedy else f"{text}."
 

@@ -298,7 +298,6 @@ def time_of_cell(value: object) -> float:
 
 
 def _seconds(value: object) -> float:
-    """Raises ValueError for what is no time."""
     text = str(value).strip()
     try:
         return float(text)

@@ -140,7 +140,6 @@ def _several(counts: dict[str, int] | Counter[str], path: str) -> SeveralDimensi
 
 
 def _none(dimension: str, met: Collection[str], header: Sequence[str], path: str) -> InputError:
-    """The error for a dimension that nobody rated."""
     names = [name for name in met if name != "None"]
     remedy = f"the dimensions are {listed(names)}"
     if not names:

@@ -222,7 +222,6 @@ def _no_rows(name: str, source: Source) -> InputError:
 
 
 def _nested(source: Source, within: Sequence[str]) -> Iterator[Numbered]:
-    """The rows with the dotted names that flags need."""
     if not within:
         return source.rows
     rows = source.rows
@@ -246,7 +245,6 @@ def strings_in(rows: object, reading: Reading) -> Iterator[str]:
 
 
 def _strings(value: object) -> Iterator[str]:
-    """The strings in a value as JSON has it."""
     stack = [value]
     while stack:
         inner = stack.pop()

@@ -104,7 +104,6 @@ def read_partly(
 
 
 def _of_texts(texts: Texts, system: str | None) -> PartlyRated:
-    """The same of records."""
     if not texts.systems and system is not None:
         raise UsageError("which system wrote which output? These have no systems")
     pool = replace(texts, named=True) if isinstance(texts, RatedPool) else None

@@ -266,7 +266,6 @@ def _with_places(rows: Gathered, roles: Roles) -> Roles:
 
 
 def _checked(rows: Gathered, roles: Roles) -> Table:
-    """What was gathered, checked by the roles of its columns."""
     names = {
         role: _strings(rows, column, source_of_cell if role == "source" else name_of_cell)
         for role in NAME_ROLES
