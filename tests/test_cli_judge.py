@@ -194,3 +194,209 @@ def test_few_items_are_told(rated: Path) -> None:
     """Twelve items, four outputs each: intervals draw items."""
     ran = run("judge", rated, "--score-column", "good", *QUICK)
     assert "intervals are drawn over 12 items; with fewer than 20 they are too narrow" in ran.err
+
+
+WORDS = ("fail", "pass")
+VERDICTS = ("--score-column", "judge", "--column", "rating=human", *QUICK)
+
+
+def table(path: Path, rows: list[dict[str, object]]) -> Path:
+    """A CSV file; None is a blank cell."""
+    lines = [[*rows[0]]] + [["" if cell is None else cell for cell in row.values()] for row in rows]
+    path.write_text("\n".join(",".join(map(str, line)) for line in lines) + "\n")
+    return path
+
+
+def verdicts(right: float = 0.9, n: int = 120) -> list[dict[str, object]]:
+    """Words of a judge, and of people on the first half of the rows."""
+    rng = np.random.default_rng(0)
+    found: list[dict[str, object]] = []
+    for i, text in enumerate(headlines(n)):
+        human = int(rng.random() < 0.6)
+        judge = human if rng.random() < right else 1 - human
+        topic = "rare" if i < 4 else ("news", "sport")[i % 2]
+        row = {"id": f"t{i:03}", "text": text, "topic": topic, "judge": WORDS[judge]}
+        found.append({**row, "human": WORDS[human] if i < n // 2 else None})
+    return found
+
+
+def grades(n: int = 80) -> list[dict[str, object]]:
+    """Ratings from 1 to 5 beside judges of many kinds; `kind` adds 1 to texts of its family."""
+    rng = np.random.default_rng(0)
+    found: list[dict[str, object]] = []
+    for i, text in enumerate(headlines(n)):
+        human = int(rng.integers(1, 6))
+        near = [int(np.clip(human + rng.integers(-1, 2), 1, 5)) for _ in range(3)]
+        row = {"id": f"t{i:03}", "text": text, "rating": human, "judge": near[0]}
+        row |= {f"run{k}": near[k] for k in range(3)}
+        row |= {"system": ("gpt-a", "gpt-b", "lama", "other")[i % 4], "item": f"i{i // 4}"}
+        row |= {"wide": 20 * near[0], "flat": 3, "coded": near[0] if i % 20 else -1}
+        row |= {"kind": human + (i % 4 < 2) - (i % 5 == 0), "rationale": f"because of {i:03}."}
+        row |= {"faults": -near[0]}
+        found.append(row)
+    return found
+
+
+def said(path: Path, column: str, *words: object) -> tuple[str, str]:
+    """Standard output and error of a judge of grades, in one line each."""
+    ran = run("judge", path, "--score-column", column, *QUICK, *words)
+    assert ran.code == 0, ran.err
+    return " ".join(ran.out.split()), " ".join(ran.err.split())
+
+
+@pytest.fixture
+def graded(tmp_path: Path) -> Path:
+    return table(tmp_path / "grades.csv", grades())
+
+
+def test_verdicts_in_words(tmp_path: Path) -> None:
+    """The sentence, the table of verdicts, and shares that are corrected by all rows."""
+    path = table(tmp_path / "words.csv", verdicts())
+    ran = run("judge", path, *VERDICTS)
+    assert (ran.code, too_wide(ran.out)) == (0, []), ran.err
+    told = " ".join(ran.out.split())
+    assert "estimate a pass rate or filter single outputs cannot be told from 60 ratings" in told
+    assert "people pass 26 5 people fail 8 21" in told
+    assert "Of all 120 rows, 60 of them rated" in told
+    found = run("judge", path, *VERDICTS, "--format", "json").json
+    fits(found)
+    (one,) = found["judges"]
+    assert one["table"] == {"tp": 26, "fp": 8, "fn": 5, "tn": 21}
+    assert (one["n"], one["unlabelled"], one["first"]) == (60, 60, "by verdict")
+    assert one["measures"]["tpr"]["value"] == pytest.approx(26 / 31)
+    share = sum(row["judge"] == "pass" for row in verdicts()) / 120
+    value = share * 26 / 34 + (1 - share) * 5 / 26
+    assert one["means"]["by verdict"]["value"] == pytest.approx(value)
+    assert one["means"]["judge alone"]["value"] == pytest.approx(share)
+
+
+@pytest.mark.parametrize(
+    ("right", "wanted", "code", "gate"),
+    [
+        (1.0, "kappa>=0.6", 0, "passed"),
+        (0.5, "kappa>=0.6", 3, "failed"),
+        (0.9, "kappa>=0.6", 4, "undecided"),
+        (0.9, "kappa>=0.2,tnr>=0.99", 3, "failed"),
+        (0.9, "mae<=1", 4, "undecided"),
+        (0.9, "cappa>=0.6", 2, "measures: base_rate"),
+        (0.9, "kappa=0.6", 2, "measures: base_rate"),
+    ],
+)
+def test_gate_on_measures(tmp_path: Path, right: float, wanted: str, code: int, gate: str) -> None:
+    """The ends of intervals decide; what is missed is worse than what cannot be told."""
+    path = table(tmp_path / "words.csv", verdicts(right))
+    ran = run("judge", path, *VERDICTS, "--require", wanted)
+    assert (ran.code, gate in ran.err) == (code, True), ran.err
+
+
+def test_slices_that_are_named(tmp_path: Path) -> None:
+    """By a column; a slice of four ratings is named and not tested."""
+    path = table(tmp_path / "words.csv", verdicts())
+    told = " ".join(run("judge", path, *VERDICTS, "--by", "topic").out.split())
+    assert "Fewer than 10 ratings, not tested: topic rare." in told
+    assert "topic news 28" in told
+    assert "length" not in told.split("Where judge errs")[1].split("What is not")[0]
+
+
+def test_passing_from_where_the_user_says(graded: Path) -> None:
+    """Both columns pass from 4 on; errors in the units of the ratings stay."""
+    found = run("judge", graded, "--score-column", "judge", "--pass", "4", *QUICK,
+                "--format", "json").json  # fmt: skip
+    fits(found)
+    both = [(row["rating"] >= 4, row["judge"] >= 4) for row in grades()]
+    counts = [both.count(cell) for cell in ((1, 1), (0, 1), (1, 0), (0, 0))]
+    (one,) = found["judges"]
+    assert [*one["table"].values()] == counts
+    assert {"kappa", "bias", "quadratic_kappa"} <= {*one["measures"]}
+    assert "pass:4" in found["signature"]
+
+
+def test_own_family(graded: Path) -> None:
+    """A judge that is kinder to its own family is told so; a pattern of nothing is refused."""
+    told, _ = said(graded, "kind", "--own", "gpt*")
+    assert "Its error differs in: family others, family own" in told
+    assert "family own 40 0.800 1.000 [" in told
+    ran = run("judge", graded, "--score-column", "kind", "--own", "none*", *QUICK)
+    assert (ran.code, "matches none of the systems: gpt-a" in ran.err) == (2, True)
+
+
+@pytest.mark.parametrize("passing", [(), ("--pass", "4")])
+def test_runs_of_one_judge(graded: Path, passing: tuple[str, ...]) -> None:
+    """How often three runs differ, and what they bring together."""
+    words = ("--score-column", "run*", "--runs", *passing, *QUICK, "--format", "json")
+    runs = run("judge", graded, *words).json["runs"]
+    each = [[row[f"run{k}"] for k in range(3)] for row in grades()]
+    verdict = [[score >= 4 for score in row] for row in each] if passing else each
+    assert (runs["runs"], runs["n"]) == (3, 80)
+    assert runs["flips"]["value"] == pytest.approx(np.mean([len({*row}) > 1 for row in verdict]))
+    assert runs["sd"] == pytest.approx(np.sqrt(np.var(each, axis=1, ddof=1).mean()))
+    assert runs["measure"] == ("kappa" if passing else "spearman")
+    assert 0.6 < runs["single"] < runs["together"] < 1
+    ran = run("judge", graded, "--score-column", "judge", "--runs", *QUICK)
+    assert (ran.code, "--runs needs a --score-column for each run" in ran.err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("moved", "most", "code"), [(0, "0.1", 0), (1, "0.1", 3), (0.1, "0.1", 4), (1, "1.5", 0)]
+)
+@pytest.mark.parametrize("unrated", [0, 20])
+def test_drift(
+    tmp_path: Path, graded: Path, moved: float, most: str, code: int, unrated: int
+) -> None:
+    """A mean that moved fails, one that may have moved is undecided; unrated rows count too."""
+    rng = np.random.default_rng(1)
+    noise = rng.normal(size=80) / 3 if moved else np.zeros(80)
+    before = [row | {"judge": row["judge"] - moved + noise[i]} for i, row in enumerate(grades())]
+    older = table(tmp_path / "before.csv", before)
+    now = [row | ({"rating": None} if i < unrated else {}) for i, row in enumerate(grades())]
+    path = table(tmp_path / "now.csv", now)
+    words = ("--score-column", "judge", "--before", older, "--max-drift", most, *QUICK)
+    ran = run("judge", path, *words, "--format", "json")
+    assert ran.code == code, ran.err
+    drift = ran.json["drifts"]["judge"]
+    assert drift["n"] == 80
+    assert drift["change"]["value"] == pytest.approx(moved - noise.mean())
+    assert "change of the mean score" in ran.err
+
+
+def test_scores_on_another_scale(graded: Path) -> None:
+    """0 to 100 against 1 to 5: no bias, and that is said."""
+    told, _ = said(graded, "wide")
+    assert "bias (judge less people): undefined, the judge's scores are not in the units" in told
+    assert "By how much the judge is too kind or too strict: the judge's scores are not" in told
+    assert "may rank systems" in told
+    assert "estimate a mean" not in told
+
+
+@pytest.mark.parametrize(
+    ("column", "note"),
+    [
+        ("flat", "flat: all scores of the rated texts are 3, which tells nothing"),
+        ("coded", "coded: 4 of 80 scores are -1, the only ones below 0"),
+    ],
+)
+def test_strange_scores_are_noted(graded: Path, column: str, note: str) -> None:
+    """A constant, and what looks like a failure's code."""
+    assert note in said(graded, column)[1]
+
+
+def test_report_holds_the_worst(graded: Path, tmp_path: Path) -> None:
+    """Twenty rows on which judge and people are farthest apart, with the judge's reasons."""
+    report = tmp_path / "report.html"
+    said(graded, "judge", "-o", report)
+    page = report.read_text()
+    assert "Worst disagreements of judge" in page
+    off = [f"because of {i:03}." for i, row in enumerate(grades()) if row["rating"] != row["judge"]]
+    assert sum(reason in page for reason in off) == 20
+    assert page.count("because of") == 20
+
+
+def test_turned_scores_of_rows_without_a_rating(tmp_path: Path) -> None:
+    """Lower is better: what is corrected by turned scores is what the scores themselves correct."""
+    some = [row | ({} if i < 40 else {"rating": None}) for i, row in enumerate(grades())]
+    path = table(tmp_path / "some.csv", some)
+    flags = (*QUICK, "--format", "json")
+    plain = run("judge", path, "--score-column", "judge", *flags).json
+    turned = run("judge", path, "--score-column", "faults", "--lower-is-better", "faults", *flags)
+    for name in ("PPI++", "as compare does"):
+        assert turned.json["judges"][0]["means"][name] == plain["judges"][0]["means"][name]

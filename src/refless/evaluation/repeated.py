@@ -58,11 +58,14 @@ def runs_of(
 
     Args:
         human: [n] ratings; scores: [n, k] of each run, NaN where there is none; clusters: [n].
-        agreement: of ratings and scores, [n] each; passing: from where on is passed, or None.
+        agreement: of ratings and scores, [n] each, or of verdicts, 1 and 0.
+        passing: from where on is passed, or None.
     """
     whole = ~np.isnan(scores).any(axis=1)
     human, scores, clusters = human[whole], scores[whole], clusters[whole]
-    said = scores if passing is None else (scores >= passing).astype(np.float64)
+    said = scores
+    if passing is not None:
+        human, said = ((each >= passing).astype(np.float64) for each in (human, scores))
     k = scores.shape[1]
     single = [agreement(human, said[:, run]) for run in range(k)]
     majority = said.mean(axis=1) if passing is None else (said.mean(axis=1) > 0.5).astype(float)

@@ -42,11 +42,9 @@ def rogan_gladen(
             (every, together),
         )
     ]
-    return Estimate(
-        value=float(np.clip((rate + tnr - 1) / (tpr + tnr - 1), 0, 1)),
-        interval=lang_reiczigel((tpr, tnr, float(rate)), sizes),
-        n=len(human),
-    )
+    value = float(np.clip((rate + tnr - 1) / (tpr + tnr - 1), 0, 1))
+    low, high = lang_reiczigel((tpr, tnr, float(rate)), sizes)
+    return Estimate(value=value, interval=(min(low, value), max(high, value)), n=len(human))
 
 
 def lang_reiczigel(rates: tuple[float, float, float], sizes: list[float]) -> tuple[float, float]:

@@ -45,7 +45,7 @@ class Question:
     Attributes:
         read: the rows; human: the rated ones; group: what is drawn together.
         passing: from where on is passed, as the user says; by: columns of slices; own: pattern of
-            the systems of the judge's own family.
+            the systems of the judge's own family; lower: score columns whose sign is turned.
     """
 
     read: ScoredRead
@@ -55,6 +55,17 @@ class Question:
     by: tuple[str, ...]
     own: str | None
     seed: int
+    lower: tuple[str, ...] = ()
+
+    def unrated(self, name: str) -> FloatArray:
+        """[m] a judge's scores of the rows without a rating, its sign turned as elsewhere."""
+        texts = self.read.unrated
+        scores = dict(zip(texts.score_names, texts.scores.T, strict=True))
+        return np.asarray(self.sign(name) * scores.get(name, np.zeros(0)))
+
+    def sign(self, name: str) -> float:
+        """-1 where lower scores are better."""
+        return -1.0 if name in self.lower else 1.0
 
     @property
     def ratings(self) -> FloatArray:
@@ -106,9 +117,8 @@ def audits_of(
 
 def labels_of(question: Question, name: str, column: FloatArray) -> Labels:
     """What the judge and people said of the same rows, in an order of their own."""
-    read, texts = question.read, question.read.unrated
+    read, unlabelled = question.read, question.unrated(name)
     clusters, later = question.clusters()
-    unlabelled = dict(zip(texts.score_names, texts.scores.T, strict=True)).get(name, np.zeros(0))
     scored = ~np.isnan(unlabelled)
     rows = np.flatnonzero(~np.isnan(column))
     names = (read.pool.texts, read.pool.items, read.pool.systems)
@@ -195,18 +205,19 @@ def runs_in(question: Question, scores: Mapping[str, Scores]) -> Runs:
     if len(names) < 2:
         raise UsageError("--runs needs a --score-column for each run, or a pattern: 'judge_*'")
     clusters, _ = question.clusters()
-    measure = "kappa" if question.threshold is not None else "spearman"
+    at = question.threshold
+    measure = "spearman" if at is None else "kappa"
 
     def agreement(human: FloatArray, judge: FloatArray) -> float:
         nothing = np.zeros(0, dtype=np.int64)
         labels = Labels(
             name="", human=human, judge=judge, clusters=np.arange(len(human)),
-            unlabelled=np.zeros(0), later=nothing, passing=question.threshold,
+            unlabelled=np.zeros(0), later=nothing, passing=None if at is None else 0.5,
         )  # fmt: skip
         return measured(labels)[measure].value
 
     columns = np.stack([scores[name].segments for name in names], axis=1)
-    return runs_of(question.ratings, columns, clusters, measure, agreement, question.threshold)
+    return runs_of(question.ratings, columns, clusters, measure, agreement, at)
 
 
 def drifts_in(question: Question, before: Rows, rows: ScoredRows) -> dict[str, Drift]:
@@ -219,12 +230,11 @@ def drifts_in(question: Question, before: Rows, rows: ScoredRows) -> dict[str, D
         raise UsageError("--before has none of these texts: no id and text are in both files")
     labelled, later = question.clusters()
     drifts = {}
-    unrated: Texts = question.read.unrated
     for name, column in question.read.scores.items():
-        unlabelled = dict(zip(unrated.score_names, unrated.scores.T, strict=True))[name]
-        old = older.scores[:, older.score_names.index(name)]
+        sign = question.sign(name)
+        old = sign * older.scores[:, older.score_names.index(name)]
         drifts[name] = drift_of(
-            np.concatenate([column, unlabelled]),
+            np.concatenate([sign * column, question.unrated(name)]),
             np.where(at < 0, math.nan, old[at]),
             np.concatenate([labelled, later]),
             question.threshold,

@@ -142,7 +142,9 @@ def judge(
             return tested(read.pool, segments, group, seed, resamples)
         human, how = _human(read, group), How(measure=measure, seed=seed, resamples=resamples)
         result = _result(read.pool, human, scores, how, unit, group)
-        question = Question(read, human, group, passing, by=names_in(by), own=own, seed=seed)
+        question = Question(
+            read, human, group, passing, by=names_in(by), own=own, seed=seed, lower=lower
+        )
         audits = audits_of(question, scores, resamples) if read.scores else ()
         repeated = runs_in(question, scores) if runs else None
         drifts = drifts_in(question, before, rows) if before is not None else {}

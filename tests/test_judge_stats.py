@@ -1,0 +1,196 @@
+"""Agreement of two columns of verdicts, and means of few labels and many verdicts."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from scipy.stats import binomtest
+from sklearn.metrics import cohen_kappa_score, precision_score, recall_score
+
+from refless.stats.corrected import (
+    as_compared,
+    by_ppi_plus,
+    by_verdict,
+    ppi_plus,
+    rogan_gladen,
+)
+from refless.stats.verdicts import (
+    Confusion,
+    Estimate,
+    ac1,
+    alpha,
+    cells_of,
+    clopper_pearson,
+    effective_size,
+    kappa,
+    of_table,
+    proportion,
+)
+
+# Counts (tp, fp, fn, tn); kappa by scikit-learn 1.9.1 (cohen_kappa_score), AC1 by irrCAC 0.4.4
+# (CAC(...).gwet()), nominal alpha by krippendorff 0.9.0.
+AGREEMENT = [
+    ((31, 8, 5, 16), [0.5390070921985816, 0.592156862745098, 0.5416296296296297]),
+    ((3, 1, 40, 56), [0.058769513314967936, 0.359825122960419, -0.13461271033235978]),
+    ((95, 2, 3, 0), [-0.024590163934426146, 0.947437582128778, -0.02051282051282044]),
+    ((0, 7, 9, 0), [-0.9692307692307693, -1.0, -0.9375]),
+    ((5, 0, 0, 5), [1.0, 1.0, 1.0]),
+    ((12, 0, 0, 0), [math.nan, 1.0, math.nan]),
+    ((9, 4, 0, 0), [0.0, 0.584, -0.13636363636363646]),
+]
+# Counts of labelled rows, then the judge's passes and fails among rows without a label; the value
+# by truescore 0.7.4 (rogan_gladen_estimate), the ends by hand as in Lang & Reiczigel (2014).
+CORRECTED = [
+    ((31, 8, 5, 16), (300, 200), (0.5154135338345864, 0.2737581602965006, 0.7326008020584326)),
+    ((3, 1, 1, 45), (40, 460), (0.07999999999999997, 0.0, 0.17916895362097054)),
+    ((18, 9, 12, 21), (90, 10), (1.0, 0.618994706441917, 1.0)),
+    ((9, 0, 1, 10), (5, 1), (0.5982905982905982, 0.33011679146333694, 0.9380017657671615)),
+]
+# Value and standard error by ppi_python 0.2.3: ppi_mean_pointestimate, and the half width of
+# ppi_mean_ci(alpha=0.05) over 1.96, both with lam=None.
+HUMAN = [5, 4, 4, 2, 1, 3, 5, 2, 4, 1]
+JUDGES = {
+    "near": ([4, 4, 5, 2, 2, 3, 4, 2, 4, 1], (3.009142857142857, 0.3398501662647881)),
+    "turned": ([1, 2, 1, 4, 5, 3, 2, 4, 2, 4], (3.1, 0.4571651780264983)),
+    "narrow": ([3, 2.5, 2.5, 1.5, 1, 2, 3, 1.5, 2.5, 1], (3.4608143322475575, 0.3902818490938942)),
+}
+UNLABELLED = [4, 4, 2, 1, 5, 3, 3, 2, 5, 4, 1, 1, 2, 4, 3]
+
+tables = st.tuples(*[st.integers(0, 30)] * 4).filter(lambda counts: sum(counts) > 0)
+MEASURES = (kappa, ac1, lambda shares: alpha(shares, 50))
+
+
+def columns(counts):
+    """People's verdicts and a judge's with these (tp, fp, fn, tn)."""
+    cells = np.repeat(np.arange(4), counts)
+    return (cells == 0) | (cells == 2), cells <= 1
+
+
+def alone(n, start=0):
+    """Rows of clusters of their own."""
+    return np.arange(start, start + n)
+
+
+def holds(found: Estimate) -> bool:
+    """Undefined with a reason, or inside its own interval."""
+    if math.isnan(found.value):
+        return bool(found.undefined) and math.isnan(found.interval[0])
+    return found.interval[0] <= found.value <= found.interval[1]
+
+
+@pytest.mark.parametrize(("counts", "expected"), AGREEMENT)
+def test_agreement_equals_other_tools(counts, expected):
+    """Kappa, AC1 and alpha, NaN where a tool gives none."""
+    shares, n = np.array(counts) / sum(counts), sum(counts)
+    found = [float(kappa(shares)), float(ac1(shares)), float(alpha(shares, n))]
+    assert found == pytest.approx(expected, abs=1e-10, nan_ok=True)
+
+
+@given(tables)
+def test_rates_equal_scikit_learn(counts):
+    """TPR, TNR, precision and kappa of any table; undefined ones have a reason."""
+    human, judge = columns(counts)
+    rows = alone(len(human))
+    table = Confusion.of(human, judge)
+    assert table.counts.tolist() == list(counts)
+    nothing = {"zero_division": math.nan}
+    pairs = [
+        (proportion(judge, rows, human), recall_score(human, judge, **nothing)),
+        (proportion(~judge, rows, ~human), recall_score(~human, ~judge, **nothing)),
+        (proportion(human, rows, judge), precision_score(human, judge, **nothing)),
+    ]
+    if len({*human.tolist(), *judge.tolist()}) > 1:
+        cells = cells_of(human, judge)
+        pairs.append((of_table(kappa, cells, rows), cohen_kappa_score(human, judge)))
+    for found, expected in pairs:
+        assert found.value == pytest.approx(expected, abs=1e-10, nan_ok=True)
+        assert holds(found)
+
+
+@given(tables, st.randoms(use_true_random=False), st.integers(1, 9))
+def test_symmetry_order_and_own_interval(counts, random, size):
+    """Either column may be the first, rows stand in any order, an interval holds its value."""
+    human, judge = columns(counts)
+    clusters = alone(len(human)) // size
+    order = np.array(random.sample(range(len(human)), len(human)))
+    for measure in MEASURES:
+        found = of_table(measure, cells_of(human, judge), clusters)
+        swapped = of_table(measure, cells_of(judge, human), clusters)
+        again = of_table(measure, cells_of(human, judge)[order], clusters[order])
+        assert found.value == pytest.approx(swapped.value, abs=1e-12, nan_ok=True)
+        assert found.interval == pytest.approx(again.interval, abs=1e-9, nan_ok=True)
+        assert holds(found)
+
+
+@given(st.integers(1, 400), st.data())
+def test_clopper_pearson_equals_scipy(trials, data):
+    """The exact interval of a binomial share."""
+    successes = data.draw(st.integers(0, trials))
+    expected = binomtest(successes, trials).proportion_ci(method="exact")
+    assert clopper_pearson(successes, trials) == pytest.approx(tuple(expected), abs=1e-10)
+
+
+@given(st.lists(st.booleans(), min_size=1, max_size=60), st.integers(1, 9))
+def test_clusters_never_tell_more(outcome, size):
+    """An effective size lies between 1 and n; rows of their own count in full."""
+    influence = np.array(outcome, dtype=np.float64) - np.mean(outcome)
+    n = len(outcome)
+    assert effective_size(influence, alone(n)) == n
+    assert 1 <= effective_size(influence, alone(n) // size) <= n + 1e-9
+
+
+@pytest.mark.parametrize(("counts", "later", "expected"), CORRECTED)
+def test_rogan_gladen_equals_other_tools(counts, later, expected):
+    """The point of truescore, the ends of the formula."""
+    human, judge = columns(counts)
+    others = np.repeat([True, False], later)
+    found = rogan_gladen(human, judge, others, alone(len(human)), alone(len(others), len(human)))
+    assert (found.value, *found.interval) == pytest.approx(expected, abs=1e-10)
+
+
+@given(tables, st.integers(0, 200), st.integers(1, 200))
+@example((1, 0, 0, 42), 157, 30)
+def test_corrected_shares_hold_themselves(counts, passed, failed):
+    """Every method is inside its interval in [0, 1], or says why it has none."""
+    human, judge = columns(counts)
+    others = np.repeat([True, False], (passed, failed))
+    rows = alone(len(human)), alone(len(others), len(human))
+    for method in (rogan_gladen, by_verdict):
+        found = method(human, judge, others, *rows)
+        assert holds(found)
+        if not found.undefined:
+            assert 0 <= found.interval[0] <= found.interval[1] <= 1
+
+
+@pytest.mark.parametrize(("counts", "method", "why"), [
+    ((10, 0, 5, 0), rogan_gladen, "one verdict only"),
+    ((2, 6, 6, 2), rogan_gladen, "no better than chance"),
+    ((10, 5, 0, 0), by_verdict, "one verdict only"),
+])  # fmt: skip
+def test_undefined_for_a_reason(counts, method, why):
+    """Nothing is corrected by what the labels do not tell."""
+    human, judge = columns(counts)
+    found = method(human, judge, judge, alone(len(human)), alone(len(human), len(human)))
+    assert math.isnan(found.value)
+    assert math.isnan(found.interval[0])
+    assert why in found.undefined
+
+
+@pytest.mark.parametrize(("judge", "expected"), JUDGES.values(), ids=JUDGES)
+def test_ppi_plus_equals_ppi_python(judge, expected):
+    """Lambda inside and at both ends of [0, 1]."""
+    found = ppi_plus(*(np.array(column, float) for column in (HUMAN, judge, UNLABELLED)))
+    assert found == pytest.approx(expected, abs=1e-10)
+
+
+def test_few_labels_and_clusters_have_no_interval():
+    """PPI++ says no to rows that belong together, Student's t to a few of one verdict."""
+    human, judge = (column.astype(float) for column in columns((20, 3, 2, 4)))
+    others, rows = np.tile([1.0, 0.0], 50), alone(29)
+    assert "fewer than 10" in by_ppi_plus(human, judge, others, rows, alone(100, 29)).undefined
+    assert "belong together" in by_ppi_plus(human, judge, others, rows // 2, rows).undefined
+    labels, both = as_compared(human, judge, others, rows, alone(100, 29))
+    assert labels.value == pytest.approx(22 / 29)
+    assert math.isnan(both.interval[0])
