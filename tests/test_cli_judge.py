@@ -137,6 +137,7 @@ def test_without_texts_systems_and_some_scores(tmp_path: Path) -> None:
         (("--score-column", "good", "--resamples", "3"), "--resamples must be 40"),
         (("-m", "nothing"), "nothing"),
         (("--score-column", "good", "--group", "task"), "no task column"),
+        (("--score-column", "good", "--max-drift", "1"), "--max-drift goes with --before"),
     ],
 )
 def test_wrong_usage(rated: Path, flags: tuple[str, ...], said: str) -> None:
@@ -400,3 +401,21 @@ def test_turned_scores_of_rows_without_a_rating(tmp_path: Path) -> None:
     turned = run("judge", path, "--score-column", "faults", "--lower-is-better", "faults", *flags)
     for name in ("PPI++", "as compare does"):
         assert turned.json["judges"][0]["means"][name] == plain["judges"][0]["means"][name]
+
+
+def test_before_without_a_common_text(graded: Path, tmp_path: Path) -> None:
+    """Nothing can be compared, and that is said."""
+    others = [row | {"text": f"another text {i}"} for i, row in enumerate(grades())]
+    older = table(tmp_path / "before.csv", others)
+    ran = run("judge", graded, "--score-column", "judge", "--before", older, *QUICK)
+    assert (ran.code, "--before has none of these texts" in ran.err) == (2, True)
+
+
+def test_other_rows_on_another_scale(tmp_path: Path) -> None:
+    """Scores of rows without a rating that lie far beyond those of the rated ones are noted."""
+    mixed = [
+        row | ({} if i < 40 else {"rating": None, "judge": 20 * int(row["judge"])})  # type: ignore[call-overload]
+        for i, row in enumerate(grades())
+    ]
+    path = table(tmp_path / "mixed.csv", mixed)
+    assert "they mislead: give both on one" in said(path, "judge")[1]

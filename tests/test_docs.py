@@ -19,7 +19,16 @@ from refless.commands.parameters import parameters_of
 ROOT = Path(__file__).parents[1]
 DATA = Path(os.environ.get("REFLESS_DATA", ROOT.parent / "shared" / "data"))
 HUSE = DATA / "huse-summarization" / "judgements.tsv"
-NAMES = ("command-line", "decisions", "estimating", "estimators", "hosts", "judges", "metrics", "studies")
+NAMES = (
+    "command-line",
+    "decisions",
+    "estimating",
+    "estimators",
+    "hosts",
+    "judges",
+    "metrics",
+    "studies",
+)
 WRITTEN = sorted((ROOT / "docs").rglob("*.md"))  # every page, evidence and the skill too
 MOST_WORDS = 30_000  # of all of them: whoever writes more leaves something out
 SKILL = ROOT / "docs" / "skills" / "refless" / "SKILL.md"
