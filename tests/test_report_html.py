@@ -41,7 +41,7 @@ NASTY = (
     "right \u202eto left\u202c and \u2067isolated\u2069",
     "👍 and 漢字 and עברית",
 )
-VOID = {"judge", "br", "circle", "line", "rect", "polyline", "polygon"}
+VOID = {"meta", "br", "circle", "line", "rect", "polyline", "polygon"}
 
 
 class Outline(HTMLParser):

@@ -44,7 +44,7 @@ COMMANDS: Registry[Command] = Registry(
             "Metrics and papers",
         ),
         "judge": Command(
-            "Test metrics against human ratings: which agree with people, and which do so better.",
+            "Can I trust my judge? Its scores against people's ratings, and what they may be used for.",
             "refless.commands.judge.run",
             "Compare and judge",
         ),
