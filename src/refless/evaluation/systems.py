@@ -123,7 +123,10 @@ def pairs_in_order(human: FloatArray, judge: FloatArray) -> FloatArray:
     alike = np.sign(human[:, first] - human[:, second]) * np.sign(
         judge[:, first] - judge[:, second]
     )
-    return np.asarray(np.nanmean((1 + alike) / 2, axis=1))
+    defined = ~np.isnan(alike)
+    right = np.where(defined, (1 + alike) / 2, 0.0).sum(axis=1)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(right / defined.sum(axis=1))
 
 
 def ranked_by(human: FloatArray, judge: FloatArray, n: int) -> Estimate:
@@ -153,7 +156,7 @@ def opposite(human: FloatArray, judge: FloatArray) -> float:
     z = []
     for means in (human, judge):
         gaps = means[:, first] - means[:, second]
-        spread = np.nanstd(gaps[1:], axis=0)
+        spread = np.ma.masked_invalid(gaps[1:]).std(axis=0).filled(0.0)
         z.append(np.divide(gaps[0], spread, out=np.zeros(len(first)), where=spread > 0))
     p = 2 * ndtr(-np.minimum(np.abs(z[0]), np.abs(z[1])))
     return float(((holm(p) < SHOWN) & (z[0] * z[1] < 0)).mean())
