@@ -8,6 +8,7 @@ import numpy as np
 
 from refless.evaluation.labels import Labels, contrast, errors_of, measured, verdicts
 from refless.evaluation.uses import Use, may_estimate, may_filter, may_rank, may_replace, refusals
+from refless.registry.arrays import BoolArray, FloatArray, IntArray
 from refless.stats import corrected
 from refless.stats.corrections import holm
 from refless.stats.verdicts import (
@@ -163,9 +164,7 @@ def sliced(labels: Labels) -> tuple[tuple[Slice, ...], tuple[str, ...]]:
             if min(inside.sum(), (~inside).sum()) < FEWEST_IN_SLICE:
                 few += [f"{column} {value}"] if inside.sum() < FEWEST_IN_SLICE else []
                 continue
-            answer = contrast(error, np.where(inside, 1, -1), labels.clusters)
-            gap = Estimate(value=answer.value, interval=answer.interval, n=int(inside.sum()))
-            parts.append((column, value, inside, gap, answer.p))
+            parts.append((column, value, inside, *_gap(error, inside, labels.clusters)))
     corrected_p = holm(np.array([p for *_, p in parts])).tolist()
     slices = [
         Slice(
@@ -179,6 +178,25 @@ def sliced(labels: Labels) -> tuple[tuple[Slice, ...], tuple[str, ...]]:
         for (column, value, inside, gap, _), p in zip(parts, corrected_p, strict=True)
     ]
     return tuple(sorted(slices, key=lambda part: (part.p_holm, part.column, part.value))), (*few,)
+
+
+def _gap(error: FloatArray, inside: BoolArray, clusters: IntArray) -> tuple[Estimate, float]:
+    """The mean error inside less that outside, and the p-value of none.
+
+    Its interval adds to either side two rows, one usual error above and below the mean of all, as
+    Agresti & Caffo (2000) add a success and a failure: no error by chance is no proof of none.
+    """
+    usual = error.mean() + error.std() * np.array([1, -1, 1, -1])
+    side, added = np.where(inside, 1, -1), clusters.max() + 1 + np.arange(4)
+    answer = contrast(
+        np.concatenate([error, usual]),
+        np.concatenate([side, [1, 1, -1, -1]]),
+        np.concatenate([clusters, added]),
+    )
+    value = float(error[inside].mean() - error[~inside].mean())
+    low, high = answer.interval
+    ends = min(low, value), max(high, value)
+    return Estimate(value=value, interval=ends, n=int(inside.sum())), answer.p
 
 
 def worst_of(labels: Labels) -> tuple[tuple[str, ...], tuple[float, ...]]:
