@@ -44,7 +44,7 @@ COMMANDS: Registry[Command] = Registry(
             "Metrics and papers",
         ),
         "judge": Command(
-            "Can I trust my judge? Its scores against people's ratings, and what they may be used for.",
+            "Can I trust my judge? Its scores beside people's, and what they may be used for.",
             "refless.commands.judge.run",
             "Compare and judge",
         ),

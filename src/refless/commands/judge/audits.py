@@ -107,9 +107,8 @@ def audits_of(
             note(f"{name}: no rated text has a score of it, so it is not judged")
             continue
         if len({*labels.judge.tolist()}) == 1:
-            note(
-                f"{name}: all scores of the rated texts are {labels.judge[0]:g}: they tell nothing"
-            )
+            score = f"{labels.judge[0]:g}"
+            note(f"{name}: all scores of the rated texts are {score}, which tells nothing")
         annotator = _annotator(question, labels, column)
         audits.append(audit(labels, ranked[name], annotator, question.seed))
     return tuple(audits)

@@ -92,7 +92,7 @@ def judge(
     seed: Seed = 0,
     rows: JudgedRows,
 ) -> JudgeResult | JudgedResult:
-    """Can I trust my judge? Its scores against people's ratings, and what they may be used for.
+    """Can I trust my judge? Its scores beside people's, and what they may be used for.
 
     Of each --score-column: whether it may rank systems, estimate a mean or a pass rate, filter
     single outputs or replace an annotator; verdicts against people's, errors, agreement beyond
