@@ -372,11 +372,7 @@ def test_scores_on_another_scale(graded: Path) -> None:
 @pytest.mark.parametrize(
     ("column", "note"),
     [
-<<<<<<< Updated upstream
-        ("flat", "flat: all scores of the rated texts are 3: they tell nothing"),
-=======
         ("flat", "flat: all scores of the rated texts are 3, which tells nothing"),
->>>>>>> Stashed changes
         ("coded", "coded: 4 of 80 scores are -1, and no other is below 0"),
     ],
 )
