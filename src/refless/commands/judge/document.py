@@ -1,6 +1,7 @@
 """What a judge may be used for, its numbers, and where it is wrong: the parts of its report."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from refless.data.human import unscaled
 from refless.data.records import RatedPool
@@ -112,7 +113,8 @@ def uses_section(audit: Audit) -> Section:
         if not use.estimate.undefined
     )
     more = "Ratings: about how many would tell where these do not."
-    return Section(table=table, lines=(f"The numbers: {measures}. {LEGEND} {more}",))
+    line = f"The numbers: {measures}. {LEGEND} {more}"
+    return Section(title="Uses", table=table, lines=(line,))
 
 
 def _bar(use: Use) -> str:
@@ -246,6 +248,19 @@ def drift_section(drifts: Mapping[str, Drift]) -> tuple[Section, ...]:
     )
     header = ("judge", "texts", "change of the mean [95 %]", "changed [95 %]")
     return (Section(title="Now less before", table=Table(header=header, rows=rows)),)
+
+
+def chapter(audit: Audit, worst: Section) -> tuple[Section, ...]:
+    """One of several judges on a page: all of it under its name, folded away."""
+    first, *rest = uses_section(audit), *audit_sections(audit), worst
+    titles = ["" if part.title == audit.name else part.title for part in rest]
+    return (
+        replace(first, title=audit.name, folded=True),
+        *(
+            replace(part, title="", lines=(*([f"{title}:"] if title else []), *part.lines))
+            for part, title in zip(rest, titles, strict=True)
+        ),
+    )
 
 
 def worst_sections(

@@ -8,6 +8,7 @@ from typing import Literal
 from refless.commands.annotators import AnnotatorsRecord, annotators_record
 from refless.commands.judge.document import (
     audit_sections,
+    chapter,
     drift_section,
     matrix_section,
     runs_section,
@@ -103,9 +104,9 @@ class JudgeResult(Result):
     drifts: Mapping[str, Drift] = field(default_factory=dict)
 
     def _shown(self) -> Document:
-        return self._described()
+        return self._described(self._details() if len(self.audits) == 1 else ())
 
-    def _described(self, *, whole: bool = False) -> Document:
+    def _described(self, details: Sequence[Section]) -> Document:
         """What each judge may be used for, then who agrees best."""
         meta, systems = self.meta, len(set(self.pool.systems))
         rated = counted(len(self.pool), "rated text")
@@ -125,7 +126,7 @@ class JudgeResult(Result):
             ),
             sections=(
                 *((matrix_section(self.audits),) if len(advice) > 1 else ()),
-                *(self._details() if len(advice) == 1 or whole else ()),
+                *details,
                 *runs_section(self.runs),
                 *drift_section(self.drifts),
                 *(self._agreeing() if several or not verdicts else ()),
@@ -135,7 +136,7 @@ class JudgeResult(Result):
         )
 
     def _details(self) -> tuple[Section, ...]:
-        """Each judge's audit; the terminal has no room for several."""
+        """The one judge's audit; the terminal has no room for several."""
         return tuple(
             part for audit in self.audits for part in (uses_section(audit), *audit_sections(audit))
         )
@@ -153,11 +154,19 @@ class JudgeResult(Result):
 
     def _whole(self) -> Document:
         """The same with the texts on which judge and people are farthest apart."""
-        document = self._described(whole=True)
+        segments, measure = self.meta.segments, self.meta.measure
+        chart = _figure(segments, measure, "single texts", _annotator(self))
+        opening = (Section(figures=(chart,), opening=True),) if segments.metrics else ()
         if not self.audits:
-            return document
+            document = self._described(())
+            return replace(document, sections=(*opening, *document.sections))
         store, worst = worst_sections(self.audits, self.pool, self.rationales)
-        return replace(document, sections=(*document.sections[:-1], *worst, caveats()), store=store)
+        details = (*self._details(), *worst)
+        if len(self.audits) > 1:
+            pairs = zip(self.audits, worst, strict=True)
+            details = tuple(part for audit, last in pairs for part in chapter(audit, last))
+        document = self._described(details)
+        return replace(document, sections=(*opening, *document.sections), store=store)
 
     def _json(self) -> Record:
         signed = {name: str(signature) for name, signature in self.metrics.items()}
@@ -281,13 +290,11 @@ def _level_sections(
             for m in level.metrics
         ),
     )
-    chart = _figure(
-        level, measure, "systems" if heading == "Systems" else "single texts", yardstick
-    )
+    charts = () if heading == "Segments" else (_figure(level, measure, "systems", yardstick),)
     reasons = sorted({metric.undefined for metric in level.metrics if metric.undefined})
     lines = tuple(f"Undefined where {reason}." for reason in reasons)
     return (
-        Section(title=heading, figures=(chart,), table=first, lines=lines),
+        Section(title=heading, figures=charts, table=first, lines=lines),
         Section(table=second),
         *_comparisons(level, measure, names),
     )

@@ -115,6 +115,25 @@
   for (const cell of document.querySelectorAll("[data-text]")) {
     cell.textContent = textOf(cell.dataset.text);
   }
+  // tables of texts are sorted by a press on a header, the other way by the next one
+  for (const table of document.querySelectorAll(".misses table, #texts table")) {
+    const heads = [...table.querySelectorAll("thead th")];
+    for (const cell of heads) {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.append(...cell.childNodes);
+      cell.append(button);
+      button.addEventListener("click", () => {
+        const sign = cell.getAttribute("aria-sort") === "ascending" ? -1 : 1;
+        heads.forEach((head) => head.removeAttribute("aria-sort"));
+        cell.setAttribute("aria-sort", sign > 0 ? "ascending" : "descending");
+        const key = (line) => line.cells[cell.cellIndex].textContent;
+        const compare = new Intl.Collator("en", { numeric: true }).compare;
+        const order = (a, b) => sign * (key(a) - key(b) || compare(key(a), key(b)));
+        table.tBodies[0].append(...[...table.tBodies[0].rows].sort(order));
+      });
+    }
+  }
   // a link to a text, or to a folded section, opens it first
   document.addEventListener("click", (event) => {
     const hash = event.target.closest?.("a")?.getAttribute("href") ?? "";
