@@ -115,7 +115,8 @@ def lines(found: Sequence[tuple[Setting, Counts]], runs: int, claims: bool) -> I
         every = [(s, *each[name]) for s, each in found if s[0] == size and name in each]
         cells = []
         for n in LABELS:
-            hits, of = (sum(row[k] for row in every if row[0][1] == n) for k in (1, 2))
+            mine = [(hits, of) for setting, hits, of in every if setting[1] == n]
+            hits, of = sum(each[0] for each in mine), sum(each[1] for each in mine)
             cells.append(f"{hits / of:.3f}" if of else "-")
         shares = [(round(hits / of, 3), s[1:]) for s, hits, of in every if of >= runs / 2]
         mean, worst = np.mean([share for share, _ in shares] or [math.nan]), pick(shares, default=0)
