@@ -99,7 +99,7 @@ def note_missing(texts: Texts) -> None:
             note(f"{name}: {missing} of {len(texts)} texts have no score")
 
 
-def note_equal(pool: RatedPool) -> None:
+def note_equal(pool: Texts) -> None:
     """Says which scores of others are one number throughout."""
     for name, column in zip(pool.score_names, pool.scores.T, strict=True):
         if len(result := {*column[column == column].tolist()}) == 1 < len(pool):
@@ -113,7 +113,7 @@ def note_scores(rated: Texts, others: Texts) -> None:
     """
     for name, column in zip(rated.score_names, rated.scores.T, strict=True):
         if name in others.score_names:
-            elsewhere = others.scores[:, others.score_names.index(name)]
+            elsewhere = others.score(name)
             _note_codes(name, np.concatenate([column, elsewhere]))
             _note_other_scale(name, column[~np.isnan(column)], elsewhere[~np.isnan(elsewhere)])
 

@@ -120,8 +120,7 @@ class Texts(Columns):
         for name in COLUMNS:
             column = getattr(self, name)
             if not isinstance(column, tuple):
-                column = tuple(column)
-                object.__setattr__(self, name, column)
+                object.__setattr__(self, name, column := tuple(column))
             if len(column) != len(self.texts) and (column or name == "ids"):
                 raise UsageError(f"{len(self.texts)} texts but {len(column)} {name}")
 
@@ -137,8 +136,11 @@ class Texts(Columns):
 
     def with_scores(self, names: Sequence[str]) -> Self:
         """The same texts with these columns of scores alone; raises KeyError for another name."""
-        place = {name: i for i, name in enumerate(self.score_names)}
-        return replace(self, **scored({name: self.scores[:, place[name]] for name in names}))
+        return replace(self, **scored({name: self.score(name) for name in names}))
+
+    def score(self, name: str) -> FloatArray:
+        """[n] one column of scores; raises KeyError for another name."""
+        return np.asarray(dict(zip(self.score_names, self.scores.T, strict=True))[name])
 
     def _more(self, rows: IntArray) -> dict[str, Any]:  # noqa: ARG002 - of those that have more
         """The further columns of some rows."""

@@ -11,11 +11,7 @@ from refless.evaluation.uses import Use, may_estimate, may_filter, may_rank, may
 from refless.registry.arrays import BoolArray, FloatArray, IntArray
 from refless.stats import corrected
 from refless.stats.corrections import holm
-from refless.stats.verdicts import (
-    Confusion,
-    Estimate,
-    proportion,
-)
+from refless.stats.verdicts import Confusion, Estimate, proportion
 
 FEWEST_IN_SLICE = 10
 WORST = 20

@@ -77,7 +77,7 @@ def judge_shifts(
 
 
 def _shift(name: str, column: FloatArray, labels: Sequence[str], rated: RatedPool) -> JudgeShift:
-    theirs = rated.scores[:, rated.score_names.index(name)]
+    theirs = rated.score(name)
     (mine, m), (known, n) = _counted(column, labels), _counted(theirs, rated.sources)
     equal = float(mine[0]) if len(mine) >= FEWEST and mine[0] == mine[-1] else np.nan
     ends = (float(known[0]), float(known[-1])) if len(known) else (np.nan, np.nan)

@@ -11,15 +11,7 @@ from refless.stats.intervals import Interval
 from refless.stats.measures import MEASURES, Measure
 from refless.stats.prediction_powered import Answer, Cells, powered
 from refless.stats.resampling import jackknife
-from refless.stats.verdicts import (
-    Estimate,
-    ac1,
-    alpha,
-    cells_of,
-    kappa,
-    of_table,
-    proportion,
-)
+from refless.stats.verdicts import Estimate, ac1, alpha, cells_of, kappa, of_table, proportion
 
 OTHER_UNITS = "the judge's scores are not in the units of the ratings"
 

@@ -1,14 +1,14 @@
 """A judge asked again: does it say the same twice, and the same as before a change?"""
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from refless.evaluation.labels import mean_of
 from refless.registry.arrays import FloatArray, IntArray
-from refless.stats.verdicts import Estimate, proportion
+from refless.stats.measures import MEASURES
+from refless.stats.verdicts import Confusion, Estimate, kappa, proportion
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,15 +50,12 @@ def runs_of(
     human: FloatArray,
     scores: FloatArray,
     clusters: IntArray,
-    measure: str,
-    agreement: Callable[[FloatArray, FloatArray], float],
     passing: float | None,
 ) -> Runs:
     """How far runs agree with each other, and what several together bring.
 
     Args:
         human: [n] ratings; scores: [n, k] of each run, NaN where there is none; clusters: [n].
-        agreement: of ratings and scores, [n] each, or of verdicts, 1 and 0.
         passing: from where on is passed, or None.
     """
     whole = ~np.isnan(scores).any(axis=1)
@@ -67,6 +64,7 @@ def runs_of(
     if passing is not None:
         human, said = ((each >= passing).astype(np.float64) for each in (human, scores))
     k = scores.shape[1]
+    agreement = MEASURES["spearman"].value if passing is None else _kappa
     single = [agreement(human, said[:, run]) for run in range(k)]
     majority = said.mean(axis=1) if passing is None else (said.mean(axis=1) > 0.5).astype(float)
     return Runs(
@@ -74,10 +72,16 @@ def runs_of(
         n=len(human),
         flips=proportion(np.ptp(said, axis=1) > 0, clusters),
         sd=math.sqrt(float(scores.var(axis=1, ddof=1).mean())) if len(human) else math.nan,
-        measure=measure,
+        measure="spearman" if passing is None else "kappa",
         single=float(np.mean(single)),
         together=agreement(human, majority),
     )
+
+
+def _kappa(human: FloatArray, judge: FloatArray) -> float:
+    """Cohen's kappa of two columns [n] of 1 and 0; NaN without rows."""
+    counts = Confusion.of(human > 0, judge > 0).counts
+    return float(kappa(counts / counts.sum())) if len(human) else math.nan
 
 
 def drift_of(

@@ -119,14 +119,17 @@ def pairs_in_order(human: FloatArray, judge: FloatArray) -> FloatArray:
     Args:
         human, judge: [b, s] means of systems, NaN where a resample lacks one.
     """
-    first, second = np.triu_indices(human.shape[1], 1)
-    alike = np.sign(human[:, first] - human[:, second]) * np.sign(
-        judge[:, first] - judge[:, second]
-    )
+    alike = np.sign(_gaps(human)) * np.sign(_gaps(judge))
     defined = ~np.isnan(alike)
     right = np.where(defined, (1 + alike) / 2, 0.0).sum(axis=1)
     with np.errstate(invalid="ignore"):
         return np.asarray(right / defined.sum(axis=1))
+
+
+def _gaps(means: FloatArray) -> FloatArray:
+    """[b, pairs] the mean of the first of each pair of systems, less that of the second."""
+    first, second = np.triu_indices(means.shape[1], 1)
+    return np.asarray(means[:, first] - means[:, second])
 
 
 def ranked_by(human: FloatArray, judge: FloatArray, n: int) -> Estimate:
@@ -152,11 +155,9 @@ def opposite(human: FloatArray, judge: FloatArray) -> float:
     """The share of pairs of systems that people and judge are shown to order in opposite ways."""
     from scipy.special import ndtr
 
-    first, second = np.triu_indices(human.shape[1], 1)
     z = []
-    for means in (human, judge):
-        gaps = means[:, first] - means[:, second]
+    for gaps in (_gaps(human), _gaps(judge)):
         spread = np.ma.masked_invalid(gaps[1:]).std(axis=0).filled(0.0)
-        z.append(np.divide(gaps[0], spread, out=np.zeros(len(first)), where=spread > 0))
+        z.append(np.divide(gaps[0], spread, out=np.zeros_like(spread), where=spread > 0))
     p = 2 * ndtr(-np.minimum(np.abs(z[0]), np.abs(z[1])))
     return float(((holm(p) < SHOWN) & (z[0] * z[1] < 0)).mean())

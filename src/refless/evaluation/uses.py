@@ -2,19 +2,14 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
 from refless.evaluation.labels import OTHER_UNITS, Labels, mean_of, verdicts
 from refless.registry.arrays import FloatArray, IntArray
-from refless.stats.clusters import numbered
-from refless.stats.verdicts import (
-    Estimate,
-    cells_of,
-    of_table,
-)
+from refless.stats.verdicts import Estimate, cells_of, of_table
 
 Answered = Literal["yes", "no", "correct", "unknown"]
 AGREES = 0.6  # kappa (or Spearman) from which single outputs may be filtered: "substantial"
@@ -102,10 +97,7 @@ def _forecast(use: Use, n: int, distance: float | None = None) -> Use:
     if use.answer != "unknown" or not half > 0 or not distance > 0:
         return use
     needed = max(math.ceil(n * (half / distance) ** 2), n + 1)
-    return Use(
-        purpose=use.purpose, answer=use.answer, measure=use.measure, estimate=use.estimate,
-        bar=use.bar, needed=needed if needed <= MOST_FORECAST * n else None,
-    )  # fmt: skip
+    return replace(use, needed=needed if needed <= MOST_FORECAST * n else None)
 
 
 def refusals(labels: Labels, uses: Sequence[Use]) -> tuple[str, ...]:
@@ -156,5 +148,4 @@ def as_annotator(
         [np.abs(mine - others) - np.abs(judge[rows] - others) for rows, others, mine in parts]
     )
     rows = np.concatenate([rows for rows, _, _ in parts])
-    together = numbered([str(label) for label in clusters[rows].tolist()], len(rows))
-    return mean_of(gains, together)
+    return mean_of(gains, np.unique(clusters[rows], return_inverse=True)[1])

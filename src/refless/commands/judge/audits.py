@@ -9,16 +9,17 @@ from typing import Any
 
 import numpy as np
 
+from refless.commands.judge.document import NAMES
 from refless.commands.parameters import Rows, names_in
-from refless.commands.rows import ScoredRows, note_scores, outputs_of
+from refless.commands.rows import ScoredRows, note_equal, note_scores, outputs_of
 from refless.commands.warnings import note
 from refless.data.human import unscaled
-from refless.data.records import Predictions, Texts
+from refless.data.records import Predictions, RatedPool, Texts
 from refless.data.records import scored as by_name
 from refless.data.tables import ScoredRead
 from refless.evaluation.annotators import columns_of
 from refless.evaluation.audit import Audit, audit
-from refless.evaluation.labels import Labels, measured
+from refless.evaluation.labels import Labels
 from refless.evaluation.meta import FEWEST_SYSTEMS, together_of
 from refless.evaluation.repeated import Drift, Runs, drift_of, runs_of
 from refless.evaluation.systems import ranked_by, system_table
@@ -31,10 +32,6 @@ from refless.report.result import GateRecord
 from refless.stats.clusters import numbered
 from refless.stats.verdicts import Estimate
 
-MEASURES = (
-    *("base_rate", "judge_rate", "accuracy", "tpr", "tnr", "precision", "kappa", "ac1", "alpha"),
-    *("bias", "mae", "rmse", "quadratic_kappa", "spearman", "pearson"),
-)
 LENGTHS = ("short", "middling", "long")
 
 
@@ -60,8 +57,7 @@ class Question:
     def unrated(self, name: str) -> FloatArray:
         """[m] a judge's scores of the rows without a rating, its sign turned as elsewhere."""
         texts = self.read.unrated
-        scores = dict(zip(texts.score_names, texts.scores.T, strict=True))
-        return np.asarray(self.sign(name) * scores.get(name, np.zeros(0)))
+        return np.asarray(self.sign(name) * texts.score(name) if len(texts) else np.zeros(0))
 
     def sign(self, name: str) -> float:
         """-1 where lower scores are better."""
@@ -91,24 +87,26 @@ class Question:
         return codes[:n], codes[n:]
 
 
+def with_scores(read: ScoredRead) -> RatedPool:
+    """The rated texts with their scores."""
+    return replace(read.pool, **by_name(read.scores))
+
+
 def audits_of(
     question: Question, scores: Mapping[str, Scores], resamples: int
 ) -> tuple[Audit, ...]:
     """Each score column's audit; those of metrics that were computed here are compared only."""
     ranked = _ranked(question, scores, resamples)
-    names = sorted(question.read.scores)
-    rated = {name: question.read.scores[name] for name in names}
-    note_scores(replace(question.read.pool, **by_name(rated)), question.read.unrated)
+    rated = with_scores(question.read)
+    note_equal(rated)
+    note_scores(rated, question.read.unrated)
     audits = []
-    for name in names:
+    for name in rated.score_names:
         column = scores[name].segments
         labels = labels_of(question, name, column)
         if not len(labels):
             note(f"{name}: no rated text has a score of it, so it is not judged")
             continue
-        if len({*labels.judge.tolist()}) == 1:
-            score = f"{labels.judge[0]:g}"
-            note(f"{name}: all scores of the rated texts are {score}, which tells nothing")
         annotator = _annotator(question, labels, column)
         audits.append(audit(labels, ranked[name], annotator, question.seed))
     return tuple(audits)
@@ -204,19 +202,8 @@ def runs_in(question: Question, scores: Mapping[str, Scores]) -> Runs:
     if len(names) < 2:
         raise UsageError("--runs needs a --score-column for each run, or a pattern: 'judge_*'")
     clusters, _ = question.clusters()
-    at = question.threshold
-    measure = "spearman" if at is None else "kappa"
-
-    def agreement(human: FloatArray, judge: FloatArray) -> float:
-        nothing = np.zeros(0, dtype=np.int64)
-        labels = Labels(
-            name="", human=human, judge=judge, clusters=np.arange(len(human)),
-            unlabelled=np.zeros(0), later=nothing, passing=None if at is None else 0.5,
-        )  # fmt: skip
-        return measured(labels)[measure].value
-
     columns = np.stack([scores[name].segments for name in names], axis=1)
-    return runs_of(question.ratings, columns, clusters, measure, agreement, at)
+    return runs_of(question.ratings, columns, clusters, question.threshold)
 
 
 def drifts_in(question: Question, before: Rows, rows: ScoredRows) -> dict[str, Drift]:
@@ -231,7 +218,7 @@ def drifts_in(question: Question, before: Rows, rows: ScoredRows) -> dict[str, D
     drifts = {}
     for name, column in question.read.scores.items():
         sign = question.sign(name)
-        old = sign * older.scores[:, older.score_names.index(name)]
+        old = sign * older.score(name)
         drifts[name] = drift_of(
             np.concatenate([sign * column, question.unrated(name)]),
             np.where(at < 0, math.nan, old[at]),
@@ -253,8 +240,8 @@ def requirements(words: str | None) -> tuple[tuple[str, str, float], ...]:
     result = []
     for part in parts:
         match = re.fullmatch(r"(\w+)\s*(>=|<=)\s*(-?\d*\.?\d+)", part)
-        if match is None or match[1] not in MEASURES:
-            known = ", ".join(MEASURES)
+        if match is None or match[1] not in NAMES:
+            known = ", ".join(NAMES)
             raise UsageError(f"--require needs MEASURE>=NUMBER, got '{part}'; measures: {known}")
         result.append((match[1], match[2], float(match[3])))
     return tuple(result)

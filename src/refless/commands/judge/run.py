@@ -14,6 +14,7 @@ from refless.commands.judge.audits import (
     gated,
     requirements,
     runs_in,
+    with_scores,
 )
 from refless.commands.judge.result import JudgeResult
 from refless.commands.pairs.judged import JudgedResult
@@ -32,8 +33,8 @@ from refless.commands.parameters import (
     command,
     names_in,
 )
-from refless.commands.rows import ScoredRows, column_of, tell
-from refless.commands.warnings import note, note_few, progress
+from refless.commands.rows import ScoredRows, column_of, note_missing, tell
+from refless.commands.warnings import note_few, progress
 from refless.data.choices import are_choices
 from refless.data.human import canonical_order, fingerprint
 from refless.data.records import Predictions, RatedPool
@@ -171,10 +172,7 @@ def _scores(read: ScoredRead, chosen: Mapping[str, Metric], lower: set[str]) -> 
     scores = {
         name: averaged(-values if name in lower else values) for name, values in read.scores.items()
     }
-    for name, metric in scores.items():
-        n_scored = int((~np.isnan(metric.segments)).sum())
-        if n_scored < len(read.pool):
-            note(f"{name}: {len(read.pool) - n_scored} of {len(read.pool)} texts have no score")
+    note_missing(with_scores(read))
     return scores | {name: metric.score(read.outputs) for name, metric in chosen.items()}
 
 
