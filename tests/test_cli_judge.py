@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from jsonschema import Draft202012Validator
+from scipy.stats import rankdata
 
 from command_line import headlines, jsonl, run, too_wide
 from refless.commands.judge.result import JudgeResult
@@ -337,6 +338,85 @@ def test_runs_of_one_judge(graded: Path, passing: tuple[str, ...]) -> None:
     assert (ran.code, "--runs needs a --score-column for each run" in ran.err) == (2, True)
 
 
+def test_runs_in_rows_are_runs_in_columns(graded: Path, tmp_path: Path) -> None:
+    """Rows of one id with a column epoch say what a column a run says."""
+    flags = ("--runs", *QUICK, "--format", "json")
+    apart = run("judge", graded, "--score-column", "run*", *flags).json
+    long = [
+        {name: row[name] for name in ("id", "text", "item", "rating")}
+        | {"said": row[f"run{k}"], "epoch": k}
+        for row in grades()
+        for k in range(3)
+    ]
+    path = table(tmp_path / "long.csv", long)
+    found = run("judge", path, "--score-column", "said", *flags).json
+    assert found["runs"] == apart["runs"]
+    assert [each["name"] for each in found["judges"]] == ["said 0", "said 1", "said 2"]
+    ran = run("judge", path, "--score-column", "said", *QUICK)
+    assert (ran.code, "refless judge --runs" in ran.err) == (2, True)
+    twice = table(tmp_path / "twice.csv", [*long, long[0] | {"said": 9}])
+    ran = run("judge", twice, "--score-column", "said", "--runs", *QUICK)
+    assert (ran.code, "id 't000' has two said scores in run '0'" in ran.err) == (2, True)
+    nameless = [{name: row[name] for name in row if name != "id"} for row in long]
+    ran = run("judge", table(tmp_path / "n.csv", nameless), "--score-column", "said", "--runs")
+    assert (ran.code, "there are runs, but no ids" in ran.err) == (2, True)
+
+
+def test_one_annotator_beside_the_judge(tmp_path: Path) -> None:
+    """Each annotator's ratings against the mean of the others', counted by hand."""
+    rng = np.random.default_rng(1)
+    raters = [{f"rater_{k}": int(rng.integers(1, 6)) for k in "abc"} for _ in range(80)]
+    wide = [{"id": row["id"], "text": row["text"], "judge": row["judge"]} | more
+            for row, more in zip(grades(), raters, strict=True)]  # fmt: skip
+    path = table(tmp_path / "wide.csv", wide)
+    flags = ("--column", "rating=rater_*", "--pass", "4", *QUICK, "--format", "json")
+    found = run("judge", path, "--score-column", "judge", *flags).json
+    fits(found)
+    one = found["judges"][0]["annotator"]
+    cells = [(row[k], np.mean([row[j] for j in row if j != k])) for row in raters for k in row]
+    same = [(mine >= 4) == (others >= 4) for mine, others in cells]
+    passed = [mine >= 4 for mine, others in cells if others >= 4]
+    assert one["accuracy"]["value"] == pytest.approx(np.mean(same))
+    assert one["tpr"]["value"] == pytest.approx(np.mean(passed))
+    assert one["mae"]["value"] == pytest.approx(np.mean([abs(m - o) for m, o in cells]))
+    assert one["kappa"]["n"] == 240
+
+
+def test_within_systems(graded: Path) -> None:
+    """Spearman of what is left of the ranks after each system's mean."""
+    found = run("judge", graded, "--score-column", "kind", *QUICK, "--format", "json").json
+    left = []
+    for name in ("rating", "kind"):
+        column = rankdata([row[name] for row in grades()])
+        left.append(np.concatenate([column[k::4] - column[k::4].mean() for k in range(4)]))
+    value = found["judges"][0]["measures"]["within_system"]["value"]
+    assert value == pytest.approx(np.corrcoef(*left)[0, 1])
+
+
+def test_scores_of_a_judge_that_was_judged(graded: Path, tmp_path: Path) -> None:
+    """Another judge or another rubric is refused; other ratings and a missed gate are noted."""
+    rubric = tmp_path / "rubric.md"
+    rubric.write_text("Is it good?")
+    record = tmp_path / "judge.json"
+    flags = ("--score-column", "judge", "--require", "mae<=0.1", "--rubric", rubric, *QUICK)
+    assert run("judge", graded, *flags, "--format", "json", "-o", record).code == 3
+    score = ("score", graded, "--rated", graded, "--judged-by", record)
+    same = run(*score, "--score-column", "judge", "--rubric", rubric)
+    assert (same.code, "gate failed: judge: mae" in same.err) == (0, True), same.err
+    assert "the ratings are not those" not in same.err
+    other = run(*score, "--score-column", "kind", "--rubric", rubric)
+    assert (other.code, "judges judge, and not 'kind'" in other.err) == (2, True)
+    plain = run(*score, "--score-column", "judge")
+    assert (plain.code, "was made with another rubric" in plain.err) == (2, True)
+    fewer = table(tmp_path / "fewer.csv", grades(60))
+    few = run("score", graded, "--rated", fewer, *score[4:], "--score-column", "judge",
+              "--rubric", rubric)  # fmt: skip
+    assert "the ratings are not those by which" in few.err
+    record.write_text("[]")
+    broken = run(*score, "--score-column", "judge")
+    assert (broken.code, "no JSON of refless judge" in broken.err) == (2, True)
+
+
 @pytest.mark.parametrize(
     ("moved", "most", "code"), [(0, "0.1", 0), (1, "0.1", 3), (0.1, "0.1", 4), (1, "1.5", 0)]
 )
@@ -363,7 +443,7 @@ def test_drift(
 def test_scores_on_another_scale(graded: Path) -> None:
     """0 to 100 against 1 to 5: no bias, and that is said."""
     told, _ = said(graded, "wide")
-    assert "bias (judge less people): undefined, the judge's scores are not in the units" in told
+    assert "bias (less people): undefined, the judge's scores are not in the units" in told
     assert "By how much the judge is too kind or too strict: the judge's scores are not" in told
     assert "may rank systems" in told
     assert "estimate a mean" not in told

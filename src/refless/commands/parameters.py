@@ -44,6 +44,7 @@ __all__ = [
 Rows = Any  # files, a data frame, columns, dicts: whatever `refless.data.tables` reads
 Names = str | Sequence[str] | None  # one or several
 Folder = str | PathLike[str]
+Rubric = Annotated[Folder | None, About(kind=str | None, metavar="FILE")]
 Argument = Annotated[Rows, About(argument=True, kind=list[str])]
 Files = Annotated[Rows, About(kind=Many)]
 Several = Annotated[Names, About(kind=Many)]

@@ -6,8 +6,23 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from refless.evaluation.labels import Labels, contrast, errors_of, measured, verdicts
-from refless.evaluation.uses import Use, may_estimate, may_filter, may_rank, may_replace, refusals
+from refless.evaluation.labels import (
+    Labels,
+    contrast,
+    errors_of,
+    measured,
+    of_annotators,
+    verdicts,
+)
+from refless.evaluation.uses import (
+    Use,
+    as_annotator,
+    may_estimate,
+    may_filter,
+    may_rank,
+    may_replace,
+    refusals,
+)
 from refless.registry.arrays import BoolArray, FloatArray, IntArray
 from refless.stats import corrected
 from refless.stats.corrections import holm
@@ -50,7 +65,7 @@ class Audit:
         name: of the judge; n: labels with a score; unlabelled: scores without a label.
         passing: from where on is passed, or None; table: the verdicts, or None.
         same_units: whether scores are in the units of the ratings.
-        measures: agreement and errors, by name.
+        measures: agreement and errors, by name; annotator: those of one annotator, or empty.
         usual: the judge's most frequent score; usual_share: the share of its scores that it has.
         uses: what the judge may be used for.
         means: the mean rating (or share of passes) of all rows by each method; first: the one to
@@ -67,6 +82,7 @@ class Audit:
     table: Confusion | None
     same_units: bool
     measures: Mapping[str, Estimate]
+    annotator: Mapping[str, Estimate]
     usual: float
     usual_share: float
     uses: tuple[Use, ...]
@@ -79,13 +95,12 @@ class Audit:
     refusals: tuple[str, ...]
 
 
-def audit(labels: Labels, ranked: Estimate, annotator: Estimate, seed: int = 0) -> Audit:
+def audit(labels: Labels, ranked: Estimate, seed: int = 0) -> Audit:
     """The whole audit of one judge.
 
     Args:
         labels: what it said beside what people said.
-        ranked: share of pairs of systems in people's order; annotator: how much nearer the judge is
-            to an annotator's colleagues than this annotator; both NaN with a reason otherwise.
+        ranked: share of pairs of systems in people's order; NaN with a reason otherwise.
         seed: of what is drawn.
     """
     measures = measured(labels, seed)
@@ -99,7 +114,7 @@ def audit(labels: Labels, ranked: Estimate, annotator: Estimate, seed: int = 0) 
         may_rank(ranked),
         may_estimate(labels, measures),
         may_filter(labels, measures),
-        may_replace(labels, annotator),
+        may_replace(labels, as_annotator(labels)),
     )
     return Audit(
         name=labels.name,
@@ -109,6 +124,7 @@ def audit(labels: Labels, ranked: Estimate, annotator: Estimate, seed: int = 0) 
         table=None if labels.passing is None else Confusion.of(*verdicts(labels)[:2]),
         same_units=labels.same_units,
         measures=measures,
+        annotator=of_annotators(labels, seed),
         usual=float(values[counts.argmax()]) if len(values) else math.nan,
         usual_share=float(counts.max() / len(scores)) if len(values) else math.nan,
         uses=uses,

@@ -2,11 +2,12 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from refless.registry.arrays import BoolArray, FloatArray, IntArray
+from refless.stats.correlation import ranks
 from refless.stats.intervals import Interval
 from refless.stats.measures import MEASURES, Measure
 from refless.stats.prediction_powered import Answer, Cells, powered
@@ -23,11 +24,13 @@ class Labels:
     Attributes:
         name: of the judge.
         human, judge: [n] ratings and scores, in the raters' units and the judge's.
-        clusters: [n] rows that belong together; systems: [n] or ().
+        clusters: [n] rows that belong together.
         unlabelled, later: [m] scores of rows without a rating, and what belongs together there.
         scale: lowest and highest rating, if it is known.
         passing: from where on a rating, and a score, is a pass; None where nothing passes or fails.
         slices: [n] values by column; ids: [n] names of the texts.
+        within: [n] systems or sources, inside which ranks are compared too.
+        people: of each annotator the rows, the others' mean rating there, and the own ratings.
     """
 
     name: str
@@ -36,11 +39,12 @@ class Labels:
     clusters: IntArray
     unlabelled: FloatArray
     later: IntArray
-    systems: tuple[str, ...] = ()
     scale: Interval | None = None
     passing: float | None = None
     slices: Mapping[str, Sequence[str]] = field(default_factory=dict)
     ids: tuple[str, ...] = ()
+    within: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    people: Sequence[tuple[IntArray, FloatArray, FloatArray]] = ()
 
     def __len__(self) -> int:
         return len(self.human)
@@ -106,7 +110,36 @@ def _on_scale(labels: Labels) -> dict[str, Estimate]:
         result["quadratic_kappa"] = _correlation(CONCORDANCE, labels)
     for name in ("spearman", "pearson"):
         result[name] = _correlation(MEASURES[name], labels)
+    for name, values in labels.within.items():
+        if 2 * len({*values}) <= n:
+            result[f"within_{name}"] = _within(labels, values)
     return result
+
+
+def _within(labels: Labels, values: Sequence[str]) -> Estimate:
+    """Spearman of what is left of ranks when each group's mean is taken away."""
+    group = np.unique(np.array(values, dtype=object).astype(str), return_inverse=True)[1]
+    size = np.bincount(group)
+
+    def left(column: FloatArray) -> FloatArray:
+        rank = ranks(column)
+        return np.asarray(rank - (np.bincount(group, rank) / size)[group])
+
+    inside = replace(labels, human=left(labels.human), judge=left(labels.judge))
+    return _correlation(MEASURES["pearson"], inside)
+
+
+def of_annotators(labels: Labels, seed: int = 0) -> dict[str, Estimate]:
+    """The same numbers of one annotator: what each said beside the mean of the others."""
+    if not labels.people:
+        return {}
+    rows, others, mine = (np.concatenate(column) for column in zip(*labels.people, strict=True))
+    nothing = np.zeros(0, dtype=np.int64)
+    one = replace(
+        labels, human=others, judge=mine, clusters=labels.clusters[rows], within={},
+        unlabelled=np.zeros(0), later=nothing,
+    )  # fmt: skip
+    return measured(one, seed)
 
 
 def mean_of(values: FloatArray, clusters: IntArray, least: float = -math.inf) -> Estimate:
@@ -155,7 +188,7 @@ def _correlation(measure: Measure, labels: Labels) -> Estimate:
     """A measure with the jackknife's interval."""
     human, judge, n = labels.human, labels.judge, len(labels)
     value = measure.value(human, judge) if n > 1 else math.nan
-    if math.isnan(value):
+    if math.isnan(value) or not np.ptp(human) * np.ptp(judge):
         return Estimate(value=value, n=n, undefined="all scores, or all ratings, are the same")
     ends = jackknife({"": measure}, human, judge, clusters=labels.clusters)[""]
     return Estimate(value=value, interval=ends, n=n)

@@ -8,7 +8,6 @@ from typing import Literal
 import numpy as np
 
 from refless.evaluation.labels import OTHER_UNITS, Labels, mean_of, verdicts
-from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.verdicts import Estimate, cells_of, of_table
 
 Answered = Literal["yes", "no", "correct", "unknown"]
@@ -126,26 +125,21 @@ def refusals(labels: Labels, uses: Sequence[Use]) -> tuple[str, ...]:
     return tuple(sentences)
 
 
-def as_annotator(
-    people: Sequence[tuple[IntArray, FloatArray, FloatArray]],
-    judge: FloatArray,
-    clusters: IntArray,
-) -> Estimate:
+def as_annotator(labels: Labels) -> Estimate:
     """How much nearer the judge is to the others' mean rating than an annotator is.
 
     The mean over annotators of the mean absolute error of each, less that of the judge on the same
     rows. It judges a text, and is weighed, as often as the text was rated.
-
-    Args:
-        people: of each annotator the rows, the others' mean rating there, and the own ratings.
-        judge: [n] scores in the units of the ratings; clusters: [n].
     """
-    parts = [(rows, others, mine) for rows, others, mine in people if len(rows) >= FEWEST]
+    if not labels.same_units:
+        return Estimate(value=math.nan, undefined=OTHER_UNITS)
+    parts = [(rows, others, mine) for rows, others, mine in labels.people if len(rows) >= FEWEST]
     if len(parts) < 2:
         why = f"no two annotators rated {FEWEST} texts that others rated too"
         return Estimate(value=math.nan, undefined=why)
+    judge = labels.judge
     gains = np.concatenate(
         [np.abs(mine - others) - np.abs(judge[rows] - others) for rows, others, mine in parts]
     )
     rows = np.concatenate([rows for rows, _, _ in parts])
-    return mean_of(gains, np.unique(clusters[rows], return_inverse=True)[1])
+    return mean_of(gains, np.unique(labels.clusters[rows], return_inverse=True)[1])

@@ -23,7 +23,6 @@ from refless.evaluation.labels import Labels
 from refless.evaluation.meta import FEWEST_SYSTEMS, together_of
 from refless.evaluation.repeated import Drift, Runs, drift_of, runs_of
 from refless.evaluation.systems import ranked_by, system_table
-from refless.evaluation.uses import as_annotator
 from refless.evaluation.validation import codes
 from refless.metrics.references import Scores
 from refless.registry.arrays import FloatArray, IntArray
@@ -107,8 +106,7 @@ def audits_of(
         if not len(labels):
             note(f"{name}: no rated text has a score of it, so it is not judged")
             continue
-        annotator = _annotator(question, labels, column)
-        audits.append(audit(labels, ranked[name], annotator, question.seed))
+        audits.append(audit(labels, ranked[name], question.seed))
     return tuple(audits)
 
 
@@ -124,9 +122,8 @@ def labels_of(question: Question, name: str, column: FloatArray) -> Labels:
     others = later[scored][np.argsort(unlabelled[scored], kind="stable")]
     labels = [*map(str, clusters[rows].tolist()), *map(str, others.tolist())]
     together = numbered(labels, len(labels))  # as the rows are in an order of their own
-    slices = {
-        name: [values[i] for i in rows.tolist()] for name, values in _slices(question).items()
-    }
+    about = {"system": read.pool.systems, "source": read.pool.sources or read.pool.items}
+    within = {name: values for name, values in about.items() if len({*values}) > 1}
     return Labels(
         name=name,
         human=question.ratings[rows],
@@ -134,12 +131,17 @@ def labels_of(question: Question, name: str, column: FloatArray) -> Labels:
         clusters=together[: len(rows)],
         unlabelled=np.sort(unlabelled[scored]),
         later=together[len(rows) :],
-        systems=tuple(read.pool.systems[i] for i in rows) if read.pool.systems else (),
         scale=read.pool.scale,
         passing=question.threshold,
-        slices=slices,
-        ids=tuple(read.pool.ids[i] for i in rows.tolist()),
+        slices={name: _picked(values, rows) for name, values in _slices(question).items()},
+        ids=_picked(read.pool.ids, rows),
+        within={name: _picked(values, rows) for name, values in within.items()},
+        people=_people(read.pool, rows),
     )
+
+
+def _picked(values: Sequence[str], rows: IntArray) -> tuple[str, ...]:
+    return tuple(values[i] for i in rows.tolist())
 
 
 def _slices(question: Question) -> dict[str, Sequence[str]]:
@@ -183,24 +185,25 @@ def _ranked(
     }
 
 
-def _annotator(question: Question, labels: Labels, column: FloatArray) -> Estimate:
-    """How much nearer the judge is to an annotator's colleagues than this annotator."""
-    pool = question.read.pool
-    if not labels.same_units:
-        return Estimate(value=math.nan, undefined="its scores are not in the units of the ratings")
-    people = [
-        (rows[scored], unscaled(others[scored], pool.scale), unscaled(mine[scored], pool.scale))
-        for _, rows, others, mine in columns_of(pool, leave_out=True)
-        for scored in [~np.isnan(column[rows])]
+def _people(pool: RatedPool, rows: IntArray) -> list[tuple[IntArray, FloatArray, FloatArray]]:
+    """Of each annotator the places among these rows, the others' mean and the own ratings."""
+    place = np.full(len(pool), -1)
+    place[rows] = np.arange(len(rows))
+    return [
+        (at[at >= 0], unscaled(others[at >= 0], pool.scale), unscaled(mine[at >= 0], pool.scale))
+        for _, texts, others, mine in columns_of(pool, leave_out=True)
+        for at in [place[texts]]
     ]
-    return as_annotator(people, column, question.clusters()[0])
 
 
 def runs_in(question: Question, scores: Mapping[str, Scores]) -> Runs:
     """The score columns as runs of one judge."""
     names = sorted(question.read.scores)
     if len(names) < 2:
-        raise UsageError("--runs needs a --score-column for each run, or a pattern: 'judge_*'")
+        raise UsageError(
+            "--runs needs a --score-column for each run, a pattern such as 'judge_*', or a column "
+            "run whose rows are runs of one id"
+        )
     clusters, _ = question.clusters()
     columns = np.stack([scores[name].segments for name in names], axis=1)
     return runs_of(question.ratings, columns, clusters, question.threshold)

@@ -17,18 +17,20 @@ NAMES = {
     "base_rate": "passed by people",
     "judge_rate": "passed by the judge",
     "accuracy": "same verdict",
-    "tpr": "passes among people's passes (TPR)",
-    "tnr": "fails among people's fails (TNR)",
-    "precision": "people pass what it passes",
+    "tpr": "TPR (people's passes)",
+    "tnr": "TNR (people's fails)",
+    "precision": "precision",
     "kappa": "Cohen's kappa",
     "ac1": "Gwet's AC1",
     "alpha": "Krippendorff's alpha",
-    "bias": "bias (judge less people)",
+    "bias": "bias (less people)",
     "mae": "mean absolute error",
     "rmse": "root mean squared error",
     "quadratic_kappa": "quadratic kappa",
     "spearman": "Spearman",
     "pearson": "Pearson",
+    "within_system": "Spearman within systems",
+    "within_source": "Spearman within sources",
 }
 ANSWERS = {"yes": "yes", "no": "no", "correct": "with labels", "unknown": "cannot be told"}
 SHORT = ("rank systems", "estimate a mean", "filter outputs", "replace a rater")  # as `Audit.uses`
@@ -47,7 +49,7 @@ def use_of(audit: Audit) -> str:
     if by["yes"]:
         parts.append(f"use {audit.name} to {_listed(by['yes'])}")
     if by["no"]:
-        parts.append(f"do not use {audit.name} to {_listed(by['no'])}")
+        parts.append(f"do not use {audit.name} to {_listed(by['no'], 'or')}")
     if by["correct"]:
         off = by["correct"][0]
         parts.append(
@@ -125,8 +127,14 @@ def _bar(use: Use) -> str:
 
 def audit_sections(audit: Audit) -> tuple[Section, ...]:
     """A judge's numbers, its corrected means, its slices, and what is not claimed."""
+    people = audit.annotator
     rows = tuple(
-        (NAMES[name], with_interval(each.value, each.interval), str(each.n))
+        (
+            NAMES[name],
+            with_interval(each.value, each.interval),
+            *((_beside(people.get(name)),) if people else ()),
+            str(each.n),
+        )
         for name, each in audit.measures.items()
         if not each.undefined
     )
@@ -139,14 +147,22 @@ def audit_sections(audit: Audit) -> tuple[Section, ...]:
         f"It gives {audit.usual:g} to {percent(audit.usual_share)} of all "
         f"{counted(audit.n + audit.unlabelled, 'row')}."
     )
-    table = Table(header=("", "value [95 %]", "ratings"), rows=rows)
+    if people:
+        usual += " One annotator: each against the mean of the others."
+    header = ("", "value [95 %]", *(("one annotator",) if people else ()), "rows")
     return (
-        Section(title=audit.name, lines=(usual, *undefined), table=table),
+        Section(title=audit.name, lines=(usual, *undefined), table=Table(header=header, rows=rows)),
         *_confusion(audit.table),
         *_means(audit),
         *_slices(audit),
         Section(title=f"What is not claimed of {audit.name}", lines=audit.refusals),
     )
+
+
+def _beside(estimate: Estimate | None) -> str:
+    if estimate is None or estimate.undefined:
+        return "-"
+    return with_interval(estimate.value, estimate.interval)
 
 
 def _confusion(table: Confusion | None) -> tuple[Section, ...]:

@@ -17,6 +17,7 @@ from refless.commands.judge.audits import (
     with_scores,
 )
 from refless.commands.judge.result import JudgeResult
+from refless.commands.judged_by import labels_of, rubric_of
 from refless.commands.pairs.judged import JudgedResult
 from refless.commands.pairs.run import tested
 from refless.commands.parameters import (
@@ -28,6 +29,7 @@ from refless.commands.parameters import (
     Names,
     Natural,
     Resamples,
+    Rubric,
     Seed,
     SeveralColumns,
     command,
@@ -36,7 +38,6 @@ from refless.commands.parameters import (
 from refless.commands.rows import ScoredRows, column_of, note_missing, tell
 from refless.commands.warnings import note_few, progress
 from refless.data.choices import are_choices
-from refless.data.human import canonical_order, fingerprint
 from refless.data.records import Predictions, RatedPool
 from refless.data.tables import ScoredRead, read_scored
 from refless.data.tables.columns import JUDGED_ROLES, OWN
@@ -64,10 +65,10 @@ class JudgedRows(ScoredRows):
         columns: Column that plays a role, if its name does not say so: rating=score. Repeatable;
             roles: text, id, item, source, system, task, rating (several, or a pattern 'rater*'),
             annotator, time, dimension, reference (several), weight, rationale (why the judge says
-            it), and for slor logprobs and tokens.
+            it), run (with --runs), and for slor logprobs and tokens.
     """
 
-    roles: ClassVar[tuple[str, ...]] = (*ScoredRows.roles, *OWN, "rationale")
+    roles: ClassVar[tuple[str, ...]] = (*ScoredRows.roles, *OWN, "rationale", "run")
 
 
 Name = Annotated[Names, About(kind=Many, metavar="NAME")]
@@ -84,6 +85,7 @@ def judge(
     before: Files = None,
     max_drift: Annotated[float | None, About("", at_least=0)] = None,
     require: Annotated[str | None, About(metavar="MEASURE>=X,...")] = None,
+    rubric: Rubric = None,
     lower_is_better: SeveralColumns = None,
     metrics: Metrics = None,
     measure: Measure = "spearman",
@@ -109,12 +111,14 @@ def judge(
         by: A column; the judge's errors are compared between its values; repeatable. Without it:
             systems, tasks and lengths.
         own: Systems of the judge's own family, a pattern such as 'gpt*': whether it favours them.
-        runs: The score columns are runs of one judge: how often they differ, and what several
-            bring together.
+        runs: The score columns are runs of one judge, or rows of one id are, with a column run or
+            epoch: how often they differ, and what several bring together.
         before: Files with the same judge's scores of the same texts before a change.
         max_drift: Gate: exit 3 if the mean score has moved by more, 4 if that cannot be told.
         require: Gate on the ends of intervals: "kappa>=0.6,tnr>=0.8,mae<=0.5"; exit 3 if one is
             missed, 4 if that cannot be told.
+        rubric: What the judge was told; its digest names the judge in --format json, for 'refless
+            score --judged-by'.
         lower_is_better: A score column whose sign is to be turned; repeatable.
         measure: Correlation by which metrics are compared: spearman or pearson.
         group: What is drawn together: id (each text alone), source, system, item, task or a
@@ -129,7 +133,7 @@ def judge(
     required = requirements(require)
     chosen = metrics_of(metrics)
     reading = rows.to_reading(group=column_of(group), slice=names_in(by))
-    read = read_scored(rated, reading, JUDGED_ROLES)
+    read = read_scored(rated, reading, (*JUDGED_ROLES, "run") if runs else JUDGED_ROLES)
     tell(read)
     for name in lower:
         if name not in read.scores:
@@ -150,7 +154,10 @@ def judge(
         repeated = runs_in(question, scores) if runs else None
         drifts = drifts_in(question, before, rows) if before is not None else {}
     note_few(len(set(together_of(human))), "item" if group == "id" else group)
-    signed = result.signature.plus(**({} if passing is None else {"pass": passing}))
+    more = {"pass": passing, "rubric": rubric_of(rubric)}
+    signed = result.signature.plus(
+        **{name: value for name, value in more.items() if value is not None}
+    )
     return replace(
         result,
         metrics={name: metric.signature() for name, metric in chosen.items()},
@@ -234,7 +241,7 @@ def _signature(
         aggregate=pool.aggregate,
         ci=f"boot-{how.resamples}",
         seed=how.seed,
-        pool=fingerprint(pool.take(canonical_order(pool))),
+        pool=labels_of(pool),
         size=len(pool),
         v=__version__,
     )

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from refless.commands.advice import advice_on
 from refless.commands.estimating import DEFAULT, chosen, estimated, fitted, saved_in, with_scores_of
+from refless.commands.judged_by import check_judged
 from refless.commands.parameters import (
     About,
     Argument,
@@ -15,6 +16,7 @@ from refless.commands.parameters import (
     Looks,
     Model,
     Rows,
+    Rubric,
     Seed,
     Share,
     TheseItems,
@@ -62,6 +64,8 @@ def score(
     group: str | None = None,
     trained_on: Files = None,
     to: Annotated[Folder | None, About(kind=str | None, metavar="FILE")] = None,
+    judged_by: Annotated[Folder | None, About(kind=str | None, metavar="FILE")] = None,
+    rubric: Rubric = None,
     these_items: TheseItems = False,
     looks: Looks = "one",
     threads: Threads = None,
@@ -94,7 +98,12 @@ def score(
         to: With --model: write estimates to this file (.jsonl, .parquet) batch by batch, of any
             number of outputs in little memory. Each row is an output; no text is kept, so copies
             and texts unlike the rated ones are not looked for.
+        judged_by: JSON of 'refless judge': refuses the scores of another judge or another rubric,
+            and says if the ratings are others or its gate did not pass.
+        rubric: With --judged-by: the rubric that the judge followed.
     """
+    if rubric is not None and judged_by is None:
+        raise UsageError("--rubric goes with --judged-by")
     _check_choice(best_of, fallback_below, means_only=these_items or looks != "one")
     if model is None:
         if to is not None:
@@ -108,9 +117,13 @@ def score(
             whole = {"best-of": best_of is not None, "trained-on": trained_on is not None}
             _check_stream(whole | {"looks": looks != "one", "these-items": these_items})
             check_on(min_mean, saved.estimator.rated.scale, "--min-mean")
+            if judged_by is not None:
+                check_judged(judged_by, rubric, saved.estimator.rated)
             return streamed(outputs, saved, rows, to, min_mean, min_coverage, seed)
         fit, group = saved.estimator, saved.group
         texts = _read_for(saved, outputs, rows)
+    if judged_by is not None:
+        check_judged(judged_by, rubric, texts.rated)
     scale = texts.rated.scale
     check_on(min_mean, scale, "--min-mean")
     check_on(fallback_below, scale, "--fallback-below")

@@ -29,6 +29,7 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "probability": ("probability", "inclusion_probability"),
     "dimension": ("dimension",),
     "rationale": ("rationale", "reason", "explanation", "justification"),
+    "run": ("run", "epoch"),
 }
 LAST = {"version", "prompt_id"}  # looked at where no other alias of the role is there
 UNCLEAR = ("score", "quality", "*_score", "judge*", "gpt*", "llm*")  # a judge's, or people's?
@@ -86,6 +87,7 @@ class Columns:
     probability: str | None = None
     dimension: str | None = None
     rationale: str | None = None
+    run: str | None = None
     slice: tuple[str, ...] = ()
 
 

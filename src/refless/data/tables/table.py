@@ -26,7 +26,7 @@ from refless.registry.errors import InputError
 
 KINDS_SHOWN = 3  # things found in bad rows that a note counts
 NAME_ROLES = (
-    "id", "item", "source", "system", "task", "annotator", "group", "label", "rationale",
+    "id", "item", "source", "system", "task", "annotator", "group", "label", "rationale", "run",
 )  # fmt: skip
 OF_TEXT = ("source", "system", "item", "task", "group", "label")  # which rows of a text agree on
 NEEDED = ("id", "item")  # if there is such a column, every row must fill it
@@ -133,6 +133,8 @@ class Table:
                     place = self.rows.place(first, beside=row)
                     problem = f"{who} has two {roles}: here and on {place}"
                     remedy = f"give each text its own id, or make the {roles} equal"
+                    if role.endswith(" scores"):
+                        remedy += "; of runs of one judge: refless judge --runs"
                     raise self.rows.fault(row, problem, remedy)
 
     def picked(self, role: str, groups: Merged) -> tuple[str, ...]:

@@ -180,7 +180,7 @@ def read_scored(
     """
     if isinstance(rows, RatedPool | Outputs):
         raise UsageError(f"{type(rows).__name__} has no columns of scores; give rows that have")
-    table = read_table(rows, reading, roles, ("rating",))
+    table = runs_apart(read_table(rows, reading, roles, ("rating",)))
     has_texts = "text" in table.roles.columns
     if not has_texts and "annotator" in table.names and "id" not in table.names:
         raise InputError(
@@ -203,7 +203,7 @@ def read_scored(
     return ScoredRead(
         pool=pool,
         outputs=replace(as_outputs(pool), **_of_texts(columns, groups)),
-        scores={name: by_text(table.scores[name]) for name in table.roles.all("score")},
+        scores={name: by_text(column) for name, column in table.scores.items()},
         texts=has_texts,
         numbers={role: by_text(column) for role, column in numbers.items()},
         labels=table.picked("label", groups),
@@ -221,6 +221,30 @@ def read_scored(
         n_skipped=read.n_skipped,
         group=read.group,
     )
+
+
+def runs_apart(table: Table) -> Table:
+    """A column of scores a run, where rows of one text are the runs of its judge.
+
+    Raises:
+        InputError: runs without ids; a run that has two scores of one text.
+    """
+    runs, ids = table.names.get("run"), table.names.get("id")
+    if runs is None:
+        return table
+    if ids is None:
+        remedy = "name a column of ids, equal in all runs of a text, with --column id=NAME"
+        raise InputError("there are runs, but no ids", path=table.rows.name, remedy=remedy)
+    scores: dict[str, list[float | None]] = {}
+    for name, column in table.scores.items():
+        said: dict[tuple[str, str], float | None] = {}
+        for row, score in enumerate(column):
+            if said.setdefault((ids[row], runs[row]), score) != score:
+                problem = f"id '{ids[row]}' has two {name} scores in run '{runs[row]}'"
+                raise table.rows.fault(row, problem, "give each run of a text one row")
+        for run in sorted({*runs}):
+            scores[f"{name} {run}"] = [said.get((key, run)) for key in ids]
+    return replace(table, scores=scores)
 
 
 def outputs_of_rows(

@@ -27,7 +27,7 @@ class Tool:
 TOOLS = {
     "inspect": Tool(".jsonl", ("score",)),
     "every-eval-ever": Tool("", ("score",)),
-    "junit": Tool(".xml", ("score", "compare")),
+    "junit": Tool(".xml", ("score", "compare", "judge")),
     "label-studio": Tool(".json", ("next",)),
     "argilla": Tool(".json", ("next",)),
 }
