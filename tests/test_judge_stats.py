@@ -194,3 +194,15 @@ def test_few_labels_and_clusters_have_no_interval():
     labels, both = as_compared(human, judge, others, rows, alone(100, 29))
     assert labels.value == pytest.approx(22 / 29)
     assert math.isnan(both.interval[0])
+
+
+def test_few_clusters_have_no_interval_by_students_t() -> None:
+    """Thirty labels of the rarer verdict that lie in nine clusters are nine."""
+    human = np.repeat([1.0, 0.0], [90, 30])
+    judge, later = np.roll(human, 5), np.zeros(40)
+    alone = np.arange(160)
+    together = np.concatenate([np.arange(90), 90 + np.arange(30) % 9, 200 + np.arange(40)])
+    for clusters, defined in ((alone, True), (together, False)):
+        for each in as_compared(human, judge, later, clusters[:120], clusters[120:]):
+            assert math.isfinite(each.interval[0]) == defined
+            assert ("fewer than 10 independent labels" in each.undefined) != defined

@@ -13,8 +13,7 @@ from refless.stats.intervals import LEVEL, quantile, student
 from refless.stats.prediction_powered import Cells, powered
 from refless.stats.verdicts import DRAWS, Estimate, effective_size
 
-FEWEST_EACH = 10  # labelled passes, and fails, from which on an error by Student's t is believed
-NO_LABELS_LEFT = "every row is labelled"
+FEWEST_EACH = 10  # clusters with labelled passes, and with fails, from which an error is believed
 
 
 def rogan_gladen(
@@ -129,7 +128,7 @@ def by_ppi_plus(
     if len({*every.tolist()}) < len(every):
         return Estimate(value=math.nan, undefined="rows belong together, which PPI++ does not know")
     value, error = ppi_plus(human, judge, unlabelled)
-    if few := _too_few(human):
+    if few := _too_few(human, clusters):
         return Estimate(value=value, n=len(human), undefined=few)
     n = len(human)  # the slope was found on these
     half = student(n - 2) * error * math.sqrt(n / (n - 2))
@@ -154,7 +153,7 @@ def as_compared(
         cluster=np.concatenate([clusters, later]),
         probability=np.full(n + m, math.nan),
     )
-    answers, few = powered(cells), _too_few(human)
+    answers, few = powered(cells), _too_few(human, clusters)
     alone, both = (
         Estimate(
             value=answer.value,
@@ -167,11 +166,12 @@ def as_compared(
     return alone, both
 
 
-def _too_few(human: FloatArray) -> str:
+def _too_few(human: FloatArray, clusters: IntArray) -> str:
     """Why an interval by Student's t is not believed; "" if it is."""
-    values, counts = np.unique(human, return_counts=True)
+    values = np.unique(human)
     if len(values) < 2:
         return "all labels are the same"
-    if len(values) == 2 and counts.min() < FEWEST_EACH:
-        return f"fewer than {FEWEST_EACH} labels of one of the two verdicts"
+    apart = min(len(np.unique(clusters[human == value])) for value in values[:2])
+    if len(values) == 2 and apart < FEWEST_EACH:
+        return f"fewer than {FEWEST_EACH} independent labels of one of the two verdicts"
     return ""
