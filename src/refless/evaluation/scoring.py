@@ -43,7 +43,8 @@ class Mean:
     """The mean estimate of some outputs.
 
     Attributes:
-        mean: over the outputs with an estimate, NaN without any.
+        mean: over the outputs with an estimate, moved by how far the estimator judges their rated
+            systems too high or too low; NaN without any.
         mean_interval: 95 %, for the mean rating that the same raters would give to these outputs.
         coverage: share of outputs with an estimate; NaN without outputs.
         n, n_scored: how many outputs there are, and how many have an estimate.
@@ -271,10 +272,10 @@ class Means:
             )
             together = replace(together, estimates=0.0) if these else together
             ends = mean_interval(found, held.values, rng, resamples, together=together)
-            mean = float(np.sort(found).mean()) if len(found) else math.nan
+            mean = float(np.sort(found).mean()) + together.shift if len(found) else math.nan
             ends = held.at_any_look(mean, ends) if any_look else ends
             return Mean(
-                mean=mean,
+                mean=errors.within((mean, mean))[0],
                 mean_interval=errors.within(ends),
                 n=len(rows),
                 n_scored=len(found),
@@ -306,6 +307,7 @@ class Means:
             )
             mean, spread = sums.mean, sums.variance
             ends = normal_interval(sums.n, mean, spread, held.values, together=together)
+            mean = errors.within((mean + together.shift, mean))[0]
             return Mean(mean=mean, mean_interval=errors.within(ends), n=summed.n, n_scored=sums.n)
 
         counts = {name: summed.sums.n for name, summed in systems.items()}

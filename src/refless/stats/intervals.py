@@ -118,7 +118,7 @@ def mean_interval(
     residuals come from a resample of the m held-out ones, so that the interval also knows how few
     they are: its variance is var(estimates)/n + var(residuals) (1/n + 1/m), each term times its
     design effect. Beyond 50,000 rows of either it is normal with that variance. The mean of the
-    residuals and a shift move the end on their side. The order of either array does not matter.
+    residuals moves the end on its side, a shift both. The order of either array does not matter.
 
     Args:
         estimates: [n] estimates, finite.
@@ -135,13 +135,12 @@ def mean_interval(
         centre, spread = float(estimates.mean()), float(estimates.var())
         return normal_interval(n, centre, spread, residuals, level, together)
     residuals, bias = _centred(residuals)
-    bias += together.shift
     block = max(1, CELLS // max(n, m))
     sizes = [min(block, resamples - done) for done in range(0, resamples, block)]
     means = np.concatenate([_drawn(estimates, residuals, size, rng, together) for size in sizes])
     if together.error:
         means = means + together.error * rng.standard_normal(len(means))
-    low, high = percentile_interval(means, level)
+    low, high = percentile_interval(means + together.shift, level)
     return low + min(bias, 0.0), high + max(bias, 0.0)
 
 
@@ -158,7 +157,7 @@ def normal_interval(
     if n == 0 or m < 2:
         return UNDEFINED
     residuals, bias = _centred(residuals)
-    bias += together.shift
+    centre += together.shift
     noise = float(residuals.var()) * (together.residuals / n + together.held_out / m)
     variance = together.estimates * spread / n + noise
     half = quantile(level) * math.hypot(together.wide * math.sqrt(variance), together.error)
