@@ -333,3 +333,68 @@ def test_these_items_alone(folder: Path, goal: str) -> None:
     refused = chosen(folder, "learn", "--these-items")
     assert refused.code == 2
     assert "--these-items goes with --goal mean or compare" in refused.err
+
+
+def test_plan() -> None:
+    """Before the first rating: every goal with ratings, failures, studies, minutes; no file."""
+    ran = run("next", "--plan")
+    assert ran.code == 0, ran.err
+    assert ran.out.startswith("500 ratings (250 minutes) reach each goal in about 4 of 5 studies.")
+    assert "pass rate ±0.050         283        57           84 %      142" in ran.out
+    assert not too_wide(ran.out)
+    found = run("next", "--plan", "--minutes-per-rating", 2, "--format", "json").json
+    assert found == refless.next(plan=True, minutes_per_rating=2).to_dict()
+    aims = ["pass rate", "kappa", "TPR", "TNR", "difference"]
+    assert [goal["aim"] for goal in found["goals"]] == aims
+    for goal in found["goals"]:
+        assert goal["failures"] == round(0.2 * goal["ratings"])
+        assert goal["minutes"] == 2 * goal["ratings"]
+        assert 0.7 < goal["reached"] < 0.9
+
+
+def test_plan_on_a_scale() -> None:
+    """Widths and differences are in the raters' units, and no rating fails."""
+    words = ("next", "--plan", "--within", 0.2, "--difference", 0.4, "--format", "json")
+    found = run(*words, "--scale", 1, 5).json["goals"]
+    assert [found[0]["aim"], found[0]["within"], found[0]["failures"]] == ["mean rating", 0.2, None]
+    assert [found[-1]["within"], found[-1]["failures"]] == [pytest.approx(0.4), None]
+    wider = run("next", "--plan", "--within", 5, "--difference", 10, "--scale", 0, 100)
+    assert "mean rating ±5.000" in wider.out
+    assert f"{found[0]['ratings']} " in wider.out.split("mean rating ±5.000")[1].splitlines()[0]
+
+
+def test_plan_saves_its_goals(tmp_path: Path) -> None:
+    """A row a goal, and a page."""
+    out = tmp_path / "plan.csv", tmp_path / "plan.html"
+    ran = run("next", "--plan", "--within", 0.001, "-o", out[0], "-o", out[1])
+    assert ran.code == 0, ran.err
+    assert ran.out.startswith("More than 20,000 ratings are needed for: pass rate ±0.001.")
+    rows = list(csv.DictReader(io.StringIO(out[0].read_text(encoding="utf-8"))))
+    assert [row["ratings"] for row in rows][::4] == ["0", "498"]
+    assert "&gt;20,000" in out[1].read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ((), "no outputs: name a FILE, or - for standard input; without any: --plan"),
+        (("--difference", 0.2), "--difference: for --plan alone"),
+        (("--plan", "x.csv", "--goal", "mean"), "leave out FILE, --goal"),
+        (("--plan", "--within", 0.7), "below half the scale, got 0.7; half the scale is 0.5"),
+        (("--plan", "--within", 2, "--scale", 1, 5), "got 2; half the scale is 2"),
+        (("--plan", "--difference", 0.5), "--base-rate 0.8: got 0.5; give less than 0.4"),
+        (
+            ("--plan", "--difference", 4, "--scale", 1, 5),
+            "no room on the scale: got 4; give less than 4",
+        ),
+        (("--plan", "--base-rate", 1), "--base-rate must be above 0 and below 1, got 1"),
+        (("--plan", "--minutes-per-rating", 0), "--minutes-per-rating must be above 0, got 0"),
+        (("--plan", "--scale", 5, 1), "--scale needs two numbers, the lower first, got 5"),
+        (("--plan", "-o", "label-studio:x.json"), "a plan names no outputs to rate"),
+    ],
+)
+def test_plans_that_cannot_be(words: tuple[object, ...], said: str) -> None:
+    """It says what was found, and what to do."""
+    ran = run("next", *words)
+    assert ran.code == 2
+    assert said in ran.err

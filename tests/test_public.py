@@ -33,6 +33,7 @@ PUBLIC = [
     "Neighbor",
     "NextResult",
     "Outputs",
+    "PlanResult",
     "Predictions",
     "RatPred",
     "RatedPool",

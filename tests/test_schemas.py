@@ -23,10 +23,9 @@ def schemas(command: str) -> list[Any]:
 
 
 def fits(found: Any) -> None:
-    of_ratings, *of_pairs = schemas(found["command"])
-    schema = (
-        of_pairs[0] if found.get("of") == "pairs" or found.get("kind") == "datasets" else of_ratings
-    )
+    of_ratings, *of_others = schemas(found["command"])
+    other = found.get("of") in {"pairs", "plan"} or found.get("kind") == "datasets"
+    schema = of_others[0] if other else of_ratings
     Draft202012Validator(schema).validate(found)
 
 
@@ -173,6 +172,9 @@ BY_OTHERS = [  # without --estimator, with others, with several; of commands wit
     "next outputs.jsonl --goal compare -n 2",
     "next outputs.jsonl --rated one.jsonl --goal compare -n 2",
     "next short.jsonl --rated equal.jsonl --goal mean",
+    "next --plan",
+    "next --plan --scale 1 5 --within 0.4",
+    "next --plan --within 0.001",
     "huse systems.jsonl --human-label a",
     "huse systems.jsonl --human-label a --estimated",
     "stress systems.jsonl -m bleu --probe frequent --probe rare --resamples 40",

@@ -12,6 +12,7 @@ from refless.commands.judge.result import JudgeResult as JudgeResult
 from refless.commands.judge.run import judge as judge
 from refless.commands.metric.result import MetricResult as MetricResult
 from refless.commands.metric.run import metric as metric
+from refless.commands.next.plan import PlanResult as PlanResult
 from refless.commands.next.result import NextResult as NextResult
 from refless.commands.next.run import next as next  # noqa: A004
 from refless.commands.pairs.judged import JudgedResult as JudgedResult

@@ -9,6 +9,7 @@ import numpy as np
 
 from refless.commands.compare.run import Inputs, inputs_of, pair_of
 from refless.commands.estimating import DEFAULT, chosen, fitted
+from refless.commands.next.plan import PlanResult, check_plan, planned
 from refless.commands.next.result import NextResult
 from refless.commands.parameters import (
     About,
@@ -58,38 +59,53 @@ ROLES = ("id", "item", "system", "source", "text")  # columns of the file for ra
 
 @command
 def next(  # noqa: A001 - the command's name
-    outputs: Argument,
+    outputs: Argument = None,
     rated: Files = None,
     *,
+    plan: bool = False,
     goal: Annotated[str | None, About(metavar="learn|mean|compare")] = None,
     n: Annotated[int, About(names=("-n",))] = 50,
     system: Annotated[Names, About(metavar="NAME", kind=Many)] = None,
     within: float | None = None,
+    difference: Annotated[float | None, About(above=0)] = None,
+    base_rate: Annotated[float, About(above=0, below=1)] = 0.8,
+    minutes_per_rating: Annotated[float, About(above=0)] = 0.5,
     these_items: TheseItems = False,
     blind: bool = False,
     estimator: Chosen = DEFAULT,
     threads: Threads = None,
     seed: Seed = 0,
     rows: ScoredRows,
-) -> NextResult:
+) -> NextResult | PlanResult:
     """Which outputs to have rated next, and what the ratings should bring.
 
     -o to-rate.csv writes the file for raters: the chosen outputs in a drawn order, an empty
     column for the rating, and no estimates. Once it is filled in, give
-    it to 'refless score', 'validate' or 'compare' with --rated.
+    it to 'refless score', 'validate' or 'compare' with --rated. Before the first rating, --plan
+    says how many are needed.
 
     Args:
         outputs: Files of outputs; - is standard input. Without --rated: rows with a rating are
             rated texts, rows without one can be chosen.
         rated: Files of rated texts.
+        plan: How many ratings a study needs, without any file: for a pass rate (with --scale a mean
+            rating), a judge's kappa, TPR and TNR, and a difference of two systems.
         goal: What the ratings are for. learn: better estimates of all these outputs; mean: the mean
             rating of these outputs; compare: how far two systems differ.
         n: Outputs to have rated; with --goal compare items, both answers of each.
         system: With --goal compare: the two systems, where there are more. Repeatable.
         within: How exact is enough, in the raters' units: half the width of a 95 % interval.
             Without it: 5 % of the range of the ratings.
+        difference: With --plan: the difference of two systems to show. Without it: 10 % of the
+            range, or half of what the base rate leaves.
+        base_rate: With --plan: expected share of passes.
+        minutes_per_rating: With --plan: how long a rating takes.
         blind: Leave the system out of the file for raters.
     """
+    check_plan(this_call(), plan=plan)
+    if plan:
+        scale = rows.to_reading().scale
+        return planned(within, difference, base_rate, minutes_per_rating, scale, seed)
     _check(goal, n, within, system)
     if these_items and goal == "learn":
         raise UsageError("--these-items goes with --goal mean or compare")

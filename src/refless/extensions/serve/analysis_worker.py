@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from statistics import fmean, stdev
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 import numpy as np
@@ -21,6 +21,7 @@ import numpy as np
 from refless.commands.compare.run import compare
 from refless.commands.estimating import chosen, cross_validated
 from refless.commands.fit.run import fit
+from refless.commands.next.result import NextResult
 from refless.commands.next.run import next as choose
 from refless.commands.validate.findings import drift_lines
 from refless.data.records import RatedPool, Scale, picked
@@ -218,6 +219,7 @@ def _chosen(job: Job, result: dict[str, Any]) -> None:
             unrated, rows, goal="learn", n=AHEAD, estimator=job["estimator"], scale=scale,
             seed=job["seed"],
         )  # fmt: skip
+        advice = cast("NextResult", advice)
         place = {row["id"]: i for i, row in enumerate(job["outputs"])}  # one an item
         ids = advice.outputs.ids
         result["active"] = [place[ids[i]] for i in advice.choice.rows.tolist()]
