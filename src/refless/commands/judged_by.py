@@ -45,9 +45,9 @@ def labels_of(pool: RatedPool) -> str:
 
 
 def _judged(path: Path) -> _Judged:
-    said = json_of(path)
+    content = json_of(path)
     try:
-        return msgspec.convert(said, _Judged)
+        return msgspec.convert(content, _Judged)
     except msgspec.ValidationError:
         remedy = "write one with: refless judge ... --format json -o FILE"
         raise InputError(

@@ -17,6 +17,7 @@ from refless.report.export import Cell, Rows
 from refless.report.record import Count, Record, Signed, record
 from refless.report.result import GateRecord
 from refless.report.wording import Looks
+from refless.stats.accepting import Accepting
 from refless.stats.intervals import UNDEFINED, Interval
 
 
@@ -99,6 +100,7 @@ class ScoreRecord(Mean, Record):
         scale: of the raters, in whose units all estimates are; null without one.
         advice: what to do where more than a third has no estimate.
         best_of: null without --best-of.
+        accepted: null without --accept-above; those outputs whose estimates reach the threshold.
         these_items: whether the means are of these outputs alone, and not of outputs like them.
         looks: whether intervals of means hold for one look, or any number of them.
         guards: copies of rated texts, what a training file holds, outputs unlike all rated texts.
@@ -112,6 +114,7 @@ class ScoreRecord(Mean, Record):
     advice: Advice | None
     items: tuple[Annotated[EstimateRecord, EITHER], ...]
     best_of: BestOfRecord | None
+    accepted: Accepting | None
     these_items: bool
     looks: Looks
     gate: GateRecord

@@ -7,7 +7,7 @@ import numpy as np
 
 from refless.commands.texts import HEADER, drawn, estimate_cells, estimate_or_reason, nearest
 from refless.data.human import unscaled
-from refless.data.records import Residuals, Scale
+from refless.data.records import Residuals, Scale, picked
 from refless.estimators import Estimator
 from refless.evaluation.best_of import BestOf
 from refless.evaluation.guards import alike
@@ -23,11 +23,14 @@ from refless.report.wording import (
     interval,
     labels,
     number,
+    percent,
     sentence,
     with_interval,
 )
+from refless.stats.accepting import Accepting
 
 ALL_ITEMS = 20  # up to so many outputs are all shown
+STEPS_SHOWN = 7  # thresholds
 ENDS = 5  # else so many of the lowest and of the highest
 NO_ENDS = "no output is shown to be better or worse than the others."
 WHERE = Section(lines=("All of them: add -o estimates.csv",))
@@ -72,6 +75,43 @@ def mean_sentence(mean: Mean) -> str:
         return f"No output has an estimate: {share}."
     value = with_interval(mean.mean, mean.mean_interval)
     return f"Mean estimate {value} over {share}."
+
+
+def accepted_sections(scored: Scored, accepted: Accepting | None) -> tuple[Section, ...]:
+    """Which outputs need no person, and what other thresholds would bring."""
+    if accepted is None:
+        return ()
+    shown = np.unique(np.linspace(0, len(accepted.steps) - 1, STEPS_SHOWN).round().astype(int))
+    table = Table(
+        header=("estimates from", "share of rated texts", "below the bar", "at most"),
+        rows=tuple(
+            (number(step.threshold), percent(step.coverage), percent(step.wrong),
+             percent(step.highest))
+            for step in picked(accepted.steps, shown)
+        ),
+        numeric=(True,) * 4,
+    )  # fmt: skip
+    line = f"At most: with {percent(accepted.sure)} confidence, for one threshold alone."
+    sentence = _accepted_sentence(scored, accepted)
+    return (Section(title="Without a person", lines=(sentence, line), table=table),)
+
+
+def _accepted_sentence(scored: Scored, accepted: Accepting) -> str:
+    bar, share = f"{accepted.above:g}", percent(accepted.at_most_wrong)
+    if accepted.chosen is not None:
+        count = int(accepted.takes(scored.estimates.values).sum())
+        verb = "needs" if count == 1 else "need"
+        return (
+            f"{count:,} of {counted(scored.overall.n, 'output')} {verb} no person, with an "
+            f"estimate of {number(accepted.chosen.threshold)} or more: of such outputs at most "
+            f"{share} lie below {bar}, with {percent(accepted.sure)} confidence, if they are like "
+            "the rated texts."
+        )
+    more = "" if accepted.needed is None else f" About {accepted.needed:,} would."
+    return (
+        f"No output can do without a person: the rated texts do not show that of any part at most "
+        f"{share} lie below {bar}.{more}"
+    )
 
 
 def systems_sections(systems: Mapping[str, Mean]) -> tuple[Section, ...]:

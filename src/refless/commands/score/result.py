@@ -9,6 +9,7 @@ from refless.commands.score.best_of import best_of_sections
 from refless.commands.score.data import ScoreRecord, best_row, chosen, estimate_rows, estimates_of
 from refless.commands.score.document import (
     WHETHER,
+    accepted_sections,
     estimates_section,
     facts,
     items_sections,
@@ -32,6 +33,7 @@ from refless.report.record import Record, record
 from refless.report.result import GateRecord, Result
 from refless.report.tools.junit import junit
 from refless.report.wording import Looks, estimator_name, question, sentence
+from refless.stats.accepting import Accepting
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -42,6 +44,7 @@ class ScoreResult(Result):
         scored: the outputs, an estimate each, means overall and by system.
         guards: copies of rated texts, what a training file holds, outputs unlike all rated texts.
         estimator: fitted.
+        accepted: which estimates need no person, where that was asked for.
         best: what was chosen among outputs of one item, where that was asked for.
         advice: what to do where too many outputs have no estimate.
         gate: what became of the gates; gates: of the same for each system, by name.
@@ -53,6 +56,7 @@ class ScoreResult(Result):
     guards: Guards
     estimator: Estimator
     best: BestOf | None
+    accepted: Accepting | None
     advice: Advice | None
     gates: Mapping[str, GateRecord]
     seed: int
@@ -83,6 +87,7 @@ class ScoreResult(Result):
         scored, scale = self.scored, self.estimator.rated.scale
         name, mean = estimator_name(self.signature), scored.overall
         best = () if self.best is None else best_of_sections(scored, self.best)
+        best = (*accepted_sections(scored, self.accepted), *best)
         first = (*advice_sections(self.advice), *best, *systems_sections(scored.systems))
         return Document(
             title=f"{sentence(name)} on {counted(mean.n, 'output')}",
@@ -125,7 +130,11 @@ class ScoreResult(Result):
         """One mapping an output; with --best-of an item."""
         if self.best is not None:
             return [best_row(self.scored, choice) for choice in self.best.choices]
-        return estimate_rows(self.scored.outputs, self.scored.estimates)
+        rows = estimate_rows(self.scored.outputs, self.scored.estimates)
+        if self.accepted is None:
+            return rows
+        passes = self.accepted.takes(self.scored.estimates.values).tolist()
+        return [{**row, "accepted": passed} for row, passed in zip(rows, passes, strict=True)]
 
 
 def looks_of(scored: Scored) -> Looks:

@@ -39,7 +39,7 @@ from refless.commands.score.guards import warnings
 from refless.commands.score.result import ScoreResult
 from refless.commands.score.streamed import StreamResult, streamed
 from refless.commands.warnings import note
-from refless.data.records import Outputs, RatedPool
+from refless.data.records import Outputs, RatedPool, Residuals
 from refless.estimators.saved import Saved
 from refless.evaluation.best_of import BestOf, labels, signed
 from refless.evaluation.best_of import best_of as best_outputs
@@ -48,6 +48,8 @@ from refless.evaluation.guards import Guards, guards
 from refless.evaluation.scoring import Scored, scored
 from refless.registry.errors import UsageError
 from refless.registry.signature import Signature
+from refless.stats.accepting import Accepting, accepting
+from refless.stats.clusters import numbered
 
 
 @command
@@ -61,6 +63,8 @@ def score(
     fallback_below: float | None = None,
     min_mean: float | None = None,
     min_coverage: Share[float | None] = None,
+    accept_above: float | None = None,
+    at_most_wrong: Share[float] = 0.05,
     group: str | None = None,
     trained_on: Files = None,
     to: Annotated[Folder | None, About(kind=str | None, metavar="FILE")] = None,
@@ -90,6 +94,10 @@ def score(
             units.
         min_coverage: Gate: exit 3 below this coverage. --min-mean needs it where outputs have no
             estimate: the mean is then over a part of them.
+        accept_above: Say which outputs need no person, as people would rate them at least so high.
+            In the raters' units.
+        at_most_wrong: With --accept-above: the share of accepted outputs that may lie below, kept
+            with 90 % confidence.
         group: What belongs together where errors are measured, so that intervals hold for outputs
             of other groups: source (the default), item, task, system, text, id (each text alone) or
             a column's name.
@@ -115,6 +123,7 @@ def score(
         _check_group(saved, group)
         if to is not None:
             whole = {"best-of": best_of is not None, "trained-on": trained_on is not None}
+            whole["accept-above"] = accept_above is not None
             _check_stream(whole | {"looks": looks != "one", "these-items": these_items})
             check_on(min_mean, saved.estimator.rated.scale, "--min-mean")
             if judged_by is not None:
@@ -127,6 +136,7 @@ def score(
     scale = texts.rated.scale
     check_on(min_mean, scale, "--min-mean")
     check_on(fallback_below, scale, "--fallback-below")
+    check_on(accept_above, scale, "--accept-above")
     if best_of is not None:
         labels(texts.outputs, best_of)
     note_unread([fit], texts.rated)
@@ -165,12 +175,25 @@ def score(
         guards=found,
         estimator=fit,
         best=best,
+        accepted=_accepted(errors, accept_above, at_most_wrong),
         advice=advice_on(fit, texts.outputs, estimates.estimates, len(fit.rated)),
         gate=verdicts[None],
         gates={name: verdict for name, verdict in verdicts.items() if name is not None},
         seed=seed,
-        signature=_signature(Saved(fit, group), estimates, found, best, seed),
+        signature=_signature(Saved(fit, group), estimates, found, best, seed).plus(
+            **({} if accept_above is None else {"accept": accept_above, "wrong": at_most_wrong})
+        ),
     )
+
+
+def _accepted(errors: Residuals, above: float | None, wrong: float) -> Accepting | None:
+    """Which estimates need no person, by the held-out ones; None if that is not asked."""
+    if above is None:
+        return None
+    if not 0 < wrong < 1:
+        raise UsageError(f"--at-most-wrong must lie between 0 and 1, got {wrong:g}")
+    together = numbered(errors.sources, len(errors))
+    return accepting(errors.human - errors.values, errors.human, together, above, wrong)
 
 
 def _signature(

@@ -237,13 +237,13 @@ def runs_apart(table: Table) -> Table:
         raise InputError("there are runs, but no ids", path=table.rows.name, remedy=remedy)
     scores: dict[str, list[float | None]] = {}
     for name, column in table.scores.items():
-        said: dict[tuple[str, str], float | None] = {}
+        by_run: dict[tuple[str, str], float | None] = {}
         for row, score in enumerate(column):
-            if said.setdefault((ids[row], runs[row]), score) != score:
+            if by_run.setdefault((ids[row], runs[row]), score) != score:
                 problem = f"id '{ids[row]}' has two {name} scores in run '{runs[row]}'"
                 raise table.rows.fault(row, problem, "give each run of a text one row")
         for run in sorted({*runs}):
-            scores[f"{name} {run}"] = [said.get((key, run)) for key in ids]
+            scores[f"{name} {run}"] = [by_run.get((key, run)) for key in ids]
     return replace(table, scores=scores)
 
 

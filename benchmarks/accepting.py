@@ -1,0 +1,86 @@
+"""Does `score --accept-above` keep its promise? Accepted texts that people rate below the bar.
+
+Every pool is held out by source once. Then half of the sources choose a threshold, many times, and
+the other half counts which share of the accepted texts lies below the bar. More than was promised
+is a broken promise (a cautious count, as few texts break one by chance).
+
+    python benchmarks/accepting.py --data ../shared/data [--splits 200] [--quick]
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+from estimators import pools as rated_pools
+from estimators import summeval
+from intervals import split
+
+from refless.data.records import RatedPool
+from refless.data.simulate import simulate
+from refless.estimators.gp import GaussianProcess
+from refless.evaluation.validation import codes
+from refless.registry.arrays import FloatArray, IntArray
+from refless.stats.accepting import accepting
+
+PROMISES = ((0.1, 0.05), (0.3, 0.1))  # quantile of the ratings that is the bar; share of wrong ones
+MOST = 700
+
+
+def pools(data: Path | None) -> Iterator[tuple[str, RatedPool]]:
+    """Every rated pool, or a small one of self-made ratings."""
+    if data is None:
+        yield "self-made", simulate(400, seed=1).pool
+        return
+    yield from rated_pools(data)
+    yield from summeval(data, articles=False)
+
+
+def held_out(pool: RatedPool) -> tuple[FloatArray, FloatArray, IntArray]:
+    """Estimates, ratings and sources of at most so many texts."""
+    if len(pool) > MOST:
+        pool = pool.take(np.sort(split(pool, MOST, np.random.default_rng(0))[0]))
+    sources = codes(pool.sources or pool.items or pool.ids)
+    estimates = GaussianProcess().held_out(pool, sources).values
+    known = ~np.isnan(estimates)
+    return estimates[known], pool.human[known], codes([*map(str, sources[known])])
+
+
+def line(name: str, texts: tuple[FloatArray, FloatArray, IntArray], splits: int) -> Iterator[str]:
+    """A row for each promise."""
+    estimates, human, sources = texts
+    for quantile, most in PROMISES:
+        bar, shares, broken = float(np.quantile(human, quantile)), [], 0
+        for seed in range(splits):
+            first = np.random.default_rng(seed).permutation(sources.max() + 1) % 2 == 0
+            mine = first[sources]
+            found = accepting(estimates[mine], human[mine], sources[mine], bar, most)
+            taken = found.takes(estimates[~mine])
+            if taken.any():
+                shares.append(float(taken.mean()))
+                broken += float((human[~mine][taken] < bar).mean()) > most
+        base, accepted = float((human < bar).mean()), float(np.mean(shares or [0.0]))
+        cells = (f"{base:.3f}", f"{most:g}", str(len(shares)), f"{accepted:.2f}")
+        yield f"| {name} | {' | '.join(cells)} | {broken / splits:.3f} |"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Prints a table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", type=Path, help="folder of the real pools")
+    parser.add_argument("--splits", type=int, default=200)
+    parser.add_argument("--quick", action="store_true", help="four splits of self-made ratings")
+    options = parser.parse_args(arguments)
+    print("| pool | below the bar | at most wrong | promised | accepted | broken |")
+    print("|---|---:|---:|---:|---:|---:|")
+    splits = 4 if options.quick else options.splits
+    for name, pool in pools(None if options.quick else options.data):
+        print("\n".join(line(name, held_out(pool), splits)), flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
