@@ -18,8 +18,9 @@ from refless.estimators.gp.dialogue_acts import features
 from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.progress import Progress
 from refless.text.embed import Encoder
-from refless.text.meaning import masked, words
+from refless.text.meaning import masked
 from refless.text.surface import LEXIS, SHAPE, relation, surface
+from refless.text.words import words
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
