@@ -56,6 +56,11 @@ def test_nothing_is_lost_but_blanks(text: str) -> None:
     assert "".join(words(text)) == re.sub(r"\s", "", text.lower().replace("i\u0307", "i"))
 
 
+def test_words_of_any_script_as_a_whole() -> None:
+    """Between blanks and punctuation marks."""
+    assert words("我买了iPhone。 ดื่มน้ำ நாள்", whole=True) == ["我买了iphone", "。", "ดื่มน้ำ", "நாள்"]
+
+
 def test_marks_join_however_letters_are_written() -> None:
     """Composed or with marks apart, a word is one."""
     assert [normalize("NFC", word) for word in words(normalize("NFD", "crème brûlée"))] == [

@@ -26,12 +26,12 @@ _AS_ASCII = {mark: ours for ours, marks in _OTHERS.items() for mark in marks}
 _OTHER = re.compile(f"[{''.join(_AS_ASCII)}]")
 
 
-def words(text: str) -> list[str]:
-    """Words and punctuation marks, in lower case."""
+def words(text: str, *, whole: bool = False) -> list[str]:
+    """Words and punctuation marks, in lower case; whole: what has no blanks in it is one word."""
     text = text.lower()
     if text.isascii() or not _special().search(text):
         return _PLAIN.findall(text)
-    return _any().findall(text.replace("i\u0307", "i"))  # the Turkish i has one dot
+    return _any(whole=whole).findall(text.replace("i\u0307", "i"))  # the Turkish i has one dot
 
 
 def each_word(text: str) -> Iterator[str]:
@@ -63,10 +63,11 @@ def _special() -> re.Pattern[str]:
 
 
 @cache
-def _any() -> re.Pattern[str]:
+def _any(*, whole: bool) -> re.Pattern[str]:
     """A letter of `UNBROKEN`, a word of other letters, each with its marks, or something else."""
-    marks, letters = class_of("M") + _JOINERS, rf"[^\W{UNBROKEN}]"
-    return re.compile(rf"(?=\w)[{UNBROKEN}][{marks}]*|{letters}(?:{letters}+|[{marks}]+)*|[^\w\s]")
+    alone, marks = r"\0" if whole else UNBROKEN, class_of("M") + _JOINERS
+    letters = rf"[^\W{alone}]"
+    return re.compile(rf"(?=\w)[{alone}][{marks}]*|{letters}(?:{letters}+|[{marks}]+)*|[^\w\s]")
 
 
 @cache

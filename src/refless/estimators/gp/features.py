@@ -119,9 +119,9 @@ def _word_terms(text: str) -> Iterator[str]:
 
 
 def _letter_terms(text: str) -> Iterator[str]:
-    """Runs of letters of each word, its ends marked by blanks."""
+    """Runs of letters of what stands between blanks and marks, its ends marked by blanks."""
     return chain.from_iterable(
-        _cached_runs(word) if len(word) < LONG else _runs(word) for word in words(text)
+        _cached_runs(word) if len(word) < LONG else _runs(word) for word in words(text, whole=True)
     )
 
 
