@@ -35,6 +35,11 @@ def test_other_and_malformed_sources_leave_the_words(source: str) -> None:
     assert features("Yes .", source) == ("yes", ".", "<s> yes", "yes .", ". </s>")
 
 
+def test_values_are_found_in_texts_without_blanks() -> None:
+    """As many letters as they have."""
+    assert [*features("我去北京", "go(city='北京')")[:3]] == ["我", "去", "x-city"]
+
+
 def test_most_sources_decide() -> None:
     """More than half, so that single malformed ones do no harm."""
     assert mostly_acts(["inform(a=b)", "inform(a=b)", "inform("])

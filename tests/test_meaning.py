@@ -1,10 +1,10 @@
-"""Words, and masked words."""
+"""Masked words."""
 
 from __future__ import annotations
 
 import pytest
 
-from refless.text.meaning import masked, words
+from refless.text.meaning import masked
 
 
 @pytest.mark.parametrize(
@@ -21,8 +21,3 @@ from refless.text.meaning import masked, words
 def test_masked(text: str, source: str, wanted: str) -> None:
     """Longer words and numbers of the source become @; none and short words stay."""
     assert masked(text, source) == wanted
-
-
-def test_words() -> None:
-    """Lower case, punctuation apart, any script."""
-    assert words("Où est l'École?") == ["où", "est", "l", "'", "école", "?"]

@@ -22,8 +22,8 @@ from refless.evaluation.novelty import FEWEST, KINDS, _numbers, unlike
 from refless.evaluation.scoring import scored
 from refless.metrics.kernels.bleu import gram_cosine
 from refless.stats.fisher import Marked, gap
-from refless.text.meaning import words
 from refless.text.ngrams import learn, look_up
+from refless.text.words import words
 
 DATA = Path(os.environ.get("REFLESS_DATA", Path(__file__).parents[2] / "shared" / "data"))
 WORDS = st.lists(st.sampled_from(["a", "b", "c", "d"]), max_size=9).map(" ".join)

@@ -73,10 +73,48 @@ def test_what_begins_a_sentence_or_a_turn_is_no_name(source: str) -> None:
 
 
 def test_capitals_and_digits_of_all_scripts() -> None:
-    """As Unicode has them, letters that are joined by marks too."""
+    """As Unicode has them; letters of scripts without blanks are words."""
     found = told("Éa ٣, 東京")
     assert (found["capitals"], found["digits"], found["capital first"]) == (1 / 8, 1 / 8, 1)
-    assert (found["words"], found["word length"]) == (3, 5 / 3)
+    assert (found["words"], found["word length"]) == (4, 5 / 4)
+
+
+CYRILLIC = dict(zip("abcdefghijklmnopqrstuvwxyz", "абцдефгхийклмнопярстувшъыз", strict=True))
+CYRILLIC |= {ours.upper(): theirs.upper() for ours, theirs in CYRILLIC.items()}
+
+
+def test_another_alphabet_gives_the_same_numbers() -> None:
+    """Capitals and names are known wherever there are any."""
+    text, source = "No, the Mill paid Bob 30. Is it in Rome?", SOURCE
+    same, known = (both.translate(str.maketrans(CYRILLIC)) for both in (text, source))
+    np.testing.assert_array_equal(surface([same]), surface([text]))
+    np.testing.assert_array_equal(relation([same], [known]), relation([text], [source]))
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("天气好，天气好。去吗？", (8, 1, 2, 5 / 8, 3 / 11, 1, 1)),  # noqa: RUF001
+        ("コーヒー、好き。", (6, 1, 1, 5 / 6, 2 / 8, 0, 1)),
+        ("यह है, यह नहीं।", (4, 10 / 4, 1, 3 / 4, 2 / 6, 0, 1)),
+        ("இந்த நாள்", (2, 4, 0, 1, 0, 0, 0)),
+        ("ما هذا؟ ما؟", (3, 7 / 3, 2, 2 / 3, 2 / 5, 2, 0)),
+        ("กินน้ำ กิน", (6, 9 / 6, 0, 4 / 6, 0, 0, 0)),
+    ],
+)
+def test_scripts_without_capitals(text: str, wanted: tuple[float, ...]) -> None:
+    """Their letters, marks on letters, full stops, questions and commas; no capitals."""
+    names = ("words", "word length", "sentences", "type-token ratio", "punctuation", "questions")
+    found = told(text)
+    assert tuple(found[name] for name in (*names, "commas")) == pytest.approx(wanted)
+    assert (found["capitals"], found["capital first"], found["digits"]) == (0, 0, 0)
+    assert found["full stop last"] == text.endswith(("。", "।"))
+
+
+def test_what_is_taken_from_a_source_without_blanks() -> None:
+    """Of 5 letters 4 stand in the source, of 4 pairs 3."""
+    found = beside("我去北京。好", "我去北京了")
+    assert (found["words taken"], found["pairs taken"]) == (4 / 5, 3 / 4)
 
 
 def test_nothing_at_all() -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from refless.evaluation.copies import plain
 from refless.registry.errors import UsageError
-from refless.text import meaning
+from refless.text import words
 from refless.text.tokenize import (
     code_points,
     distinct,
@@ -99,11 +99,11 @@ def test_words_as_ids(texts: list[list[str]], others: list[list[str]]) -> None:
 def test_pieces_of_a_text_leave_no_trace(text: str) -> None:
     """They end before blanks of any kind, so what is read of them is the same."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(meaning, "PIECE", 3)
-        assert "".join(meaning.pieces(text)) == text
+        patched.setattr(words, "PIECE", 3)
+        assert "".join(words.pieces(text)) == text
         tokens, found = learn_tokens([text], "words")
         assert [tokens[i] for i in found.ids] == text.split()
-        assert [*meaning.each_word(text)] == meaning.words(text)
+        assert [*words.each_word(text)] == words.words(text)
         in_pieces = plain(text)
     assert in_pieces == plain(text)
 

@@ -20,8 +20,8 @@ import scipy
 from refless.data.records import Outputs, RatedPool, picked
 from refless.registry.arrays import BoolArray, FloatArray, IntArray
 from refless.stats.fisher import Marked, Marks, by_name, marked, one_each
-from refless.text.meaning import pieces
 from refless.text.ngrams import Features, Shape, learn, look_up
+from refless.text.words import UNBROKEN, pieces
 
 SHARE = 0.8  # of a text's runs that another one has
 RUNS = Shape(tokenize="words", low=3, high=3)
@@ -30,8 +30,7 @@ ROWS = 512  # texts compared at a time
 MOST_ASKED = 10_000  # rated texts that say how alike texts are that nobody copied
 PART = 20_000  # rows of a training file read at a time
 USUAL = 0.02  # of texts that a file of others holds by chance: .004 of captions of pictures
-_ALONE = "\u0e00-\u0e7f\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"  # without blanks
-_WORD = re.compile(rf"[{_ALONE}]|[^\W_{_ALONE}]+")
+_WORD = re.compile(rf"[{UNBROKEN}]|[^\W_{UNBROKEN}]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

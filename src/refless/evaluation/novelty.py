@@ -22,9 +22,9 @@ from refless.registry.arrays import BoolArray, FloatArray, IntArray
 from refless.stats.clusters import independent, numbered
 from refless.stats.corrections import holm
 from refless.stats.fisher import Marked, gap
-from refless.text.meaning import words
 from refless.text.ngrams import Shape
 from refless.text.surface import surface
+from refless.text.words import words
 
 FEWEST = 20  # rated texts that say what is usual
 OWN, KIN, OTHER = 0.25, 0.5, 0.75  # distance of one rated system, of texts of no name, of a new one

@@ -6,22 +6,20 @@ source is plain words.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
 from refless.registry.errors import InputError
+from refless.text.words import words
 
 MASK = "@"
-PIECE = 100_000  # characters that are split into words at a time
 SHORTEST = 4  # shorter words are mostly function words and stay, unless they hold a digit
 EXEMPT = frozenset({"none", "unknown"})  # values that say nothing of what they stand for
 NULL = "<none>"  # where a dialogue act has no slot, or a slot no value
 EXEMPT_VALUES = frozenset(
     {NULL, "yes", "no", "unknown", "none", "dont_care", "don't care", "dont care", "yes or no", "x"}
 )  # values that no text repeats word for word, and those that are placeholders already
-_BLANK = re.compile(r"\s")
-_WORD = re.compile(r"\w+|[^\w\s]")
 _LETTERS = re.compile(r"[^\W_]")
 _ACT = re.compile(r"\s*\??(\w+)\(")
 _FLAT = re.compile(r"\s*(\w[\w ]*)\[([^\[\]]*)\]\s*(?:,|$)")
@@ -32,27 +30,6 @@ _SLOT = re.compile(r"\s*([\w ]*\w)\s*(=?)\s*")
 _QUOTED = re.compile(r"([\"'])(.*?)\1(?=\s*[,;)])")
 _BARE = re.compile(r"[^,;()=\"]*")
 _END = re.compile(r"\s*([,;)])")
-
-
-def words(text: str) -> list[str]:
-    """Words and punctuation marks, in lower case."""
-    return _WORD.findall(text.lower())
-
-
-def each_word(text: str) -> Iterator[str]:
-    """The same one by one, so that a long text takes no more memory than a short one."""
-    for piece in pieces(text):
-        yield from words(piece)
-
-
-def pieces(text: str) -> Iterator[str]:
-    """The text cut before blanks, some 100,000 characters at a time."""
-    begin = 0
-    while begin < len(text):
-        blank = _BLANK.search(text, begin + PIECE)
-        end = blank.start() if blank else len(text)
-        yield text[begin:end]
-        begin = end
 
 
 def masked(text: str, source: str) -> str:

@@ -7,12 +7,13 @@ repetition, a lost full stop, a length out of place, a name or number that the s
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from itertools import islice
 
 import numpy as np
 
 from refless.registry.arrays import FloatArray
-from refless.text.meaning import each_word
+from refless.text.words import class_of, each_word, plain_marks
 
 SHAPE = ("characters", "words", "word length", "sentences")
 LEXIS = ("type-token ratio", "repeated pairs", "repeated fours", "commonest word")
@@ -56,6 +57,7 @@ def last_turn(source: str) -> str:
 
 
 def _surface(text: str) -> tuple[float, ...]:
+    text = plain_marks(text)
     tokens, size = Counter(each_word(text)), len(text)
     counts = {token: count for token, count in tokens.items() if token[0].isalnum()}
     first, n = [*islice(_plain(text), READ)], sum(counts.values())
@@ -111,7 +113,14 @@ def _plain(text: str) -> Iterator[str]:
 
 def _names(text: str) -> set[str]:
     """Words with a capital that begin neither a sentence nor a turn, in lower case."""
-    return {word for name in _NAME.findall(text) for word in _plain(name)}
+    pattern = _NAME if text.isascii() else _name()
+    return {word for name in pattern.findall(text) for word in _plain(name)}
+
+
+@cache
+def _name() -> re.Pattern[str]:
+    """`_NAME` with the capitals of all scripts."""
+    return re.compile(_NAME.pattern.replace("A-Z", class_of("Lu", "Lt")))
 
 
 def _runs(tokens: Sequence[str], n: int) -> Iterable[tuple[str, ...]]:

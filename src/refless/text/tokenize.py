@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from refless.registry.errors import UsageError
 from refless.registry.spec import About
-from refless.text.meaning import pieces
+from refless.text.words import pieces
 
 Tokenize = Callable[[str], list[str]]
 IdArray = npt.NDArray[np.int32]

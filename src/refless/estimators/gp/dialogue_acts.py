@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from refless.registry.errors import InputError
-from refless.text.meaning import Triple, delexicalized, looks_like_act, triples, words
+from refless.text.meaning import Triple, delexicalized, looks_like_act, triples
+from refless.text.words import words
 
 BEGIN, END = "<s>", "</s>"
 PLACEHOLDER = "x-"

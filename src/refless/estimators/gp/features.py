@@ -18,8 +18,9 @@ from refless.estimators.gp.dialogue_acts import features
 from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.progress import Progress
 from refless.text.embed import Encoder
-from refless.text.meaning import masked, words
+from refless.text.meaning import masked
 from refless.text.surface import LEXIS, SHAPE, relation, surface
+from refless.text.words import words
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -118,9 +119,9 @@ def _word_terms(text: str) -> Iterator[str]:
 
 
 def _letter_terms(text: str) -> Iterator[str]:
-    """Runs of letters of each word, its ends marked by blanks."""
+    """Runs of letters of what stands between blanks and marks, its ends marked by blanks."""
     return chain.from_iterable(
-        _cached_runs(word) if len(word) < LONG else _runs(word) for word in words(text)
+        _cached_runs(word) if len(word) < LONG else _runs(word) for word in words(text, whole=True)
     )
 
 

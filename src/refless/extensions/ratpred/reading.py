@@ -12,7 +12,8 @@ import numpy as np
 from refless.extensions.ratpred.batches import Encoded, padded
 from refless.registry.arrays import FloatArray
 from refless.registry.errors import InputError
-from refless.text.meaning import NULL, delexicalized, looks_like_act, triples, words
+from refless.text.meaning import NULL, delexicalized, looks_like_act, triples
+from refless.text.words import words
 
 SLOTS = frozenset(
     {
