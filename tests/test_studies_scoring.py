@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from refless.data.records import Estimates, Outputs, Reason, Residuals, numbered
 from refless.evaluation.scoring import Means, Scored, Summed, scored
-from refless.stats.clusters import Sums
+from refless.stats.clusters import Sums, group_effects
 
 RESIDUALS = np.array([-0.2, -0.1, 0.0, 0.1, 0.2])
 
@@ -199,3 +199,28 @@ def test_these_outputs_and_any_look() -> None:
     assert np.ptp(these) / 2 == pytest.approx(half, rel=0.1)
     assert np.ptp(plain) > 1.5 * np.ptp(these)
     assert np.ptp(always) > 1.3 * np.ptp(plain)
+
+
+def test_the_mean_of_a_rated_system_moves_by_its_effect() -> None:
+    """Slow twin: the mean of its estimates, and its held-out errors drawn towards 0."""
+    rng = np.random.default_rng(2)
+    systems = ("a",) * 30 + ("b",) * 40
+    errors = rng.normal(size=70) / 20 + np.repeat([0.1, -0.1], [30, 40])
+    texts = Outputs(ids=numbered(9), texts=("x",) * 9, systems=("a",) * 4 + ("b",) * 3 + ("c",) * 2)
+    values = np.linspace(0.3, 0.7, 9)
+    residuals = Residuals(values=errors, systems=systems, ends=(0.0, 1.0))
+    support = np.ones(9, dtype=np.int64)
+    estimates = Estimates(
+        ids=numbered(9), values=values, reasons=("",) * 9, support=support, low=values, high=values
+    )
+    found = scored(texts, estimates, residuals)
+    effect = group_effects(errors, systems)
+    assert effect["a"].shift > 0.05
+    for name, rows in (("a", slice(0, 4)), ("b", slice(4, 7))):
+        wanted = values[rows].mean() + effect[name].shift
+        assert found.systems[name].mean == pytest.approx(wanted)
+        low, high = found.systems[name].mean_interval
+        assert low < wanted < high
+    assert found.systems["c"].mean == pytest.approx(values[7:].mean())
+    wanted = values.mean() + (4 * effect["a"].shift + 3 * effect["b"].shift) / 9
+    assert found.overall.mean == pytest.approx(wanted)

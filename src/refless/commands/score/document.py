@@ -141,11 +141,9 @@ def systems_sections(systems: Mapping[str, Mean]) -> tuple[Section, ...]:
         "would give. "
         "They belong to single systems; whether two systems differ is for 'refless compare' to say."
     )
-    return (
-        Section(
-            title="Systems", figures=(Figure(svg=svg, caption=caption, table=table),), table=table
-        ),
-    )
+    line = "The mean of a system with rated texts also uses how far these lie from their estimates."
+    figure = Figure(svg=svg, caption=caption, table=table)
+    return (Section(title="Systems", figures=(figure,), table=table, lines=(line,)),)
 
 
 def items_sections(scored: Scored, errors: Residuals) -> tuple[Section, ...]:
