@@ -16,7 +16,7 @@ from refless.estimators.gp.inducing import (
     projected,
     rated_features,
 )
-from refless.estimators.gp.likelihood import Prior, fitted_amplitudes, restricted_loss
+from refless.estimators.gp.likelihood import Prior, blocks_of, fitted_amplitudes, loss_of
 from refless.estimators.gp.posterior import Exact, exact
 from refless.registry.arrays import FloatArray
 
@@ -172,18 +172,48 @@ def test_an_indefinite_matrix_is_shifted() -> None:
 
 
 @settings(max_examples=10, deadline=None)
-@given(SEEDS, st.booleans())
-def test_gradient_of_the_likelihood(seed: int, believed: bool) -> None:
-    """The analytic gradient equals finite differences, whatever is believed of the first kernel."""
+@given(SEEDS, st.booleans(), st.booleans())
+def test_gradient_of_the_loss(seed: int, believed: bool, left_out: bool) -> None:
+    """Analytic and by finite differences: of the likelihood, and of what is left out."""
     prior = Prior.of(np.array([believed, False]))
     kernel, noise, y = problem(seed)
     n = len(y)
+    groups = np.append(np.random.default_rng(seed).integers(0, 9, n - 2), [9, 10])
+    blocks = blocks_of(groups) if left_out else []
     kernels = [kernel[:n, :n], np.outer(y, y) * 0.1 + np.eye(n)]
     at = np.array([0.5, 0.3, 0.2])
-    numeric = approx_fprime(at, lambda p: restricted_loss(p, kernels, y, noise, prior)[0], 1e-6)
+    numeric = approx_fprime(at, lambda p: loss_of(p, kernels, y, noise, prior, blocks)[0], 1e-6)
     np.testing.assert_allclose(
-        restricted_loss(at, kernels, y, noise, prior)[1], numeric, rtol=1e-3, atol=1e-3
+        loss_of(at, kernels, y, noise, prior, blocks)[1], numeric, rtol=1e-3, atol=1e-3
     )
+
+
+@settings(max_examples=10, deadline=None)
+@given(SEEDS)
+def test_what_is_left_out_is_judged_by_the_other_sources(seed: int) -> None:
+    """The log score in closed form is that of conditioning on the other groups, group by group."""
+    kernel, noise, y = problem(seed)
+    n = len(y)
+    groups = np.arange(n) % 7
+    loss = 0.0
+    for group in range(7):
+        others, left = np.flatnonzero(groups != group), np.flatnonzero(groups == group)
+        given_others = exact(0.5 * kernel[np.ix_(others, others)], noise[others] + 0.2, y[others])
+        prior = 0.5 * np.diag(kernel)[left]
+        means, spread = given_others.predict(0.5 * kernel[np.ix_(left, others)], prior)
+        variances = spread + noise[left] + 0.2
+        loss += 0.5 * float((np.log(variances) + (y[left] - means) ** 2 / variances).sum())
+    believed = Prior.of(NOTHING[:1])
+    at, kernels = np.array([0.5, 0.2]), [kernel[:n, :n]]
+    found = loss_of(at, kernels, y, noise, believed, blocks_of(groups))[0]
+    assert found - believed.loss(at[:-1])[0] == pytest.approx(loss)
+
+
+def test_groups_are_left_out_where_they_tell_enough() -> None:
+    """Five of them, and one of two texts; else the likelihood decides."""
+    found = [rows.tolist() for rows in blocks_of(np.array([4, 1, 2, 1, 3, 0]))]
+    assert found == [[[5], [2], [4], [0]], [[1, 3]]]
+    assert blocks_of(np.arange(9)) == blocks_of(np.array([0, 0, 1, 2, 3])) == []
 
 
 @settings(max_examples=10, deadline=None)
@@ -198,7 +228,7 @@ def test_the_likelihood_is_that_of_contrasts(seed: int) -> None:
     density = multivariate_normal(cov=contrasts @ sigma @ contrasts.T).logpdf(contrasts @ (y + 9))
     constants = 0.5 * (np.log(n) - (n - 1) * np.log(2 * np.pi))
     prior = Prior.of(NOTHING)
-    found = restricted_loss(at, kernels, y, noise, prior)[0] - prior.loss(at[:-1])[0]
+    found = loss_of(at, kernels, y, noise, prior)[0] - prior.loss(at[:-1])[0]
     assert found == pytest.approx(constants - density)
 
 

@@ -70,7 +70,7 @@ class GaussianProcess(Estimator):
     and values left out. An encoder adds how near the vectors of texts and of sources are, and the
     cosine of a text and its source. Each score that others gave adds two, of its mid-ranks, and
     all of them one. Each kernel is positive semi-definite. What each is worth, and how much belongs
-    to single texts, is found by restricted marginal likelihood.
+    to single texts, is found by leaving sources out, or by restricted marginal likelihood.
 
     Attributes:
         use_source: read sources where the rated texts have them.

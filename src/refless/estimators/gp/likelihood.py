@@ -1,4 +1,10 @@
-"""Kernel weights and nugget by restricted marginal likelihood (Patterson and Thompson 1971)."""
+"""Kernel weights and nugget, by what they say of sources that are left out, or by likelihood.
+
+What texts of one source share is not known of a new source, but the likelihood pays kernels for it.
+So where sources have several texts, weights have the best log score on the texts of each source
+given those of the others (Dubrule 1983; Sundararajan and Keerthi 2001 of single texts). Elsewhere
+they have the highest restricted marginal likelihood (Patterson and Thompson 1971).
+"""
 
 from __future__ import annotations
 
@@ -7,8 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from refless.estimators.folds import FEWEST
 from refless.estimators.gp.posterior import inverse
-from refless.registry.arrays import BoolArray, FloatArray
+from refless.registry.arrays import BoolArray, FloatArray, IntArray
 
 RATE = 5.0  # of the exponential prior on a weight: what the ratings do not ask for is 0
 JUDGE_PRIOR = 2.0, 1.0  # rate, and power, of the gamma prior on the weight of a judge's scores
@@ -73,6 +80,7 @@ def shrunk_amplitudes(
     noise: FloatArray,
     judges: BoolArray,
     scores: BoolArray,
+    blocks: Sequence[IntArray] = (),
 ) -> Amplitudes:
     """The most probable amplitudes; with judges, a mean of two answers.
 
@@ -81,21 +89,26 @@ def shrunk_amplitudes(
     So the answer of n ratings to texts and scores has the share n / (n + `SHRINKAGE`).
 
     Args:
-        kernels, y, noise, judges: as of `fitted_amplitudes`.
+        kernels, y, noise, judges, blocks: as of `fitted_amplitudes`.
         scores: [kernels] which compare scores of judges, or else are not of the texts.
     """
-    full = fitted_amplitudes(kernels, y, noise, judges)
+    full = fitted_amplitudes(kernels, y, noise, judges, blocks)
     scores = scores & np.array([np.ptp(kernel) > 0 for kernel in kernels], dtype=np.bool_)
     if not scores.any():
         return full
     compared = [kernel for kernel, is_score in zip(kernels, scores, strict=True) if is_score]
-    alone, weights = fitted_amplitudes(compared, y, noise, judges[scores]), np.zeros(len(kernels))
+    alone = fitted_amplitudes(compared, y, noise, judges[scores], blocks)
+    weights = np.zeros(len(kernels))
     weights[scores] = alone.weights
     return full.mixed(Amplitudes(weights, alone.nugget), len(y) / (len(y) + SHRINKAGE))
 
 
 def fitted_amplitudes(
-    kernels: Sequence[FloatArray], y: FloatArray, noise: FloatArray, judges: BoolArray
+    kernels: Sequence[FloatArray],
+    y: FloatArray,
+    noise: FloatArray,
+    judges: BoolArray,
+    blocks: Sequence[IntArray] = (),
 ) -> Amplitudes:
     """The most probable weights and nugget, given ratings of variance about 1.
 
@@ -106,6 +119,7 @@ def fitted_amplitudes(
         y: [texts] ratings.
         noise: [texts] variance of each rating's own error.
         judges: [kernels] which are lines of a judge's scores; see `Prior`.
+        blocks: what is left out together, see `blocks_of`; nothing for the likelihood.
     """
     from scipy.optimize import minimize
 
@@ -114,9 +128,9 @@ def fitted_amplitudes(
     size, prior = len(terms) + 1, Prior.of(judges[varied])
     bounds = [(LEAST if power else 0.0, MOST) for power in prior.powers] + [(LEAST_NUGGET, MOST)]
     optimum = minimize(
-        restricted_loss,
+        loss_of,
         np.full(size, 1.0 / size),
-        args=(terms, y, noise, prior),
+        args=(terms, y, noise, prior, blocks),
         jac=True,
         method="L-BFGS-B",
         bounds=bounds,
@@ -127,14 +141,29 @@ def fitted_amplitudes(
     return Amplitudes(weights, float(optimum[-1]))
 
 
-def restricted_loss(
+def blocks_of(groups: IntArray) -> list[IntArray]:
+    """Rows of each group, [groups, size] for each size; nothing if groups tell too little.
+
+    Five groups have to be there, and one with two texts: where each text is a group of its own, the
+    likelihood does not overrate what texts share, and uses more of what the ratings say.
+    """
+    _, codes, counts = np.unique(groups, return_inverse=True, return_counts=True)
+    if len(counts) < FEWEST or len(counts) == len(groups):
+        return []
+    order = np.argsort(codes, kind="stable")
+    sizes = counts[codes[order]]
+    return [order[sizes == size].reshape(-1, size) for size in np.unique(counts)]
+
+
+def loss_of(
     parameters: FloatArray,
     kernels: Sequence[FloatArray],
     y: FloatArray,
     noise: FloatArray,
     prior: Prior,
+    blocks: Sequence[IntArray] = (),
 ) -> tuple[float, FloatArray]:
-    """Minus the log posterior of weights and nugget, and its gradient; huge if undefined."""
+    """Minus the log score or likelihood and the log prior, and the gradient; huge if undefined."""
     from scipy.linalg import LinAlgError, cho_factor
 
     weights = parameters[:-1]
@@ -144,17 +173,52 @@ def restricted_loss(
             sigma += weight * kernel
     try:
         factor = cho_factor(sigma, lower=True, overwrite_a=True, check_finite=False)
+        log_determinant = 2.0 * np.log(np.diag(factor[0])).sum()
+        q = inverse(factor)
+        row_sums = q.sum(axis=1)
+        total = row_sums.sum()
+        q -= np.outer(row_sums, row_sums / total)
+        if blocks:
+            misfit, slope = left_out_loss(q, y, blocks)
+        else:
+            misfit, slope = restricted_loss(q, y, log_determinant + np.log(total))
     except LinAlgError:
         return 1e10, np.zeros_like(parameters)
-    log_determinant = 2.0 * np.log(np.diag(factor[0])).sum()
-    q = inverse(factor)
-    row_sums = q.sum(axis=1)
-    total = row_sums.sum()
-    q -= np.outer(row_sums, row_sums / total)
-    alpha = q @ y
     unlikely, rise = prior.loss(weights)
-    loss = float(0.5 * (log_determinant + np.log(total) + y @ alpha) + unlikely)
-    q -= np.outer(alpha, alpha)
-    slopes = np.array([0.5 * np.vdot(q, kernel) for kernel in kernels]) + rise
-    gradient = np.append(slopes, 0.5 * np.trace(q))
+    slopes = np.array([np.vdot(slope, kernel) for kernel in kernels]) + rise
+    gradient = np.append(slopes, np.trace(slope))
+    loss = misfit + unlikely
     return (loss, gradient) if np.isfinite(loss) else (1e10, np.zeros_like(parameters))
+
+
+def restricted_loss(
+    q: FloatArray, y: FloatArray, log_determinant: float
+) -> tuple[float, FloatArray]:
+    """Minus the log likelihood of contrasts, and its slope by sigma; q: see `Precision`."""
+    alpha = q @ y
+    return float(0.5 * (log_determinant + y @ alpha)), 0.5 * (q - np.outer(alpha, alpha))
+
+
+def left_out_loss(
+    q: FloatArray, y: FloatArray, blocks: Sequence[IntArray]
+) -> tuple[float, FloatArray]:
+    """Minus the log score of each rating given those outside its block, and its slope by sigma.
+
+    The errors of a block g are Q_gg^-1 (Q y)_g and their covariance is Q_gg^-1. Times a symmetric
+    change of sigma and summed, the slope is the change of the loss; it is not symmetric itself.
+    """
+    alpha, loss = q @ y, 0.0
+    pulls, product = np.empty_like(y), np.empty_like(q)
+    for rows in blocks:
+        inner = np.linalg.inv(q[rows[:, :, None], rows[:, None, :]])
+        variances = np.diagonal(inner, axis1=1, axis2=2)
+        errors = np.einsum("gij,gj->gi", inner, alpha[rows])
+        scaled = errors / variances
+        with np.errstate(invalid="ignore"):
+            loss += 0.5 * float((np.log(variances) + errors * scaled).sum())
+        pull = np.einsum("gij,gj->gi", inner, scaled)
+        middle = (inner * (0.5 * (1.0 - errors * scaled) / variances)[:, None, :]) @ inner
+        crossed = errors[:, :, None] * pull[:, None, :]
+        middle += 0.5 * (crossed + crossed.transpose(0, 2, 1))
+        pulls[rows], product[rows] = pull, middle @ q[rows]
+    return loss, q @ product - np.outer(q @ pulls, alpha)

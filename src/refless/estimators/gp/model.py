@@ -14,13 +14,14 @@ from refless.estimators.gp.data import Data
 from refless.estimators.gp.features import Inputs
 from refless.estimators.gp.inducing import Inducing, Projected, positive_root, rated_features
 from refless.estimators.gp.kernels import SYSTEM, Covariance, is_judge, is_score, label_of
-from refless.estimators.gp.likelihood import Amplitudes, shrunk_amplitudes
+from refless.estimators.gp.likelihood import Amplitudes, blocks_of, shrunk_amplitudes
 from refless.estimators.gp.posterior import Exact, HeldOut, exact
 from refless.loops.threads import single_threaded_blas
 from refless.metrics.kernels.bleu import PreparedBleu
 from refless.metrics.matching import Work
 from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.progress import Progress
+from refless.stats.clusters import numbered
 from refless.text.ngrams import Shape
 
 ROWS = 64  # outputs estimated at a time, always so many
@@ -56,8 +57,9 @@ def tuned(data: Data, rows: IntArray, method: Method) -> Amplitudes:
     judges, scores = (np.array([*map(test, data.kernels)]) for test in (is_judge, is_score))
     if scores.any():
         scores |= np.array([name in SYSTEM for name in data.kernels])
+    blocks = blocks_of(numbered(data.rated.sources, len(data.rated))[rows])
     with single_threaded_blas():
-        return shrunk_amplitudes(kernels, data.y[rows], data.noise[rows], judges, scores)
+        return shrunk_amplitudes(kernels, data.y[rows], data.noise[rows], judges, scores, blocks)
 
 
 def conditioned(data: Data, amplitudes: Amplitudes, method: Method) -> Model:
