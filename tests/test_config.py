@@ -14,10 +14,10 @@ from refless.registry.errors import InputError
 SPEC = "bleu-neighbors:tau=0.1,min_neighbors=1"
 READ_ONLY = """
 baseline before best_of by cell columns config
-device dimension encoding estimator goal group human_label id
+device dimension encoding estimator goal group human_label id judged_by
 kernel lower_is_better metrics model outputs perturb probe rated
 own ratings reading reference_file references require score_column
-seeds slots source swap system target thresholds
+rubric seeds slots source swap system target thresholds
 tokenize train trained_on vectors words
 """  # names of parameters that take text and that a file may set
 

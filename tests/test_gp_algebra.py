@@ -16,7 +16,7 @@ from refless.estimators.gp.inducing import (
     projected,
     rated_features,
 )
-from refless.estimators.gp.likelihood import Prior, blocks_of, fitted_amplitudes, loss_of
+from refless.estimators.gp.likelihood import Prior, blocks_of, fitted_amplitudes, left_out, loss_of
 from refless.estimators.gp.posterior import Exact, exact
 from refless.registry.arrays import FloatArray
 
@@ -173,13 +173,13 @@ def test_an_indefinite_matrix_is_shifted() -> None:
 
 @settings(max_examples=10, deadline=None)
 @given(SEEDS, st.booleans(), st.booleans())
-def test_gradient_of_the_loss(seed: int, believed: bool, left_out: bool) -> None:
+def test_gradient_of_the_loss(seed: int, believed: bool, apart: bool) -> None:
     """Analytic and by finite differences: of the likelihood, and of what is left out."""
     prior = Prior.of(np.array([believed, False]))
     kernel, noise, y = problem(seed)
     n = len(y)
     groups = np.append(np.random.default_rng(seed).integers(0, 9, n - 2), [9, 10])
-    blocks = blocks_of(groups) if left_out else []
+    blocks = blocks_of(groups) if apart else []
     kernels = [kernel[:n, :n], np.outer(y, y) * 0.1 + np.eye(n)]
     at = np.array([0.5, 0.3, 0.2])
     numeric = approx_fprime(at, lambda p: loss_of(p, kernels, y, noise, prior, blocks)[0], 1e-6)
@@ -210,10 +210,12 @@ def test_what_is_left_out_is_judged_by_the_other_sources(seed: int) -> None:
 
 
 def test_groups_are_left_out_where_they_tell_enough() -> None:
-    """Five of them, and one of two texts; else the likelihood decides."""
-    found = [rows.tolist() for rows in blocks_of(np.array([4, 1, 2, 1, 3, 0]))]
-    assert found == [[[5], [2], [4], [0]], [[1, 3]]]
-    assert blocks_of(np.arange(9)) == blocks_of(np.array([0, 0, 1, 2, 3])) == []
+    """Five of them, of five texts on average; else the likelihood decides."""
+    blocks = [rows.tolist() for rows in blocks_of(np.array([4, 1, 2, 1, 3, 0]))]
+    assert blocks == [[[5], [2], [4], [0]], [[1, 3]]]
+    assert [rows.shape for rows in left_out(np.repeat(np.arange(5), 5))] == [(5, 5)]
+    for groups in (np.arange(9), np.repeat(np.arange(4), 9), np.repeat(np.arange(6), 4)):
+        assert left_out(groups) == []
 
 
 @settings(max_examples=10, deadline=None)

@@ -189,11 +189,13 @@ def _people(pool: RatedPool, rows: IntArray) -> list[tuple[IntArray, FloatArray,
     """Of each annotator the places among these rows, the others' mean and the own ratings."""
     place = np.full(len(pool), -1)
     place[rows] = np.arange(len(rows))
-    return [
-        (at[at >= 0], unscaled(others[at >= 0], pool.scale), unscaled(mine[at >= 0], pool.scale))
-        for _, texts, others, mine in columns_of(pool, leave_out=True)
-        for at in [place[texts]]
-    ]
+    people = []
+    for _, texts, others, mine in columns_of(pool, leave_out=True):
+        order = np.argsort(place[texts], kind="stable")
+        order = order[place[texts][order] >= 0]
+        theirs, own = (unscaled(column[order], pool.scale) for column in (others, mine))
+        people.append((place[texts][order], theirs, own))
+    return people
 
 
 def runs_in(question: Question, scores: Mapping[str, Scores]) -> Runs:

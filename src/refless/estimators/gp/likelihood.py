@@ -1,7 +1,7 @@
 """Kernel weights and nugget, by what they say of sources that are left out, or by likelihood.
 
 What texts of one source share is not known of a new source, but the likelihood pays kernels for it.
-So where sources have several texts, weights have the best log score on the texts of each source
+So where sources have many texts, weights have the best log score on the texts of each source
 given those of the others (Dubrule 1983; Sundararajan and Keerthi 2001 of single texts). Elsewhere
 they have the highest restricted marginal likelihood (Patterson and Thompson 1971).
 """
@@ -23,6 +23,7 @@ SHRINKAGE = 60  # ratings that outweigh the belief that texts add nothing to jud
 LEAST = 1e-6  # weight of a judge's kernel
 LEAST_NUGGET = 1e-3
 MOST = 1e3
+MANY = 5  # texts a source, on average, from which on sources are left out
 STEPS, ENOUGH = 60, 1e-6  # of the search, and the relative gain that ends it
 
 
@@ -119,7 +120,7 @@ def fitted_amplitudes(
         y: [texts] ratings.
         noise: [texts] variance of each rating's own error.
         judges: [kernels] which are lines of a judge's scores; see `Prior`.
-        blocks: what is left out together, see `blocks_of`; nothing for the likelihood.
+        blocks: what is left out together, see `left_out`; nothing for the likelihood.
     """
     from scipy.optimize import minimize
 
@@ -141,15 +142,19 @@ def fitted_amplitudes(
     return Amplitudes(weights, float(optimum[-1]))
 
 
-def blocks_of(groups: IntArray) -> list[IntArray]:
-    """Rows of each group, [groups, size] for each size; nothing if groups tell too little.
+def left_out(groups: IntArray) -> list[IntArray]:
+    """The blocks of these groups, or nothing if they tell too little.
 
-    Five groups have to be there, and one with two texts: where each text is a group of its own, the
-    likelihood does not overrate what texts share, and uses more of what the ratings say.
+    Five groups have to be there, of five texts on average: where groups are small, the likelihood
+    hardly overrates what their texts share, and uses more of what the ratings say.
     """
+    count = len(np.unique(groups))
+    return blocks_of(groups) if FEWEST <= count <= len(groups) / MANY else []
+
+
+def blocks_of(groups: IntArray) -> list[IntArray]:
+    """Rows of each group, [groups, size] for each size."""
     _, codes, counts = np.unique(groups, return_inverse=True, return_counts=True)
-    if len(counts) < FEWEST or len(counts) == len(groups):
-        return []
     order = np.argsort(codes, kind="stable")
     sizes = counts[codes[order]]
     return [order[sizes == size].reshape(-1, size) for size in np.unique(counts)]

@@ -14,7 +14,7 @@ from refless.estimators.gp.data import Data
 from refless.estimators.gp.features import Inputs
 from refless.estimators.gp.inducing import Inducing, Projected, positive_root, rated_features
 from refless.estimators.gp.kernels import SYSTEM, Covariance, is_judge, is_score, label_of
-from refless.estimators.gp.likelihood import Amplitudes, blocks_of, shrunk_amplitudes
+from refless.estimators.gp.likelihood import Amplitudes, left_out, shrunk_amplitudes
 from refless.estimators.gp.posterior import Exact, HeldOut, exact
 from refless.loops.threads import single_threaded_blas
 from refless.metrics.kernels.bleu import PreparedBleu
@@ -57,7 +57,7 @@ def tuned(data: Data, rows: IntArray, method: Method) -> Amplitudes:
     judges, scores = (np.array([*map(test, data.kernels)]) for test in (is_judge, is_score))
     if scores.any():
         scores |= np.array([name in SYSTEM for name in data.kernels])
-    blocks = blocks_of(numbered(data.rated.sources, len(data.rated))[rows])
+    blocks = left_out(numbered(data.rated.sources, len(data.rated))[rows])
     with single_threaded_blas():
         return shrunk_amplitudes(kernels, data.y[rows], data.noise[rows], judges, scores, blocks)
 
