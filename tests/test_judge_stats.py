@@ -1,6 +1,7 @@
 """Agreement of two columns of verdicts, and means of few labels and many verdicts."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 from sklearn.metrics import cohen_kappa_score, precision_score, recall_score
 
+from refless.evaluation.labels import Labels
 from refless.stats.corrected import (
     as_compared,
     by_ppi_plus,
@@ -206,3 +208,16 @@ def test_few_clusters_have_no_interval_by_students_t() -> None:
         for each in as_compared(human, judge, later, clusters[:120], clusters[120:]):
             assert math.isfinite(each.interval[0]) == defined
             assert ("fewer than 10 independent labels" in each.undefined) != defined
+
+
+def test_verdicts_of_one_class_are_in_the_units_of_a_judge() -> None:
+    """All people pass: a judge that fails some still gives verdicts."""
+    nothing = np.zeros(0)
+    human, judge, rows = np.ones(20), np.repeat([0.0, 1.0], 10), np.arange(20)
+    labels = Labels(
+        name="judge", human=human, judge=judge, clusters=rows, unlabelled=nothing,
+        later=nothing.astype(np.int64), passing=0.5,
+    )  # fmt: skip
+    assert (labels.span, labels.same_units) == (1.0, True)
+    percent = replace(labels, judge=100 * judge)
+    assert not percent.same_units

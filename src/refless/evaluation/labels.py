@@ -50,15 +50,23 @@ class Labels:
         return len(self.human)
 
     @property
+    def ends(self) -> Interval:
+        """The lowest and the highest rating, as far as is known; those of verdicts are 0 and 1."""
+        if self.scale is not None:
+            return self.scale
+        if {*self.human.tolist()} <= {0.0, 1.0}:
+            return 0.0, 1.0
+        return float(self.human.min()), float(self.human.max())
+
+    @property
     def span(self) -> float:
         """How far two ratings can lie apart, as far as is known."""
-        low, high = self.scale or (self.human.min(initial=0.0), self.human.max(initial=0.0))
-        return float(high - low)
+        return self.ends[1] - self.ends[0]
 
     @property
     def same_units(self) -> bool:
         """Whether scores could be ratings: none lies outside the scale, or the ratings' range."""
-        low, high = self.scale or (float(self.human.min()), float(self.human.max()))
+        low, high = self.ends
         scores = np.concatenate([self.judge, self.unlabelled])
         beyond = 0.0 if self.scale else (high - low) / 2
         return bool((scores >= low - beyond).all() and (scores <= high + beyond).all())
