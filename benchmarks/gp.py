@@ -84,18 +84,15 @@ def best_of(runs: int, job: object) -> float:
 
 
 def many(n: int, new: int) -> None:
-    """Prints what a fit through inducing points takes, what it loses, and what an update takes."""
-    pool = simulate(n + 2 * new, seed=2).pool
-    rated, later, fresh = (
-        pool.take(np.arange(*ends)) for ends in ((0, n), (n, n + new), (n + new, n + 2 * new))
-    )
+    """Prints what a fit through inducing points takes, and what it loses."""
+    pool = simulate(n + new, seed=2).pool
+    rated, fresh = (pool.take(np.arange(*ends)) for ends in ((0, n), (n, n + new)))
     gp = GaussianProcess(exact_up_to=min(5_000, n // 2), inducing=min(1_000, n // 2))
     begin = time.process_time(), time.perf_counter()
     gp.fit(rated)
     spent, passed = time.process_time() - begin[0], time.perf_counter() - begin[1]
     peak = peak_mib() / 1024
     print(f"{n} ratings: fit {passed:.1f} s, {spent:.1f} s of processors, peak {peak:.2f} GiB")
-    print(f"{new} more ratings: {best_of(1, lambda: gp.updated(later)):.2f} s")
     ways = {"inducing": gp}
     if n <= EXACT:
         ways["exact"] = GaussianProcess(exact_up_to=n).fit(rated)

@@ -409,7 +409,8 @@ def test_the_verdict_comes_first(tmp_path: Path) -> None:
     found = run("validate", rated, *SCALE, "--format", "json").json
     assert said.startswith(found["verdict"])
     assert out.index("Side by side on the same texts") < out.index("Agreement with people")
-    assert found["verdict"].lower().startswith(found["side_by_side"]["reference"].lower())
+    best = found["side_by_side"]["reference"]
+    assert found["verdict"].lower().startswith(f"use {best}: it agrees".lower())
     assert not too_wide(out)
     page = tmp_path / "x.html"
     run("validate", rated, *SCALE, "-o", page)

@@ -15,7 +15,7 @@ from refless.data.simulate import simulate
 from refless.estimators.gp import GaussianProcess
 from refless.estimators.gp.features import inputs_of
 from refless.estimators.gp.kernels import WIDTH, kernel_of, score_kernels
-from refless.estimators.gp.likelihood import fitted_amplitudes, shrunk_amplitudes
+from refless.estimators.gp.likelihood import blocks_of, fitted_amplitudes, shrunk_amplitudes
 from refless.registry.arrays import FloatArray
 from refless.registry.errors import UsageError
 from refless.registry.signature import Signature
@@ -199,19 +199,28 @@ def test_pools_in_python() -> None:
 
 
 def test_few_ratings_doubt_texts_beside_scores() -> None:
-    """The mean of two answers, by hand; without scores, or where they tell nothing, of one."""
+    """The mean of two answers, by hand; without scores, or where they tell nothing, of one.
+
+    That of texts and scores is a mean of three: likelihood, left out, left out without details.
+    """
     rng = np.random.default_rng(4)
     points = rng.normal(size=(2, 20))
     text, score = (np.exp(-np.square(x[:, None] - x) / 2) for x in points)
     y, noise = points.sum(axis=0), np.full(20, 0.1)
     believed, said = np.array([False, True]), np.array([False, True])
-    both = fitted_amplitudes([text, score], y, noise, believed)
-    alone = fitted_amplitudes([score], y, noise, believed[1:])
-    found = shrunk_amplitudes([text, score], y, noise, believed, said)
-    np.testing.assert_allclose(found.weights[0], both.weights[0] / 4)  # 20 / (20 + 60)
-    np.testing.assert_allclose(found.weights[1], both.weights[1] / 4 + 0.75 * alone.weights[0])
-    assert found.nugget == pytest.approx(both.nugget / 4 + 0.75 * alone.nugget)
+    blocks, detail = blocks_of(np.arange(20)), np.array([True, False])
+    ways = ((), blocks)
+    both = [fitted_amplitudes([text, score], y, noise, believed, way) for way in ways]
+    alone = fitted_amplitudes([score], y, noise, believed[1:], blocks)
+    found = shrunk_amplitudes([text, score], y, noise, believed, said, detail, blocks)
+    texts, scores = (sum(one.weights[i] for one in both) for i in (0, 1))
+    np.testing.assert_allclose(found.weights[0], texts / 12)  # 20 / (20 + 60) of a third each
+    share = (scores + alone.weights[0]) / 12 + 0.75 * alone.weights[0]
+    np.testing.assert_allclose(found.weights[1], share)
+    nuggets = sum(one.nugget for one in both) + alone.nugget
+    assert found.nugget == pytest.approx(nuggets / 12 + 0.75 * alone.nugget)
     for kernel, heard in ((score, [False, False]), (np.ones((20, 20)), [False, True])):
-        one = shrunk_amplitudes([text, kernel], y, noise, believed, np.array(heard))
+        nothing = np.array([False, False])
+        one = shrunk_amplitudes([text, kernel], y, noise, believed, np.array(heard), nothing)
         two = fitted_amplitudes([text, kernel], y, noise, believed)
-        np.testing.assert_array_equal(one.weights, two.weights)
+        np.testing.assert_allclose(one.weights, two.weights, rtol=1e-12)

@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from refless.data.human import canonical_order, fingerprint
-from refless.data.joining import joined
-from refless.data.records import NO_SCORES, Outputs, RatedPool, Texts, as_outputs
+from refless.data.records import NO_SCORES, Outputs, RatedPool, Texts
 from refless.estimators.folds import subsampled
 from refless.estimators.gp.dialogue_acts import mostly_acts
 from refless.estimators.gp.features import Inputs, inputs_of
@@ -86,8 +85,6 @@ class Data:
         y: [n] human rating as (human rating - offset) / unit.
         noise: [n] variance of each text's human rating as an average of few ratings, over unit**2.
         config: which columns are read.
-        origin: the fingerprint of the rated texts that kernels and units were learned from, if
-            ratings have come since.
     """
 
     pool: RatedPool
@@ -101,7 +98,6 @@ class Data:
     noise: FloatArray
     fingerprint: str
     config: FeatureConfig
-    origin: str = ""
 
     def in_units_of(self, rows: IntArray) -> Data:
         """The same texts with offset, unit and noise as these rated texts alone have them."""
@@ -133,31 +129,6 @@ class Data:
             points=rows_of(self.points, rows),
             y=self.y[rows],
             noise=self.noise[rows],
-        )
-
-    def plus(self, new: RatedPool) -> Data:
-        """With more ratings; words' frequencies, ranks, units and noise of one rating stay.
-
-        Raises:
-            UsageError: a pool of another kind.
-            InputError: a text about which the two disagree.
-        """
-        pool, n = joined(self.rated, new), len(self.rated)
-        inputs, fresh = self.inputs, as_outputs(pool.take(np.arange(n, len(pool))))
-        if len(fresh):
-            inputs = inputs.below(self.inputs_of(fresh))
-        counts = np.bincount(pool.ratings.text)
-        first = np.count_nonzero(self.rated.ratings.text == 0)
-        return replace(
-            self,
-            pool=pool,
-            rated=pool,
-            inputs=inputs,
-            points={name: kernel.points(inputs) for name, kernel in self.kernels.items()},
-            y=(pool.human - self.offset) / self.unit,
-            noise=self.noise[0] * first / counts,
-            fingerprint=fingerprint(pool.take(canonical_order(pool))),
-            origin=self.origin or self.fingerprint,
         )
 
 

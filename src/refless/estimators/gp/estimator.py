@@ -70,7 +70,7 @@ class GaussianProcess(Estimator):
     and values left out. An encoder adds how near the vectors of texts and of sources are, and the
     cosine of a text and its source. Each score that others gave adds two, of its mid-ranks, and
     all of them one. Each kernel is positive semi-definite. What each is worth, and how much belongs
-    to single texts, is found by leaving sources out, or by restricted marginal likelihood.
+    to single texts, is a mean of what leaving sources out and the marginal likelihood say.
 
     Attributes:
         use_source: read sources where the rated texts have them.
@@ -141,33 +141,9 @@ class GaussianProcess(Estimator):
             held_out = held_out_by(model.posterior, held_out_ways(data.rated, labels))
         return Learned.of(data, model, held_out, labels)
 
-    def updated(self, new: RatedPool) -> Self:
-        """A copy that is given more ratings, too; amplitudes stay as they are.
-
-        So do words' frequencies, ranks, units and the errors that intervals are made of: what
-        changes is what `fit` would change with all of these given. Signatures name the texts that
-        they were learned from. It cannot be saved; `fit` learns all anew.
-
-        Raises:
-            UsageError: before `fit`, with fewer than five rated texts or a `subsample`, or ratings
-                of another kind than those before.
-        """
-        state: Learned = self._state()
-        if self._fitted is None or state.model is None or self.subsample != 1.0:
-            raise UsageError("too few texts, or a subsample, are known: fit all ratings anew")
-        with single_threaded_blas():
-            learned = state.plus(new, self._method())
-        other = self.clone()
-        labels = {name: self._together.get(name, "") for name in learned.rated.ids}
-        other._together = labels if self._together else {}  # noqa: SLF001 - of its own class
-        other._fitted = replace(self._fitted, learned=learned, pool=learned.rated)  # noqa: SLF001
-        return other
-
     def learned(self) -> tuple[dict[str, object], Arrays]:
         """The kernels, their amplitudes, and the process given the ratings."""
         state: Learned = self._state()
-        if state.data.origin:
-            raise UsageError("ratings have come since it was fitted; fit them all before saving")
         return {}, stored(state)
 
     def _relearn(
@@ -367,6 +343,4 @@ class GaussianProcess(Estimator):
             signed = self._with_pool(
                 signed.plus(k=tuple(data.kernels)), data.pool, data.fingerprint
             )
-            if data.origin:
-                signed = signed.plus(learned=data.origin)
         return signed.plus(v=__version__)

@@ -54,14 +54,6 @@ class Inputs:
             {name: column[index] for name, column in self.columns.items()},
         )
 
-    def below(self, new: Inputs) -> Inputs:
-        """The same texts with new ones below them, of which the same is read."""
-        columns = {
-            name: np.concatenate([column, new.columns[name]])
-            for name, column in self.columns.items()
-        }
-        return Inputs(self.texts + new.texts, self.sources + new.sources, columns)
-
 
 def inputs_of(
     texts: Sequence[str],
@@ -87,7 +79,7 @@ def inputs_of(
     if sources:
         columns["relation"] = relation(texts, sources)
         numbers = np.hstack([numbers, columns["relation"]])
-    columns |= {"surface": numbers, "trend": numbers}
+    columns |= dict.fromkeys(("surface", "trend", "joint"), numbers)
     if encoder is not None:
         vectors = encoder.sentences([*texts, *sources], progress)
         columns["meaning"] = vectors[: len(texts)]

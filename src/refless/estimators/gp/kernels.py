@@ -13,6 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from refless.estimators.gp.features import TERMS, Inputs, Tfidf
+from refless.loops.threads import single_threaded_blas
 from refless.metrics.kernels.bleu import PreparedBleu
 from refless.metrics.matching import Work
 from refless.registry.arrays import FloatArray, IntArray
@@ -20,9 +21,10 @@ from refless.stats.scaling import NormalRanks, Standardized
 from refless.text.ngrams import Shape
 from refless.text.tokenize import token_counts
 
-TEXT = ("grams", "words", "letters", "shape", "lexis", "marks", "surface", "trend")
+TEXT = ("grams", "words", "letters", "shape", "lexis", "marks", "surface", "trend", "joint")
 SOURCE = ("source", "masked", "relation")
 ACTS, SYSTEM = ("acts",), ("system",)
+DETAILS = frozenset({*TEXT, *SOURCE, *ACTS} - {"trend", "joint"})  # what `trend` and `joint` sum up
 MEANING, SOURCE_MEANING = ("meaning",), ("source_meaning", "relevance")
 LABELS = {
     **dict.fromkeys(("grams", "letters", "words", "masked", "acts"), "wording"),
@@ -30,7 +32,7 @@ LABELS = {
     "shape": "length and shape",
     "lexis": "repetition and choice of words",
     "marks": "punctuation and capitals",
-    **dict.fromkeys(("surface", "trend"), "surface together"),
+    **dict.fromkeys(("surface", "trend", "joint"), "surface together"),
     **dict.fromkeys(("relation", "relevance"), "use of the source"),
     **dict.fromkeys(("source", "source_meaning"), "the source itself"),
     "scores": "scores together",
@@ -38,6 +40,9 @@ LABELS = {
 }  # what people call kernels; those of one score are called as it is
 WIDTH = 2.0  # of the bell over numbers, in their standard deviations: smooth, not wiggly
 BLOCK = 2_048  # texts compared with the anchors at a time
+COMPONENTS = 50  # of the words
+MOST_ROWS = 1_000  # texts whose words have components
+LEAST_SIZE = 1e-6  # of a component
 
 Points = Any  # [texts, ...] an array, a sparse one, or the texts themselves
 
@@ -130,6 +135,42 @@ class _Bell(_Dense):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class _Joint(_Bell):
+    """`_Bell` over the surface and, equally, the main components of the words.
+
+    Attributes:
+        words: their TF-IDF; terms: [terms, k] what each term adds to each component; middle: [k].
+    """
+
+    words: Tfidf
+    terms: FloatArray
+    middle: FloatArray
+
+    @classmethod
+    def of_texts(cls, inputs: Inputs) -> _Joint:
+        """Learned from these texts: the components of at most `MOST_ROWS` of them."""
+        words, vectors = Tfidf.learned("words", inputs)
+        rows = np.sort(np.random.default_rng(5).permutation(len(inputs))[:MOST_ROWS])
+        sample = vectors[rows]
+        with single_threaded_blas():
+            sizes, directions = np.linalg.eigh((sample @ sample.T).toarray())
+        directions = directions[:, ::-1][:, :COMPONENTS][:, sizes[::-1][:COMPONENTS] > LEAST_SIZE]
+        terms = np.asarray(sample.T @ directions)
+        values = np.asarray(vectors @ terms)
+        spread = values.std(axis=0)
+        terms, values = (part[:, spread > LEAST_SIZE] for part in (terms, values))
+        spread = spread[spread > LEAST_SIZE]
+        scale = NormalRanks.of(inputs.columns["joint"])
+        return cls("joint", scale, words, terms / spread, values.mean(axis=0) / spread)
+
+    def points(self, inputs: Inputs) -> FloatArray:
+        parts = np.asarray(self.words.points(inputs) @ self.terms) - self.middle
+        numbers = self.scale.mapped(inputs.columns[self.name])
+        columns = max(1, len(self.scale) + parts.shape[1])
+        return np.asarray(np.hstack([numbers, parts]) / np.sqrt(columns))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class _Line(_Dense):
     """Mean product of the numbers of two texts: what rises and falls with each of them."""
 
@@ -190,6 +231,8 @@ def kernel_of(name: str, inputs: Inputs, threads: int | None = None) -> Kernel:
         return _Same(name)
     if name in {"meaning", "source_meaning"}:
         return _Vectors.of(name, inputs)
+    if name == "joint":
+        return _Joint.of_texts(inputs)
     numbers = inputs.columns[name]
     if name == "trend" or is_judge(name):
         return _Line(name, NormalRanks.of(numbers))

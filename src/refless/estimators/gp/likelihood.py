@@ -1,9 +1,9 @@
-"""Kernel weights and nugget, by what they say of sources that are left out, or by likelihood.
+"""Kernel weights and nugget, by what they say of sources that are left out, and by likelihood.
 
-What texts of one source share is not known of a new source, but the likelihood pays kernels for it.
-So where sources have many texts, weights have the best log score on the texts of each source
-given those of the others (Dubrule 1983; Sundararajan and Keerthi 2001 of single texts). Elsewhere
-they have the highest restricted marginal likelihood (Patterson and Thompson 1971).
+What texts of one source share is not known of a new source, but the likelihood pays kernels for it
+(restricted marginal likelihood; Patterson and Thompson 1971). The log score on the texts of each
+source given those of the others does not (Dubrule 1983; Sundararajan and Keerthi 2001 of single
+texts), but with few sources it is noisier. So weights are a mean of both answers and a third.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ SHRINKAGE = 60  # ratings that outweigh the belief that texts add nothing to jud
 LEAST = 1e-6  # weight of a judge's kernel
 LEAST_NUGGET = 1e-3
 MOST = 1e3
-MANY = 5  # texts a source, on average, from which on sources are left out
 STEPS, ENOUGH = 60, 1e-6  # of the search, and the relative gain that ends it
 
 
@@ -81,27 +80,38 @@ def shrunk_amplitudes(
     noise: FloatArray,
     judges: BoolArray,
     scores: BoolArray,
+    details: BoolArray,
     blocks: Sequence[IntArray] = (),
 ) -> Amplitudes:
-    """The most probable amplitudes; with judges, a mean of two answers.
+    """The mean of three answers; with judges, also a mean of these and of one without texts.
 
-    One answer reads texts and scores, the other the scores alone. Few ratings do not tell which of
-    many kernels of texts is worth something, and what they seem to tell costs more than it brings.
-    So the answer of n ratings to texts and scores has the share n / (n + `SHRINKAGE`).
+    The three are that of the likelihood, that of what is left out, and the latter without
+    `details`. Each alone is far behind on some kind of ratings; their mean leads on average.
+
+    The answer without texts reads the scores alone. Few ratings do not tell which of many kernels
+    of texts is worth something, and what they seem to tell costs more than it brings. So the answer
+    of n ratings to texts and scores has the share n / (n + `SHRINKAGE`).
 
     Args:
         kernels, y, noise, judges, blocks: as of `fitted_amplitudes`.
         scores: [kernels] which compare scores of judges, or else are not of the texts.
+        details: [kernels] which see a single side of texts.
     """
-    full = fitted_amplitudes(kernels, y, noise, judges, blocks)
+
+    def answer(columns: BoolArray, blocks: Sequence[IntArray]) -> Amplitudes:
+        compared = [kernel for kernel, reads in zip(kernels, columns, strict=True) if reads]
+        fitted = fitted_amplitudes(compared, y, noise, judges[columns], blocks)
+        weights = np.zeros(len(kernels))
+        weights[columns] = fitted.weights
+        return Amplitudes(weights, fitted.nugget)
+
+    every = np.ones(len(kernels), dtype=np.bool_)
+    full = answer(every, ()).mixed(answer(every, blocks), 0.5)
+    full = full.mixed(answer(~details, blocks), 2 / 3)
     scores = scores & np.array([np.ptp(kernel) > 0 for kernel in kernels], dtype=np.bool_)
     if not scores.any():
         return full
-    compared = [kernel for kernel, is_score in zip(kernels, scores, strict=True) if is_score]
-    alone = fitted_amplitudes(compared, y, noise, judges[scores], blocks)
-    weights = np.zeros(len(kernels))
-    weights[scores] = alone.weights
-    return full.mixed(Amplitudes(weights, alone.nugget), len(y) / (len(y) + SHRINKAGE))
+    return full.mixed(answer(scores, blocks), len(y) / (len(y) + SHRINKAGE))
 
 
 def fitted_amplitudes(
@@ -143,13 +153,9 @@ def fitted_amplitudes(
 
 
 def left_out(groups: IntArray) -> list[IntArray]:
-    """The blocks of these groups, or nothing if they tell too little.
-
-    Five groups have to be there, of five texts on average: where groups are small, the likelihood
-    hardly overrates what their texts share, and uses more of what the ratings say.
-    """
-    count = len(np.unique(groups))
-    return blocks_of(groups) if FEWEST <= count <= len(groups) / MANY else []
+    """The blocks of these groups, or single rows if there are fewer than five groups."""
+    few = len(np.unique(groups)) < FEWEST
+    return blocks_of(np.arange(len(groups)) if few else groups)
 
 
 def blocks_of(groups: IntArray) -> list[IntArray]:

@@ -13,7 +13,7 @@ from refless.estimators.folds import whole
 from refless.estimators.gp.data import Data
 from refless.estimators.gp.features import Inputs
 from refless.estimators.gp.inducing import Inducing, Projected, positive_root, rated_features
-from refless.estimators.gp.kernels import SYSTEM, Covariance, is_judge, is_score, label_of
+from refless.estimators.gp.kernels import DETAILS, SYSTEM, Covariance, is_judge, is_score, label_of
 from refless.estimators.gp.likelihood import Amplitudes, left_out, shrunk_amplitudes
 from refless.estimators.gp.posterior import Exact, HeldOut, exact
 from refless.loops.threads import single_threaded_blas
@@ -58,8 +58,10 @@ def tuned(data: Data, rows: IntArray, method: Method) -> Amplitudes:
     if scores.any():
         scores |= np.array([name in SYSTEM for name in data.kernels])
     blocks = left_out(numbered(data.rated.sources, len(data.rated))[rows])
+    details = np.array([name in DETAILS for name in data.kernels])
+    y, noise = data.y[rows], data.noise[rows]
     with single_threaded_blas():
-        return shrunk_amplitudes(kernels, data.y[rows], data.noise[rows], judges, scores, blocks)
+        return shrunk_amplitudes(kernels, y, noise, judges, scores, details, blocks)
 
 
 def conditioned(data: Data, amplitudes: Amplitudes, method: Method) -> Model:
@@ -72,8 +74,6 @@ def conditioned(data: Data, amplitudes: Amplitudes, method: Method) -> Model:
     covariance = Covariance.of(data.kernels, amplitudes.weights, points, len(rows))
     among = covariance.between(points, len(rows))
     if n <= method.exact_up_to:
-        if data.origin:  # words that no text had before are in the variance of their text alone
-            np.fill_diagonal(among, covariance.diagonal(points, n))
         return Model(amplitudes, covariance, exact(among, data.noise + nugget, data.y))
     root = positive_root(among)
 

@@ -62,13 +62,6 @@ class Learned:
         """The rated texts in use."""
         return self.data.rated
 
-    def plus(self, new: RatedPool, method: Method) -> Learned:
-        """With more ratings; amplitudes and errors are those of before."""
-        if self.model is None:
-            return self
-        data = self.data.plus(new)
-        return replace(self, data=data, model=conditioned(data, self.model.amplitudes, method))
-
 
 def stored(state: Learned) -> Arrays:
     """What takes long to learn: amplitudes, held-out estimates, vectors; nothing without a model.
