@@ -181,20 +181,20 @@ def test_the_difference_holds_for_ratings() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "n", "promised", "rated", "above"),
+    ("name", "n", "promised", "rated", "inside"),
     [
-        ("BAGEL", 202, 0.043, 0.054, 0.0),
-        ("SFHOT", 398, 0.045, 0.065, 0.0005),
-        ("SFRES", 580, 0.049, 0.054, 0.0),
+        ("BAGEL", 202, 0.043, 0.054, True),
+        ("SFHOT", 398, 0.045, 0.065, False),
+        ("SFRES", 580, 0.049, 0.054, True),
     ],
 )
 def test_ratings_of_what_the_gp_chose(
-    name: str, n: int, promised: float, rated: float, above: float
+    name: str, n: int, promised: float, rated: float, inside: bool
 ) -> None:
     """The numbers of docs/command-line.md: what choosing promised, and what people's ratings gave.
 
     Novikova et al. 2017, medians of quality; two or more outputs a source, sources held out. On
-    SFHOT people's gain is just above the 95 % interval of what was promised.
+    SFHOT people's gain is above the 95 % interval of what was promised, by .0005.
     """
     path = DATA / "nlg-ratings" / "emnlp_data_medians.csv"
     if not path.exists():
@@ -217,7 +217,8 @@ def test_ratings_of_what_the_gp_chose(
     assert found.difference == pytest.approx(promised, abs=0.0006)
     assert np.mean(gains) == pytest.approx(rated, abs=0.0006)
     low, high = found.difference_interval
-    assert low < np.mean(gains) < high + above
+    assert low < np.mean(gains)
+    assert (np.mean(gains) < high) == inside
 
 
 def test_json(folder: Path) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.scaling import NormalRanks, Standardized
 from refless.text.ngrams import Shape
 from refless.text.tokenize import token_counts
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 TEXT = ("grams", "words", "letters", "shape", "lexis", "marks", "surface", "trend", "joint")
 SOURCE = ("source", "masked", "relation")
@@ -147,8 +150,8 @@ class _Joint(_Bell):
     middle: FloatArray
 
     @classmethod
-    def of_texts(cls, inputs: Inputs) -> _Joint:
-        """Learned from these texts: the components of at most `MOST_ROWS` of them."""
+    def learned(cls, inputs: Inputs) -> tuple[_Joint, FloatArray]:
+        """The components of at most `MOST_ROWS` of these texts, and where the texts lie."""
         words, vectors = Tfidf.learned("words", inputs)
         rows = np.sort(np.random.default_rng(5).permutation(len(inputs))[:MOST_ROWS])
         sample = vectors[rows]
@@ -161,10 +164,14 @@ class _Joint(_Bell):
         terms, values = (part[:, spread > LEAST_SIZE] for part in (terms, values))
         spread = spread[spread > LEAST_SIZE]
         scale = NormalRanks.of(inputs.columns["joint"])
-        return cls("joint", scale, words, terms / spread, values.mean(axis=0) / spread)
+        kernel = cls("joint", scale, words, terms / spread, values.mean(axis=0) / spread)
+        return kernel, kernel._placed(vectors, inputs)
 
     def points(self, inputs: Inputs) -> FloatArray:
-        parts = np.asarray(self.words.points(inputs) @ self.terms) - self.middle
+        return self._placed(self.words.points(inputs), inputs)
+
+    def _placed(self, vectors: csr_array, inputs: Inputs) -> FloatArray:
+        parts = np.asarray(vectors @ self.terms) - self.middle
         numbers = self.scale.mapped(inputs.columns[self.name])
         columns = max(1, len(self.scale) + parts.shape[1])
         return np.asarray(np.hstack([numbers, parts]) / np.sqrt(columns))
@@ -232,7 +239,7 @@ def kernel_of(name: str, inputs: Inputs, threads: int | None = None) -> Kernel:
     if name in {"meaning", "source_meaning"}:
         return _Vectors.of(name, inputs)
     if name == "joint":
-        return _Joint.of_texts(inputs)
+        return _Joint.learned(inputs)[0]
     numbers = inputs.columns[name]
     if name == "trend" or is_judge(name):
         return _Line(name, NormalRanks.of(numbers))
@@ -243,6 +250,8 @@ def learned(name: str, inputs: Inputs, threads: int | None = None) -> tuple[Kern
     """The kernel of this name, learned from texts, and where these lie; see `kernel_of`."""
     if name in TERMS:
         return Tfidf.learned(name, inputs)
+    if name == "joint":
+        return _Joint.learned(inputs)
     kernel = kernel_of(name, inputs, threads)
     return kernel, kernel.points(inputs)
 
