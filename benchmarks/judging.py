@@ -30,13 +30,14 @@ RATES = (*product((0.6, 0.9, 0.95), repeat=2), (0.79, 0.79))  # the last is near
 LABELS, SIZES, OTHERS = (20, 40, 100, 500), (1, 10), 1_000
 ALIKE = 0.2  # intraclass correlation of rows of one cluster
 MEANS = ("labels alone", "Rogan-Gladen", "by verdict", "PPI++", "as compare does")
+POINTS = 4  # the first is the verdict, their sum a rating
 LARGE = 1e9  # rows of which the true alpha is one
 Setting = tuple[int, int, float, float, float]  # rows a cluster, labels, base rate, TPR, TNR
 Counts = dict[str, tuple[int, int]]  # hits of intervals, alarms of claims; and of how many
 
 
 def drawn(setting: Setting, rng: np.random.Generator) -> tuple[BoolArray, FloatArray, IntArray]:
-    """Verdicts of people [n], of two runs of a judge [2, n], and clusters [n]."""
+    """Verdicts of people [4, n] on four points, of two runs of a judge [2, 4, n], clusters [n]."""
     size, labels, *rates = setting
     clusters = np.arange(labels + OTHERS) // size
     spread = 1 / ALIKE - 1
@@ -46,8 +47,8 @@ def drawn(setting: Setting, rng: np.random.Generator) -> tuple[BoolArray, FloatA
         return np.asarray(several[clusters]) if size > 1 else np.full(len(clusters), rate)
 
     base, tpr, tnr = (each(rate) for rate in rates)
-    human = rng.random(len(clusters)) < base
-    judge = rng.random((2, len(clusters))) < np.where(human, tpr, 1 - tnr)
+    human = rng.random((POINTS, len(clusters))) < base
+    judge = rng.random((2, *human.shape)) < np.where(human, tpr, 1 - tnr)
     return human, judge.astype(np.float64), clusters
 
 
@@ -58,7 +59,7 @@ def truths(setting: Setting) -> dict[str, float]:
     rate, same, gap = shares[0] + shares[1], shares[0] + shares[3], shares[1] - shares[2]
     return {
         **dict.fromkeys(("base_rate", *MEANS), base),
-        **dict.fromkeys(("bias", "gap"), float(gap)),
+        "bias": POINTS * float(gap), "gap": float(gap),
         "judge_rate": rate, "accuracy": same, "tpr": tpr, "tnr": tnr, "precision": shares[0] / rate,
         "kappa": kappa(shares), "ac1": ac1(shares), "alpha": alpha(shares, LARGE),
     }  # fmt: skip
@@ -67,7 +68,8 @@ def truths(setting: Setting) -> dict[str, float]:
 def once(setting: Setting, seed: int) -> tuple[dict[str, Estimate], dict[str, bool]]:
     """Every estimate of one draw, and which claims are wrong."""
     rng = np.random.default_rng([seed, *(round(100 * number) for number in setting)])
-    (human, (judge, again), clusters), n, true = drawn(setting, rng), setting[1], truths(setting)
+    (points, judged, clusters), n, true = drawn(setting, rng), setting[1], truths(setting)
+    human, (judge, again) = points[0], judged[:, 0]
     labels = Labels(
         name="judge", human=human[:n].astype(np.float64), judge=judge[:n], clusters=clusters[:n],
         unlabelled=judge[n:], later=clusters[n:], passing=0.5,
@@ -79,16 +81,18 @@ def once(setting: Setting, seed: int) -> tuple[dict[str, Estimate], dict[str, bo
     measures = measured(labels, seed)
     estimate, choose = may_estimate(labels, measures), may_filter(labels, measures)
     found = {**measures, **corrected_means(labels, seed), "gap": estimate.estimate}
-    found["bias"] = mean_of(judge[:n] - human[:n], clusters[:n])
+    found["bias"] = mean_of((judged[0].sum(axis=0) - points.sum(axis=0))[:n], clusters[:n])
     low, high = drift_of(again[:n], judge[:n], clusters[:n], 0.5).change.interval
+    graded = drift_of(*judged[::-1, :, :n].sum(axis=1), clusters[:n], None).change.interval
     return found, {
         "filter: yes, wrongly": choose.answer == "yes" and true["kappa"] < AGREES,
         "filter: no, wrongly": choose.answer == "no" and true["kappa"] >= AGREES,
-        "estimate: yes, wrongly": estimate.answer == "yes" and abs(true["bias"]) > SMALL,
+        "estimate: yes, wrongly": estimate.answer == "yes" and abs(true["gap"]) > SMALL,
         "estimate: off, to the wrong side": estimate.answer == "correct"
-        and not estimate.estimate.value * true["bias"] > 1e-9,
+        and not estimate.estimate.value * true["gap"] > 1e-9,
         "a slice": any(part.shown for part in sliced(labels)[0]),
-        "a change": low > 0 or high < 0,
+        "a change of verdicts": low > 0 or high < 0,
+        "a change of scores": graded[0] > 0 or graded[1] < 0,
     }
 
 

@@ -191,7 +191,7 @@ def test_few_labels_and_clusters_have_no_interval():
     """PPI++ says no to rows that belong together, Student's t to a few of one verdict."""
     human, judge = (column.astype(float) for column in columns((20, 3, 2, 4)))
     others, rows = np.tile([1.0, 0.0], 50), alone(29)
-    assert "fewer than 10" in by_ppi_plus(human, judge, others, rows, alone(100, 29)).undefined
+    assert "fewer than 15" in by_ppi_plus(human, judge, others, rows, alone(100, 29)).undefined
     assert "belong together" in by_ppi_plus(human, judge, others, rows // 2, rows).undefined
     labels, both = as_compared(human, judge, others, rows, alone(100, 29))
     assert labels.value == pytest.approx(22 / 29)
@@ -207,7 +207,7 @@ def test_few_clusters_have_no_interval_by_students_t() -> None:
     for clusters, defined in ((alone, True), (together, False)):
         for each in as_compared(human, judge, later, clusters[:120], clusters[120:]):
             assert math.isfinite(each.interval[0]) == defined
-            assert ("fewer than 10 independent labels" in each.undefined) != defined
+            assert ("fewer than 15 independent labels" in each.undefined) != defined
 
 
 def test_verdicts_of_one_class_are_in_the_units_of_a_judge() -> None:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -196,7 +196,8 @@ def _gap(error: FloatArray, inside: BoolArray, clusters: IntArray) -> tuple[Esti
     """The mean error inside less that outside, and the p-value of none.
 
     Its interval adds to either side two rows, one usual error above and below the mean of all, as
-    Agresti & Caffo (2000) add a success and a failure: no error by chance is no proof of none.
+    Agresti & Caffo (2000) add a success and a failure: no error by chance is no proof of none. Its
+    variance is at least that of errors around one mean, as if there were no gap.
     """
     usual = error.mean() + error.std() * np.array([1, -1, 1, -1])
     side, added = np.where(inside, 1, -1), clusters.max() + 1 + np.arange(4)
@@ -206,6 +207,11 @@ def _gap(error: FloatArray, inside: BoolArray, clusters: IntArray) -> tuple[Esti
         np.concatenate([clusters, added]),
     )
     value = float(error[inside].mean() - error[~inside].mean())
+    signed = np.where(inside, 1 / inside.sum(), -1 / (~inside).sum())
+    sums = np.bincount(clusters, signed * (error - error.mean()))
+    count = len(np.unique(clusters))
+    alike = float(np.square(sums).sum()) * count / max(count - 1, 1)
+    answer = replace(answer, error=math.sqrt(max(answer.error**2, alike)))
     low, high = answer.interval
     ends = min(low, value), max(high, value)
     return Estimate(value=value, interval=ends, n=int(inside.sum())), answer.p

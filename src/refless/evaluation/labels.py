@@ -12,7 +12,16 @@ from refless.stats.intervals import Interval
 from refless.stats.measures import MEASURES, Measure
 from refless.stats.prediction_powered import Answer, Cells, powered
 from refless.stats.resampling import jackknife
-from refless.stats.verdicts import Estimate, ac1, alpha, cells_of, kappa, of_table, proportion
+from refless.stats.verdicts import (
+    Estimate,
+    ac1,
+    alpha,
+    cells_of,
+    freedom_of,
+    kappa,
+    of_table,
+    proportion,
+)
 
 OTHER_UNITS = "the judge's scores are not in the units of the ratings"
 
@@ -154,6 +163,10 @@ def mean_of(values: FloatArray, clusters: IntArray, least: float = -math.inf) ->
     """A mean with its interval by Student's t over clusters."""
     n = len(values)
     answer = contrast(values, np.ones(n, dtype=np.int64), clusters)
+    if answer.error > 0:
+        codes = np.unique(clusters, return_inverse=True)[1]
+        freedom = freedom_of(np.square(np.bincount(codes, values - answer.value)))
+        answer = replace(answer, freedom=min(answer.freedom, freedom))
     low, high = answer.interval
     why = "all values are the same" if math.isnan(low) else ""
     return Estimate(value=answer.value, interval=(max(low, least), high), n=n, undefined=why)

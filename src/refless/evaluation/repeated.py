@@ -8,7 +8,7 @@ import numpy as np
 from refless.evaluation.labels import mean_of
 from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.measures import MEASURES
-from refless.stats.verdicts import Confusion, Estimate, kappa, proportion
+from refless.stats.verdicts import Confusion, Estimate, cells_of, kappa, of_table, proportion
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +99,17 @@ def drift_of(
         none = Estimate(value=math.nan, undefined="no text is scored in both files")
         return Drift(n=0, change=none, flips=none)
     changed = now != before if passing is None else (now >= passing) != (before >= passing)
-    change = mean_of(now - before, clusters)
+    change = _change(now, before, clusters)
     if change.undefined and float(np.ptp(now - before)) == 0:  # not one score moved otherwise
         change = Estimate(value=change.value, interval=(change.value, change.value), n=len(now))
     return Drift(n=len(now), change=change, flips=proportion(changed, clusters))
+
+
+def _change(now: FloatArray, before: FloatArray, clusters: IntArray) -> Estimate:
+    """Of the mean score; of scores with two values as of a table, as few of them change."""
+    values = np.unique([now, before])
+    if len(values) != 2:
+        return mean_of(now - before, clusters)
+    low, high = values.tolist()
+    cells = cells_of(before == high, now == high)
+    return of_table(lambda shares: (high - low) * (shares[..., 1] - shares[..., 2]), cells, clusters)

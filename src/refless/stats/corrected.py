@@ -13,7 +13,7 @@ from refless.stats.intervals import LEVEL, quantile, student
 from refless.stats.prediction_powered import Cells, powered
 from refless.stats.verdicts import DRAWS, Estimate, effective_size
 
-FEWEST_EACH = 10  # clusters with labelled passes, and with fails, from which an error is believed
+FEWEST_EACH = 15  # clusters with labelled passes, and with fails, from which an error is believed
 
 
 def rogan_gladen(

@@ -144,10 +144,19 @@ def effective_size(influence: FloatArray, clusters: IntArray) -> float:
     if not alone > 0 or groups < FEWEST_CLUSTERS:
         return float(groups)
     squares = np.square(np.bincount(codes, centred))
-    together = float(squares.sum()) * groups / (groups - 1)
-    weighty = 3 * float(squares.sum()) ** 2 / max(float(squares @ squares), 1e-300)
-    t = student(n - 1) / student(max(min(weighty, groups) - 1, 1.0))
+    together = float(squares.sum()) * (groups / (groups - 1)) ** 2
+    t = student(n - 1) / student(freedom_of(squares))
     return max(1.0, n * alone / max(alone, together) * t * t)
+
+
+def freedom_of(squares: FloatArray) -> float:
+    """Degrees of freedom of a variance that is the sum of these squares, one a cluster.
+
+    One fewer than the clusters; of squares more unequal than normal ones have, one fewer than as
+    many as make it up (by their kurtosis).
+    """
+    weighty = 3 * float(squares.sum()) ** 2 / max(float(squares @ squares), 1e-300)
+    return max(min(weighty, len(squares)) - 1, 1.0)
 
 
 def of_table(
