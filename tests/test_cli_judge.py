@@ -11,6 +11,7 @@ from command_line import headlines, jsonl, run, too_wide
 from refless.commands.judge.result import JudgeResult
 
 QUICK = ("--resamples", "60")
+JSON = (*QUICK, "--format", "json")
 
 
 def rows(n: int = 48, systems: int = 4) -> list[dict[str, object]]:
@@ -499,3 +500,32 @@ def test_other_rows_on_another_scale(tmp_path: Path) -> None:
     ]
     path = table(tmp_path / "mixed.csv", mixed)
     assert "they mislead: give both on one" in said(path, "judge")[1]
+
+
+def test_rows_stand_for_many_outputs_in_use(tmp_path: Path) -> None:
+    """Corrected means with a column mix are those of rows that are there as often."""
+    rng = np.random.default_rng(3)
+    human = rng.random(120) < 0.6
+    judge = human ^ (rng.random(120) < 0.2)
+    once = [
+        {"id": f"{i:03}", "text": f"answer {i}", "n": 1 + i % 3}
+        | {"human": int(human[i]) if i < 60 else "", "judge": int(judge[i])}
+        for i in range(120)
+    ]
+    often = [row | {"id": f"{row['id']}.{k}"} for row in once for k in range(int(row["n"]))]
+    weighted, repeated = (
+        run("judge", table(tmp_path / name, rows), "--score-column", "judge", *flags, *JSON)
+        .json["judges"][0]["means"]
+        for name, rows, flags in (
+            ("once.csv", once, ("--column", "mix=n")),
+            ("often.csv", often, ()),
+        )
+    )  # fmt: skip
+    for name in ("labels alone", "by verdict", "Rogan-Gladen"):
+        assert weighted[name]["value"] == pytest.approx(repeated[name]["value"], abs=1e-12)
+        widths = [np.ptp(means[name]["interval"]) for means in (weighted, repeated)]
+        assert widths[0] > widths[1]  # as the same row twice is no new evidence
+    once[7]["n"] = -1
+    path = table(tmp_path / "bad.csv", once)
+    ran = run("judge", path, "--score-column", "judge", "--column", "mix=n", *QUICK)
+    assert (ran.code, "mix=n: -1 of id '007' is no number from 0" in ran.err) == (2, True)

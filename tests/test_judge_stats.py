@@ -198,6 +198,30 @@ def test_few_labels_and_clusters_have_no_interval():
     assert math.isnan(both.interval[0])
 
 
+def test_rows_count_by_their_mass() -> None:
+    """Rows of mass 2 count as two; the interval is that of fewer rows than there are."""
+    human, judge = columns((20, 3, 2, 4))
+    others, rows, later = np.tile([1.0, 0.0], 50), alone(29), alone(100, 29)
+    mass = np.ones(129)
+    mass[human.nonzero()[0]] = 2.0  # 22 passes of mass 2, 7 fails of mass 1
+    assert proportion(human, rows, mass=mass[:29]).value == pytest.approx(44 / 51)
+    even = np.ones(129)
+    for method in (rogan_gladen, by_verdict):
+        every = human, judge, others > 0, rows, later
+        assert method(*every, even).value == pytest.approx(method(*every).value)
+        thrice, once = (method(*every, weight).interval for weight in (3 * mass, mass))
+        assert thrice == pytest.approx(once)
+    # The judge passes 20 * 2 + 3 of 51 labelled and 50 of 100 others; 40 of its 43 passes are
+    # passes of people's, 4 of its 8 fails.
+    rate = (43 + 50) / 151
+    value = rate * 40 / 43 + (1 - rate) * 4 / 8
+    assert by_verdict(human, judge, others > 0, rows, later, mass).value == pytest.approx(value)
+    assert (
+        "count unlike" in by_ppi_plus(human * 1.0, judge * 1.0, others, rows, later, mass).undefined
+    )
+    assert effective_size(np.arange(4.0), np.arange(4), np.array([1.0, 1.0, 1.0, 9.0])) < 4
+
+
 def test_few_clusters_have_no_interval_by_students_t() -> None:
     """Thirty labels of the rarer verdict that lie in nine clusters are nine."""
     human = np.repeat([1.0, 0.0], [90, 30])

@@ -40,6 +40,7 @@ class Labels:
         slices: [n] values by column; ids: [n] names of the texts.
         within: [n] systems or sources, inside which ranks are compared too.
         people: of each annotator the rows, the others' mean rating there, and the own ratings.
+        mass: [n + m] how much of the outputs in use each row stands for; None for alike.
     """
 
     name: str
@@ -54,6 +55,7 @@ class Labels:
     ids: tuple[str, ...] = ()
     within: Mapping[str, Sequence[str]] = field(default_factory=dict)
     people: Sequence[tuple[IntArray, FloatArray, FloatArray]] = ()
+    mass: FloatArray | None = None
 
     def __len__(self) -> int:
         return len(self.human)

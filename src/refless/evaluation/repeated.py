@@ -112,4 +112,6 @@ def _change(now: FloatArray, before: FloatArray, clusters: IntArray) -> Estimate
         return mean_of(now - before, clusters)
     low, high = values.tolist()
     cells = cells_of(before == high, now == high)
-    return of_table(lambda shares: (high - low) * (shares[..., 1] - shares[..., 2]), cells, clusters)
+    return of_table(
+        lambda shares: (high - low) * (shares[..., 1] - shares[..., 2]), cells, clusters
+    )

@@ -5,19 +5,25 @@ judge's scores, and the judge's scores of all the rows that nobody labelled.
 """
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
 from refless.registry.arrays import BoolArray, FloatArray, IntArray
 from refless.stats.intervals import LEVEL, quantile, student
 from refless.stats.prediction_powered import Cells, powered
-from refless.stats.verdicts import DRAWS, Estimate, effective_size
+from refless.stats.verdicts import DRAWS, Estimate, share_of
 
 FEWEST_EACH = 15  # clusters with labelled passes, and with fails, from which an error is believed
 
 
 def rogan_gladen(
-    human: BoolArray, judge: BoolArray, unlabelled: BoolArray, clusters: IntArray, later: IntArray
+    human: BoolArray,
+    judge: BoolArray,
+    unlabelled: BoolArray,
+    clusters: IntArray,
+    later: IntArray,
+    mass: FloatArray | None = None,
 ) -> Estimate:
     """The share of passes, (p + TNR - 1) / (TPR + TNR - 1), p the judge's share of passes.
 
@@ -26,27 +32,32 @@ def rogan_gladen(
     Args:
         human, judge: [n] verdicts of labelled rows; unlabelled: [m] the judge's of the others.
         clusters: [n], later: [m] labels of rows that belong together.
+        mass: [n + m] how much of all that is asked about each row stands for; None for alike.
     """
     if not human.any() or human.all():
         return Estimate(value=math.nan, undefined="the labels have one verdict only")
     every, together = np.concatenate([judge, unlabelled]), np.concatenate([clusters, later])
-    tpr, tnr, rate = float(judge[human].mean()), float(1 - judge[~human].mean()), every.mean()
+    parts = [
+        share_of(judge[human], clusters[human], _of(mass, human)),
+        share_of(~judge[~human], clusters[~human], _of(mass, ~human)),
+        share_of(every, together, mass),
+    ]
+    (tpr, tnr, rate), sizes = zip(*parts, strict=True)
     if tpr + tnr <= 1:
         return Estimate(value=math.nan, undefined="the judge is no better than chance")
-    sizes = [
-        effective_size(part - part.mean(), groups)
-        for part, groups in (
-            (judge[human], clusters[human]),
-            (judge[~human], clusters[~human]),
-            (every, together),
-        )
-    ]
     value = float(np.clip((rate + tnr - 1) / (tpr + tnr - 1), 0, 1))
-    low, high = lang_reiczigel((tpr, tnr, float(rate)), sizes)
+    low, high = lang_reiczigel((tpr, tnr, rate), sizes)
     return Estimate(value=value, interval=(min(low, value), max(high, value)), n=len(human))
 
 
-def lang_reiczigel(rates: tuple[float, float, float], sizes: list[float]) -> tuple[float, float]:
+def _of(mass: FloatArray | None, labelled: BoolArray) -> FloatArray | None:
+    """What these labelled rows count."""
+    return None if mass is None else mass[: len(labelled)][labelled]
+
+
+def lang_reiczigel(
+    rates: tuple[float, float, float], sizes: Sequence[float]
+) -> tuple[float, float]:
     """The interval of Lang & Reiczigel (2014) for (TPR, TNR, the judge's share) of these sizes."""
     z = quantile(LEVEL)
     (tpr, n_tpr), (tnr, n_tnr) = (
@@ -72,6 +83,7 @@ def by_verdict(
     unlabelled: BoolArray,
     clusters: IntArray,
     later: IntArray,
+    mass: FloatArray | None = None,
     seed: int = 0,
 ) -> Estimate:
     """The share of passes: that of the labels under each verdict, weighted by the judge's shares.
@@ -86,9 +98,12 @@ def by_verdict(
     rng = np.random.default_rng(seed)
     every, together = np.concatenate([judge, unlabelled]), np.concatenate([clusters, later])
     shares, drawn = [], []
-    parts = ((every, together), (human[judge], clusters[judge]), (human[~judge], clusters[~judge]))
-    for part, groups in parts:
-        share, size = float(part.mean()), effective_size(part - part.mean(), groups)
+    for part, groups, weights in (
+        (every, together, mass),
+        (human[judge], clusters[judge], _of(mass, judge)),
+        (human[~judge], clusters[~judge], _of(mass, ~judge)),
+    ):
+        share, size = share_of(part, groups, weights)
         size *= (quantile(LEVEL) / student(max(size - 1, 1.0))) ** 2
         shares.append(share)
         drawn.append(rng.beta(share * size + 0.5, (1 - share) * size + 0.5, DRAWS))
@@ -122,8 +137,11 @@ def by_ppi_plus(
     unlabelled: FloatArray,
     clusters: IntArray,
     later: IntArray,
+    mass: FloatArray | None = None,
 ) -> Estimate:
     """`ppi_plus` with an interval by Student's t, where rows are independent."""
+    if mass is not None:
+        return Estimate(value=math.nan, undefined="rows count unlike, which PPI++ does not know")
     every = np.concatenate([clusters, later])
     if len({*every.tolist()}) < len(every):
         return Estimate(value=math.nan, undefined="rows belong together, which PPI++ does not know")
@@ -141,6 +159,7 @@ def as_compared(
     unlabelled: FloatArray,
     clusters: IntArray,
     later: IntArray,
+    mass: FloatArray | None = None,
 ) -> tuple[Estimate, Estimate]:
     """The mean by labels alone, and as `refless compare` corrects it by the judge's scores."""
     n, m = len(human), len(unlabelled)
@@ -152,6 +171,7 @@ def as_compared(
         estimate=scores,
         cluster=np.concatenate([clusters, later]),
         probability=np.full(n + m, math.nan),
+        mass=np.ones(n + m) if mass is None else mass,
     )
     answers, few = powered(cells), _too_few(human, clusters)
     alone, both = (

@@ -37,6 +37,7 @@ class Cells:
         probability: [n] chance with which the item was drawn to be rated; NaN if all items of an
             arm have the same.
         shares: [n, r] of each rater in the human rating; no columns where raters are not known.
+        mass: [n] how much of all that is asked about an entry stands for; empty for alike.
     """
 
     arm: IntArray
@@ -46,10 +47,13 @@ class Cells:
     cluster: IntArray
     probability: FloatArray
     shares: FloatArray = field(default_factory=lambda: np.zeros((0, 0)))
+    mass: FloatArray = field(default_factory=lambda: np.zeros(0))
 
     def __post_init__(self) -> None:
         if not self.shares.size:
             object.__setattr__(self, "shares", np.zeros((len(self.arm), 0)))
+        if not self.mass.size:
+            object.__setattr__(self, "mass", np.ones(len(self.arm)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -232,15 +236,18 @@ def _weights(cells: Cells, rows: IntArray) -> tuple[FloatArray, FloatArray]:
     equal = np.bincount(mine, minlength=count) / np.bincount(arms)
     chance = cells.probability[rows]
     chance = np.where(np.isnan(chance), equal[mine], chance)
-    weight = 1.0 / chance
+    weight = cells.mass[rows] / chance
     weight = weight / np.bincount(mine, weight, minlength=count)[mine]
     return weight, np.asarray(np.minimum(chance, 1.0), dtype=np.float64)
 
 
 def _whole(cells: Cells) -> float:
     """The contrast of the estimates of all items."""
-    arms = {*cells.arm.tolist()}
-    return math.fsum(arm * float(np.mean(cells.estimate[cells.arm == arm])) for arm in arms)
+    arms = {arm: cells.arm == arm for arm in {*cells.arm.tolist()}}
+    return math.fsum(
+        arm * float(np.average(cells.estimate[mine], weights=cells.mass[mine]))
+        for arm, mine in arms.items()
+    )
 
 
 def _corrected(arms: IntArray, cluster: IntArray) -> FloatArray:

@@ -100,19 +100,24 @@ def _beyond(agreement: FloatArray, chance: FloatArray) -> FloatArray:
         return np.asarray(np.where(chance < 1, (agreement - chance) / (1 - chance), math.nan))
 
 
-def proportion(outcome: BoolArray, clusters: IntArray, where: BoolArray | None = None) -> Estimate:
+def proportion(
+    outcome: BoolArray,
+    clusters: IntArray,
+    where: BoolArray | None = None,
+    mass: FloatArray | None = None,
+) -> Estimate:
     """The share of rows with an outcome, among those `where` it is asked.
 
     Args:
         outcome: [n]; clusters: [n] labels of rows that belong together; where: [n], or all.
+        mass: [n] what each row counts; None for alike.
     """
     if where is not None:
         outcome, clusters = outcome[where], clusters[where]
     n = len(outcome)
     if not n:
         return Estimate(value=math.nan, undefined="there is no such row")
-    value = float(outcome.mean())
-    size = effective_size(np.asarray(outcome - value, dtype=np.float64), clusters)
+    value, size = share_of(outcome, clusters, mass)
     return Estimate(value=value, interval=clopper_pearson(value * size, size), n=n)
 
 
@@ -127,8 +132,18 @@ def clopper_pearson(successes: float, trials: float) -> Interval:
     return float(low), float(high)
 
 
-def effective_size(influence: FloatArray, clusters: IntArray) -> float:
-    """As how many independent rows n clustered ones count for a mean of these influences.
+def share_of(
+    outcome: BoolArray, clusters: IntArray, mass: FloatArray | None = None
+) -> tuple[float, float]:
+    """The share of rows with an outcome, and the `effective_size` behind it."""
+    value = float(np.average(outcome, weights=mass))
+    return value, effective_size(np.asarray(outcome - value, dtype=np.float64), clusters, mass)
+
+
+def effective_size(
+    influence: FloatArray, clusters: IntArray, mass: FloatArray | None = None
+) -> float:
+    """As how many independent rows of one mass n clustered ones count for a mean of influences.
 
     By the ratio of variances, never above n, and by the quantiles of Student's t, as few clusters
     tell a variance badly; the more so where few of them make it up (the kurtosis of their sums).
@@ -137,13 +152,14 @@ def effective_size(influence: FloatArray, clusters: IntArray) -> float:
     n = len(influence)
     codes = np.unique(clusters, return_inverse=True)[1]
     groups = int(codes.max()) + 1
-    if groups == n:
+    if groups == n and mass is None:
         return float(n)
-    centred = influence - influence.mean()
-    alone = float(centred @ centred)
+    weights = np.ones(n) if mass is None else mass / mass.mean()
+    centred = influence - np.average(influence, weights=weights)
+    alone = float(weights @ np.square(centred))
     if not alone > 0 or groups < FEWEST_CLUSTERS:
-        return float(groups)
-    squares = np.square(np.bincount(codes, centred))
+        return min(float(groups), n**2 / float(weights @ weights))
+    squares = np.square(np.bincount(codes, weights * centred))
     together = float(squares.sum()) * (groups / (groups - 1)) ** 2
     t = student(n - 1) / student(freedom_of(squares))
     return max(1.0, n * alone / max(alone, together) * t * t)

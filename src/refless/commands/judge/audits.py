@@ -16,7 +16,7 @@ from refless.commands.warnings import note
 from refless.data.human import unscaled
 from refless.data.records import Predictions, RatedPool, Texts
 from refless.data.records import scored as by_name
-from refless.data.tables import ScoredRead
+from refless.data.tables import Reading, ScoredRead, read_scored
 from refless.evaluation.annotators import columns_of
 from refless.evaluation.audit import Audit, audit
 from refless.evaluation.labels import Labels
@@ -42,6 +42,7 @@ class Question:
         read: the rows; human: the rated ones; group: what is drawn together.
         passing: from where on is passed, as the user says; by: columns of slices; own: pattern of
             the systems of the judge's own family; lower: score columns whose sign is turned.
+        mass: how many outputs in use each rated row, and each other, stands for; None for alike.
     """
 
     read: ScoredRead
@@ -52,6 +53,7 @@ class Question:
     own: str | None
     seed: int
     lower: tuple[str, ...] = ()
+    mass: tuple[FloatArray, FloatArray] | None = None
 
     def unrated(self, name: str) -> FloatArray:
         """[m] a judge's scores of the rows without a rating, its sign turned as elsewhere."""
@@ -84,6 +86,32 @@ class Question:
         labels = [*(mine or [""] * n), *(theirs or [""] * len(texts))]
         codes = numbered(labels, len(labels))
         return codes[:n], codes[n:]
+
+
+def with_mix(
+    rated: Rows, reading: Reading, roles: Sequence[str]
+) -> tuple[ScoredRead, tuple[FloatArray, FloatArray] | None]:
+    """The rows, and what each rated one and each other counts if a column says so.
+
+    Raises:
+        UsageError: a row counts less than nothing, or nobody knows how much.
+    """
+    columns, mix = reading.columns, reading.columns.mix
+    if mix is None:
+        return read_scored(rated, reading, roles), None
+    both = replace(columns, score=tuple(sorted({*columns.score, mix})))
+    read = read_scored(rated, replace(reading, columns=both), roles)
+    mass = read.scores[mix], np.asarray(read.unrated.score(mix))
+    for ids, column in zip((read.pool.ids, read.unrated.ids), mass, strict=True):
+        for row in np.flatnonzero(~(column >= 0))[:1].tolist():
+            raise UsageError(
+                f"--column mix={mix}: {column[row]:g} of id '{ids[row]}' is no number from 0"
+            )
+    if not mass[0].any():
+        raise UsageError(f"--column mix={mix}: no rated row counts more than 0")
+    others = tuple(name for name in read.scores if name != mix)
+    scores = {name: read.scores[name] for name in others}
+    return replace(read, scores=scores, unrated=read.unrated.with_scores(others)), mass
 
 
 def with_scores(read: ScoredRead) -> RatedPool:
@@ -119,7 +147,8 @@ def labels_of(question: Question, name: str, column: FloatArray) -> Labels:
     names = (read.pool.texts, read.pool.items, read.pool.systems)
     keys = [codes(column)[rows] for column in names if column]
     rows = rows[np.lexsort((*keys, column[rows], question.ratings[rows]))]
-    others = later[scored][np.argsort(unlabelled[scored], kind="stable")]
+    order = np.flatnonzero(scored)[np.argsort(unlabelled[scored], kind="stable")]
+    others = later[order]
     labels = [*map(str, clusters[rows].tolist()), *map(str, others.tolist())]
     together = numbered(labels, len(labels))  # as the rows are in an order of their own
     about = {"system": read.pool.systems, "source": read.pool.sources or read.pool.items}
@@ -129,7 +158,7 @@ def labels_of(question: Question, name: str, column: FloatArray) -> Labels:
         human=question.ratings[rows],
         judge=column[rows],
         clusters=together[: len(rows)],
-        unlabelled=np.sort(unlabelled[scored]),
+        unlabelled=unlabelled[order],
         later=together[len(rows) :],
         scale=read.pool.scale,
         passing=question.threshold,
@@ -137,6 +166,7 @@ def labels_of(question: Question, name: str, column: FloatArray) -> Labels:
         ids=_picked(read.pool.ids, rows),
         within={name: _picked(values, rows) for name, values in within.items()},
         people=_people(read.pool, rows),
+        mass=question.mass and np.concatenate([question.mass[0][rows], question.mass[1][order]]),
     )
 
 

@@ -14,6 +14,7 @@ from refless.commands.judge.audits import (
     gated,
     requirements,
     runs_in,
+    with_mix,
     with_scores,
 )
 from refless.commands.judge.result import JudgeResult
@@ -39,7 +40,7 @@ from refless.commands.rows import ScoredRows, column_of, note_missing, tell
 from refless.commands.warnings import note_few, progress
 from refless.data.choices import are_choices
 from refless.data.records import Predictions, RatedPool
-from refless.data.tables import ScoredRead, read_scored
+from refless.data.tables import ScoredRead
 from refless.data.tables.columns import JUDGED_ROLES, OWN
 from refless.evaluation import meta as study
 from refless.evaluation.annotators import annotators
@@ -65,10 +66,11 @@ class JudgedRows(ScoredRows):
         columns: Column that plays a role, if its name does not say so: rating=score. Repeatable;
             roles: text, id, item, source, system, task, rating (several, or a pattern 'rater*'),
             annotator, time, dimension, reference (several), weight, rationale (why the judge says
-            it), run (with --runs), and for slor logprobs and tokens.
+            it), run (with --runs), mix (how many outputs in use a row stands for, in corrected
+            means), and for slor logprobs and tokens.
     """
 
-    roles: ClassVar[tuple[str, ...]] = (*ScoredRows.roles, *OWN, "rationale", "run")
+    roles: ClassVar[tuple[str, ...]] = (*ScoredRows.roles, *OWN, "rationale", "run", "mix")
 
 
 Name = Annotated[Names, About(kind=Many, metavar="NAME")]
@@ -133,7 +135,7 @@ def judge(
     required = requirements(require)
     chosen = metrics_of(metrics)
     reading = rows.to_reading(group=column_of(group), slice=names_in(by))
-    read = read_scored(rated, reading, (*JUDGED_ROLES, "run") if runs else JUDGED_ROLES)
+    read, mass = with_mix(rated, reading, (*JUDGED_ROLES, "run") if runs else JUDGED_ROLES)
     tell(read)
     for name in lower:
         if name not in read.scores:
@@ -148,7 +150,7 @@ def judge(
         human, how = _human(read, group), How(measure=measure, seed=seed, resamples=resamples)
         result = _result(read.pool, human, scores, how, unit, group)
         question = Question(
-            read, human, group, passing, by=names_in(by), own=own, seed=seed, lower=lower
+            read, human, group, passing, by=names_in(by), own=own, seed=seed, lower=lower, mass=mass
         )
         audits = audits_of(question, scores, resamples) if read.scores else ()
         repeated = runs_in(question, scores) if runs else None

@@ -61,9 +61,9 @@ class Columns:
     Several rating columns mean one annotator a column, several reference columns one reference a
     column; a pattern such as `rater*` names all that match. A dotted name such as `scores.fluency`
     is what an object holds. `group`, `score` (of another tool), `logprobs` and `tokens` have no
-    alias, and `dimension`, which tells what was rated, is no role. Roles that a kind of file does
-    not have (ratings of outputs, references of a rated pool) are not looked up there, so that one
-    set of flags serves both.
+    alias; `dimension`, which tells what was rated, and `mix`, how much a row counts, are no roles.
+    Roles that a kind of file does not have (ratings of outputs, references of a rated pool) are not
+    looked up there, so that one set of flags serves both.
     """
 
     text: str | None = None
@@ -89,6 +89,7 @@ class Columns:
     rationale: str | None = None
     run: str | None = None
     slice: tuple[str, ...] = ()
+    mix: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
