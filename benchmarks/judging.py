@@ -83,7 +83,8 @@ def once(setting: Setting, seed: int) -> tuple[dict[str, Estimate], dict[str, bo
     found = {**measures, **corrected_means(labels, seed), "gap": estimate.estimate}
     found["bias"] = mean_of((judged[0].sum(axis=0) - points.sum(axis=0))[:n], clusters[:n])
     low, high = drift_of(again[:n], judge[:n], clusters[:n], 0.5).change.interval
-    graded = drift_of(*judged[::-1, :, :n].sum(axis=1), clusters[:n], None).change.interval
+    now, before = judged[::-1, :, :n].sum(axis=1)
+    graded = drift_of(now, before, clusters[:n], None).change.interval
     return found, {
         "filter: yes, wrongly": choose.answer == "yes" and true["kappa"] < AGREES,
         "filter: no, wrongly": choose.answer == "no" and true["kappa"] >= AGREES,

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from williams import williams
 
 from refless.data.human import canonical_order, fingerprint, pool_of
 from refless.data.records import Outputs, Predictions, RatedPool
@@ -24,7 +25,6 @@ from refless.registry.arrays import FloatArray
 from refless.registry.signature import Signature
 from refless.registry.version import __version__
 from refless.stats.correlation import pearson, ranks
-from refless.stats.williams import williams
 
 ESSAYS = Path("asap-sas") / "train.tsv"
 TARGET = "3"

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from ratpred_data import Rated, Split
 from ratpred_runs import Result, Run
+from williams import williams
 
 from refless.evaluation import jackknife
 from refless.evaluation.reranking import reranking
@@ -20,7 +21,6 @@ from refless.report.document import Section, Table
 from refless.report.wording import number, with_interval
 from refless.stats.correlation import pearson, spearman
 from refless.stats.intervals import fisher_interval
-from refless.stats.williams import williams
 
 MEASURES = ("pearson", "spearman", "mae", "rmse")
 NAMES = {

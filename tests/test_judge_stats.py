@@ -12,6 +12,7 @@ from sklearn.metrics import cohen_kappa_score, precision_score, recall_score
 
 from refless.evaluation.labels import Labels
 from refless.stats.corrected import (
+    Sample,
     as_compared,
     by_ppi_plus,
     by_verdict,
@@ -68,6 +69,21 @@ def columns(counts):
     """People's verdicts and a judge's with these (tp, fp, fn, tn)."""
     cells = np.repeat(np.arange(4), counts)
     return (cells == 0) | (cells == 2), cells <= 1
+
+
+def sample(human, judge, others, clusters=None, later=None, mass=None) -> Sample:
+    """Verdicts or ratings as numbers; every row alone, unless it is said."""
+    human, judge, others = (
+        np.asarray(column, dtype=np.float64) for column in (human, judge, others)
+    )
+    n, m = len(human), len(others)
+    clusters, later = (
+        (alone(n) if clusters is None else clusters),
+        (alone(m, n) if later is None else later),
+    )
+    return Sample(
+        human=human, judge=judge, unlabelled=others, clusters=clusters, later=later, mass=mass
+    )
 
 
 def alone(n, start=0):
@@ -148,7 +164,7 @@ def test_rogan_gladen_equals_other_tools(counts, later, expected):
     """The point of truescore, the ends of the formula."""
     human, judge = columns(counts)
     others = np.repeat([True, False], later)
-    found = rogan_gladen(human, judge, others, alone(len(human)), alone(len(others), len(human)))
+    found = rogan_gladen(sample(human, judge, others))
     assert (found.value, *found.interval) == pytest.approx(expected, abs=1e-10)
 
 
@@ -160,7 +176,7 @@ def test_corrected_shares_hold_themselves(counts, passed, failed):
     others = np.repeat([True, False], (passed, failed))
     rows = alone(len(human)), alone(len(others), len(human))
     for method in (rogan_gladen, by_verdict):
-        found = method(human, judge, others, *rows)
+        found = method(sample(human, judge, others, *rows))
         assert holds(found)
         if not found.undefined:
             assert 0 <= found.interval[0] <= found.interval[1] <= 1
@@ -174,7 +190,7 @@ def test_corrected_shares_hold_themselves(counts, passed, failed):
 def test_undefined_for_a_reason(counts, method, why):
     """Nothing is corrected by what the labels do not tell."""
     human, judge = columns(counts)
-    found = method(human, judge, judge, alone(len(human)), alone(len(human), len(human)))
+    found = method(sample(human, judge, judge))
     assert math.isnan(found.value)
     assert math.isnan(found.interval[0])
     assert why in found.undefined
@@ -191,9 +207,9 @@ def test_few_labels_and_clusters_have_no_interval():
     """PPI++ says no to rows that belong together, Student's t to a few of one verdict."""
     human, judge = (column.astype(float) for column in columns((20, 3, 2, 4)))
     others, rows = np.tile([1.0, 0.0], 50), alone(29)
-    assert "fewer than 15" in by_ppi_plus(human, judge, others, rows, alone(100, 29)).undefined
-    assert "belong together" in by_ppi_plus(human, judge, others, rows // 2, rows).undefined
-    labels, both = as_compared(human, judge, others, rows, alone(100, 29))
+    assert "fewer than 15" in by_ppi_plus(sample(human, judge, others)).undefined
+    assert "belong together" in by_ppi_plus(sample(human, judge, others, rows // 2, rows)).undefined
+    labels, both = as_compared(sample(human, judge, others))
     assert labels.value == pytest.approx(22 / 29)
     assert math.isnan(both.interval[0])
 
@@ -201,24 +217,23 @@ def test_few_labels_and_clusters_have_no_interval():
 def test_rows_count_by_their_mass() -> None:
     """Rows of mass 2 count as two; the interval is that of fewer rows than there are."""
     human, judge = columns((20, 3, 2, 4))
-    others, rows, later = np.tile([1.0, 0.0], 50), alone(29), alone(100, 29)
+    others, rows = np.tile([1.0, 0.0], 50), alone(29)
     mass = np.ones(129)
     mass[human.nonzero()[0]] = 2.0  # 22 passes of mass 2, 7 fails of mass 1
     assert proportion(human, rows, mass=mass[:29]).value == pytest.approx(44 / 51)
     even = np.ones(129)
     for method in (rogan_gladen, by_verdict):
-        every = human, judge, others > 0, rows, later
-        assert method(*every, even).value == pytest.approx(method(*every).value)
-        thrice, once = (method(*every, weight).interval for weight in (3 * mass, mass))
-        assert thrice == pytest.approx(once)
+        once, thrice, plain, alike = (
+            method(sample(human, judge, others, mass=each)) for each in (mass, 3 * mass, None, even)
+        )
+        assert alike.value == pytest.approx(plain.value)
+        assert thrice.interval == pytest.approx(once.interval)
     # The judge passes 20 * 2 + 3 of 51 labelled and 50 of 100 others; 40 of its 43 passes are
     # passes of people's, 4 of its 8 fails.
     rate = (43 + 50) / 151
     value = rate * 40 / 43 + (1 - rate) * 4 / 8
-    assert by_verdict(human, judge, others > 0, rows, later, mass).value == pytest.approx(value)
-    assert (
-        "count unlike" in by_ppi_plus(human * 1.0, judge * 1.0, others, rows, later, mass).undefined
-    )
+    assert by_verdict(sample(human, judge, others, mass=mass)).value == pytest.approx(value)
+    assert "count unlike" in by_ppi_plus(sample(human, judge, others, mass=mass)).undefined
     assert effective_size(np.arange(4.0), np.arange(4), np.array([1.0, 1.0, 1.0, 9.0])) < 4
 
 
@@ -229,7 +244,7 @@ def test_few_clusters_have_no_interval_by_students_t() -> None:
     alone = np.arange(160)
     together = np.concatenate([np.arange(90), 90 + np.arange(30) % 9, 200 + np.arange(40)])
     for clusters, defined in ((alone, True), (together, False)):
-        for each in as_compared(human, judge, later, clusters[:120], clusters[120:]):
+        for each in as_compared(sample(human, judge, later, clusters[:120], clusters[120:])):
             assert math.isfinite(each.interval[0]) == defined
             assert ("fewer than 15 independent labels" in each.undefined) != defined
 

@@ -441,7 +441,7 @@ def test_meta_has_a_report(folder: Path, tmp_path: Path) -> None:
     Outline(text)
     assert '<p id="verdict">On these 48 texts' in text
     assert text.count("<figure>") == 2
-    assert "Williams p" in text
+    assert "p, Holm" in text
 
 
 def merged(rows: list[dict[str, object]]) -> list[dict[str, object]]:

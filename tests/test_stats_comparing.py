@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from papers.williams import williams
 from scipy import stats
 
 from refless.stats.corrections import holm
 from refless.stats.correlation import pearson, spearman
 from refless.stats.permutation import permutation_p
-from refless.stats.williams import williams
 
 P_VALUES = arrays(np.float64, st.integers(1, 12), elements=st.floats(0, 1))
 

@@ -140,27 +140,33 @@ def audit(labels: Labels, ranked: Estimate, seed: int = 0) -> Audit:
 
 def corrected_means(labels: Labels, seed: int = 0) -> dict[str, Estimate]:
     """The mean rating, or the share of passes, of all rows by each method, by its name."""
-    clusters, later, mass = labels.clusters, labels.later, labels.mass
-    if labels.passing is None:
-        human, judge, unlabelled = labels.human, labels.judge, labels.unlabelled
-    else:
-        human, judge, unlabelled = (column.astype(np.float64) for column in verdicts(labels))
-    alone, compared = corrected.as_compared(human, judge, unlabelled, clusters, later, mass)
+    human, judge, unlabelled = labels.human, labels.judge, labels.unlabelled
     if labels.passing is not None:
-        alone = proportion(human > 0, clusters, mass=None if mass is None else mass[: len(human)])
+        human, judge, unlabelled = (column.astype(np.float64) for column in verdicts(labels))
+    sample = corrected.Sample(
+        human=human,
+        judge=judge,
+        unlabelled=unlabelled,
+        clusters=labels.clusters,
+        later=labels.later,
+        mass=labels.mass,
+    )
+    alone, compared = corrected.as_compared(sample)
+    mass = None if labels.mass is None else labels.mass[: len(human)]
+    if labels.passing is not None:
+        alone = proportion(human > 0, labels.clusters, mass=mass)
     means = {"labels alone": alone}
     if not len(unlabelled) and mass is None:
         return means
     if labels.passing is not None:
-        columns = human > 0, judge > 0, unlabelled > 0
-        means["Rogan-Gladen"] = corrected.rogan_gladen(*columns, clusters, later, mass)
-        means["by verdict"] = corrected.by_verdict(*columns, clusters, later, mass, seed)
-    means["PPI++"] = corrected.by_ppi_plus(human, judge, unlabelled, clusters, later, mass)
+        means["Rogan-Gladen"] = corrected.rogan_gladen(sample)
+        means["by verdict"] = corrected.by_verdict(sample, seed)
+    means["PPI++"] = corrected.by_ppi_plus(sample)
     means["as compare does"] = compared
-    every = float(np.average(np.concatenate([judge, unlabelled]), weights=mass))
     if labels.same_units:
+        every = float(np.average(sample.scores, weights=labels.mass))
         means["judge alone"] = Estimate(
-            value=every, n=len(judge) + len(unlabelled), undefined="its errors are in no interval"
+            value=every, n=len(sample.scores), undefined="its errors are in no interval"
         )
     return means
 

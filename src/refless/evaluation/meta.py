@@ -24,7 +24,6 @@ from refless.stats.measures import CORRELATIONS, MEASURES
 from refless.stats.pairs import chance_accuracy, pairwise_accuracy, tie_threshold
 from refless.stats.permutation import PERMUTATIONS, Measure, permutation_p
 from refless.stats.resampling import RESAMPLES
-from refless.stats.williams import williams
 
 LEVEL = 0.05
 FEWEST_SYSTEMS = 3  # two systems correlate perfectly, one way or the other
@@ -75,9 +74,8 @@ class Comparison:
         n: those rows.
         difference: of the correlations, first minus second.
         difference_interval: 95 %, paired.
-        williams_t, williams_p: Williams' test, two-sided.
-        permutation_p: paired permutation test, two-sided.
-        williams_p_holm, permutation_p_holm: the same after Holm, over all pairs of the level.
+        permutation_p: paired permutation test, two-sided; permutation_p_holm: the same after Holm,
+            over all pairs of the level.
         better: whether the first is significantly better: `permutation_p_holm` below 0.05.
     """
 
@@ -86,10 +84,7 @@ class Comparison:
     n: int
     difference: float
     difference_interval: Interval
-    williams_t: float
-    williams_p: float
     permutation_p: float
-    williams_p_holm: float = math.nan
     permutation_p_holm: float = math.nan
     better: bool = False
 
@@ -304,16 +299,14 @@ def _comparisons(
     pairs = [
         _compared(human, columns, pair, gap, how, clusters) for pair in combinations(ranked, 2)
     ]
-    by_williams = holm(np.array([pair.williams_p for pair in pairs]))
-    by_permutation = holm(np.array([pair.permutation_p for pair in pairs]))
+    corrected = holm(np.array([pair.permutation_p for pair in pairs]))
     return tuple(
         replace(
             pair,
-            williams_p_holm=float(w),
             permutation_p_holm=float(p),
             better=bool(p < LEVEL and pair.difference > 0),
         )
-        for pair, w, p in zip(pairs, by_williams, by_permutation, strict=True)
+        for pair, p in zip(pairs, corrected, strict=True)
     )
 
 
@@ -332,7 +325,6 @@ def _compared(
     if values[names[1]] > values[names[0]]:
         names = names[1], names[0]
     first, second = (columns[name][rows] for name in names)
-    tested = williams(values[names[0]], values[names[1]], correlation(first, second), len(rows))
     p = permutation_p(
         people,
         first,
@@ -348,8 +340,6 @@ def _compared(
         n=len(rows),
         difference=values[names[0]] - values[names[1]],
         difference_interval=gap(*names, rows),
-        williams_t=tested.t,
-        williams_p=tested.p,
         permutation_p=p,
     )
 

@@ -1,15 +1,15 @@
 """A mean from few labels and many verdicts of a judge: its corrections, each with an interval.
 
-Labels must be a random draw of all rows. Every function takes the labelled rows' human ratings and
-judge's scores, and the judge's scores of all the rows that nobody labelled.
+Labels must be a random draw of all rows.
 """
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from refless.registry.arrays import BoolArray, FloatArray, IntArray
+from refless.registry.arrays import FloatArray, IntArray
 from refless.stats.intervals import LEVEL, quantile, student
 from refless.stats.prediction_powered import Cells, powered
 from refless.stats.verdicts import DRAWS, Estimate, share_of
@@ -17,30 +17,52 @@ from refless.stats.verdicts import DRAWS, Estimate, share_of
 FEWEST_EACH = 15  # clusters with labelled passes, and with fails, from which an error is believed
 
 
-def rogan_gladen(
-    human: BoolArray,
-    judge: BoolArray,
-    unlabelled: BoolArray,
-    clusters: IntArray,
-    later: IntArray,
-    mass: FloatArray | None = None,
-) -> Estimate:
-    """The share of passes, (p + TNR - 1) / (TPR + TNR - 1), p the judge's share of passes.
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Sample:
+    """What people and a judge said of n rows, and the judge alone of m others.
 
-    Rogan & Gladen 1978, with the interval of Lang & Reiczigel 2014, at effective sizes.
-
-    Args:
-        human, judge: [n] verdicts of labelled rows; unlabelled: [m] the judge's of the others.
+    Attributes:
+        human, judge: [n] ratings and scores, or verdicts as 1 and 0; unlabelled: [m] scores.
         clusters: [n], later: [m] labels of rows that belong together.
         mass: [n + m] how much of all that is asked about each row stands for; None for alike.
     """
+
+    human: FloatArray
+    judge: FloatArray
+    unlabelled: FloatArray
+    clusters: IntArray
+    later: IntArray
+    mass: FloatArray | None = None
+
+    @property
+    def scores(self) -> FloatArray:
+        """[n + m] the judge's, of all rows."""
+        return np.concatenate([self.judge, self.unlabelled])
+
+    @property
+    def together(self) -> IntArray:
+        """[n + m] clusters of all rows."""
+        return np.concatenate([self.clusters, self.later])
+
+    def share(self, outcome: FloatArray, where: FloatArray) -> tuple[float, float]:
+        """The share of an outcome [n] among some labelled rows, and the effective size behind."""
+        rows = np.flatnonzero(where)
+        mass = None if self.mass is None else self.mass[rows]
+        return share_of(outcome[rows], self.clusters[rows], mass)
+
+
+def rogan_gladen(sample: Sample) -> Estimate:
+    """The share of passes, (p + TNR - 1) / (TPR + TNR - 1), p the judge's share of passes.
+
+    Rogan & Gladen 1978, with the interval of Lang & Reiczigel 2014, at effective sizes.
+    """
+    human, judge = sample.human, sample.judge
     if not human.any() or human.all():
         return Estimate(value=math.nan, undefined="the labels have one verdict only")
-    every, together = np.concatenate([judge, unlabelled]), np.concatenate([clusters, later])
     parts = [
-        share_of(judge[human], clusters[human], _of(mass, human)),
-        share_of(~judge[~human], clusters[~human], _of(mass, ~human)),
-        share_of(every, together, mass),
+        sample.share(judge, human),
+        sample.share(1 - judge, 1 - human),
+        share_of(sample.scores, sample.together, sample.mass),
     ]
     (tpr, tnr, rate), sizes = zip(*parts, strict=True)
     if tpr + tnr <= 1:
@@ -48,11 +70,6 @@ def rogan_gladen(
     value = float(np.clip((rate + tnr - 1) / (tpr + tnr - 1), 0, 1))
     low, high = lang_reiczigel((tpr, tnr, rate), sizes)
     return Estimate(value=value, interval=(min(low, value), max(high, value)), n=len(human))
-
-
-def _of(mass: FloatArray | None, labelled: BoolArray) -> FloatArray | None:
-    """What these labelled rows count."""
-    return None if mass is None else mass[: len(labelled)][labelled]
 
 
 def lang_reiczigel(
@@ -77,36 +94,27 @@ def lang_reiczigel(
     return low, high
 
 
-def by_verdict(
-    human: BoolArray,
-    judge: BoolArray,
-    unlabelled: BoolArray,
-    clusters: IntArray,
-    later: IntArray,
-    mass: FloatArray | None = None,
-    seed: int = 0,
-) -> Estimate:
+def by_verdict(sample: Sample, seed: int = 0) -> Estimate:
     """The share of passes: that of the labels under each verdict, weighted by the judge's shares.
 
     Double sampling (Tenenbein 1970), the likelihood's own answer; its interval is the middle of
     what Jeffreys' priors of the three shares give, at effective sizes.
     """
+    human, judge = sample.human, sample.judge
     if not judge.any() or judge.all():
         return Estimate(
             value=math.nan, undefined="the judge gave the labelled rows one verdict only"
         )
     rng = np.random.default_rng(seed)
-    every, together = np.concatenate([judge, unlabelled]), np.concatenate([clusters, later])
     shares, drawn = [], []
-    for part, groups, weights in (
-        (every, together, mass),
-        (human[judge], clusters[judge], _of(mass, judge)),
-        (human[~judge], clusters[~judge], _of(mass, ~judge)),
+    for share, size in (
+        share_of(sample.scores, sample.together, sample.mass),
+        sample.share(human, judge),
+        sample.share(human, 1 - judge),
     ):
-        share, size = share_of(part, groups, weights)
-        size *= (quantile(LEVEL) / student(max(size - 1, 1.0))) ** 2
+        wide = size * (quantile(LEVEL) / student(max(size - 1, 1.0))) ** 2
         shares.append(share)
-        drawn.append(rng.beta(share * size + 0.5, (1 - share) * size + 0.5, DRAWS))
+        drawn.append(rng.beta(share * wide + 0.5, (1 - share) * wide + 0.5, DRAWS))
     (rate, right, missed), (rates, rights, misses) = shares, drawn
     tail = (1 - LEVEL) / 2
     low, high = np.quantile(rates * rights + (1 - rates) * misses, [tail, 1 - tail]).tolist()
@@ -131,49 +139,34 @@ def ppi_plus(human: FloatArray, judge: FloatArray, unlabelled: FloatArray) -> tu
     return value, error
 
 
-def by_ppi_plus(
-    human: FloatArray,
-    judge: FloatArray,
-    unlabelled: FloatArray,
-    clusters: IntArray,
-    later: IntArray,
-    mass: FloatArray | None = None,
-) -> Estimate:
+def by_ppi_plus(sample: Sample) -> Estimate:
     """`ppi_plus` with an interval by Student's t, where rows are independent."""
-    if mass is not None:
+    human, every = sample.human, sample.together
+    if sample.mass is not None:
         return Estimate(value=math.nan, undefined="rows count unlike, which PPI++ does not know")
-    every = np.concatenate([clusters, later])
     if len({*every.tolist()}) < len(every):
         return Estimate(value=math.nan, undefined="rows belong together, which PPI++ does not know")
-    value, error = ppi_plus(human, judge, unlabelled)
-    if few := _too_few(human, clusters):
+    value, error = ppi_plus(human, sample.judge, sample.unlabelled)
+    if few := _too_few(human, sample.clusters):
         return Estimate(value=value, n=len(human), undefined=few)
     n = len(human)  # the slope was found on these
     half = student(n - 2) * error * math.sqrt(n / (n - 2))
     return Estimate(value=value, interval=(value - half, value + half), n=len(human))
 
 
-def as_compared(
-    human: FloatArray,
-    judge: FloatArray,
-    unlabelled: FloatArray,
-    clusters: IntArray,
-    later: IntArray,
-    mass: FloatArray | None = None,
-) -> tuple[Estimate, Estimate]:
+def as_compared(sample: Sample) -> tuple[Estimate, Estimate]:
     """The mean by labels alone, and as `refless compare` corrects it by the judge's scores."""
-    n, m = len(human), len(unlabelled)
-    scores = np.concatenate([judge, unlabelled])
+    n, m = len(sample.human), len(sample.unlabelled)
     cells = Cells(
         arm=np.ones(n + m, dtype=np.int64),
-        human=np.concatenate([human, np.full(m, math.nan)]),
-        beside=scores,
-        estimate=scores,
-        cluster=np.concatenate([clusters, later]),
+        human=np.concatenate([sample.human, np.full(m, math.nan)]),
+        beside=sample.scores,
+        estimate=sample.scores,
+        cluster=sample.together,
         probability=np.full(n + m, math.nan),
-        mass=np.ones(n + m) if mass is None else mass,
+        mass=np.ones(n + m) if sample.mass is None else sample.mass,
     )
-    answers, few = powered(cells), _too_few(human, clusters)
+    answers, few = powered(cells), _too_few(sample.human, sample.clusters)
     alone, both = (
         Estimate(
             value=answer.value,

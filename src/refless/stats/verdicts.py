@@ -133,7 +133,7 @@ def clopper_pearson(successes: float, trials: float) -> Interval:
 
 
 def share_of(
-    outcome: BoolArray, clusters: IntArray, mass: FloatArray | None = None
+    outcome: BoolArray | FloatArray, clusters: IntArray, mass: FloatArray | None = None
 ) -> tuple[float, float]:
     """The share of rows with an outcome, and the `effective_size` behind it."""
     value = float(np.average(outcome, weights=mass))

@@ -318,12 +318,11 @@ def _comparisons(level: Level, measure: str, names: Mapping[str, str]) -> tuple[
         (
             f"{short[pair.first]} {'>' if pair.better else '?'} {short[pair.second]}",
             with_interval(pair.difference, pair.difference_interval),
-            p_value(pair.williams_p_holm),
             p_value(pair.permutation_p_holm),
         )
         for pair in ordered[:SHOWN]
     )
-    header = (f"{title(measure)}", "difference [95 %]", "Williams p", "permuted p")
+    header = (f"{title(measure)}", "difference [95 %]", "p, Holm")
     lines = [
         "> is significantly better (permutation test, p after Holm below 0.05); ? is undecided.",
         f"No other is significantly better than: {', '.join(names[n] for n in level.best)}.",
