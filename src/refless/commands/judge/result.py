@@ -116,6 +116,8 @@ class JudgeResult(Result):
         best = nearest_to_people(meta.segments, meta.measure)
         several = len(self.scores) > 1
         advice = [use_of(audit) for audit in self.audits]
+        order = [metric.name for metric in meta.segments.metrics]
+        best_first = sorted(self.audits, key=lambda audit: order.index(audit.name))
         verdicts = bool(self.audits) and "spearman" not in self.audits[0].measures
         return Document(
             title=f"{metrics} on {rated}",
@@ -126,7 +128,7 @@ class JudgeResult(Result):
                 *allowed(len(self.scores), "metric"),
             ),
             sections=(
-                *((matrix_section(self.audits),) if len(advice) > 1 else ()),
+                *((matrix_section(best_first),) if len(advice) > 1 else ()),
                 *details,
                 *runs_section(self.runs),
                 *drift_section(self.drifts),
@@ -336,6 +338,11 @@ def _comparisons(level: Level, measure: str, names: Mapping[str, str]) -> tuple[
 def _units_section(units: Mapping[str, InUnits]) -> tuple[Section, ...]:
     if not units:
         return ()
+    first, heading = next(iter(units.values())), "Pairs of systems in units"
+    items = counted(first.unit, "item")
+    if first.n_units < 2:
+        line = f"Undefined: fewer than two units of {items}; --unit can lower it."
+        return (Section(title=heading, lines=(line,)),)
     names = labels([*units], NAME)
     rows = tuple(
         (
@@ -345,13 +352,9 @@ def _units_section(units: Mapping[str, InUnits]) -> tuple[Section, ...]:
         )
         for name, row in units.items()
     )
-    first = next(iter(units.values()))
-    items = counted(first.unit, "item")
     line = f"{counted(first.n_units, 'unit')} of {items}, differences of two systems."
-    if first.n_units < 2:
-        line = f"Undefined: fewer than two units of {items}; --unit can lower it."
     table = Table(header=("metric", "Spearman [95 %]", "Kendall [95 %]"), rows=rows)
-    return (Section(title="Pairs of systems in units", table=table), Section(lines=(line,)))
+    return (Section(title=heading, table=table, lines=(line,)),)
 
 
 def _people_section(result: JudgeResult) -> tuple[Section, ...]:
