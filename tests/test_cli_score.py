@@ -462,3 +462,19 @@ def test_these_outputs_and_looks(folder: Path) -> None:
     refused = scored(folder, "--these-items", "--best-of", "source")
     assert refused.code == 2
     assert "--these-items and --looks are about means, and not for --best-of" in refused.err
+
+
+def test_two_rated_systems_do_not_tell_a_third(tmp_path: Path) -> None:
+    """The page says that the interval of a system that nobody rated is a guess."""
+    rows = [
+        {"text": text, "system": "ab"[i % 2], "rating": 1 + i % 5}
+        for i, text in enumerate(headlines(60))
+    ]
+    rated = jsonl(tmp_path / "rated.jsonl", rows)
+    outputs = [{"text": text, "system": "bc"[i % 2]} for i, text in enumerate(headlines(20)[::-1])]
+    asked = jsonl(tmp_path / "outputs.jsonl", outputs)
+    flags = ("score", asked, "--rated", rated, "--scale", "1", "5")
+    assert "so the interval of c is a guess" in " ".join(run(*flags).out.split())
+    rows += [{"text": f"{row['text']} at last", "system": "d", "rating": 3} for row in rows[:20]]
+    jsonl(rated, rows)
+    assert "is a guess" not in run(*flags).out

@@ -1,7 +1,7 @@
 """The parts of the report of `refless score`, for the terminal and for HTML."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
@@ -31,6 +31,7 @@ from refless.stats.accepting import Accepting
 
 ALL_ITEMS = 20  # up to so many outputs are all shown
 STEPS_SHOWN = 7  # thresholds
+FEW_SYSTEMS = 2  # of which a spread between systems cannot be told
 ENDS = 5  # else so many of the lowest and of the highest
 NO_ENDS = "no output is shown to be better or worse than the others."
 WHERE = Section(lines=("All of them: add -o estimates.csv",))
@@ -114,8 +115,14 @@ def _accepted_sentence(scored: Scored, accepted: Accepting) -> str:
     )
 
 
-def systems_sections(systems: Mapping[str, Mean]) -> tuple[Section, ...]:
-    """Each system's mean estimate; the best one first."""
+def systems_sections(
+    systems: Mapping[str, Mean], rated: Collection[str] = ()
+) -> tuple[Section, ...]:
+    """Each system's mean estimate; the best one first.
+
+    Args:
+        systems: the means; rated: systems of the rated texts.
+    """
     if len(systems) < 2:
         return ()
     ranked = sorted(
@@ -134,16 +141,26 @@ def systems_sections(systems: Mapping[str, Mean]) -> tuple[Section, ...]:
             for name, mean in ranked
         ),
     )
-    lines = [Line(name=name, value=mean.mean, interval=mean.mean_interval) for name, mean in ranked]
-    svg = row_chart(lines, "mean estimate", "Mean estimate of each system")
+    points = [
+        Line(name=name, value=mean.mean, interval=mean.mean_interval) for name, mean in ranked
+    ]
+    svg = row_chart(points, "mean estimate", "Mean estimate of each system")
     caption = (
         "Points are means, whiskers 95 % intervals for the mean rating that the same raters "
         "would give. "
         "They belong to single systems; whether two systems differ is for 'refless compare' to say."
     )
-    line = "The mean of a system with rated texts also uses how far these lie from their estimates."
+    lines = [
+        "The mean of a system with rated texts also uses how far these lie from their estimates."
+    ]
+    strange = [names[name] for name, _ in ranked if name not in rated]
+    if len(rated) == FEW_SYSTEMS and strange:
+        lines.append(
+            f"Two systems were rated. How far a third lies from its estimates cannot be told from "
+            f"them, so the interval of {', '.join(strange)} is a guess: rate some of its outputs."
+        )
     figure = Figure(svg=svg, caption=caption, table=table)
-    return (Section(title="Systems", figures=(figure,), table=table, lines=(line,)),)
+    return (Section(title="Systems", figures=(figure,), table=table, lines=(*lines,)),)
 
 
 def items_sections(scored: Scored, errors: Residuals) -> tuple[Section, ...]:

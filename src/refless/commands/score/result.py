@@ -86,9 +86,10 @@ class ScoreResult(Result):
         """What both show first, and more sections."""
         scored, scale = self.scored, self.estimator.rated.scale
         name, mean = estimator_name(self.signature), scored.overall
+        systems = {*self.estimator.rated.systems} - {""}
         best = () if self.best is None else best_of_sections(scored, self.best)
         best = (*accepted_sections(scored, self.accepted), *best)
-        first = (*advice_sections(self.advice), *best, *systems_sections(scored.systems))
+        first = (*advice_sections(self.advice), *best, *systems_sections(scored.systems, systems))
         return Document(
             title=f"{sentence(name)} on {counted(mean.n, 'output')}",
             verdict=verdict(name, mean, scale),
