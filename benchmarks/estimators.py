@@ -11,6 +11,7 @@ on the texts that all methods judge, and on all texts, with the constant where i
 from __future__ import annotations
 
 import argparse
+import csv
 import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -151,6 +152,20 @@ def pools(data: Path) -> Iterator[tuple[str, RatedPool]]:
     dialogue = Columns(rating=("human_average_rating",))
     file = data / "dailydialog-multiref/mturk_rating_processed_output.csv"
     yield "DailyDialog", _read(file, (1, 5), dialogue)
+
+
+def newer(data: Path) -> Iterator[tuple[str, RatedPool]]:
+    """Edits, and texts in other languages than English; each is read by its own scale."""
+    for folder in ("edits", "languages"):
+        for file in sorted((data / folder).glob("*.jsonl")):
+            yield file.stem, read_pool([str(file)], Reading()).pool
+    for name in ("simpeval", "simpda"):
+        with (data / "edits" / f"{name}.csv").open(encoding="utf-8", newline="") as lines:
+            rows = list(csv.DictReader(lines))
+        for rated in {"score", "fluency", "meaning", "simplicity"} & rows[0].keys():
+            columns = {"text": "simple", "source": "original", "system": "system", "rating": rated}
+            named = [{role: row[name] for role, name in columns.items()} for row in rows]
+            yield f"{name} {rated}", read_pool(named, Reading()).pool
 
 
 def summeval(

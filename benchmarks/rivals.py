@@ -1,10 +1,11 @@
 """Is the Gaussian process better than what scikit-learn does in ten lines, with no tuning?
 
-Four rivals: ridge regression on TF-IDF of words (plain); on words, characters and surface numbers
+Five rivals: ridge regression on TF-IDF of words (plain); on words, characters and surface numbers
 (ridge); extremely randomized trees (trees) and a Gaussian process of scikit-learn's (sklearn GP),
-both on surface numbers and 50 components of the words. All of them, and ours, are fitted on nine
-folds of whole groups and estimate the tenth. The groups are sources where there are some, or with
---by single texts or systems.
+both on surface numbers and 50 components of the words; a line on the number of characters (length).
+All of them, and ours, are fitted on all folds but one, of whole groups, and estimate that one. The
+groups are sources where there are some, or with --by single texts or systems. A stack weighs all
+six by what they said of the other folds.
 
     python benchmarks/rivals.py --data ../shared/data [--pool NAME] [--by text] [--save FOLDER]
     python benchmarks/rivals.py --file rated.csv [--text C] [--rating C ...] [--scale 1 5]
@@ -23,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from estimators import Gain, gain_of, pools, summeval
+from estimators import Gain, gain_of, newer, pools, summeval
 from surface import surface
 
 from refless.data.records import RatedPool, as_outputs
@@ -44,7 +45,7 @@ OURS = "gp"
 PENALTIES = np.logspace(-2, 3, 11)
 COMPONENTS = 50  # of the TF-IDF of words
 RESAMPLES = 4_000
-LEVEL = 0.05
+LEVEL, FAR = 0.05, 0.02
 QUICK = 90  # self-made texts
 ROLES = ("text", "id", "source")  # columns of a file that have a flag of one name
 
@@ -67,11 +68,13 @@ class Fold:
 
     Attributes:
         y: human ratings of the texts to fit.
-        words: TF-IDF of words and pairs; characters: of 2 to 5 of them; surface: standardized.
+        lengths: [n, 1] characters; words: TF-IDF of words and pairs; characters: of 2 to 5 of
+            them; surface: standardized.
         dense: surface and the first components of the words.
     """
 
     y: FloatArray
+    lengths: Two
     words: Two
     characters: Two
     surface: Two
@@ -80,7 +83,11 @@ class Fold:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One pool: held-out estimates of every method, and how ours does beside the best rival."""
+    """One pool: held-out estimates of every method, and how ours does beside the best rival.
+
+    Attributes:
+        stack: Spearman of all methods together.
+    """
 
     name: str
     human: FloatArray
@@ -89,6 +96,7 @@ class Row:
     estimates: dict[str, FloatArray]
     best: str
     gain: Gain
+    stack: float
     r2: dict[str, float]
     r2_high: float
 
@@ -115,6 +123,9 @@ def fold_of(pool: RatedPool, numbers: FloatArray, fit: IntArray, judged: IntArra
     parts = words.each(svd.transform)
     return Fold(
         y=pool.human[fit],
+        lengths=Two(fit, judged).each(
+            lambda rows: np.array([[len(pool.texts[i])] for i in rows], dtype=np.float64)
+        ),
         words=words,
         characters=counted(analyzer="char_wb", ngram_range=(2, 5)),
         surface=looks,
@@ -163,12 +174,33 @@ def sklearn_gp(fold: Fold) -> FloatArray:
     return np.asarray(model.fit(x.fit, fold.y).predict(x.judged))
 
 
+def length(fold: Fold) -> FloatArray:
+    """A line on the number of characters."""
+    x, y = fold.lengths.fit[:, 0], fold.y
+    slope = np.cov(x, y)[0, 1] / max(float(x.var(ddof=1)), 1e-12)
+    return np.asarray(y.mean() + slope * (fold.lengths.judged[:, 0] - x.mean()))
+
+
 RIVALS: dict[str, Callable[[Fold], FloatArray]] = {
     "plain": plain,
     "ridge": ridge,
     "trees": trees,
     "sklearn GP": sklearn_gp,
+    "length": length,
 }
+
+
+def stacked(human: FloatArray, estimates: dict[str, FloatArray], fold: IntArray) -> FloatArray:
+    """[n] all methods together, in shares that those of the other folds ask for."""
+    from scipy.optimize import nnls
+
+    columns, values = np.column_stack(list(estimates.values())), np.empty(len(human))
+    for number in np.unique(fold):
+        fit = fold != number
+        middle, level = columns[fit].mean(axis=0), human[fit].mean()
+        shares = nnls(columns[fit] - middle, human[fit] - level)[0]
+        values[~fit] = level + (columns[~fit] - middle) @ shares
+    return values
 
 
 def judged_by_all(
@@ -218,6 +250,7 @@ def row_of(
         fold=fold,
         estimates=found,
         best=best,
+        stack=spearman(y, stacked(y, found, fold)),
         gain=gain_of(name, way, y, found[OURS], found[best], groups, RESAMPLES),
         r2={method: float(r_squared(y, some, once)[0]) for method, some in found.items()},
         r2_high=percentile_interval(drawn)[1],
@@ -258,8 +291,13 @@ def summary(rows: Sequence[Row]) -> list[str]:
     surely = [f"{row.name} ({row.best})" for row in below if ps[row.name] < LEVEL]
     alone = [f"{row.name} ({row.best})" for row in below if row.gain.p < LEVEL <= ps[row.name]]
     none = [row for row in rows if row.r2[OURS] < 0]
+    far = [f"{row.name} ({row.best} {row.gain.gain:+.3f})" for row in below if row.gain.gain < -FAR]
+    ahead = float(np.mean([row.gain.gain for row in rows]))
+    together = float(np.mean([row.stack - row.spearman(OURS) for row in rows]))
     return [
         f"Mean Spearman over {len(rows)} pools: {', '.join(means)}.",
+        f"{OURS} gains {ahead:+.3f} over the best rival of each pool; a stack {together:+.3f} more.",
+        f"{OURS} is more than {FAR} below a rival on: {', '.join(far) or 'none'};",
         f"{OURS} is significantly below its best rival on: {', '.join(surely) or 'none'};",
         f"before Holm also on: {', '.join(alone) or 'none'}.",
         f"R² of {OURS} is below 0 on: {', '.join(row.name for row in none) or 'none'};",
@@ -286,6 +324,16 @@ def chosen(options: argparse.Namespace) -> Iterator[tuple[str, RatedPool]]:
     else:
         yield from pools(options.data)
         yield from summeval(options.data, articles=True)
+        yield from newer(options.data)
+
+
+def some_of(pool: RatedPool, most: int | None) -> RatedPool:
+    """About so many texts at most, of sources drawn whole."""
+    groups = codes(pool.sources) if len({*pool.sources}) > 1 else np.arange(len(pool))
+    order = np.random.default_rng(0).permutation(groups.max() + 1)
+    ends = np.cumsum(np.bincount(groups)[order])
+    count = max(5, int(np.searchsorted(ends, most, side="right"))) if most else len(order)
+    return pool.take(np.flatnonzero(np.isin(groups, order[:count])))
 
 
 def _has(pool: RatedPool, by: str) -> bool:
@@ -305,6 +353,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.add_argument(f"--{role}", help=f"its column for {role}")
     parser.add_argument("--rating", nargs="+", default=[], help="its columns for ratings")
     parser.add_argument("--scale", nargs=2, type=float, help="lowest and highest rating")
+    parser.add_argument("--most", type=int, help="texts a pool, of whole sources")
+    parser.add_argument("--folds", type=int, default=10)
     parser.add_argument("--by", choices=("source", "text", "system"), default="source")
     parser.add_argument("--encoder", help="folder of an encoder for the Gaussian process")
     parser.add_argument("--quick", action="store_true", help="three folds, self-made ratings")
@@ -314,8 +364,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         for name, pool in chosen(options):
             if options.pool in name and _has(pool, options.by):
-                folds = 3 if options.quick else 10
-                rows.append(row_of(name, pool, folds, options.encoder, options.by))
+                folds = 3 if options.quick else options.folds
+                few = some_of(pool, options.most)
+                rows.append(row_of(name, few, folds, options.encoder, options.by))
                 print(table(rows[-1:])[-1], file=sys.stderr, flush=True)
                 if options.save:
                     save(options.save, rows[-1])

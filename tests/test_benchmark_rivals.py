@@ -17,7 +17,7 @@ from refless.data.simulate import simulate
 
 metrics = pytest.importorskip("sklearn.metrics", reason="scikit-learn is not installed")
 FOLDER = Path(__file__).parents[1] / "benchmarks"
-METHODS = ["gp", "plain", "ridge", "trees", "sklearn GP"]
+METHODS = ["gp", "plain", "ridge", "trees", "sklearn GP", "length"]
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +51,7 @@ def test_own_ratings_are_judged_by_every_method(tmp_path: Path) -> None:
     folds = {tuple(np.unique(held["fold"][held["group"] == g])) for g in held["group"]}
     assert folds == {(0,), (1,), (2,)}
     (row,) = [line for line in ran.stdout.splitlines() if line.startswith("| own | source |")]
-    for method, cell in zip(METHODS, row.split("|")[3:8], strict=True):
+    for method, cell in zip(METHODS, row.split("|")[3:9], strict=True):
         stats = pytest.importorskip("scipy.stats")
         rank = stats.spearmanr(held["human"], held[method])[0]
         r2 = metrics.r2_score(held["human"], held[method])
@@ -123,6 +123,7 @@ def test_what_is_said_of_the_pools(rivals: ModuleType) -> None:
             estimates=estimates,
             best="trees",
             gain=gains[i],
+            stack=1.25,
             r2=r2[i],
             r2_high=r2[i]["gp"] + 0.15,
         )
@@ -130,10 +131,15 @@ def test_what_is_said_of_the_pools(rivals: ModuleType) -> None:
     ]
     assert rivals.summary(rows) == [
         f"Mean Spearman over 3 pools: {', '.join(f'{method} 1.000' for method in METHODS)}.",
+        "gp gains -0.100 over the best rival of each pool; a stack +0.250 more.",
+        (
+            "gp is more than 0.02 below a rival on: pool 0 (trees -0.100), pool 1 (trees -0.100), "
+            "pool 2 (trees -0.100);"
+        ),
         "gp is significantly below its best rival on: pool 0 (trees);",
         "before Holm also on: pool 1 (trees).",
         "R² of gp is below 0 on: pool 0, pool 1;",
         "significantly on: pool 0.",
     ]
     better = [replace(row, gain=replace(row.gain, gain=0.1)) for row in rows]
-    assert rivals.summary(better)[1].endswith("none;")
+    assert rivals.summary(better)[3].endswith("none;")
