@@ -296,7 +296,7 @@ def summary(rows: Sequence[Row]) -> list[str]:
     together = float(np.mean([row.stack - row.spearman(OURS) for row in rows]))
     return [
         f"Mean Spearman over {len(rows)} pools: {', '.join(means)}.",
-        f"{OURS} gains {ahead:+.3f} over the best rival of each pool; a stack {together:+.3f} more.",
+        f"{OURS} gains {ahead:+.3f} over the best rival of each; a stack {together:+.3f} more.",
         f"{OURS} is more than {FAR} below a rival on: {', '.join(far) or 'none'};",
         f"{OURS} is significantly below its best rival on: {', '.join(surely) or 'none'};",
         f"before Holm also on: {', '.join(alone) or 'none'}.",

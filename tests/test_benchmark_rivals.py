@@ -131,7 +131,7 @@ def test_what_is_said_of_the_pools(rivals: ModuleType) -> None:
     ]
     assert rivals.summary(rows) == [
         f"Mean Spearman over 3 pools: {', '.join(f'{method} 1.000' for method in METHODS)}.",
-        "gp gains -0.100 over the best rival of each pool; a stack +0.250 more.",
+        "gp gains -0.100 over the best rival of each; a stack +0.250 more.",
         (
             "gp is more than 0.02 below a rival on: pool 0 (trees -0.100), pool 1 (trees -0.100), "
             "pool 2 (trees -0.100);"
