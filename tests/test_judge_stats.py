@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 from sklearn.metrics import cohen_kappa_score, precision_score, recall_score
 
-from refless.evaluation.labels import Labels
+from refless.evaluation.labels import Labels, mean_of
 from refless.stats.corrected import (
     Sample,
     as_compared,
@@ -260,3 +260,12 @@ def test_verdicts_of_one_class_are_in_the_units_of_a_judge() -> None:
     assert (labels.span, labels.same_units) == (1.0, True)
     percent = replace(labels, judge=100 * judge)
     assert not percent.same_units
+
+
+def test_a_mean_of_few_groups_has_no_interval() -> None:
+    """Forty rows in nine groups tell no error of their mean; in ten they do."""
+    values = np.arange(40.0) % 7
+    few, enough = (mean_of(values, np.arange(40) % groups) for groups in (9, 10))
+    assert few.value == enough.value == values.mean()
+    assert (math.isnan(few.interval[0]), few.undefined) == (True, "fewer than 10 groups of rows")
+    assert enough.interval[0] < values.mean() < enough.interval[1]

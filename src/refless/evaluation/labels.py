@@ -23,6 +23,7 @@ from refless.stats.verdicts import (
     proportion,
 )
 
+FEWEST_GROUPS = 10  # whose spread tells how far a mean may lie off
 OTHER_UNITS = "the judge's scores are not in the units of the ratings"
 
 
@@ -162,11 +163,14 @@ def of_annotators(labels: Labels, seed: int = 0) -> dict[str, Estimate]:
 
 
 def mean_of(values: FloatArray, clusters: IntArray, least: float = -math.inf) -> Estimate:
-    """A mean with its interval by Student's t over clusters."""
-    n = len(values)
+    """A mean with its interval by Student's t over clusters; fewer than ten of them have none."""
+    n, codes = len(values), np.unique(clusters, return_inverse=True)[1]
     answer = contrast(values, np.ones(n, dtype=np.int64), clusters)
+    groups = codes.max(initial=-1) + 1
+    if groups < min(n, FEWEST_GROUPS):
+        why = f"fewer than {FEWEST_GROUPS} groups of rows"
+        return Estimate(value=answer.value, n=n, undefined=why)
     if answer.error > 0:
-        codes = np.unique(clusters, return_inverse=True)[1]
         freedom = freedom_of(np.square(np.bincount(codes, values - answer.value)))
         answer = replace(answer, freedom=min(answer.freedom, freedom))
     low, high = answer.interval
