@@ -1,8 +1,9 @@
 """What texts add to judges where ratings are few: the summaries of a few articles of SummEval.
 
-All summaries of so many drawn articles are rated, those of thirty others are estimated. R² with
-people, the mean over draws: of each judge's own line (isotonic regression), of all of them in a
-ridge, of the texts alone, and of texts and judges together.
+The summaries of drawn articles are rated, so many in all; those of thirty others are estimated. R²
+with people, the mean over draws: of a line on each judge, of one on the mean of several, of all of
+them in a ridge, of the texts alone, of texts and judges together, and of texts and the first judge
+with its scores shuffled. `short`: how far both are behind the best of line, mean and texts.
 
     python benchmarks/few.py --data ../shared/data [--judge gpt4 ...] [--draws 20] [--quick]
 """
@@ -12,6 +13,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
@@ -21,37 +23,42 @@ from rivals import r_squared
 
 from refless.data.records import RatedPool, as_outputs
 from refless.estimators.gp import GaussianProcess
-from refless.evaluation.judges import isotonic, linear
+from refless.evaluation.judges import line, linear
 from refless.evaluation.validation import codes
 from refless.registry.arrays import FloatArray, IntArray
 
-ARTICLES, OTHERS = (3, 5, 10, 20), 30
+RATINGS, OTHERS = (30, 36, 60, 120), 30
 Lines = dict[str, float]
 
 
-def drawn(pool: RatedPool, articles: int, draws: int) -> Iterator[tuple[IntArray, IntArray]]:
-    """Rows to rate and rows to estimate, of different articles."""
+def drawn(pool: RatedPool, ratings: int, draws: int) -> Iterator[tuple[IntArray, IntArray]]:
+    """Rows to rate, of articles one after the other, and rows to estimate, of other articles."""
     article = codes(pool.sources)
-    rng = np.random.default_rng(articles)
+    rng = np.random.default_rng(ratings)
     for _ in range(draws):
         order = rng.permutation(article.max() + 1)
-        parts = (order[:articles], order[articles : articles + OTHERS])
-        fit, asked = (np.flatnonzero(np.isin(article, part)) for part in parts)
-        yield fit, asked
+        place = np.argsort(order)[article]
+        fit = np.argsort(place, kind="stable")[:ratings]
+        first = place[fit].max() + 1
+        yield fit, np.flatnonzero((first <= place) & (place < first + OTHERS))
 
 
 def tried(pool: RatedPool, fit: IntArray, asked: IntArray) -> Lines:
     """R² of every line on the rows that are asked for."""
     known, new = pool.take(fit), pool.take(asked)
     found = {
-        f"{judge} alone": isotonic(known.scores[:, [i]], known.human, new.scores[:, [i]])
+        f"line on {judge}": line(known.scores[:, [i]], known.human, new.scores[:, [i]])
         for i, judge in enumerate(pool.score_names)
     }
     if len(found) > 1:
-        found["all judges"] = linear(known.scores, known.human, new.scores)
-    for name, heard in (("texts", False), ("both", True)):
-        gp = GaussianProcess(use_scores=heard).fit(known)
-        found[name] = gp.estimate(as_outputs(new)).values
+        found["mean of judges"] = line(known.scores, known.human, new.scores)
+        found["ridge"] = linear(known.scores, known.human, new.scores)
+    first = pool.scores[:, :1]
+    shuffled = np.random.default_rng(int(fit.sum())).permutation(first)
+    bad = replace(pool, scores=shuffled, score_names=pool.score_names[:1])
+    for name, read, reads in (("texts", pool, False), ("both", pool, True), ("bad", bad, True)):
+        gp = GaussianProcess(use_scores=reads).fit(read.take(fit))
+        found[name] = gp.estimate(as_outputs(read.take(asked))).values
     return {name: r2(new.human, values) for name, values in found.items()}
 
 
@@ -73,14 +80,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     pools = summeval(options.data, articles=True, judges=options.judge)
     for name, pool in islice(pools, 1 if options.quick else None):
-        for articles in ARTICLES[:1] if options.quick else ARTICLES:
-            some = drawn(pool, articles, 1 if options.quick else options.draws)
+        for ratings in RATINGS[:1] if options.quick else RATINGS:
+            some = drawn(pool, ratings, 1 if options.quick else options.draws)
             rows = [tried(pool, *both) for both in some]
-            means = (f"{line} {np.mean([row[line] for row in rows]):.3f}" for line in rows[0])
-            size = articles * len(pool) // len({*pool.sources})
-            print(
-                f"{name.removeprefix('SummEval ')}, {size} ratings: {', '.join(means)}", flush=True
-            )
+            means = {line: float(np.mean([row[line] for row in rows])) for line in rows[0]}
+            simple = "mean of judges" if len(options.judge) > 1 else next(iter(means))
+            means["short"] = means["both"] - max(means[simple], means["texts"])
+            cells = ", ".join(f"{line} {value:.3f}" for line, value in means.items())
+            print(f"{name.removeprefix('SummEval ')}, {ratings} ratings: {cells}", flush=True)
     return 0
 
 

@@ -53,21 +53,23 @@ def data(tmp_path: Path) -> Path:
 def test_a_line_for_each_number_of_ratings(
     few: ModuleType, data: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """With one judge, and with two beside their ridge."""
+    """With one judge, and with two beside their mean and their ridge."""
+    few.RATINGS = (10, 12)
     assert few.main(["--data", str(data), "--quick"]) == 0
     line = capsys.readouterr().out
-    assert line.startswith("coherence, 12 ratings: gpt4 alone 0.")
-    assert [part.split()[0] for part in line.split(", ")[2:]] == ["texts", "both"]
+    assert line.startswith("coherence, 10 ratings: line on gpt4 0.")
+    assert [part.split()[0] for part in line.split(", ")[2:]] == ["texts", "both", "bad", "short"]
     few.main(["--data", str(data), "--quick", "--judge", "gpt4", "gpt35"])
-    assert "all judges 0." in capsys.readouterr().out
+    line = capsys.readouterr().out
+    assert all(f"{name} 0." in line for name in ("line on gpt35", "mean of judges", "ridge"))
 
 
 def test_articles_are_rated_or_estimated(few: ModuleType, data: Path) -> None:
     """Never both, and whole."""
     pool = next(few.summeval(data, articles=True, judges=["gpt4"]))[1]
     assert np.isnan(pool.scores[:, 0]).sum() == 1
-    for fit, asked in few.drawn(pool, 3, 5):
-        assert len(fit) == 12
+    for fit, asked in few.drawn(pool, 10, 5):
+        assert len(fit) == 10
         assert len(asked) == 20
         assert not {*pool.take(fit).sources} & {*pool.take(asked).sources}
 

@@ -57,17 +57,18 @@ def test_the_table(validated: Ran) -> None:
     assert list(rho) == [
         "the Gaussian process + scores",
         "the Gaussian process",
-        "deaf alone",
-        "judge alone",
+        "a line on deaf",
+        "a line on judge",
+        "the mean of all judges",
         "all scores together",
         "TF-IDF ridge",
         "TF-IDF + sources",
         "length",
         "constant",
     ]
-    assert table["scores"] == ["deaf alone", "judge alone", "all scores together"]
+    assert table["scores"] == [*rho][2:6]
     both, texts = rho["the Gaussian process + scores"], rho["the Gaussian process"]
-    assert both > max(texts, rho["judge alone"]) > rho["deaf alone"]
+    assert both > max(texts, rho["a line on judge"]) > rho["a line on deaf"]
     found = validated.json["beside_scores"]
     assert found["columns"] == ["deaf", "judge"]
     assert found["scores_add"]["value"] == pytest.approx(both - texts)
@@ -88,7 +89,7 @@ def test_the_reports(files: tuple[Path, Path], tmp_path: Path) -> None:
     assert "--score-column judge" in ran.out
     html = page.read_text(encoding="utf-8")
     assert "together agree with people better than" in html
-    assert "isotonic regression" in html
+    assert "a straight line on one" in html
 
 
 def test_python_says_the_same(files: tuple[Path, Path], validated: Ran) -> None:
@@ -105,7 +106,7 @@ def test_estimators_that_read_no_scores(files: tuple[Path, Path]) -> None:
     assert "BLEU Neighbors reads no scores of others" in ran.err
     assert ran.json["beside_scores"] is None
     assert ran.json["texts_and_scores"] == []
-    assert "judge alone" in ran.json["side_by_side"]["scores"]
+    assert "a line on judge" in ran.json["side_by_side"]["scores"]
     silent = run("score", files[1], "--rated", files[0], *JUDGES, "--estimator", "gp:use_scores=no")
     assert "reads no scores of others" in silent.err
 
@@ -183,7 +184,10 @@ SHOWN, HIDDEN, BELOW = (0.1, 0.3), (-0.1, 0.3), (-0.3, -0.1)
             ("gpt4",),
             HIDDEN,
             SHOWN,
-            ("Beside 'gpt4' the texts add nothing that can be shown", "better"),
+            (
+                "Beside 'gpt4' the texts add nothing that can be shown, but may add up to 0.300: S",
+                "better",
+            ),
         ),
         (
             ("gpt4",),

@@ -9,7 +9,7 @@ from scipy.special import ndtri
 from scipy.stats import rankdata
 
 from refless.registry.arrays import FloatArray
-from refless.stats.scaling import FARTHEST, NormalRanks, Standardized
+from refless.stats.scaling import FARTHEST, Composite, NormalRanks, Standardized
 
 NAN = float("nan")
 COLUMNS = st.integers(1, 3).flatmap(
@@ -43,6 +43,20 @@ def test_standardized_by_hand() -> None:
     found = learned.mapped(column(1, 2.5, NAN, 5.9, 7, -99))
     np.testing.assert_allclose(found[:, 0], [-1, 0.5, 0, 3.9, FARTHEST, -FARTHEST], atol=1e-12)
     assert len(learned) == 1
+
+
+def test_composite_by_hand() -> None:
+    """Columns of -1 or 1 once standardised, the second turned: sums 0 and twice -2, 2, in spreads.
+
+    A column without a value, or with one alone, adds nothing.
+    """
+    pairs = [[2.0, 90.0], [2, 90], [2, 10], [4, 90], [4, 10], [4, 10]]
+    values = np.hstack([pairs, np.full((6, 1), NAN), np.ones((6, 1))])
+    found = Composite.of(values).mapped(np.vstack([values, [[NAN, 10, 5, 9]]]))[:, 0]
+    wanted = np.array([-2, -2, 0, 0, 2, 2, 1]) / np.sqrt(16 / 6)
+    np.testing.assert_allclose(found * np.sign(found[4]), wanted, atol=1e-12)
+    nothing = Composite.of(values[:, 2:])
+    assert (len(nothing), nothing.mapped(values[:2, 2:]).tolist()) == (0, [[0.0]] * 2)
 
 
 def test_columns_that_tell_nothing_become_0() -> None:

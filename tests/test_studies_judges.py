@@ -6,21 +6,22 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from fixed_estimates import fixed
 from refless.data.human import pool_of
 from refless.evaluation.judges import (
     ALL_SCORES,
+    MEAN,
     RIDGE,
-    isotonic,
     judges,
+    line,
     linear,
     versus_judges,
 )
 from refless.evaluation.leaderboard import against
-from refless.stats.scaling import NormalRanks
+from refless.stats.scaling import FARTHEST, NormalRanks
 
 NAN = float("nan")
 RNG = np.random.default_rng(7)
@@ -35,40 +36,37 @@ def column(*values: float) -> np.ndarray:
     return np.array(values, dtype=np.float64)[:, None]
 
 
-def test_isotonic_by_hand() -> None:
-    """Means 1, 4, 2 with weights 1, 1, 2: the last two violate and pool to 8/3."""
-    scores, human = column(1, 2, 3, 3, NAN), np.array([1.0, 4.0, 2.0, 2.0, 9.0])
-    found = isotonic(scores, human, column(0, 1, 1.5, 2, 3, 9, NAN))
-    pooled = 8 / 3
-    np.testing.assert_allclose(found, [1, 1, (1 + pooled) / 2, pooled, pooled, pooled, 3.6])
+def test_line_by_hand() -> None:
+    """Scores 1, 2, 3 and ratings 1, 4, 2.5, 9: slope .75 through (2, 4.125); no score is a 2."""
+    scores, human = column(1, 2, 3, NAN), np.array([1.0, 4.0, 2.5, 9.0])
+    found = line(scores, human, column(0, 1, 2.5, 3, NAN))
+    np.testing.assert_allclose(found, [2.625, 3.375, 4.5, 4.875, 4.125])
+    np.testing.assert_allclose(line(-scores, human, -column(0, 1)), found[:2])
 
 
-def test_isotonic_falls_where_higher_is_worse() -> None:
-    """Turned scores give the same ratings."""
-    scores = RNG.integers(0, 5, 40).astype(np.float64)[:, None]
-    human = scores[:, 0] + RNG.normal(size=40)
-    rising, falling = isotonic(scores, human, scores), isotonic(-scores, human, -scores)
-    np.testing.assert_allclose(rising, falling)
-    assert (np.diff(rising[np.argsort(scores[:, 0], kind="stable")]) >= 0).all()
+def test_line_on_the_mean_of_judges_by_hand() -> None:
+    """Scores of -1 or 1 in two units, the second with a minus: their means are -1, 0, 0, 1."""
+    scores = np.array(
+        [[2.0, 90.0], [2.0, 10.0], [4.0, 90.0], [4.0, 10.0], [2.0, 90.0], [4.0, 10.0]]
+    )
+    human = np.array([1.0, 2.0, 2.0, 3.0, 1.0, 3.0])
+    found = line(scores, human, np.array([[4.0, 10.0], [4.0, 90.0], [NAN, 10.0], [NAN, NAN]]))
+    np.testing.assert_allclose(found, [3, 2, 2.5, 2])
 
 
 def test_without_a_known_score_it_is_the_mean() -> None:
-    assert isotonic(column(NAN, NAN), np.array([1.0, 2.0]), column(3, NAN)).tolist() == [1.5, 1.5]
+    for nothing in (column(NAN, NAN), column(3, 3)):
+        assert line(nothing, np.array([1.0, 2.0]), column(3, NAN)).tolist() == [1.5, 1.5]
 
 
 @given(ROWS)
-def test_isotonic_is_that_of_scikit_learn(rows: list[tuple[int, int]]) -> None:
-    """Its choice of direction may differ where the correlation is about 0; values may not."""
-    sklearn = pytest.importorskip("sklearn.isotonic", reason="no scikit-learn")
+def test_line_is_least_squares_of_numpy(rows: list[tuple[int, int]]) -> None:
     x, y = (np.array(part, dtype=np.float64) for part in zip(*rows, strict=True))
-    from scipy.stats import spearmanr
-
-    rising = bool(spearmanr(x, y).statistic >= 0)
-    model = sklearn.IsotonicRegression(increasing=rising, out_of_bounds="clip").fit(x, y)
-    asked = np.linspace(-1, 5, 13)
-    found = isotonic(x[:, None], y, asked[:, None])
-    if abs(spearmanr(x, y).statistic) > 1e-9:
-        np.testing.assert_allclose(found, model.predict(asked), atol=1e-9)
+    inside = np.abs(x - x.mean()) <= FARTHEST * x.std()
+    x, y = x[inside], y[inside]
+    assume(len({*x}) > 1)
+    found = line(x[:, None], y, x[:, None])
+    np.testing.assert_allclose(found, np.polyval(np.polyfit(x, y, 1), x), atol=1e-9)
 
 
 def test_linear_is_the_ridge_of_scikit_learn() -> None:
@@ -90,11 +88,12 @@ def test_fitted_in_the_other_blocks() -> None:
     pool = pool_of([f"text {i}" for i in range(60)], HUMAN, scores=scores)
     blocks = np.arange(60) % 5
     found = judges(pool, blocks)
-    assert list(found) == ["a alone", "b alone", ALL_SCORES]
+    assert list(found) == ["a line on a", "a line on b", MEAN, ALL_SCORES]
     for block in range(5):
         known, asked = blocks != block, blocks == block
-        one = isotonic(pool.scores[known, :1], HUMAN[known], pool.scores[asked, :1])
-        np.testing.assert_array_equal(found["a alone"].estimates[1, asked], one)
+        for name, columns in (("a line on a", [0]), (MEAN, [0, 1])):
+            one = line(pool.scores[known][:, columns], HUMAN[known], pool.scores[asked][:, columns])
+            np.testing.assert_array_equal(found[name].estimates[1, asked], one)
     order = RNG.permutation(60)
     moved = replace(pool, human=np.where(blocks == 2, -HUMAN, HUMAN))
     for name, one in found.items():
@@ -102,17 +101,17 @@ def test_fitted_in_the_other_blocks() -> None:
         np.testing.assert_array_equal(mixed, one.estimates[0, order])
         after = judges(moved, blocks)[name].estimates[0]
         np.testing.assert_array_equal(after[blocks == 2], one.estimates[0, blocks == 2])
-    assert list(judges(pool.with_scores(["a"]), blocks)) == ["a alone"]
+    assert list(judges(pool.with_scores(["a"]), blocks)) == ["a line on a"]
 
 
 def test_without_some_rows() -> None:
     """Learned anew from the others, as if they had never been there."""
     pool = pool_of([f"text {i}" for i in range(60)], HUMAN, scores={"a": HUMAN**3})
     blocks, kept = np.arange(60) % 5, np.arange(0, 60, 3)
-    without = judges(pool, blocks)["a alone"].without
+    without = judges(pool, blocks)["a line on a"].without
     assert without is not None
     values = without(kept)[0]
-    wanted = judges(pool.take(kept), blocks[kept])["a alone"].estimates[0]
+    wanted = judges(pool.take(kept), blocks[kept])["a line on a"].estimates[0]
     np.testing.assert_array_equal(values[kept], wanted)
     assert np.isnan(np.delete(values, kept)).all()
 

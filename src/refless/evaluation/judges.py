@@ -16,11 +16,10 @@ from refless.evaluation.jackknife import Replicates, difference
 from refless.evaluation.leaderboard import Leaderboard
 from refless.loops.threads import single_threaded_blas
 from refless.registry.arrays import FloatArray, IntArray
-from refless.stats.correlation import spearman
-from refless.stats.scaling import NormalRanks
+from refless.stats.scaling import Composite, NormalRanks
 
 RIDGE = 1.0  # as much as one more text
-ALL_SCORES = "all scores together"
+MEAN, ALL_SCORES = "the mean of all judges", "all scores together"
 
 Fit = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
 
@@ -46,17 +45,18 @@ class VersusJudges:
 
 
 def judges(pool: RatedPool, blocks: IntArray) -> dict[str, CrossValidated]:
-    """Ratings read off each score alone and, of several, off all together, by name.
+    """Ratings by a line on each score and, of several, by one on their mean and by a ridge on all.
 
     Args:
         pool: the rated texts with their scores; blocks: [n] folds of whole groups.
     """
     human, n = pool.human, len(pool)
     fits: dict[str, Callable[[IntArray], FloatArray]] = {
-        f"{name} alone": partial(_calibrated, isotonic, pool.scores[:, [i]], human, blocks)
+        f"a line on {name}": partial(_calibrated, line, pool.scores[:, [i]], human, blocks)
         for i, name in enumerate(pool.score_names)
     }
     if len(fits) > 1:
+        fits[MEAN] = partial(_calibrated, line, pool.scores, human, blocks)
         fits[ALL_SCORES] = partial(_calibrated, linear, pool.scores, human, blocks)
     return {name: CrossValidated(fit(np.arange(n)), fit) for name, fit in fits.items()}
 
@@ -74,27 +74,20 @@ def _calibrated(
     return np.stack([values, values])
 
 
-def isotonic(scores: FloatArray, human: FloatArray, new: FloatArray) -> FloatArray:
-    """[new] ratings that rise with one score, or fall if it and ratings disagree.
+def line(scores: FloatArray, human: FloatArray, new: FloatArray) -> FloatArray:
+    """[new] ratings by least squares on the score, or on the mean of standardised scores.
 
     Args:
-        scores: [n, 1] NaN if there is none; human: [n] ratings.
-        new: [new, 1]; a new value lies between its neighbours, a missing one has the mean rating.
+        scores: [n, k] NaN if there is none, which counts as the mean; human: [n] ratings.
+        new: [new, k]; see `Composite`.
     """
-    from scipy.optimize import isotonic_regression
-
-    column, new = scores[:, 0], new[:, 0]
-    mean = np.full(len(new), np.sort(human).mean())
-    known = ~np.isnan(column)
-    if not known.any():
-        return mean
-    order = np.lexsort((human[known], column[known]))  # sums do not depend on the order of rows
-    x, y = column[known][order], human[known][order]
-    values, codes, counts = np.unique(x, return_inverse=True, return_counts=True)
-    falls = spearman(y, x) < 0
-    means = np.bincount(codes, y) / counts
-    fitted = isotonic_regression(means, weights=counts.astype(np.float64), increasing=not falls).x
-    return np.where(np.isnan(new), mean, np.interp(np.nan_to_num(new), values, fitted))
+    order = np.lexsort((human, *scores.T))  # sums do not depend on the order of rows
+    mean, y = Composite.of(scores), human[order]
+    x, at = mean.mapped(scores[order])[:, 0], mean.mapped(new)[:, 0]
+    deviations = x - x.mean()
+    spread = float(deviations @ deviations)
+    slope = float(deviations @ y) / spread if spread > 0 else 0.0
+    return np.asarray(y.mean() + slope * (at - x.mean()))
 
 
 def linear(scores: FloatArray, human: FloatArray, new: FloatArray) -> FloatArray:

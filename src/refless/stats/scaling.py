@@ -88,3 +88,34 @@ class Standardized:
         with np.errstate(over="ignore"):  # what is beyond all numbers is far away
             scaled = np.clip((values / self.sizes - self.means) / scale, -FARTHEST, FARTHEST)
         return np.asarray(np.nan_to_num(scaled))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Composite:
+    """Sum of standardised columns, each turned as their first principal component has it.
+
+    Attributes:
+        columns: how they are standardised; signs: [columns] 1 or -1.
+        total: how the sum is standardised.
+    """
+
+    columns: Standardized
+    signs: FloatArray
+    total: Standardized
+
+    @classmethod
+    def of(cls, values: FloatArray) -> Composite:
+        """Learned from [rows, columns]; NaN is nothing finite."""
+        columns = Standardized.of(values)
+        mapped = columns.mapped(values[np.lexsort(values.T)]) if len(values) else values
+        first = np.linalg.eigh(mapped.T @ mapped)[1][:, -1]
+        signs = np.where(first * first.sum() < 0, -1.0, 1.0)
+        return cls(columns, signs, Standardized.of(mapped @ signs[:, None]))
+
+    def __len__(self) -> int:
+        """1; 0 if no row differs from another."""
+        return len(self.total)
+
+    def mapped(self, values: FloatArray) -> FloatArray:
+        """[rows, 1] standardised sum; a column that is missing counts as its mean."""
+        return self.total.mapped(self.columns.mapped(values) @ self.signs[:, None])

@@ -48,8 +48,8 @@ BASELINES = (
     "that have an estimate."
 )
 JUDGES = (
-    " A judge alone is calibrated on the other folds: isotonic regression for one judge, ridge "
-    "regression for several."
+    " Judges alone are calibrated on the other folds: a straight line on one, or on the mean of "
+    "all standardized; together, a ridge regression."
 )
 FEW, HEAVY = 0.05, 0.4  # of normal errors the worst 5 % make up 28 %
 ENOUGH = 40  # errors, to say so

@@ -115,8 +115,8 @@ def judge_section(result: VersusJudges, table: Leaderboard) -> Section:
 def judge_lines(result: VersusJudges, table: Leaderboard) -> tuple[str, ...]:
     """What the texts add to the scores, and what the scores add to the texts.
 
-    "Better" and "less well" are said if the interval of the difference leaves out 0, and why there
-    is no difference if there is none.
+    "Better" and "less well" are said if the interval of the difference leaves out 0, else how large
+    the difference may be, or why there is none.
     """
     scores = best = _scores(result)
     if len(result.columns) == 1:
@@ -159,7 +159,7 @@ def _added(pair: tuple[Line, Line, Difference], shown: str, unclear: str, undefi
                 why = "has no estimate" if line.n_scored == 0 else "ranks no text above another"
                 return f"{undefined}: {line.name} {why}."
         return f"{undefined}: too few texts have an estimate of both."
-    start = unclear
+    start = f"{unclear}, but may add up to {number(high)}"
     if low > 0 or high < 0:
         start = shown.format("better" if low > 0 else "less well")
     on = "" if min(both.coverage, alone.coverage) == 1 else " on the texts that both have"
