@@ -197,7 +197,7 @@ def spec(rng: random.Random) -> bytes:
 
 def signature(rng: random.Random) -> bytes:
     """A signature, sound or nearly so."""
-    parts = ("a:b", "seed:0", "v:0.1.0", "k:%41", "k:%ff", "k:%ed%a0%80", "k", ":", "%:%", "k:%zz")
+    parts = ("a:b", "seed:0", "v:0.2.0", "k:%41", "k:%ff", "k:%ed%a0%80", "k", ":", "%:%", "k:%zz")
     return "|".join(rng.choices(("gp", "x%20y", *parts), k=rng.randint(1, 5))).encode()
 
 
