@@ -21,18 +21,21 @@ DATA = Path(os.environ.get("REFLESS_DATA", ROOT.parent / "shared" / "data"))
 HUSE = DATA / "huse-summarization" / "judgements.tsv"
 NAMES = (
     "command-line",
-    "decisions",
+    "compare",
     "estimating",
     "estimators",
+    "guards",
     "hosts",
+    "index",
     "judges",
     "metrics",
+    "next",
+    "quality",
     "studies",
 )
 WRITTEN = sorted((ROOT / "docs").rglob("*.md"))  # every page, evidence and the skill too
 MOST_WORDS = 30_000  # of all of them: whoever writes more leaves something out
 SKILL = ROOT / "docs" / "skills" / "refless" / "SKILL.md"
-FOR_AGENTS = (SKILL, ROOT / "docs" / "llms.txt")
 PAGES = [
     ROOT / "README.md",
     *(ROOT / "docs" / f"{name}.md" for name in NAMES),
@@ -84,7 +87,7 @@ def folder(sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pat
 def test_commands_run(page: Path, folder: Path) -> None:
     """Every command line, in its order, ends with status 0."""
     found, printed = commands(page), []
-    assert found or page.stem in {"decisions", "metrics", "studies"}  # their examples need files
+    assert found or page.stem in {"compare", "guards", "metrics", "next", "studies"}  # their examples need files
     if page.stem == "judges":  # its first block writes the files of its commands
         exec(compile(blocks(page, "python")[0], str(page), "exec"), {})
     for line in found:
@@ -109,12 +112,13 @@ def test_python_runs(page: Path, folder: Path, capsys: pytest.CaptureFixture[str
 NAMED = {"sklearn": "scikit-learn"}  # imports that their packages do not name
 
 
-def test_what_the_readme_imports_is_there() -> None:
+@pytest.mark.parametrize("page", [ROOT / "README.md", ROOT / "docs" / "quality.md"])
+def test_what_first_pages_import_is_there(page: Path) -> None:
     """Python's own, what refless needs, or what the page says how to install."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     there = {re.match(r"[\w-]+", line)[0] for line in project["dependencies"]} | {"refless"}  # type: ignore[index]
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    code = "\n".join(blocks(ROOT / "README.md", "python"))
+    text = page.read_text(encoding="utf-8")
+    code = "\n".join(blocks(page, "python"))
     for name in re.findall(r"^(?:from|import) (\w+)", code, flags=re.MULTILINE):
         package = NAMED.get(name, name)
         known = package in there or name in sys.stdlib_module_names
@@ -133,8 +137,8 @@ def is_locked(*packages: str) -> bool:
 def test_readme_shows_real_output(folder: Path) -> None:
     """Output in the README is what the demo prints, `...` for what it skips; else paste it anew."""
     printed = run("demo").out
-    shown = blocks(ROOT / "README.md", "text")
-    assert shown
+    shown = blocks(ROOT / "README.md", "text") + blocks(ROOT / "docs" / "quality.md", "text")
+    assert len(shown) == 3
     for part in "...\n".join(shown).split("...\n"):
         assert part in printed
 
@@ -147,11 +151,22 @@ def test_pages_show_what_explain_prints(folder: Path) -> None:
     assert shown in run(*shlex.split(first)[1:]).out
 
 
+@pytest.mark.skipif(not is_locked("numpy", "scipy"), reason="other versions may round otherwise")
+def test_readme_shows_what_compare_prints(folder: Path) -> None:
+    """The answer to its first question."""
+    shows(ROOT / "README.md")
+
+
 @pytest.mark.skipif(not HUSE.exists(), reason="the ratings are not here")
-def test_readme_shows_real_ratings(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the README says of HUSE's headlines is what validate prints, `...` for what it skips."""
+def test_pages_show_real_ratings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a page says of HUSE's headlines is what validate prints."""
     monkeypatch.chdir(HUSE.parent)
-    (block,) = blocks(ROOT / "README.md", "console")
+    shows(ROOT / "docs" / "quality.md")
+
+
+def shows(page: Path) -> None:
+    """The console block is what its command prints, `...` for what it skips."""
+    (block,) = blocks(page, "console")
     command, _, shown = block.removeprefix("$ ").partition("\n")
     ran = run(*shlex.split(command)[1:])
     assert ran.code == 0, ran.err
@@ -161,7 +176,7 @@ def test_readme_shows_real_ratings(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_links_lead_somewhere() -> None:
     """Files that a page links to are there, and so are headings that it links to."""
-    for page in [*ROOT.glob("*.md"), *WRITTEN, *FOR_AGENTS]:
+    for page in [*ROOT.glob("*.md"), *WRITTEN]:
         for link in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
             if link.startswith(("https://", "http://")):
                 continue
@@ -197,7 +212,7 @@ def test_pages_name_flags_that_there_are() -> None:
         function = function_of(name)
         flags = {flag for one in parameters_of(function) for flag in one.flags}
         own |= flags | {f"--no-{flag.removeprefix('--')}" for flag in flags}
-    for page in [ROOT / "README.md", *WRITTEN, *FOR_AGENTS]:
+    for page in [ROOT / "README.md", *WRITTEN]:
         for line in page.read_text(encoding="utf-8").splitlines():
             if not any(word in line for word in ELSEWHERE):
                 named = set(re.findall(r"(?<![\w-])--[a-z][a-z0-9-]+", line))
