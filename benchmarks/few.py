@@ -34,7 +34,7 @@ Lines = dict[str, float]
 def drawn(pool: RatedPool, ratings: int, draws: int) -> Iterator[tuple[IntArray, IntArray]]:
     """Rows to rate, of articles one after the other, and rows to estimate, of other articles."""
     article = codes(pool.sources)
-    rng = np.random.default_rng(ratings)
+    rng = np.random.default_rng([ratings, 7])
     for _ in range(draws):
         order = rng.permutation(article.max() + 1)
         place = np.argsort(order)[article]

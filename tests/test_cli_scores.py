@@ -118,7 +118,7 @@ def test_score_and_explain(files: tuple[Path, Path]) -> None:
     plain, heard = run(*words).json, run(*words, *JUDGES).json
     pairs = zip(plain["items"], heard["items"], strict=True)
     assert all(one["estimate"] != other["estimate"] for one, other in pairs)
-    assert "score judge linear" in str(heard["signature"])
+    assert "score deaf,score judge,scores,judges" in str(heard["signature"])
     words = ("explain", "--rated", rated, *SCALE, *JUDGES, "--format", "json")
     name = heard["items"][0]["id"]
     shown = run(*words, "--outputs", outputs, "--id", name).json

@@ -16,13 +16,12 @@ from refless.estimators.gp.inducing import (
     projected,
     rated_features,
 )
-from refless.estimators.gp.likelihood import Prior, blocks_of, fitted_amplitudes, left_out, loss_of
+from refless.estimators.gp.likelihood import RATE, blocks_of, fitted_amplitudes, left_out, loss_of
 from refless.estimators.gp.posterior import Exact, exact
 from refless.registry.arrays import FloatArray
 
 SEEDS = st.integers(0, 2**32 - 1)
 SHARED = [HealthCheck.function_scoped_fixture]
-NOTHING = np.array([False, False])  # is believed of two kernels
 
 
 def problem(seed: int, n: int = 30) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -172,19 +171,18 @@ def test_an_indefinite_matrix_is_shifted() -> None:
 
 
 @settings(max_examples=10, deadline=None)
-@given(SEEDS, st.booleans(), st.booleans())
-def test_gradient_of_the_loss(seed: int, believed: bool, apart: bool) -> None:
+@given(SEEDS, st.booleans())
+def test_gradient_of_the_loss(seed: int, apart: bool) -> None:
     """Analytic and by finite differences: of the likelihood, and of what is left out."""
-    prior = Prior.of(np.array([believed, False]))
     kernel, noise, y = problem(seed)
     n = len(y)
     groups = np.append(np.random.default_rng(seed).integers(0, 9, n - 2), [9, 10])
     blocks = blocks_of(groups) if apart else []
     kernels = [kernel[:n, :n], np.outer(y, y) * 0.1 + np.eye(n)]
     at = np.array([0.5, 0.3, 0.2])
-    numeric = approx_fprime(at, lambda p: loss_of(p, kernels, y, noise, prior, blocks)[0], 1e-6)
+    numeric = approx_fprime(at, lambda p: loss_of(p, kernels, y, noise, blocks)[0], 1e-6)
     np.testing.assert_allclose(
-        loss_of(at, kernels, y, noise, prior, blocks)[1], numeric, rtol=1e-3, atol=1e-3
+        loss_of(at, kernels, y, noise, blocks)[1], numeric, rtol=1e-3, atol=1e-3
     )
 
 
@@ -203,10 +201,9 @@ def test_what_is_left_out_is_judged_by_the_other_sources(seed: int) -> None:
         means, spread = given_others.predict(0.5 * kernel[np.ix_(left, others)], prior)
         variances = spread + noise[left] + 0.2
         loss += 0.5 * float((np.log(variances) + (y[left] - means) ** 2 / variances).sum())
-    believed = Prior.of(NOTHING[:1])
     at, kernels = np.array([0.5, 0.2]), [kernel[:n, :n]]
-    found = loss_of(at, kernels, y, noise, believed, blocks_of(groups))[0]
-    assert found - believed.loss(at[:-1])[0] == pytest.approx(loss)
+    found = loss_of(at, kernels, y, noise, blocks_of(groups))[0]
+    assert found - RATE * at[0] == pytest.approx(loss)
 
 
 def test_groups_are_left_out_where_they_tell_enough() -> None:
@@ -228,8 +225,7 @@ def test_the_likelihood_is_that_of_contrasts(seed: int) -> None:
     sigma = 0.5 * kernels[0] + 0.3 * kernels[1] + np.diag(noise + 0.2)
     density = multivariate_normal(cov=contrasts @ sigma @ contrasts.T).logpdf(contrasts @ (y + 9))
     constants = 0.5 * (np.log(n) - (n - 1) * np.log(2 * np.pi))
-    prior = Prior.of(NOTHING)
-    found = loss_of(at, kernels, y, noise, prior)[0] - prior.loss(at[:-1])[0]
+    found = loss_of(at, kernels, y, noise)[0] - RATE * at[:-1].sum()
     assert found == pytest.approx(constants - density)
 
 
@@ -241,13 +237,6 @@ def test_likelihood_finds_the_kernel_that_made_the_ratings() -> None:
     one, other = (np.exp(-((x - x.T) ** 2)) for x in (a, b))
     y = np.linalg.cholesky(one + 1e-9 * np.eye(n)) @ rng.normal(size=n)
     y += 0.3 * rng.normal(size=n)
-    found = fitted_amplitudes([one, other], (y - y.mean()) / y.std(), np.zeros(n), NOTHING)
+    found = fitted_amplitudes([one, other], (y - y.mean()) / y.std(), np.zeros(n))
     assert found.weights[0] > 10 * found.weights[1]
     assert isinstance(exact(one.copy(), np.ones(n), y), Exact)
-
-
-def test_what_is_believed_keeps_some_weight() -> None:
-    """Two judges share what one has: w exp(-2 w) is largest at 1/2, each root of it at 1/4."""
-    one, two = (Prior.of(np.array([True] * count + [False])) for count in (1, 2))
-    assert one.loss(np.array([0.5, 0.0]))[1].tolist() == [0.0, 5.0]
-    assert two.loss(np.array([0.25, 0.25, 0.0]))[1].tolist() == [0.0, 0.0, 5.0]

@@ -16,11 +16,11 @@ from refless.estimators.gp import GaussianProcess
 from refless.estimators.gp.features import inputs_of
 from refless.estimators.gp.kernels import WIDTH, kernel_of, score_kernels
 from refless.estimators.gp.likelihood import blocks_of, fitted_amplitudes, shrunk_amplitudes
-from refless.registry.arrays import FloatArray
+from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.errors import UsageError
 from refless.registry.signature import Signature
 from refless.stats.correlation import spearman
-from refless.stats.scaling import NormalRanks, Standardized
+from refless.stats.scaling import Composite, NormalRanks, Standardized
 
 NAN = float("nan")
 CELL = st.one_of(st.none(), st.integers(-3, 3).map(float))
@@ -38,7 +38,7 @@ def judged(n: int = 90, seed: int = 1, **columns: FloatArray) -> RatedPool:
 
 @given(COLUMNS)
 def test_kernels(rows: list[list[float | None]]) -> None:
-    """Each entry by its definition, out of normal ranks and of what is missing."""
+    """Each entry by its definition, out of normal ranks and standardised scores."""
     scores = np.array(rows, dtype=np.float64)
     names = tuple("abc"[: scores.shape[1]])
     inputs = inputs_of(["x"] * len(scores), (), scores=scores, score_names=names)
@@ -46,14 +46,13 @@ def test_kernels(rows: list[list[float | None]]) -> None:
     points = [kernel.points(inputs) for kernel in kernels]
     found = [kernel.between(at, at) for kernel, at in zip(kernels, points, strict=True)]
     for i, column in enumerate(scores.T):
-        linear, bell = found[2 * i], found[2 * i + 1]
-        told = np.stack([column, np.isnan(column)], axis=1)
-        ranked = NormalRanks.of(told).mapped(told)
-        np.testing.assert_allclose(linear, np.outer(ranked[:, 0], ranked[:, 0]), atol=1e-12)
-        np.testing.assert_allclose(bell, bells(ranked), atol=1e-12)
+        ranked = NormalRanks.of(column[:, None]).mapped(column[:, None])[:, 0]
+        np.testing.assert_allclose(found[i], np.outer(ranked, ranked), atol=1e-12)
         if not np.isnan(column).any() and len({*column}) > 1:
-            assert np.trace(linear) == pytest.approx(len(column))
-    np.testing.assert_allclose(found[-1], bells(Standardized.of(scores).mapped(scores)), atol=1e-12)
+            assert np.trace(found[i]) == pytest.approx(len(column))
+    np.testing.assert_allclose(found[-2], bells(Standardized.of(scores).mapped(scores)), atol=1e-12)
+    mean = Composite.of(scores).mapped(scores)[:, 0]
+    np.testing.assert_allclose(found[-1], np.outer(mean, mean), atol=1e-12)
 
 
 def bells(columns: FloatArray) -> FloatArray:
@@ -81,7 +80,7 @@ def test_signatures_name_the_scores() -> None:
     """And parse back; without scores nothing is said of them."""
     pool = judged(20, **{"a, b|c:": np.arange(20.0)})
     signed = GaussianProcess().fit(pool).signature()
-    assert "score a, b|c: linear,score a, b|c: bell,score judge linear" in str(signed.get("k"))
+    assert "score a, b|c:,score judge,scores,judges" in str(signed.get("k"))
     assert Signature.parse(str(signed)) == signed == GaussianProcess().signature(pool)
     silent = GaussianProcess(use_scores=False)
     assert "score " not in str(silent.signature(pool).get("k"))
@@ -198,29 +197,31 @@ def test_pools_in_python() -> None:
             pool_of(["a", "b"], [1, 2], scores=columns)  # type: ignore[arg-type]
 
 
-def test_few_ratings_doubt_texts_beside_scores() -> None:
-    """The mean of two answers, by hand; without scores, or where they tell nothing, of one.
+def test_few_ratings_doubt_what_texts_and_scores_add_to_each_other() -> None:
+    """The mean of three answers, by hand; without scores, or where they tell nothing, of one.
 
     That of texts and scores is a mean of three: likelihood, left out, left out without details.
     """
     rng = np.random.default_rng(4)
-    points = rng.normal(size=(2, 20))
-    text, score = (np.exp(-np.square(x[:, None] - x) / 2) for x in points)
+    points = rng.normal(size=(3, 20))
+    kernels = [np.exp(-np.square(x[:, None] - x) / 2) for x in points]  # detail, text, score
     y, noise = points.sum(axis=0), np.full(20, 0.1)
-    believed, said = np.array([False, True]), np.array([False, True])
-    blocks, detail = blocks_of(np.arange(20)), np.array([True, False])
-    ways = ((), blocks)
-    both = [fitted_amplitudes([text, score], y, noise, believed, way) for way in ways]
-    alone = fitted_amplitudes([score], y, noise, believed[1:], blocks)
-    found = shrunk_amplitudes([text, score], y, noise, believed, said, detail, blocks)
-    texts, scores = (sum(one.weights[i] for one in both) for i in (0, 1))
-    np.testing.assert_allclose(found.weights[0], texts / 12)  # 20 / (20 + 60) of a third each
-    share = (scores + alone.weights[0]) / 12 + 0.75 * alone.weights[0]
-    np.testing.assert_allclose(found.weights[1], share)
-    nuggets = sum(one.nugget for one in both) + alone.nugget
-    assert found.nugget == pytest.approx(nuggets / 12 + 0.75 * alone.nugget)
-    for kernel, heard in ((score, [False, False]), (np.ones((20, 20)), [False, True])):
-        nothing = np.array([False, False])
-        one = shrunk_amplitudes([text, kernel], y, noise, believed, np.array(heard), nothing)
-        two = fitted_amplitudes([text, kernel], y, noise, believed)
+    blocks = blocks_of(np.arange(20))
+
+    def fitted(columns: list[int], blocks: list[IntArray]) -> FloatArray:
+        answer = fitted_amplitudes([kernels[i] for i in columns], y, noise, blocks)
+        every = np.zeros(4)
+        every[[*columns, 3]] = [*answer.weights, answer.nugget]
+        return every
+
+    detail, score = np.array([True, False, False]), np.array([False, False, True])
+    full = (fitted([0, 1, 2], []) + fitted([0, 1, 2], blocks) + fitted([1, 2], blocks)) / 3
+    apart = fitted([2], blocks) * 2 / 3 + fitted([1], blocks) / 3
+    found = shrunk_amplitudes(kernels, y, noise, detail, score, score, blocks)
+    wanted = full / 4 + apart * 3 / 4  # 20 / (20 + 60)
+    np.testing.assert_allclose([*found.weights, found.nugget], wanted)
+    for kernel, reads in ((kernels[2], ~(detail | ~detail)), (np.ones((20, 20)), score)):
+        three = [*kernels[:2], kernel]
+        one = shrunk_amplitudes(three, y, noise, detail & ~detail, reads, reads)
+        two = fitted_amplitudes(three, y, noise)
         np.testing.assert_allclose(one.weights, two.weights, rtol=1e-12)

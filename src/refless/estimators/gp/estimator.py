@@ -68,8 +68,8 @@ class GaussianProcess(Estimator):
     where there are sources, also these, the texts with the source's words masked, and what is taken
     from the source; where these are dialogue acts, also words with placeholders for values, slots,
     and values left out. An encoder adds how near the vectors of texts and of sources are, and the
-    cosine of a text and its source. Each score that others gave adds two, of its mid-ranks, and
-    all of them one. Each kernel is positive semi-definite. What each is worth, and how much belongs
+    cosine of a text and its source. Each score that others gave adds one, of its mid-ranks, and
+    all of them two. Each kernel is positive semi-definite. What each is worth, and how much belongs
     to single texts, is a mean of what leaving sources out and the marginal likelihood say.
 
     Attributes:

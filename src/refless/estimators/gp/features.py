@@ -90,12 +90,9 @@ def inputs_of(
     if systems:
         named = (name or f"\0{text}" for name, text in zip(systems, texts, strict=True))
         columns["system"] = np.array([_digest(name) for name in named], dtype=np.int64)
-    for i, name in enumerate(score_names):
-        score = scores[:, [i]]
-        columns[f"score {name} linear"] = score
-        columns[f"score {name} bell"] = np.hstack([score, np.isnan(score)])
+    columns |= {f"score {name}": scores[:, [i]] for i, name in enumerate(score_names)}
     if score_names:
-        columns["scores"] = scores
+        columns |= dict.fromkeys(("scores", "judges"), scores)
     return Inputs(tuple(texts), tuple(sources), columns)
 
 

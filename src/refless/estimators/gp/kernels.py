@@ -17,7 +17,7 @@ from refless.loops.threads import single_threaded_blas
 from refless.metrics.kernels.bleu import PreparedBleu
 from refless.metrics.matching import Work
 from refless.registry.arrays import FloatArray, IntArray
-from refless.stats.scaling import NormalRanks, Standardized
+from refless.stats.scaling import Composite, NormalRanks, Standardized
 from refless.text.ngrams import Shape
 from refless.text.tokenize import token_counts
 
@@ -28,6 +28,7 @@ TEXT = ("grams", "words", "letters", "shape", "lexis", "marks", "surface", "tren
 SOURCE = ("source", "masked", "relation")
 ACTS, SYSTEM = ("acts",), ("system",)
 DETAILS = frozenset({*TEXT, *SOURCE, *ACTS} - {"trend", "joint"})  # what `trend` and `joint` sum up
+JUDGES = ("scores", "judges")  # a bell over all scores, and a line on their mean
 MEANING, SOURCE_MEANING = ("meaning",), ("source_meaning", "relevance")
 LABELS = {
     **dict.fromkeys(("grams", "letters", "words", "masked", "acts"), "wording"),
@@ -38,7 +39,7 @@ LABELS = {
     **dict.fromkeys(("surface", "trend", "joint"), "surface together"),
     **dict.fromkeys(("relation", "relevance"), "use of the source"),
     **dict.fromkeys(("source", "source_meaning"), "the source itself"),
-    "scores": "scores together",
+    **dict.fromkeys(JUDGES, "scores together"),
     "system": "the system",
 }  # what people call kernels; those of one score are called as it is
 WIDTH = 2.0  # of the bell over numbers, in their standard deviations: smooth, not wiggly
@@ -181,7 +182,7 @@ class _Joint(_Bell):
 class _Line(_Dense):
     """Mean product of the numbers of two texts: what rises and falls with each of them."""
 
-    scale: NormalRanks
+    scale: NormalRanks | Composite
 
     def points(self, inputs: Inputs) -> FloatArray:
         spread = np.sqrt(max(1, len(self.scale)))
@@ -241,7 +242,9 @@ def kernel_of(name: str, inputs: Inputs, threads: int | None = None) -> Kernel:
     if name == "joint":
         return _Joint.learned(inputs)[0]
     numbers = inputs.columns[name]
-    if name == "trend" or is_judge(name):
+    if name == "judges":
+        return _Line(name, Composite.of(numbers))
+    if name == "trend" or name.startswith("score "):
         return _Line(name, NormalRanks.of(numbers))
     return _Bell(name, (Standardized if name == "scores" else NormalRanks).of(numbers))
 
@@ -257,24 +260,18 @@ def learned(name: str, inputs: Inputs, threads: int | None = None) -> tuple[Kern
 
 
 def score_kernels(names: Sequence[str]) -> tuple[str, ...]:
-    """Names of the kernels of judges' scores: two for each, one for all."""
-    pairs = [f"score {name} {kind}" for name in names for kind in ("linear", "bell")]
-    return (*pairs, "scores") if pairs else ()
-
-
-def is_judge(name: str) -> bool:
-    """Whether a kernel is the line of a judge's score."""
-    return name.startswith("score ") and name.endswith(" linear")
+    """Names of the kernels of judges' scores: one for each, two for all."""
+    return (*(f"score {name}" for name in names), *JUDGES) if names else ()
 
 
 def is_score(name: str) -> bool:
     """Whether a kernel compares scores of judges."""
-    return name == "scores" or name.startswith("score ")
+    return name in JUDGES or name.startswith("score ")
 
 
 def label_of(name: str) -> str:
     """What people call a kernel."""
-    return LABELS.get(name) or name.rpartition(" ")[0]
+    return LABELS.get(name, name)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -18,40 +18,11 @@ from refless.estimators.gp.posterior import inverse
 from refless.registry.arrays import BoolArray, FloatArray, IntArray
 
 RATE = 5.0  # of the exponential prior on a weight: what the ratings do not ask for is 0
-JUDGE_PRIOR = 2.0, 1.0  # rate, and power, of the gamma prior on the weight of a judge's scores
-SHRINKAGE = 60  # ratings that outweigh the belief that texts add nothing to judges' scores
-LEAST = 1e-6  # weight of a judge's kernel
+SHRINKAGE = 60  # ratings that outweigh the belief that texts and judges add nothing to each other
+TRUST = 2 / 3  # in judges, if one of both adds nothing
 LEAST_NUGGET = 1e-3
 MOST = 1e3
 STEPS, ENOUGH = 60, 1e-6  # of the search, and the relative gain that ends it
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Prior:
-    """Density of each weight, w ** power * exp(-rate * w).
-
-    Attributes:
-        rates, powers: [kernels].
-    """
-
-    rates: FloatArray
-    powers: FloatArray
-
-    @classmethod
-    def of(cls, judges: BoolArray) -> Prior:
-        """What people believe before they rate: a judge is worth something, a feature of texts not.
-
-        All judges together are worth as much as one judge alone is.
-        """
-        rate, power = JUDGE_PRIOR
-        count = max(1, int(judges.sum()))
-        return cls(np.where(judges, rate, RATE), np.where(judges, power / count, 0.0))
-
-    def loss(self, weights: FloatArray) -> tuple[float, FloatArray]:
-        """Minus the logarithm, and its gradient."""
-        powers, likely = self.powers, np.maximum(weights, LEAST)
-        loss = float(self.rates @ weights - powers @ np.log(likely))
-        return loss, self.rates - powers / likely
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,29 +49,30 @@ def shrunk_amplitudes(
     kernels: Sequence[FloatArray],
     y: FloatArray,
     noise: FloatArray,
-    judges: BoolArray,
-    scores: BoolArray,
     details: BoolArray,
+    scores: BoolArray,
+    plain: BoolArray,
     blocks: Sequence[IntArray] = (),
 ) -> Amplitudes:
-    """The mean of three answers; with judges, also a mean of these and of one without texts.
+    """The mean of three answers; with judges, of these, of judges alone and of texts alone.
 
     The three are that of the likelihood, that of what is left out, and the latter without
     `details`. Each alone is far behind on some kind of ratings; their mean leads on average.
 
-    The answer without texts reads the scores alone. Few ratings do not tell which of many kernels
-    of texts is worth something, and what they seem to tell costs more than it brings. So the answer
-    of n ratings to texts and scores has the share n / (n + `SHRINKAGE`).
+    Few ratings do not tell which of many kernels is worth something, and what they seem to tell
+    costs more than it brings. So the answer of n ratings to texts and scores has the share
+    n / (n + `SHRINKAGE`). Of the rest, `TRUST` is that of all judges together, which have few
+    kernels, and what remains that of the texts without details, which a bad judge does not move.
 
     Args:
-        kernels, y, noise, judges, blocks: as of `fitted_amplitudes`.
-        scores: [kernels] which compare scores of judges, or else are not of the texts.
-        details: [kernels] which see a single side of texts.
+        kernels, y, noise, blocks: as of `fitted_amplitudes`.
+        details: [kernels] which see a single side of texts; scores: which read judges' scores.
+        plain: [kernels] which compare all scores, or else are not of the texts.
     """
 
     def answer(columns: BoolArray, blocks: Sequence[IntArray]) -> Amplitudes:
         compared = [kernel for kernel, reads in zip(kernels, columns, strict=True) if reads]
-        fitted = fitted_amplitudes(compared, y, noise, judges[columns], blocks)
+        fitted = fitted_amplitudes(compared, y, noise, blocks)
         weights = np.zeros(len(kernels))
         weights[columns] = fitted.weights
         return Amplitudes(weights, fitted.nugget)
@@ -108,17 +80,16 @@ def shrunk_amplitudes(
     every = np.ones(len(kernels), dtype=np.bool_)
     full = answer(every, ()).mixed(answer(every, blocks), 0.5)
     full = full.mixed(answer(~details, blocks), 2 / 3)
-    scores = scores & np.array([np.ptp(kernel) > 0 for kernel in kernels], dtype=np.bool_)
-    if not scores.any():
+    if not any(np.ptp(kernel) > 0 for kernel, reads in zip(kernels, scores, strict=True) if reads):
         return full
-    return full.mixed(answer(scores, blocks), len(y) / (len(y) + SHRINKAGE))
+    apart = answer(plain, blocks).mixed(answer(~(details | scores), blocks), TRUST)
+    return full.mixed(apart, len(y) / (len(y) + SHRINKAGE))
 
 
 def fitted_amplitudes(
     kernels: Sequence[FloatArray],
     y: FloatArray,
     noise: FloatArray,
-    judges: BoolArray,
     blocks: Sequence[IntArray] = (),
 ) -> Amplitudes:
     """The most probable weights and nugget, given ratings of variance about 1.
@@ -129,19 +100,18 @@ def fitted_amplitudes(
         kernels: [texts, texts] each.
         y: [texts] ratings.
         noise: [texts] variance of each rating's own error.
-        judges: [kernels] which are lines of a judge's scores; see `Prior`.
         blocks: what is left out together, see `left_out`; nothing for the likelihood.
     """
     from scipy.optimize import minimize
 
     varied = np.array([np.ptp(kernel) > 0 for kernel in kernels], dtype=np.bool_)
     terms = [kernel for kernel, varies in zip(kernels, varied, strict=True) if varies]
-    size, prior = len(terms) + 1, Prior.of(judges[varied])
-    bounds = [(LEAST if power else 0.0, MOST) for power in prior.powers] + [(LEAST_NUGGET, MOST)]
+    size = len(terms) + 1
+    bounds = [(0.0, MOST)] * len(terms) + [(LEAST_NUGGET, MOST)]
     optimum = minimize(
         loss_of,
         np.full(size, 1.0 / size),
-        args=(terms, y, noise, prior, blocks),
+        args=(terms, y, noise, blocks),
         jac=True,
         method="L-BFGS-B",
         bounds=bounds,
@@ -171,7 +141,6 @@ def loss_of(
     kernels: Sequence[FloatArray],
     y: FloatArray,
     noise: FloatArray,
-    prior: Prior,
     blocks: Sequence[IntArray] = (),
 ) -> tuple[float, FloatArray]:
     """Minus the log score or likelihood and the log prior, and the gradient; huge if undefined."""
@@ -195,10 +164,9 @@ def loss_of(
             misfit, slope = restricted_loss(q, y, log_determinant + np.log(total))
     except LinAlgError:
         return 1e10, np.zeros_like(parameters)
-    unlikely, rise = prior.loss(weights)
-    slopes = np.array([np.vdot(slope, kernel) for kernel in kernels]) + rise
+    slopes = np.array([np.vdot(slope, kernel) for kernel in kernels]) + RATE
     gradient = np.append(slopes, np.trace(slope))
-    loss = misfit + unlikely
+    loss = misfit + float(np.full(len(weights), RATE) @ weights)
     return (loss, gradient) if np.isfinite(loss) else (1e10, np.zeros_like(parameters))
 
 

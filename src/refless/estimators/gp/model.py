@@ -13,7 +13,7 @@ from refless.estimators.folds import whole
 from refless.estimators.gp.data import Data
 from refless.estimators.gp.features import Inputs
 from refless.estimators.gp.inducing import Inducing, Projected, positive_root, rated_features
-from refless.estimators.gp.kernels import DETAILS, SYSTEM, Covariance, is_judge, is_score, label_of
+from refless.estimators.gp.kernels import DETAILS, JUDGES, SYSTEM, Covariance, is_score, label_of
 from refless.estimators.gp.likelihood import Amplitudes, left_out, shrunk_amplitudes
 from refless.estimators.gp.posterior import Exact, HeldOut, exact
 from refless.loops.threads import single_threaded_blas
@@ -54,14 +54,14 @@ def tuned(data: Data, rows: IntArray, method: Method) -> Amplitudes:
         kernel.between(points[name], kernel.anchors(points[name]))
         for name, kernel in data.kernels.items()
     ]
-    judges, scores = (np.array([*map(test, data.kernels)]) for test in (is_judge, is_score))
-    if scores.any():
-        scores |= np.array([name in SYSTEM for name in data.kernels])
     blocks = left_out(numbered(data.rated.sources, len(data.rated))[rows])
-    details = np.array([name in DETAILS for name in data.kernels])
+    scores = np.array([is_score(name) for name in data.kernels])
+    details, plain = (
+        np.array([name in names for name in data.kernels]) for names in (DETAILS, JUDGES + SYSTEM)
+    )
     y, noise = data.y[rows], data.noise[rows]
     with single_threaded_blas():
-        return shrunk_amplitudes(kernels, y, noise, judges, scores, details, blocks)
+        return shrunk_amplitudes(kernels, y, noise, details, scores, plain, blocks)
 
 
 def conditioned(data: Data, amplitudes: Amplitudes, method: Method) -> Model:
