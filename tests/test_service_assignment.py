@@ -17,9 +17,10 @@ from refless.extensions.serve.assignment import (
     SKIPPED,
     Assignment,
 )
+from refless.extensions.serve.project import Project
 from refless.extensions.serve.result import Task
 
-TASK = Task(overlap=0.0, repeat=0.0, lease=10.0)
+TASK = Task(overlap=0.0, repeat=0.0, project=Project(lease=10.0))
 
 
 def answered(one: Assignment, rater: int, now: float = 0.0, state: str = DONE) -> int | None:

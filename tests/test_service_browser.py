@@ -291,3 +291,50 @@ def test_everything_has_a_name_and_a_role(
         for node in seen:
             if node["role"]["value"] in {"button", "link", "textbox", "progressbar", "combobox"}:
                 assert node["name"]["value"].strip(), node
+
+
+PROJECT = """
+title = "هل هذا مفيد؟"
+guidelines = "# What to rate\\n\\nOnly **usefulness**. <b>x</b>"
+consent = "I am 18 or older."
+render = "markdown"
+labels = {1 = "unusable", 5 = "publishable"}
+questions = {quality = "Could you use it?"}
+"""
+
+
+def test_guidelines_come_first(
+    outputs: Path, tmp_path: Path, browsers: Callable[[int], Any]
+) -> None:
+    """They ask for consent, by keyboard; then they are a key away, and the scale has words."""
+    from selenium.webdriver.common.keys import Keys
+
+    browser, project = browsers(390), tmp_path / "project.toml"
+    project.write_text(PROJECT, encoding="utf-8")
+    words = ("--project", str(project), "--database", str(tmp_path / "g.sqlite"))
+    guide = "document.getElementById('guide')"
+    with serving(outputs, *words) as links:
+        browser.get(links["r01"])
+        until(browser, f"{guide}.open")
+        press(browser, Keys.ESCAPE)
+        until(browser, f"{guide}.open")
+        assert browser.execute_script(f"return {TEXT}") is None
+        assert "<b>x</b>" in browser.execute_script(f"return {guide}.innerText")
+        press(browser, Keys.ENTER)
+        until(browser, TEXT)
+        labels = "[...document.querySelectorAll('.choices small')].map((x) => x.textContent)"
+        assert until(browser, labels) == ["unusable", "publishable"]
+        title = "getComputedStyle(document.querySelector('h1')).direction"
+        assert until(browser, title) == "rtl"
+        assert until(browser, "document.querySelector('.question h2').textContent") == (
+            "Could you use it?"
+        )
+        press(browser, "g")
+        until(browser, f"{guide}.open")
+        press(browser, Keys.ESCAPE)
+        press(browser, "4")
+        until(browser, DONE, lambda value: value == 1)
+        browser.get(links["r01"])
+        until(browser, TEXT)
+        assert not browser.execute_script(f"return {guide}.open")
+        assert browser.get_log("browser") == []

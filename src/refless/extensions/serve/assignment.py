@@ -181,7 +181,7 @@ class Assignment:
         if item < self.shared:
             return True
         leases = self._leases.get(item, {})
-        last = now + self.task.lease  # of a clock that was ahead nothing holds longer
+        last = now + self.task.project.lease  # of a clock that was ahead nothing holds longer
         leased = sum(now < until <= last for who, until in leases.items() if who != rater)
         return self._done[item] + leased < self.task.per_item
 

@@ -24,6 +24,7 @@ from starlette.routing import Route
 from refless.extensions.serve.access import MONTH, Access, Pace, caller
 from refless.extensions.serve.dashboard import BREATH, Live, drawing_of, until
 from refless.extensions.serve.exports import EXPORTS
+from refless.extensions.serve.project import dressed, markdown
 from refless.extensions.serve.store import OWNER, RATER, Event, Rater, Store
 from refless.report.templates import rendered
 
@@ -31,6 +32,7 @@ HOME = "refless.extensions.serve"
 PARTS = ("results", "people")  # of the owner's page
 STATIC = {"rate.js": "text/javascript", "owner.js": "text/javascript", "service.css": "text/css"}
 NO_LINK = "Open the personal link that you were given."
+NO_CONSENT = "Read what this is about, and agree first."
 BAD_LINK = "This link is not valid, or no longer. Ask for a new one."
 SHARE = 10  # times as long as looking took, nothing is looked at
 MANY_TRIES = "Too many tries; wait a minute."
@@ -59,6 +61,7 @@ class Pages:
             Route("/static/{name}", static),
             Route("/rate/next", rater(self.next)),
             Route("/rate/at/{position:int}", rater(self.at)),
+            Route("/rate/consent", rater(self.agree), methods=["POST"]),
             Route("/rate/events", rater(self.events), methods=["POST"]),
             Route("/owner/live", owner(self.lived)),
             Route("/owner/raters", owner(self.invite), methods=["POST"]),
@@ -81,6 +84,8 @@ class Pages:
                     raise HTTPException(403, "Reload the page.")
                 if role == RATER and not self.paces.takes(str(who.id)):
                     raise HTTPException(429, TOO_FAST, {"retry-after": "1"})
+                if role == RATER and request.url.path != "/rate/consent" and self._asks(who):
+                    raise HTTPException(403, NO_CONSENT)
                 return await handler(request, who)
 
             return run
@@ -116,22 +121,42 @@ class Pages:
             "ask": task.ask,
             "dimensions": task.dimensions,
             "steps": task.steps if task.ask == "rating" else (),
+            "labels": task.project.labels,
+            "questions": task.project.questions,
+            "asks": who.role == RATER and self._asks(who),
         }
         values = {"csrf": self.access.csrf(request, who.role), "task": task}
         if who.role == OWNER:
             state = await run_in_threadpool(self._state)
             values |= {**state, "exports": EXPORTS}
             return HTMLResponse(rendered(HOME, "owner.html", **values))
-        return HTMLResponse(rendered(HOME, "rate.html", setting=json.dumps(setting), **values))
+        guidelines = markdown(task.project.guidelines)
+        values |= {"guidelines": guidelines, "setting": json.dumps(setting)}
+        return HTMLResponse(rendered(HOME, "rate.html", **values))
+
+    def _asks(self, who: Rater) -> bool:
+        """Whether the rater has yet to agree to the text of consent."""
+        return bool(self.store.task.project.consent) and who.id not in self.store.consents
+
+    def _dressed(self, answer: dict[str, Any]) -> Response:
+        """An answer whose items have their texts as HTML, if the project renders them."""
+        render = self.store.task.project.render
+        units = {name: dressed(answer[name], render) for name in ("unit", "next") if name in answer}
+        return JSONResponse({**answer, **units})
+
+    async def agree(self, request: Request, who: Rater) -> Response:  # noqa: ARG002
+        """Keeps that a rater agreed."""
+        await asyncio.wrap_future(self.store.agree(who.id))
+        return JSONResponse({})
 
     async def next(self, request: Request, who: Rater) -> Response:  # noqa: ARG002
         """What to rate next."""
-        return JSONResponse(await asyncio.wrap_future(self.store.next_unit(who.id)))
+        return self._dressed(await asyncio.wrap_future(self.store.next_unit(who.id)))
 
     async def at(self, request: Request, who: Rater) -> Response:
         """What was shown before."""
         position = min(request.path_params["position"], 1 << 30)
-        return JSONResponse(await asyncio.wrap_future(self.store.unit_at(who.id, position)))
+        return self._dressed(await asyncio.wrap_future(self.store.unit_at(who.id, position)))
 
     async def events(self, request: Request, who: Rater) -> Response:
         """Keeps one event; the answer comes when it is on disk."""
@@ -142,7 +167,7 @@ class Pages:
         session = self.access.csrf(request, RATER)[:12]
         result = await asyncio.wrap_future(self.store.save(who.id, event, session))
         self.live.touch()
-        return JSONResponse(result)
+        return self._dressed(result)
 
     async def lived(self, request: Request, who: Rater) -> Response:  # noqa: ARG002
         """What is known so far, again whenever that changes, until the owner leaves."""

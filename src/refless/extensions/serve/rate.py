@@ -1,7 +1,7 @@
 """rate: a page on which people rate, and one on which their owner sees what is known so far."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from importlib.util import find_spec
 from itertools import combinations
@@ -18,7 +18,6 @@ from refless.commands.parameters import (
     Names,
     Natural,
     OutputRows,
-    Rare,
     RatedRows,
     Rows,
     Seed,
@@ -30,6 +29,7 @@ from refless.commands.rows import outputs_of, told_pool
 from refless.commands.warnings import note
 from refless.data.records import Outputs, RatedPool
 from refless.estimators import ESTIMATORS
+from refless.extensions.serve.project import Project, project_of
 from refless.extensions.serve.result import Ask, RateResult, Task, Where
 from refless.registry.errors import InputError, MissingExtraError, UsageError
 from refless.registry.signature import Signature
@@ -61,7 +61,7 @@ def rate(
     port: Port = 8000,
     database: Annotated[str | None, About(panel="Service", metavar="FILE|URL")] = None,
     backup: Annotated[str | None, About(panel="Service", metavar="FILE")] = None,
-    lease: Rare[Natural] = 900,
+    project: Annotated[str | None, About(metavar="FILE")] = None,
     seed: Seed = 0,
     rows: OutputRows,
 ) -> RateResult:
@@ -89,14 +89,16 @@ def rate(
         database: Where ratings are kept: a file of SQLite, or postgresql://USER@HOST/NAME. Without
             it: beside the outputs.
         backup: Copy the database to this file, whole, and end; also while it is being served.
-        lease: Seconds for which an item is kept for the rater who was shown it.
+        project: File (TOML or JSON) of what raters are told: title, guidelines, consent, questions,
+            labels of the scale, how texts are shown, gold items.
     """
     task = Task(
         ask=ask, scale=scale, dimensions=tuple(dict.fromkeys(names_in(dimension))) or ("quality",),
-        per_item=per_item, overlap=overlap, repeat=repeat, audit=audit, lease=float(lease),
-        seed=seed,
+        per_item=per_item, overlap=overlap, repeat=repeat, audit=audit, seed=seed,
+        project=Project() if project is None else project_of(project),
     )  # fmt: skip
     _check(task)
+    _check_project(task, project or "")
     check_served(host)
     if rated is not None and len(task.dimensions) > 1:
         raise UsageError(
@@ -147,6 +149,21 @@ def _check(task: Task) -> None:
         )
     if not all(name.strip() and len(name) <= 100 for name in task.dimensions):
         raise UsageError("--dimension needs a name")
+
+
+def _check_project(task: Task, path: str) -> None:
+    """Raises InputError for words about a dimension or a rating that nobody is asked for."""
+    steps = [str(step) for step in task.steps] if task.ask == "rating" else []
+    known: tuple[tuple[str, Iterable[str], Sequence[str]], ...] = (
+        ("labels", task.project.labels, steps),
+        ("questions", task.project.questions, task.dimensions),
+    )
+    for name, words, offered in known:
+        if unknown := [word for word in words if word not in offered]:
+            problem = f"{name} has {unknown[0]!r}, which is not asked"
+            raise InputError(
+                problem, path=path, remedy=f"it may have {', '.join(offered) or 'none'}"
+            )
 
 
 def _items(outputs: Outputs, ask: str) -> tuple[tuple[int, ...], ...]:

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from refless.data.records import Outputs
 from refless.estimators import Estimator
+from refless.extensions.serve.project import Project
 from refless.registry.plural import counted
 from refless.report.document import Document, Section
 from refless.report.record import Count, Record, Signed
@@ -23,7 +24,7 @@ class Task:
         scale: lowest and highest rating; dimensions: what is rated, at least one name.
         per_item: ratings of each item; overlap: share of the items that every rater is shown.
         repeat: share of what a rater is shown that was rated before; audit: share at random.
-        lease: seconds for which an item is kept for a rater; seed: of all orders.
+        seed: of all orders; project: what raters are told, and the lease of items.
     """
 
     ask: Ask = "rating"
@@ -33,8 +34,8 @@ class Task:
     overlap: float = 0.1
     repeat: float = 0.05
     audit: float = 0.5
-    lease: float = 900.0
     seed: int = 0
+    project: Project = Project()  # noqa: RUF009 - frozen
 
     @property
     def steps(self) -> tuple[int, ...]:

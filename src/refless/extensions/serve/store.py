@@ -26,6 +26,7 @@ from refless.registry.signature import digest_of
 
 OWNER, RATER = "owner", "rater"
 FIXED = ("ask", "scale", "dimensions", "seed")  # of how raters are asked: no later run changes them
+CONSENT = "consent of "  # a rater's number, among the settings
 REMEDY = "name another with --database, or give what it was made with"
 PACED = 50  # latest items of a rater that tell how long one takes
 Key = Annotated[int, Meta(ge=0, lt=1 << 31)]
@@ -86,6 +87,7 @@ class Store:
             self.secret = self.database.write(self._prepared).result()
             self.assignment = self.database.read(self._assignment)
             self.database.read(self._paced)
+            self.consents = self.database.read(self._agreed)
         except BaseException:
             self.database.close()
             raise
@@ -156,6 +158,21 @@ class Store:
             return self._guarded(db, lambda: self._saved(db, rater, event, session))
 
         return self.database.write(job)
+
+    def agree(self, rater: int) -> Future[None]:
+        """Records that a rater agreed to the text of consent."""
+        row = {"name": f"{CONSENT}{rater}", "value": json.dumps(time.time())}
+
+        def job(db: sa.Connection) -> None:
+            if rater not in self.consents:
+                db.execute(sa.insert(settings), row)
+                self.consents.add(rater)
+
+        return self.database.write(job)
+
+    def _agreed(self, db: sa.Connection) -> set[int]:
+        names = db.execute(sa.select(settings.c.name).where(settings.c.name.startswith(CONSENT)))
+        return {int(row.name.removeprefix(CONSENT)) for row in names}
 
     def keep_fit(self, found: Mapping[str, Any]) -> None:
         """Keeps what the ratings were worth at this moment."""
@@ -243,7 +260,7 @@ class Store:
             pick = self.assignment.pick(rater, now)
             if pick is None:
                 return {"unit": None, "progress": self._progress(rater)}
-            until = now + self.task.lease
+            until = now + self.task.project.lease
             new = {
                 "rater": rater,
                 "item": pick.item + 1,
@@ -322,7 +339,7 @@ class Store:
         values, skipped = self._values(db, row)
         complete = len(values) == len(self.task.dimensions)
         state = SKIPPED if skipped else DONE if complete else OPEN
-        until = time.time() + self.task.lease
+        until = time.time() + self.task.project.lease
         self.assignment.note(row.rater, row.item - 1, row.round, state, until, row.stream)
         if state == DONE and row.state == OPEN:
             self._took(row.rater, event.latency)

@@ -42,11 +42,19 @@ async function ask(path, body) {
 function choices() {
   if (setting.ask === "rating") {
     const first = setting.steps[0];
-    return setting.steps.map((step, i) => [step, first < 0 ? i + 1 : step, String(step)]);
+    return setting.steps.map((step, i) =>
+      [step, first < 0 ? i + 1 : step, String(step), setting.labels[step] || ""]);
   }
   const found = unit.texts.map((_, i) => [i, i + 1, `Text ${i + 1} is better`]);
   if (setting.ask === "best") return unit.texts.map((_, i) => [i, i + 1, `Text ${i + 1}`]);
   return [...found, [-1, 0, "Neither is better"]];
+}
+
+// A text as it is, or as the HTML that the server made of it, with all that is foreign escaped.
+function fill(part, text, html) {
+  if (html) part.innerHTML = html;
+  else part.textContent = text;
+  part.classList.toggle("rich", Boolean(html));
 }
 
 function show(found) {
@@ -62,11 +70,13 @@ function show(found) {
   $("over").classList.toggle("hidden", Boolean(unit));
   $("source-part").classList.toggle("hidden", !unit || !unit.source);
   if (!unit) return;
-  $("source").textContent = unit.source;
+  fill($("source"), unit.source, unit.html && unit.html.source);
   unit.texts.forEach((text, i) => {
     const title = unit.texts.length > 1 ? `Text ${i + 1}` : "Text";
     const part = make("article", { "aria-label": title });
-    part.append(make("h2", {}, title), make("p", { class: "text", dir: "auto" }, text));
+    const shown = make("div", { class: "text", dir: "auto" });
+    fill(shown, text, unit.html && unit.html.texts[i]);
+    part.append(make("h2", {}, title), shown);
     $("texts").append(part);
   });
   $("texts").className = unit.texts.length > 1 ? "beside" : "";
@@ -79,11 +89,13 @@ function show(found) {
 
 function asked(name, at) {
   const group = make("div", { role: "group", "aria-label": name, class: "question" });
-  if (many || setting.ask === "rating") group.append(make("h2", {}, name));
+  const asks = setting.questions[name];
+  if (asks || many || setting.ask === "rating") group.append(make("h2", { dir: "auto" }, asks || name));
   const row = make("div", { class: "choices" });
-  for (const [value, key, label] of choices()) {
+  for (const [value, key, label, meaning] of choices()) {
     const button = make("button", { type: "button", "aria-pressed": unit.values[name] === value });
     button.append(make("span", {}, label));
+    if (meaning) button.append(make("small", { dir: "auto" }, meaning));
     if (label !== String(key)) button.append(make("kbd", { "aria-hidden": "true" }, String(key)));
     button.addEventListener("click", () => rate(at, value));
     row.append(button);
@@ -144,7 +156,7 @@ const acts = {
   ArrowLeft: () => go(-1), ArrowRight: () => go(1),
   z: () => send({ kind: "undone" }, "Undone."),
   s: () => because("skipped", "Skipped."), f: () => because("flagged", "Flagged."),
-  "?": () => $("keys").showModal(),
+  "?": () => $("keys").showModal(), g: () => $("guide") && $("guide").showModal(),
   ArrowUp: () => { question = Math.max(0, question - 1); mark(); },
   ArrowDown: () => { question = Math.min(setting.dimensions.length - 1, question + 1); mark(); },
 };
@@ -160,7 +172,25 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
 });
 for (const [id, key] of Object.entries(
-  { back: "ArrowLeft", forward: "ArrowRight", undo: "z", skip: "s", flag: "f", help: "?" })) {
-  $(id).addEventListener("click", acts[key]);
+  { back: "ArrowLeft", forward: "ArrowRight", undo: "z", skip: "s", flag: "f", help: "?", guidelines: "g" })) {
+  if ($(id)) $(id).addEventListener("click", acts[key]);
 }
-ask("/rate/next").then((found) => found && show(found));
+
+// Guidelines come before the first item, and the text of consent before everything.
+async function begin() {
+  const guide = $("guide");
+  if (setting.asks) {
+    guide.classList.add("asks");
+    for (guide.returnValue = ""; guide.returnValue !== "yes";) {
+      guide.showModal();
+      await new Promise((done) => guide.addEventListener("close", done, { once: true }));
+    }
+    if (!await ask("/rate/consent", {})) return;
+    guide.classList.remove("asks");
+  }
+  const found = await ask("/rate/next");
+  if (!found) return;
+  show(found);
+  if (!setting.asks && guide && !found.progress.done) guide.showModal();
+}
+begin();

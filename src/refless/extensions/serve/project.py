@@ -1,0 +1,131 @@
+"""What raters are told of their task: a file of title, guidelines, consent, labels, gold items."""
+
+import json
+import re
+import tomllib
+from collections.abc import Sequence
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import msgspec
+
+from refless.files.untrusted import reading
+from refless.registry.errors import InputError
+from refless.report.templates import escaped
+
+TURN = re.compile(r"^[ \t]*(\w[\w -]{0,30}):[ \t]*", re.MULTILINE)  # who speaks, at a line's start
+Render = Literal["plain", "markdown", "chat"]
+Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
+
+
+class Gold(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """An output whose right rating is known.
+
+    Attributes:
+        id: of the output; answer: its right rating, of `dimension` if there are several.
+        why: what a rater is told after a practice item.
+        practice: whether raters begin with it, and are shown the answer.
+    """
+
+    id: str
+    answer: float
+    dimension: str = ""
+    why: str = ""
+    practice: bool = False
+
+
+class Project(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a project file says; all of it may be left out.
+
+    Attributes:
+        title: above the items; guidelines: Markdown, in a file the name of one that ends in .md.
+        consent: what a rater agrees to before the first item.
+        questions: a sentence for a dimension; labels: words for points of the scale.
+        render: how sources and outputs are shown.
+        lease: seconds for which an item is reserved for the rater who was shown it.
+        gold: outputs with right ratings; gold_share: share of items that are gold until all were.
+    """
+
+    title: str = ""
+    guidelines: str = ""
+    consent: str = ""
+    questions: dict[str, str] = {}
+    labels: dict[str, str] = {}
+    render: Render = "plain"
+    lease: Annotated[float, msgspec.Meta(gt=0)] = 900.0
+    gold: tuple[Gold, ...] = ()
+    gold_share: Share = 0.1
+
+
+def project_of(path: str) -> Project:
+    """The project of a file, TOML or JSON, with the text of its guidelines.
+
+    Raises:
+        InputError: no such file, or one with an unknown name or a value of another type.
+    """
+    with reading(path):
+        text = Path(path).read_text(encoding="utf-8")
+        try:
+            table = json.loads(text) if path.endswith(".json") else tomllib.loads(text)
+            project = msgspec.convert(table, Project)
+        except tomllib.TOMLDecodeError as fault:
+            raise InputError(f"this is not TOML: {fault}", path=path) from None
+        except msgspec.ValidationError as fault:
+            remedy = f"a project has {', '.join(Project.__struct_fields__)}"
+            raise InputError(str(fault), path=path, remedy=remedy) from None
+    if not project.guidelines.endswith(".md"):
+        return project
+    page = Path(path).parent / project.guidelines
+    with reading(page):
+        return msgspec.structs.replace(project, guidelines=page.read_text(encoding="utf-8"))
+
+
+@cache
+def _markdown() -> Any:  # noqa: ANN401 - markdown-it is imported lazily
+    from markdown_it import MarkdownIt
+
+    return MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
+
+
+def markdown(text: str) -> str:
+    """Markdown as HTML; HTML in it is shown as it is written, and links lead to no script."""
+    return str(_markdown().render(text))
+
+
+def turns_of(text: str) -> list[tuple[str, str]]:
+    """Who says what in a chat: JSON messages, or lines that begin with `User:`."""
+    try:
+        messages = json.loads(text)
+        return [(str(one["role"]), str(one["content"])) for one in messages]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        before, *rest = TURN.split(text)
+    turns = [("", before.strip())] if before.strip() else []
+    return turns + [(who, said.strip()) for who, said in zip(rest[::2], rest[1::2], strict=True)]
+
+
+def chat(text: str) -> str:
+    """A chat as HTML, a turn a paragraph."""
+    return "".join(
+        f'<p class="turn" dir="auto">{f"<strong>{escaped(who)}</strong> " if who else ""}'
+        f"{escaped(said)}</p>"
+        for who, said in turns_of(text)
+    )
+
+
+RENDERERS = {"markdown": markdown, "chat": chat}
+
+
+@lru_cache(maxsize=10_000)
+def html_of(text: str, render: Render) -> str | None:
+    """The text as safe HTML; None for plain text."""
+    return RENDERERS[render](text) if render in RENDERERS else None
+
+
+def dressed(unit: dict[str, Any] | None, render: Render) -> dict[str, Any] | None:
+    """What a page shows of an item, with its texts as HTML."""
+    if unit is None or render == "plain":
+        return unit
+    texts: Sequence[str] = unit["texts"]
+    html = {"source": html_of(unit["source"], render), "texts": [html_of(t, render) for t in texts]}
+    return {**unit, "html": html}
