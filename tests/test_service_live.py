@@ -16,7 +16,8 @@ from refless.data.records import Outputs
 from refless.data.simulate import simulate
 from refless.extensions.serve.analysis_worker import looked
 from refless.extensions.serve.app import Latest
-from refless.extensions.serve.dashboard import Live, LookFailedError
+from refless.extensions.serve.dashboard import Live, LookFailedError, written
+from refless.extensions.serve.exports import COMPARED
 from refless.extensions.serve.rate import rate
 from refless.extensions.serve.result import Task
 from refless.extensions.serve.store import Store
@@ -26,6 +27,7 @@ from serving import client, event, exported, joined, opened, owner_of, rate_all
 JOB: dict[str, Any] = {
     "ask": "rating", "items": 50, "scale": [1, 5], "estimator": "gp", "seed": 0,
     "ratings": [], "audit": [], "rated": [], "outputs": [], "repeats": [], "odd": None, "model": "",
+    "folder": "", "dimension": "",
 }  # fmt: skip
 
 
@@ -108,7 +110,8 @@ def test_failed_look_tells_no_text(tmp_path: Path) -> None:
     """What a process says when it fails may quote a text; only the kind of fault is told."""
     store = opened(f"sqlite:///{tmp_path / 'a.sqlite'}", Task(repeat=0.0), sample()[0])
     rate_all(store, store.add_rater(""))
-    live = Live(store, "gp", ["secret text"])  # type: ignore[list-item]
+    live = Live(store, "gp")
+    live.rated = ["secret text"]  # type: ignore[assignment, list-item]
     with pytest.raises(LookFailedError) as caught:
         asyncio.run(live._look())
     assert "secret" not in str(caught.value)
@@ -199,7 +202,7 @@ def test_owner_sees_what_compare_says(tmp_path: Path, earlier: bool) -> None:
         assert one["interval"] == pytest.approx(there["interval"], abs=1e-12)
 
 
-def test_texts_rated_before_need_no_items() -> None:
+def test_texts_rated_before_need_no_items(tmp_path: Path) -> None:
     """Their source is their item, as where no text has one; the systems are compared all the same.
 
     The pages' outputs have items, what was rated before has none.
@@ -212,7 +215,12 @@ def test_texts_rated_before_need_no_items() -> None:
     rated = [{**row, "annotator": "r01", "rating": values[row["text"]]} for row in rows]
     before = [{"id": f"b{i}", "text": f"An old text {i}", "source": f"s{i}", "rating": i % 5 + 1}
               for i in range(20)]  # fmt: skip
-    job = {**JOB, "ratings": rated[:30], "audit": rated[:30], "outputs": rows, "rated": before}
+    job = {**JOB, "ratings": rated[:30], "audit": rated[:30], "outputs": rows, "rated": before,
+           "folder": str(tmp_path)}  # fmt: skip
+    store = opened(f"sqlite:///{tmp_path / 'a.sqlite'}", None, outputs)
+    written(store, before, tmp_path)
+    store.close()
+    jsonl(tmp_path / COMPARED, rated[:30])
     assert len(looked(job)["systems"]) == 3
 
 

@@ -12,6 +12,7 @@ import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any, cast
 
@@ -32,9 +33,18 @@ from refless.evaluation.rater_agreement import rater_agreement
 from refless.evaluation.subsample import drawn_rows
 from refless.evaluation.validation import codes
 from refless.extensions.serve.database import engine_of
-from refless.extensions.serve.exports import Snapshot, ratings_of, repeats_of, snapshot
+from refless.extensions.serve.exports import (
+    BEFORE,
+    COMPARED,
+    OUTPUTS,
+    Snapshot,
+    ratings_of,
+    repeats_of,
+    snapshot,
+)
 from refless.registry.errors import RefLessError
 from refless.registry.plural import counted
+from refless.report.export import as_jsonl
 from refless.stats.confidence_sequence import always_interval
 from refless.stats.prediction_powered import UNKNOWN, Answer
 
@@ -54,7 +64,7 @@ def looked(job: Job) -> dict[str, Any]:
         job: `ask`; `items`: how many there are; `scale`, `estimator`, `seed`; `ratings`, `audit`,
             `rated`, `outputs`: rows as exports have them; `repeats`: pairs of ratings of one item
             by one rater; `odd`: what the look before said of odd raters; `model`: a file for the
-            fitted estimator.
+            fitted estimator; `folder`: of the files that are compared.
     """
     result: dict[str, Any] = {"n": len(job["ratings"]), "said": [], "systems": [], "active": []}
     parts = RATING if job["ask"] == "rating" else CHOICE
@@ -143,24 +153,47 @@ def _compared(job: Job, result: dict[str, Any]) -> None:
     systems = {row.get("system") for row in job["outputs"]}
     if len(systems) < 2 or None in systems or not job["audit"]:
         return
-    rated = [*job["rated"], *job["audit"]]
-    if len({"item" in row for row in rated}) > 1:  # where none has an item, it is the source
-        rated = [{"item": row.get("source") or row["id"], **row} for row in rated]
-    scale = tuple(job["scale"])
-    compared: Any = compare(  # as the command on the owner's page does it
-        job["outputs"], rated=rated, estimator=job["estimator"], scale=scale, seed=job["seed"]
-    )
-    pairs, (low, high) = compared.comparison.pairs, scale
-    reach = float(high - low)  # how far ratings can lie apart
-    for question in pairs:
+    pairs = _by_command(job).comparison.pairs
+    anytime = _by_command(job, looks="any").comparison.pairs
+    reach = float(job["scale"][1] - job["scale"][0])  # how far ratings can lie apart
+    for question, always in zip(pairs, anytime, strict=True):
         n, answer = question.both_rated + question.one_rated, question.difference
         complete = question.method.startswith("ratings")
         certain = answer if complete else UNKNOWN
         pair = _pair(question.first, question.second, certain, n, len(pairs), reach)
-        pair |= {"difference": answer.value, "interval": answer.interval}
-        result["systems"].append(pair)
+        shown = {"difference": answer.value, "interval": answer.interval}
+        result["systems"].append({**pair, **shown, "always": always.difference.interval})
         missing = more_to_settle(answer, n, question.items, len(pairs), reach) if complete else None
         result["said"].append(_settled(pair, missing))
+
+
+def _by_command(job: Job, **options: Any) -> Any:  # noqa: ANN401 - a result
+    """What the command on the owner's page says of the files on that page."""
+    folder, choices = Path(job["folder"]), job["ask"] != "rating"
+    if job["dimension"]:
+        options["dimension"] = job["dimension"]
+    if choices:
+        return compare(str(folder / COMPARED), **options)
+    before = [str(folder / BEFORE)] if job["rated"] else []
+    return compare(
+        str(folder / OUTPUTS), rated=[*before, str(folder / COMPARED)], seed=job["seed"],
+        estimator=job["estimator"], scale=tuple(job["scale"]), **options,
+    )  # fmt: skip
+
+
+def _won(job: Job, result: dict[str, Any]) -> None:
+    """How often each system wins, by the command on the owner's page."""
+    if not job["folder"] or not result["systems"]:
+        return
+    always = {(pair["first"], pair["second"]): pair["always"] for pair in result["systems"]}
+    result["systems"] = []
+    for win in _by_command(job).wins:
+        turned = (win.first, win.second) not in always
+        low, high = always[(win.second, win.first) if turned else (win.first, win.second)]
+        ends = (-high, -low) if turned else (low, high)  # of differences, from -1 to 1
+        rate = {"difference": win.by_item.rate, "interval": win.by_item.interval}
+        anytime = {"always": tuple((1 + end) / 2 for end in ends)}
+        result["systems"].append({"first": win.first, "second": win.second, **rate, **anytime})
 
 
 def _pair(
@@ -251,7 +284,7 @@ def _preferred(job: Job, result: dict[str, Any]) -> None:
 
 Part = Callable[[Job, dict[str, Any]], None]
 RATING: tuple[Part, ...] = (_held_out, _repeated, _compared, _chosen)
-CHOICE: tuple[Part, ...] = (_repeated, _preferred)
+CHOICE: tuple[Part, ...] = (_repeated, _preferred, _won)
 
 
 def job_of(settings: Mapping[str, Any], now: Snapshot, dimension: str) -> Job:
@@ -270,6 +303,8 @@ def job_of(settings: Mapping[str, Any], now: Snapshot, dimension: str) -> Job:
         "audit": rows_about(ratings_of(now, audit=True)),
         "repeats": repeats_of(now, dimension),
         "odd": settings["odd"].get(dimension),
+        "folder": settings["folder"],
+        "dimension": dimension if len(now.dimensions) > 1 else "",
         "rated": rows_about(settings["rated"]),
         "outputs": [row for unit in now.texts for row in unit] if now.ask == "rating" else [],
         "model": settings["model"] if dimension == now.dimensions[0] else "",
@@ -289,12 +324,18 @@ def main() -> None:
         os.nice(10)
     settings = msgspec.json.decode(sys.stdin.buffer.readline())
     threading.Thread(target=_end_with_parent, daemon=True).start()
+    sys.stdout.buffer.write(msgspec.json.encode(results_of(settings)))
+
+
+def results_of(settings: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """A look at each dimension; the ratings that are compared are written to their file."""
     engine = engine_of(settings["url"])
     with engine.connect() as db:
         now = snapshot(db)
     engine.dispose()
-    resultts = {name: looked(job_of(settings, now, name)) for name in now.dimensions}
-    sys.stdout.buffer.write(msgspec.json.encode(resultts))
+    rows = as_jsonl(ratings_of(now, audit=True))
+    Path(settings["folder"], COMPARED).write_text(rows, encoding="utf-8")
+    return {name: looked(job_of(settings, now, name)) for name in now.dimensions}
 
 
 if __name__ == "__main__":

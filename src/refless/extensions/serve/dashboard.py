@@ -3,8 +3,12 @@
 import asyncio
 import logging
 import math
+import shlex
+import shutil
 import sys
-from collections.abc import Mapping, Sequence
+import tempfile
+import weakref
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from statistics import median
@@ -13,15 +17,19 @@ from typing import Any
 import msgspec
 
 from refless.extensions.serve.assignment import DONE, SKIPPED
+from refless.extensions.serve.exports import BEFORE, COLUMNS, COMPARED, OUTPUTS
+from refless.extensions.serve.result import Task
 from refless.extensions.serve.store import RATER, Rater, Store
 from refless.registry.plural import counted
 from refless.report.charts import Series, chart
+from refless.report.export import as_jsonl
 from refless.report.plot import axis_over
 
 Rows = Sequence[Mapping[str, Any]]
 log = logging.getLogger("refless")
 FEWEST, ESTIMATED = 10, 20  # ratings, before which nothing is looked at, or estimated
 PATIENCE = 60.0  # seconds between two looks at most, where something changed
+REST = 10.0  # seconds without an act, after which what changed is looked at
 BREATH = 1.0  # seconds between two looks at least
 
 
@@ -43,27 +51,37 @@ class Live:
         self.ended = False
         self.looks = store.fits()
         self.change = asyncio.Event()  # the next one
-        self._count_then = 0  # ratings at the last look
+        self.folder = Path(tempfile.mkdtemp(prefix="refless-compared-"))
+        self._clean = weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
+        self.files = written(store, rated, self.folder)
+        self.commands: list[str] = []  # that give the systems' numbers, after a look
+        self.acts = 0  # of raters, since the service began
+        self._count_then, self._acts_then = 0, 0  # ratings and acts at the last look
 
-    def touch(self) -> None:
-        """Something changed."""
+    def touch(self, acts: int = 0) -> None:
+        """Something changed; raters did something, if so many acts."""
+        self.acts += acts
         waited, self.change = self.change, asyncio.Event()
         waited.set()
 
     def end(self) -> None:
-        """Lets whoever waits go."""
+        """Lets whoever waits go, and removes the files that were compared."""
         self.ended = True
+        self._clean()
         self.touch()
 
     async def watch(self) -> None:
-        """Looks at the ratings again whenever a tenth more of them are there, until the end."""
+        """Looks again at a tenth more ratings, or at any change when all are at rest."""
         while not self.ended:
-            await until(self.change, PATIENCE)
+            change, newer = self.change, self.acts != self._acts_then
+            await until(change, REST if newer else PATIENCE)
             try:
                 count = self._count()
-                if self.ended or count < FEWEST or count < self._count_then * 1.1 + 1:
+                resting = newer and not change.is_set()
+                grown = count >= self._count_then * 1.1 + 1
+                if self.ended or count < FEWEST or not (grown or resting):
                     continue
-                self._count_then = count
+                self._count_then, self._acts_then = count, self.acts
                 await self._look()
             except Exception as fault:  # noqa: BLE001 - a look that failed is no reason to stop
                 why = fault if isinstance(fault, LookFailedError) else type(fault).__name__
@@ -76,7 +94,12 @@ class Live:
 
     async def _look(self) -> None:
         """One look at each dimension; what it finds is kept, and what teaches most comes next."""
+        folder = self.folder
         results = await _run(self._job())
+        if (folder / COMPARED).exists():
+            (folder / COMPARED).replace(folder / f"shown-{COMPARED}")
+        self.files[COMPARED] = folder / f"shown-{COMPARED}"
+        self.commands = commands_of(self.store.task, self.estimator, self.files, results)
         look = {"n": max(part["n"] for part in results.values()), "dimensions": results}
         await asyncio.to_thread(self.store.keep_fit, look)
         self.looks.append(look)
@@ -93,6 +116,7 @@ class Live:
                 "rated": self.rated,
                 "odd": {name: part.get("odd") for name, part in last.items()},
                 "model": str(self.model or ""),
+                "folder": str(self.folder),
             }
         )
 
@@ -118,6 +142,9 @@ class Live:
             "facts": facts,
             "said": lines,
             "systems": systems,
+            "ask": self.store.task.ask,
+            "commands": self.commands,
+            "files": [*self.files] if self.commands else [],
             "curve": [point for earlier in self.looks for point in _point(earlier)],
             "raters": raters,
         }
@@ -146,6 +173,44 @@ class Live:
             "skipped": states[SKIPPED],
             "pace": round(median(seconds), 1) if seconds else None,
         }
+
+
+def written(store: Store, rated: Rows, folder: Path) -> dict[str, Path]:
+    """Writes the files that are compared, beside the ratings: outputs, and texts rated before.
+
+    Texts have items in all of them or in none, where their source is their item.
+    """
+    outputs = store.outputs
+    columns = {name: getattr(outputs, f"{name}s") for name in COLUMNS}
+    there = {name: column for name, column in columns.items() if column}
+    rows = [dict(zip(there, row, strict=True)) for row in zip(*there.values(), strict=True)]
+    files = {OUTPUTS: rows if store.task.ask == "rating" else []}
+    if outputs.items:
+        files[BEFORE] = [{"item": row.get("source") or row.get("id", ""), **row} for row in rated]
+    else:
+        files[BEFORE] = [{k: v for k, v in row.items() if k != "item"} for row in rated]
+    for name, content in files.items():
+        (folder / name).write_text(as_jsonl(content), encoding="utf-8")
+    return {name: folder / name for name, content in files.items() if content}
+
+
+def commands_of(
+    task: Task, estimator: str, files: Iterable[str], look: Mapping[str, Any]
+) -> list[str]:
+    """The commands that give the numbers of the systems, from the files on the page."""
+    rated = task.ask == "rating"
+    words = ["refless", "compare", OUTPUTS if rated else COMPARED]
+    if rated:
+        words += [word for name in files if name != OUTPUTS for word in ("--rated", name)]
+        words += ["--scale", *(f"{end:g}" for end in task.scale)]
+        words += ["--estimator", estimator] if estimator != "gp" else []
+        words += ["--seed", str(task.seed)] if task.seed else []
+    several = len(task.dimensions) > 1
+    return [
+        shlex.join([*words, *(["--dimension", name] if several else [])])
+        for name, part in look.items()
+        if part["systems"]
+    ]
 
 
 async def until(change: asyncio.Event, patience: float, breath: float = BREATH) -> None:

@@ -16,6 +16,7 @@ from refless.report.export import as_csv, as_jsonl, as_parquet
 
 Row = dict[str, Any]
 Export = Callable[[sa.Connection], str | bytes]
+OUTPUTS, BEFORE, COMPARED = "outputs.jsonl", "before.jsonl", "compared.jsonl"
 COLUMNS = ("id", "source", "item", "system", "task", "text")  # of a text, as exports have them
 
 

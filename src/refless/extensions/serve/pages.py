@@ -166,7 +166,7 @@ class Pages:
             raise HTTPException(400, str(fault)) from None
         session = self.access.csrf(request, RATER)[:12]
         result = await asyncio.wrap_future(self.store.save(who.id, event, session))
-        self.live.touch()
+        self.live.touch(acts=1)
         return self._dressed(result)
 
     async def lived(self, request: Request, who: Rater) -> Response:  # noqa: ARG002
@@ -222,9 +222,12 @@ class Pages:
     async def export(self, request: Request, who: Rater) -> Response:  # noqa: ARG002
         """All ratings as they are now, as a file."""
         name = request.path_params["name"]
-        if name not in EXPORTS:
+        if name in self.live.files:
+            content: str | bytes = await run_in_threadpool(self.live.files[name].read_bytes)
+        elif name in EXPORTS:
+            content = await run_in_threadpool(self.store.database.read, EXPORTS[name][1])
+        else:
             raise HTTPException(404)
-        content = await run_in_threadpool(self.store.database.read, EXPORTS[name][1])
         headers = {"content-disposition": f'attachment; filename="{name}"'}
         return Response(content, media_type="application/octet-stream", headers=headers)
 
