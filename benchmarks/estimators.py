@@ -162,7 +162,7 @@ def newer(data: Path) -> Iterator[tuple[str, RatedPool]]:
     for name in ("simpeval", "simpda"):
         with (data / "edits" / f"{name}.csv").open(encoding="utf-8", newline="") as lines:
             rows = list(csv.DictReader(lines))
-        for rated in {"score", "fluency", "meaning", "simplicity"} & rows[0].keys():
+        for rated in sorted({"score", "fluency", "meaning", "simplicity"} & rows[0].keys()):
             columns = {"text": "simple", "source": "original", "system": "system", "rating": rated}
             named = [{role: row[name] for role, name in columns.items()} for row in rows]
             yield f"{name} {rated}", read_pool(named, Reading()).pool
