@@ -87,11 +87,12 @@ def title_of(text: str) -> str:
 
 
 def gist_of(text: str) -> str:
-    """The first sentence of the first paragraph, without links."""
-    body = re.sub(r"\A---\n.*?\n---\n", "", text, flags=re.DOTALL).partition("\n# ")[2] or text
-    plain = (part for part in body.split("\n\n")[1:] if part[:1].isalpha())
-    first = re.split(r"(?<=[.?:])\s", next(plain, ""))[0].replace("\n", " ")
-    return re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", first)
+    """The first sentence below the title, without links."""
+    body = re.sub(r"^```.*?^```$", "", text, flags=re.DOTALL | re.MULTILINE)
+    parts = [part.strip() for part in f"\n{body}".partition("\n# ")[2].split("\n\n")[1:]]
+    first = next(part for part in parts if part and part[0] not in "|#<-{")
+    sentence = re.split(r"(?<=[.?:])\s(?=[A-Z`])|:\s*$", first)[0].replace("\n", " ")
+    return re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", sentence)
 
 
 def llms() -> tuple[str, str]:

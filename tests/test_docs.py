@@ -52,6 +52,7 @@ ELSEWHERE = (
     "scripts/",
     "inspect score",
     "lm-eval",
+    "reproduce(",
 )  # lines with others' flags
 
 
@@ -87,7 +88,13 @@ def folder(sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pat
 def test_commands_run(page: Path, folder: Path) -> None:
     """Every command line, in its order, ends with status 0."""
     found, printed = commands(page), []
-    assert found or page.stem in {"compare", "guards", "metrics", "next", "studies"}  # their examples need files
+    assert found or page.stem in {
+        "compare",
+        "guards",
+        "metrics",
+        "next",
+        "studies",
+    }  # their examples need files
     if page.stem == "judges":  # its first block writes the files of its commands
         exec(compile(blocks(page, "python")[0], str(page), "exec"), {})
     for line in found:
@@ -235,6 +242,30 @@ def test_pages_can_be_read() -> None:
     words = sum(len(page.read_text(encoding="utf-8").split()) for page in WRITTEN)
     assert words <= MOST_WORDS
     assert len((ROOT / "CHANGELOG.md").read_text(encoding="utf-8").split()) <= 2_000
+
+
+def sentences(page: Path) -> list[str]:
+    """Of the prose: code, tables, headings and pictures left out; a link counts as its words."""
+    text = page.read_text(encoding="utf-8")
+    prose = re.sub(r"\A---\n.*?^---$|^(```|:::).*?^\1$", "\n", text, flags=re.DOTALL | re.MULTILINE)
+    prose = re.sub(r"^(\||#|!\[|<|    ).*$", "\n", prose, flags=re.MULTILINE)
+    prose = re.sub(r"\]\([^)]*\)", "]", re.sub(r"`[^`]*`", "code", prose))
+    parts = re.split(
+        r"(?<=[.?!:])[*)]*\s+(?=[^a-z])|\n\s*\n|^\s*(?:[-*]|\d\.)\s", prose, flags=re.MULTILINE
+    )
+    return [" ".join(part.split()) for part in parts if part.strip()]
+
+
+def test_few_sentences_are_long() -> None:
+    """Fewer than forty have more than thirty words; the failure lists them."""
+    pages = [ROOT / "README.md", *WRITTEN]
+    long = [(page.name, one) for page in pages for one in sentences(page) if len(one.split()) > 30]
+    assert len(long) < 40, "\n".join(f"{name}: {one}" for name, one in long)
+
+
+def test_readme_is_short() -> None:
+    """A page of a screen or two."""
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 90
 
 
 def test_kriging_is_named_once() -> None:
