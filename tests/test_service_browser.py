@@ -338,3 +338,34 @@ def test_guidelines_come_first(
         until(browser, TEXT)
         assert not browser.execute_script(f"return {guide}.open")
         assert browser.get_log("browser") == []
+
+
+def test_text_and_buttons_stay_in_sight(tmp_path: Path, browsers: Callable[[int], Any]) -> None:
+    """Under a source of 300 lines, at three widths; what differs is marked at one key."""
+    rows = [
+        {"id": f"a{k}", "item": "i", "source": "Line of the source.\n" * 300, "system": f"S{k}",
+         "text": f"A text about library number {k}."}
+        for k in range(2)
+    ]  # fmt: skip
+    path = jsonl(tmp_path / "o.jsonl", rows)
+    edges = (
+        "['#texts .text', '#texts article:last-child .text', '.choices button:last-child']"
+        ".map((x) => document.querySelector(x)?.getBoundingClientRect())"
+        ".map((x) => x && [x.top, x.bottom])"
+    )
+    marks = "[...document.querySelectorAll('#texts mark')].map((x) => x.textContent)"
+    with serving(path, "--ask", "pair", "--database", str(tmp_path / "l.sqlite")) as links:
+        for width in (390, 768, 1440):
+            browser = browsers(width)
+            browser.get(links["r01"])
+            until(browser, TEXT)
+            first, last, button = browser.execute_script(f"return {edges}")
+            assert 0 < first[0] < first[1] <= button[0] < button[1] <= 900
+            assert last[1] <= button[0] or width == 390
+            press(browser, "d")
+            assert sorted(until(browser, marks)) == ["0", "1"]
+            press(browser, "d")
+            assert until(browser, f"{marks}.length", lambda n: n == 0) == 0
+            width_of = "document.documentElement.scrollWidth"
+            assert browser.execute_script(f"return {width_of}") <= width
+            browser.delete_all_cookies()

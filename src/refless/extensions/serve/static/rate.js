@@ -4,7 +4,7 @@ const $ = (id) => document.getElementById(id);
 const meta = (name) => document.querySelector(`meta[name=${name}]`).content;
 const setting = JSON.parse(meta("setting"));
 const many = setting.dimensions.length > 1;
-let unit = null, question = 0, shownAt = 0, busy = false;
+let unit = null, question = 0, shownAt = 0, busy = false, differences = false;
 
 const make = (name, attributes = {}, text = "") => {
   const made = document.createElement(name);
@@ -50,11 +50,46 @@ function choices() {
   return [...found, [-1, 0, "Neither is better"]];
 }
 
-// A text as it is, or as the HTML that the server made of it, with all that is foreign escaped.
-function fill(part, text, html) {
-  if (html) part.innerHTML = html;
+// Words, and which of them are in a longest common subsequence of both texts.
+const words = (text) => text.match(/\s+|[\p{L}\p{N}\p{M}]+|[^]/gu) || [];
+function common(a, b) {
+  const [n, m] = [a.length, b.length];
+  if (n * m > 4e6) return [a.map((word) => b.includes(word)), b.map((word) => a.includes(word))];
+  const best = Array.from({ length: n + 1 }, () => new Uint16Array(m + 1));
+  for (let i = n - 1; i >= 0; i--) {
+    for (let j = m - 1; j >= 0; j--) {
+      best[i][j] = a[i] === b[j] ? best[i + 1][j + 1] + 1 : Math.max(best[i + 1][j], best[i][j + 1]);
+    }
+  }
+  const [mine, theirs] = [Array(n).fill(false), Array(m).fill(false)];
+  for (let i = 0, j = 0; i < n && j < m;) {
+    if (a[i] === b[j]) mine[i++] = theirs[j++] = true;
+    else if (best[i + 1][j] >= best[i][j + 1]) i++;
+    else j++;
+  }
+  return [mine, theirs];
+}
+
+// A text as it is, or as the HTML that the server made of it, with all that is foreign escaped;
+// beside another text with marks where that one differs.
+function fill(part, text, html, other) {
+  const marked = other !== undefined;
+  if (marked) {
+    const mine = words(text), [same] = common(mine, words(other));
+    part.replaceChildren(...mine.map((word, i) =>
+      same[i] || !word.trim() ? document.createTextNode(word) : make("mark", {}, word)));
+  } else if (html) part.innerHTML = html;
   else part.textContent = text;
-  part.classList.toggle("rich", Boolean(html));
+  part.classList.toggle("rich", Boolean(html) && !marked);
+}
+
+function fillAll() {
+  const { source, texts, html } = unit, pair = texts.length === 2;
+  const other = (i) => !differences ? undefined : pair ? texts[1 - i] : source || undefined;
+  fill($("source"), source, html && html.source, differences && texts.length === 1 ? texts[0] : undefined);
+  document.querySelectorAll("#texts .text").forEach((part, i) =>
+    fill(part, texts[i], html && html.texts[i], other(i)));
+  $("differences").setAttribute("aria-pressed", differences);
 }
 
 function show(found) {
@@ -70,15 +105,15 @@ function show(found) {
   $("over").classList.toggle("hidden", Boolean(unit));
   $("source-part").classList.toggle("hidden", !unit || !unit.source);
   if (!unit) return;
-  fill($("source"), unit.source, unit.html && unit.html.source);
-  unit.texts.forEach((text, i) => {
+  unit.texts.forEach((_, i) => {
     const title = unit.texts.length > 1 ? `Text ${i + 1}` : "Text";
     const part = make("article", { "aria-label": title });
     const shown = make("div", { class: "text", dir: "auto" });
-    fill(shown, text, unit.html && unit.html.texts[i]);
     part.append(make("h2", {}, title), shown);
     $("texts").append(part);
   });
+  fillAll();
+  scrollTo(0, 0);
   $("texts").className = unit.texts.length > 1 ? "beside" : "";
   setting.dimensions.forEach((name, at) => $("questions").append(asked(name, at)));
   question = setting.dimensions.findIndex((name) => !(name in unit.values));
@@ -118,7 +153,8 @@ async function send(event, said) {
   busy = false;
   document.body.removeAttribute("aria-busy");
   if (!found) return;
-  $("saved").textContent = `${said} Saved.`;
+  $("saved").textContent = `${said} Saved.${found.told ? ` ${found.told}` : ""}`;
+  $("saved").classList.toggle("told", Boolean(found.told));
   if ("next" in found) show({ unit: found.next, progress: found.progress });
   else show(found);
 }
@@ -156,6 +192,7 @@ const acts = {
   ArrowLeft: () => go(-1), ArrowRight: () => go(1),
   z: () => send({ kind: "undone" }, "Undone."),
   s: () => because("skipped", "Skipped."), f: () => because("flagged", "Flagged."),
+  d: () => { differences = !differences; if (unit) fillAll(); },
   "?": () => $("keys").showModal(), g: () => $("guide") && $("guide").showModal(),
   ArrowUp: () => { question = Math.max(0, question - 1); mark(); },
   ArrowDown: () => { question = Math.min(setting.dimensions.length - 1, question + 1); mark(); },
@@ -172,7 +209,8 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
 });
 for (const [id, key] of Object.entries(
-  { back: "ArrowLeft", forward: "ArrowRight", undo: "z", skip: "s", flag: "f", help: "?", guidelines: "g" })) {
+  { back: "ArrowLeft", forward: "ArrowRight", undo: "z", skip: "s", flag: "f", help: "?", guidelines: "g",
+    differences: "d" })) {
   if ($(id)) $(id).addEventListener("click", acts[key]);
 }
 
