@@ -22,7 +22,7 @@ autodoc_typehints_format = "short"
 nitpick_ignore_regex = [("py:.*", ".*")]  # types of other packages, whose pages are elsewhere
 
 
-def setup(app):  # noqa: ANN001, ANN201, D103 - Sphinx calls it
+def setup(app):  # noqa: ANN001, ANN201 - Sphinx calls it
     app.connect("autodoc-before-process-signature", plain)
 
 

@@ -115,7 +115,7 @@ class Links(HTMLParser):
         self.anchors: set[str] = set()
         self.feed(text)
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+    def handle_starttag(self, _: str, attrs: list[tuple[str, str | None]]) -> None:
         """Takes what leads somewhere, and what can be led to."""
         for name, value in attrs:
             if value and name in ("id", "name"):
