@@ -27,7 +27,7 @@ from serving import client, event, exported, joined, opened, owner_of, rate_all
 JOB: dict[str, Any] = {
     "ask": "rating", "items": 50, "scale": [1, 5], "estimator": "gp", "seed": 0,
     "ratings": [], "audit": [], "rated": [], "outputs": [], "repeats": [], "odd": None, "model": "",
-    "folder": "", "dimension": "",
+    "folder": "", "dimension": "", "answers": [], "gold": {},
 }  # fmt: skip
 
 
@@ -111,7 +111,7 @@ def test_failed_look_tells_no_text(tmp_path: Path) -> None:
     store = opened(f"sqlite:///{tmp_path / 'a.sqlite'}", Task(repeat=0.0), sample()[0])
     rate_all(store, store.add_rater(""))
     live = Live(store, "gp")
-    live.rated = ["secret text"]  # type: ignore[assignment, list-item]
+    live.rated = ["secret text"]  # type: ignore[list-item]
     with pytest.raises(LookFailedError) as caught:
         asyncio.run(live._look())
     assert "secret" not in str(caught.value)

@@ -51,6 +51,8 @@ def test_project_is_toml_or_json(tmp_path: Path) -> None:
         ("p.toml", "render = 'html'", "Invalid enum value 'html'"),
         ("p.toml", "guidelines = 'nowhere.md'", "nowhere.md"),
         ("p.toml", "labels = {9 = 'best'}", "labels has '9', which is not asked; it may have 1, 2"),
+        ("p.toml", "gold = [{id = 'nowhere', answer = 1}]", "gold has 'nowhere'"),
+        ("p.toml", "gold = [{id = 'o01', answer = 9}]", "gold has '9'"),
         ("p.toml", "questions = {style = 'Is it?'}", "questions has 'style'"),
     ],
 )

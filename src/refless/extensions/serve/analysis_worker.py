@@ -11,7 +11,7 @@ import random
 import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import astuple, replace
 from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any, cast
@@ -32,6 +32,8 @@ from refless.evaluation.jackknife import measured, replicates, split
 from refless.evaluation.rater_agreement import rater_agreement
 from refless.evaluation.subsample import drawn_rows
 from refless.evaluation.validation import codes
+from refless.extensions.serve.careless import Answer as Given
+from refless.extensions.serve.careless import answers_of, careless
 from refless.extensions.serve.database import engine_of
 from refless.extensions.serve.exports import (
     BEFORE,
@@ -48,6 +50,7 @@ from refless.report.export import as_jsonl
 from refless.stats.confidence_sequence import always_interval
 from refless.stats.prediction_powered import UNKNOWN, Answer
 
+WITHOUT = "careful.jsonl"  # what is compared without careless raters
 POWER = 0.84  # standard errors more, for four times out of five
 LIMIT = 1_000  # rated texts that are held out
 AHEAD = 60  # items that are chosen ahead of their being rated
@@ -167,16 +170,38 @@ def _compared(job: Job, result: dict[str, Any]) -> None:
         result["said"].append(_settled(pair, missing))
 
 
-def _by_command(job: Job, **options: Any) -> Any:  # noqa: ANN401 - a result
+def _careless(job: Job, result: dict[str, Any]) -> None:
+    """Raters who seem careless, and what leaving them out changes."""
+    if not job["answers"]:
+        return
+    reach = float(job["scale"][1] - job["scale"][0]) if job["ask"] == "rating" else 1.0
+    gold = {int(item): value for item, value in job["gold"].items()}
+    named = careless([Given(*row) for row in job["answers"]], gold, reach)
+    for rater, reasons in named.items():
+        result["said"].append(f"{rater} may be careless: {'; '.join(reasons)}.")
+    careful = [row for row in job["audit"] if row["annotator"] not in named]
+    if not named or not careful or not result["systems"]:
+        return
+    Path(job["folder"], WITHOUT).write_text(as_jsonl(careful), encoding="utf-8")
+    compared = _by_command(job, WITHOUT)
+    rating = job["ask"] == "rating"
+    answers = [pair.difference.value for pair in compared.comparison.pairs] if rating else [
+        win.by_item.rate for win in compared.wins]  # fmt: skip
+    for pair, value in zip(result["systems"], answers, strict=False):
+        about = f"{pair['first']} and {pair['second']}, without {', '.join(named)}"
+        result["said"].append(f"{about}: {value:.2f} instead of {pair['difference']:.2f}.")
+
+
+def _by_command(job: Job, ratings: str = COMPARED, **options: Any) -> Any:  # noqa: ANN401 - a result
     """What the command on the owner's page says of the files on that page."""
     folder, choices = Path(job["folder"]), job["ask"] != "rating"
     if job["dimension"]:
         options["dimension"] = job["dimension"]
     if choices:
-        return compare(str(folder / COMPARED), **options)
+        return compare(str(folder / ratings), **options)
     before = [str(folder / BEFORE)] if job["rated"] else []
     return compare(
-        str(folder / OUTPUTS), rated=[*before, str(folder / COMPARED)], seed=job["seed"],
+        str(folder / OUTPUTS), rated=[*before, str(folder / ratings)], seed=job["seed"],
         estimator=job["estimator"], scale=tuple(job["scale"]), **options,
     )  # fmt: skip
 
@@ -283,8 +308,8 @@ def _preferred(job: Job, result: dict[str, Any]) -> None:
 
 
 Part = Callable[[Job, dict[str, Any]], None]
-RATING: tuple[Part, ...] = (_held_out, _repeated, _compared, _chosen)
-CHOICE: tuple[Part, ...] = (_repeated, _preferred, _won)
+RATING: tuple[Part, ...] = (_held_out, _repeated, _compared, _careless, _chosen)
+CHOICE: tuple[Part, ...] = (_repeated, _preferred, _won, _careless)
 
 
 def job_of(settings: Mapping[str, Any], now: Snapshot, dimension: str) -> Job:
@@ -304,6 +329,12 @@ def job_of(settings: Mapping[str, Any], now: Snapshot, dimension: str) -> Job:
         "repeats": repeats_of(now, dimension),
         "odd": settings["odd"].get(dimension),
         "folder": settings["folder"],
+        "answers": [astuple(row) for row in answers_of(now.current, dimension, now.ask)],
+        "gold": {
+            now.names.index(gold["id"]) + 1: gold["answer"]
+            for gold in settings["gold"]
+            if gold["id"] in now.names and gold["dimension"] in ("", dimension)
+        },
         "dimension": dimension if len(now.dimensions) > 1 else "",
         "rated": rows_about(settings["rated"]),
         "outputs": [row for unit in now.texts for row in unit] if now.ask == "rating" else [],

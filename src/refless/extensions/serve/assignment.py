@@ -14,7 +14,7 @@ from refless.extensions.serve.result import Task
 
 WINDOW = 4  # open items of the audit's order of which each rater is shown one
 APART = 8  # items between the first and the second showing of one
-AUDIT, ACTIVE, REPEAT = "audit", "active", "repeat"
+AUDIT, ACTIVE, REPEAT, GOLD = "audit", "active", "repeat", "gold"
 OPEN, DONE, SKIPPED = "open", "done", "skipped"
 
 
@@ -24,7 +24,7 @@ class Pick:
 
     Attributes:
         item: its place in the audit's order; round: 1 where it is the second time.
-        stream: audit, active or repeat; probability: of having been drawn by now, for audit.
+        stream: audit, active, repeat or gold; probability: of having been drawn by now, for audit.
         sides: places of the item's texts as they are shown.
     """
 
@@ -43,11 +43,15 @@ class Assignment:
         asked: how often items are rated, and how long one is kept for a rater.
         sizes: [n] texts of each item.
         active: places, the most telling first.
+        practice, gold: places of items whose ratings are known, of which raters see the first ones
+            before all else.
     """
 
     task: Task
     sizes: Sequence[int]
     active: tuple[int, ...] = ()
+    practice: tuple[int, ...] = ()
+    gold: tuple[int, ...] = ()
     _states_of: dict[int, dict[tuple[int, int], str]] = field(default_factory=dict)
     _done: list[int] = field(default_factory=list)
     _skipped: list[int] = field(default_factory=list)
@@ -126,6 +130,11 @@ class Assignment:
         mine = self._states_of.get(rater, {})
         rng = random.Random(f"{self.task.seed} {rater} {len(mine)}")  # noqa: S311 - an order
         chance, coin = rng.random(), rng.random()
+        if unseen := [place for place in self.practice if (place, 0) not in mine]:
+            return self._pick_of(unseen[0], 0, GOLD, rng)
+        unseen = [place for place in self.gold if (place, 0) not in mine]
+        if unseen and rng.random() < self.task.project.gold_share:
+            return self._pick_of(rng.choice(unseen), 0, GOLD, rng)
         if chance < self.task.repeat and (old := self._repeatable(mine)):
             return self._pick_of(rng.choice(old), 1, REPEAT, rng)
         streams = (AUDIT, ACTIVE) if coin < self.task.audit else (ACTIVE, AUDIT)

@@ -117,6 +117,7 @@ class Live:
                 "odd": {name: part.get("odd") for name, part in last.items()},
                 "model": str(self.model or ""),
                 "folder": str(self.folder),
+                "gold": self.store.task.project.gold,
             }
         )
 

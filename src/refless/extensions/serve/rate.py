@@ -98,7 +98,6 @@ def rate(
         project=Project() if project is None else project_of(project),
     )  # fmt: skip
     _check(task)
-    _check_project(task, project or "")
     check_served(host)
     if rated is not None and len(task.dimensions) > 1:
         raise UsageError(
@@ -108,6 +107,7 @@ def rate(
     texts = outputs_of(outputs, rows)
     if not any(text.strip() for text in texts.texts):
         raise InputError("there is nothing to rate", remedy="give outputs with texts")
+    _check_project(task, texts.ids, project or "")
     before = () if rated is None else apart(_rated(rated, rows, task), texts)
     return RateResult(
         outputs=texts,
@@ -151,19 +151,21 @@ def _check(task: Task) -> None:
         raise UsageError("--dimension needs a name")
 
 
-def _check_project(task: Task, path: str) -> None:
+def _check_project(task: Task, ids: Sequence[str], path: str) -> None:
     """Raises InputError for words about a dimension or a rating that nobody is asked for."""
     steps = [str(step) for step in task.steps] if task.ask == "rating" else []
-    known: tuple[tuple[str, Iterable[str], Sequence[str]], ...] = (
+    checks: tuple[tuple[str, Iterable[str], Sequence[str]], ...] = (
         ("labels", task.project.labels, steps),
         ("questions", task.project.questions, task.dimensions),
+        ("gold", [gold.id for gold in task.project.gold], ids if steps else []),
+        ("gold", [f"{gold.answer:g}" for gold in task.project.gold], steps),
+        ("gold", [gold.dimension for gold in task.project.gold], ["", *task.dimensions]),
     )
-    for name, words, offered in known:
+    for name, words, offered in checks:
         if unknown := [word for word in words if word not in offered]:
             problem = f"{name} has {unknown[0]!r}, which is not asked"
-            raise InputError(
-                problem, path=path, remedy=f"it may have {', '.join(offered) or 'none'}"
-            )
+            names = ", ".join([*filter(None, offered)][:20]) or "none"
+            raise InputError(problem, path=path, remedy=f"it may have {names}")
 
 
 def _items(outputs: Outputs, ask: str) -> tuple[tuple[int, ...], ...]:

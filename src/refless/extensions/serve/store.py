@@ -19,6 +19,7 @@ from refless.data.records import Outputs
 from refless.extensions.serve import schema as sql
 from refless.extensions.serve.assignment import DONE, OPEN, SKIPPED, Assignment
 from refless.extensions.serve.database import Database
+from refless.extensions.serve.project import Gold
 from refless.extensions.serve.result import Task
 from refless.extensions.serve.schema import TIE, assigned, events, fits, items, raters, settings
 from refless.registry.errors import RefLessError, UsageError
@@ -238,7 +239,12 @@ class Store:
 
     def _assignment(self, db: sa.Connection) -> Assignment:
         active = self.assignment.active if hasattr(self, "assignment") else ()
-        assignment = Assignment(self.task, [*map(len, self.units)], active)
+        practice, gold = (
+            tuple(self.names.index(item.id) for item in self.task.project.gold
+                  if item.practice is first and item.id in self.names)
+            for first in (True, False)
+        )  # fmt: skip
+        assignment = Assignment(self.task, [*map(len, self.units)], active, practice, gold)
         for row in db.execute(sa.select(assigned).order_by(assigned.c.id)):
             assignment.note(row.rater, row.item - 1, row.round, row.state, row.until, row.stream)
         return assignment
@@ -292,9 +298,17 @@ class Store:
             row = self._settled(db, row, event)
         answer = self._view(db, row)
         answer["saved"] = event.uuid
+        if event.kind == "rated" and (gold := self._practised(row.item - 1, event.dimension)):
+            answer["told"] = f"The right answer is {gold.answer:g}. {gold.why}".strip()
         if row.state != OPEN and event.kind != "undone":
             answer["next"] = self._next(db, rater)["unit"]
         return answer
+
+    def _practised(self, place: int, dimension: str) -> Gold | None:
+        """The known answer to a practice item."""
+        gold = self.task.project.gold if self.task.ask == "rating" else ()
+        same = (item for item in gold if item.id == self.names[place] and item.practice)
+        return next((item for item in same if item.dimension in ("", dimension)), None)
 
     def _about(self, db: sa.Connection, rater: int, event: Event, before: int | None) -> Any:  # noqa: ANN401 - a row
         """What an event is about."""

@@ -1,0 +1,161 @@
+"""Raters who do not seem to read: the same answer, too fast, gold failed, at random."""
+
+import json
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean, median
+from typing import Any
+
+from refless.registry.plural import counted
+
+FEWEST = 10  # answers before anything is said of a rater, and items in common with others
+SAME, USUAL = 0.9, 0.6  # shares of one answer: of the rater at least, of the others at most
+HASTE = 4  # times as fast as the others
+BLINK = 0.7  # seconds in which nobody reads
+FIELLER = 1.06  # variance of Fisher's z of ranks, of 1 / (n - 3)
+LEVEL = 0.004  # of a test that careful raters fail so seldom
+PASSED = 0.8  # share of gold that a careful rater passes at the least
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One first answer: to which item, where on the screen or scale, worth what, how fast."""
+
+    rater: str
+    item: int
+    shown: float
+    value: float
+    seconds: float
+
+
+def careless(
+    answers: Sequence[Answer], gold: Mapping[int, float], reach: float
+) -> dict[str, list[str]]:
+    """Raters who seem careless, each with reasons.
+
+    Args:
+        answers: of all raters; gold: right values by item; reach: how far values can lie apart.
+    """
+    by_rater: dict[str, list[Answer]] = defaultdict(list)
+    for answer in answers:
+        by_rater[answer.rater].append(answer)
+    agreement = _agreements(by_rater)
+    reasons = {}
+    for rater, mine in by_rater.items():
+        peers = [answer for answer in answers if answer.rater != rater]
+        lines = [
+            *_constant(mine, peers),
+            *_hasty(mine, [by_rater[name] for name in by_rater if name != rater]),
+            *_failing(mine, gold, reach),
+            *_random(rater, agreement),
+        ]
+        if lines and len(mine) >= FEWEST:
+            reasons[rater] = lines
+    return reasons
+
+
+def _constant(mine: Sequence[Answer], peers: Sequence[Answer]) -> list[str]:
+    """The same answer nearly always, where the others give another one often enough."""
+    value, count = Counter(answer.shown for answer in mine).most_common(1)[0]
+    usual = fmean(answer.shown == value for answer in peers) if peers else 0.0
+    share = count / len(mine)
+    return (
+        [f"gives the same answer {share:.0%} of the time"] if share >= SAME > USUAL >= usual else []
+    )
+
+
+def _hasty(mine: Sequence[Answer], peers: Iterable[Sequence[Answer]]) -> list[str]:
+    """Median seconds below what anybody needs, or a part of what the others need."""
+    pace = median(answer.seconds for answer in mine)
+    paces = [median(answer.seconds for answer in rows) for rows in peers if len(rows) >= FEWEST]
+    hasty = pace < BLINK or (paces and pace < median(paces) / HASTE)
+    beside = f", the others {median(paces):.1f}" if paces else ""
+    return [f"needs {pace:.1f} seconds an item{beside}"] if hasty else []
+
+
+def _failing(mine: Sequence[Answer], gold: Mapping[int, float], reach: float) -> list[str]:
+    """Fewer gold items passed than careful raters would: binomial, one-sided."""
+    errors = [abs(answer.value - gold[answer.item]) for answer in mine if answer.item in gold]
+    passed, n = sum(error <= reach / 4 for error in errors), len(errors)
+    chance = sum(math.comb(n, k) * PASSED**k * (1 - PASSED) ** (n - k) for k in range(passed + 1))
+    failed = f"fails {n - passed} of {counted(n, 'gold item')}"
+    return [failed] if n and chance < 2 * LEVEL else []
+
+
+def _agreements(by_rater: Mapping[str, Sequence[Answer]]) -> dict[str, tuple[float, int]]:
+    """Each rater's rank correlation with the mean of others who agree at all, and by how many."""
+    values: dict[int, dict[str, float]] = defaultdict(dict)
+    for rater, answers in by_rater.items():
+        for answer in answers:
+            values[answer.item][rater] = answer.value
+    first = {rater: _agreement(rater, values, {*by_rater}) for rater in by_rater}
+    sound = {rater for rater, (value, n) in first.items() if n and _above(value, n) < 0.05}
+    agreements = {rater: _agreement(rater, values, sound or {*by_rater}) for rater in by_rater}
+    return {rater: pair for rater, pair in agreements.items() if pair[1]}
+
+
+def _agreement(
+    rater: str, values: Mapping[int, Mapping[str, float]], peers: set[str]
+) -> tuple[float, int]:
+    """Rank correlation of a rater with the mean of peers; of 0 items if there are too few."""
+    pairs = []
+    for ratings in values.values():
+        level = [value for name, value in ratings.items() if name != rater and name in peers]
+        if rater in ratings and level:
+            pairs.append((ratings[rater], fmean(level)))
+    return (_spearman(pairs), len(pairs)) if len(pairs) >= FEWEST else (0.0, 0)
+
+
+def _spearman(pairs: Sequence[tuple[float, float]]) -> float:
+    """Rank correlation; 0 where one side never changes."""
+    from scipy.stats import rankdata
+
+    first, second = (rankdata(side) for side in zip(*pairs, strict=True))
+    first, second = first - first.mean(), second - second.mean()
+    size = math.sqrt(float(first @ first) * float(second @ second))
+    return float(first @ second) / size if size else 0.0
+
+
+def _random(rater: str, agreements: Mapping[str, tuple[float, int]]) -> list[str]:
+    """No sign of agreement, and far less than the others': Fisher's z, one-sided, both."""
+    peers = [value for name, (value, _) in agreements.items() if name != rater]
+    if rater not in agreements or len(peers) < 2:
+        return []
+    value, n = agreements[rater]
+    usual, wide = median(peers), math.sqrt((n - 3) / FIELLER)
+    below = _tail((_z(usual) - _z(value)) * wide)
+    if below >= LEVEL or _above(value, n) < 0.01:
+        return []
+    return [f"agrees with the others by {value:.2f} (Spearman, {n} items), they by {usual:.2f}"]
+
+
+def _above(value: float, n: int) -> float:
+    """How likely noise gives such a rank correlation, or a higher one."""
+    return _tail(_z(value) * math.sqrt((n - 3) / FIELLER))
+
+
+def _z(value: float) -> float:
+    return math.atanh(max(-0.99, min(0.99, value)))
+
+
+def _tail(z: float) -> float:
+    return math.erfc(z / math.sqrt(2)) / 2
+
+
+def answers_of(rows: Iterable[Any], dimension: str, ask: str) -> list[Answer]:
+    """First answers to one question, out of the rows that hold now; choices as places.
+
+    Of a pair a tie lies between the texts; what was chosen counts by its side on the screen.
+    """
+    answers = []
+    for row in rows:
+        if row.kind == "skipped" or row.round or row.dimension != dimension:
+            continue
+        sides, value = json.loads(row.sides), row.value
+        side = value if ask == "rating" or value < 0 else sides.index(int(value))
+        worth = 0.5 if ask == "pair" and value < 0 else value
+        seconds = json.loads(row.shown)["latency"] / 1000
+        answers.append(Answer(row.rater_name, row.item, float(side), float(worth), seconds))
+    return answers
