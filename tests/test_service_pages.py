@@ -11,14 +11,27 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 
 from refless.data.records import Outputs
 from refless.data.tables import Reading, read_pool
 from refless.extensions.serve.access import Access, Pace
+from refless.extensions.serve.database import LOCK
 from refless.extensions.serve.exports import EXPORTS, snapshot
 from refless.extensions.serve.result import Task, Where
 from refless.extensions.serve.store import OWNER, RATER, Store
-from serving import HOSTILE, client, event, exported, joined, opened, outputs, owner_of, rate_all
+from serving import (
+    HOSTILE,
+    client,
+    event,
+    exported,
+    joined,
+    new_database,
+    opened,
+    outputs,
+    owner_of,
+    rate_all,
+)
 
 TASK = Task(repeat=0.0, per_item=2)
 RATINGS = 2 * 12 + 1  # one item is for all three raters
@@ -112,6 +125,28 @@ def test_what_changes_something_needs_the_pages_token(web: Any, store: Store) ->
     cookie = next(iter(web.cookies.jar))
     assert "HttpOnly" in str(vars(cookie)["_rest"])
     assert vars(cookie)["_rest"]["SameSite"] == "lax"
+
+
+def test_restart_of_the_database_is_a_line(
+    postgresql_server: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """However many requests it meets; pages send again what is answered by 503."""
+    url = new_database(postgresql_server)
+    store = opened(url, TASK)
+    other = sa.create_engine(url, isolation_level="AUTOCOMMIT")
+    with client(store) as web, other.connect() as one:
+        joined(web, store, store.add_rater("Ann"))
+        ends = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = "
+        one.execute(sa.text(f"{ends}current_database() AND pid <> pg_backend_pid()"))
+        one.execute(sa.text("SELECT pg_advisory_lock(:key)"), {"key": LOCK})
+        assert [web.get("/rate/next").status_code for _ in range(3)] == [503] * 3
+        one.execute(sa.text("SELECT pg_advisory_unlock(:key)"), {"key": LOCK})
+        assert web.get("/rate/next").status_code == 200
+    store.close()
+    other.dispose()
+    (line,) = [row for row in caplog.records if row.name.startswith(("refless", "sqlalchemy"))]
+    assert line.getMessage().startswith("ratings are not saved: ")
+    assert line.exc_info is None
 
 
 def _sent(kind: str, unit: dict[str, Any] | None = None, **more: Any) -> dict[str, Any]:

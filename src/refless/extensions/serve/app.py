@@ -28,7 +28,7 @@ from refless.estimators.saved import load
 from refless.extensions.serve.access import Access, Guarded, Pace
 from refless.extensions.serve.api import PATHS, Api
 from refless.extensions.serve.dashboard import Live
-from refless.extensions.serve.database import back_up
+from refless.extensions.serve.database import AWAY, back_up
 from refless.extensions.serve.pages import Pages, error_page
 from refless.extensions.serve.result import RateResult, ServeResult, Where
 from refless.extensions.serve.store import OWNER, Store
@@ -108,6 +108,7 @@ def application(
 ) -> Starlette:
     """Routes with limits, headers, and errors that say what is wrong; `ended` is for the server."""
     handlers: dict[Any, Any] = {HTTPException: _refused, RefLessError: _fault, Exception: _broken}
+    handlers |= dict.fromkeys(AWAY, _away)
     app = Starlette(
         routes=routes,
         lifespan=lifespan,
@@ -128,6 +129,11 @@ async def _refused(request: Request, error: HTTPException) -> Response:
 
 async def _fault(_: Request, error: RefLessError) -> Response:
     return JSONResponse({"error": str(error)}, 422)
+
+
+async def _away(_: Request, __: Exception) -> Response:
+    """Pages send again what is answered so; the writer has logged it."""
+    return JSONResponse({"error": "the database is away; try again"}, 503)
 
 
 async def _broken(_: Request, __: Exception) -> Response:

@@ -20,6 +20,8 @@ from refless.registry.errors import InputError, MissingExtraError, RefLessError,
 
 T = TypeVar("T")
 log = logging.getLogger("refless")
+logging.getLogger("sqlalchemy.pool").setLevel(logging.CRITICAL)  # what it says, we say in a line
+AWAY = (sa.exc.DBAPIError, ConnectionError)  # a database that is not there now
 Job = Callable[[sa.Connection], T]
 MOST_AT_ONCE = 200  # jobs of one transaction
 LOCK = 7_350_533  # of PostgreSQL: one server a database
@@ -42,7 +44,7 @@ class Database:
     _lock: BinaryIO | sa.Connection | None  # of PostgreSQL the connection that also writes
 
     def __init__(self, url: str) -> None:
-        self.url, self.lost = url, 0
+        self.url, self.lost, self._down = url, 0, False
         self.engine = engine_of(url)
         self._jobs: queue.SimpleQueue[tuple[Job[Any], Future[Any]] | None] = queue.SimpleQueue()
         self._lock = None
@@ -148,7 +150,11 @@ class Database:
         except Exception as fault:  # noqa: BLE001 - nothing of it was kept
             done = [(future, None, fault) for _, future in batch]
             self.lost += 1
-            log.warning("ratings are not saved: %s", str(fault).split("\n")[0])
+            if not self._down:  # a line for each time that the database goes, not for each request
+                log.warning("ratings are not saved: %s", str(fault).split("\n")[0])
+            self._down = True
+        else:
+            self._down = False
         for future, value, error in done:
             if error is None:
                 future.set_result(value)

@@ -23,6 +23,7 @@ from starlette.routing import Route
 
 from refless.extensions.serve.access import MONTH, Access, Pace, caller
 from refless.extensions.serve.dashboard import BREATH, Live, drawing_of, until
+from refless.extensions.serve.database import AWAY
 from refless.extensions.serve.exports import EXPORTS
 from refless.extensions.serve.project import dressed, markdown
 from refless.extensions.serve.store import OWNER, RATER, Event, Rater, Store
@@ -176,7 +177,10 @@ class Pages:
             last = ""
             while not self.live.ended:
                 change, began = self.live.change, time.monotonic()
-                news = await run_in_threadpool(self._news)
+                try:
+                    news = await run_in_threadpool(self._news)
+                except AWAY:
+                    news = last
                 yield f"data: {news}\n\n" if news != last else ": \n\n"
                 last = news
                 await until(change, PULSE, max(BREATH, SHARE * (time.monotonic() - began)))
