@@ -18,6 +18,7 @@ nb_execution_timeout = 240
 nb_merge_streams = True
 highlight_language = "none"
 autodoc_member_order = "bysource"
+autodoc_default_options = {"members": True}
 autodoc_typehints_format = "short"
 nitpick_ignore_regex = [("py:.*", ".*")]  # types of other packages, whose pages are elsewhere
 

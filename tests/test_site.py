@@ -1,4 +1,4 @@
-"""What scripts/docs writes beside the pages: schemas, llms.txt, and whether links lead somewhere."""
+"""What scripts/docs writes beside the pages: schemas, llms.txt; and whether links lead there."""
 
 import sys
 from pathlib import Path
