@@ -1,7 +1,5 @@
 """The site of these pages; scripts/docs builds it."""
 
-from typing import Annotated, get_args, get_origin
-
 from refless import __version__
 
 project, author, version = "refless", "The refless developers", __version__
@@ -21,20 +19,3 @@ autodoc_member_order = "bysource"
 autodoc_default_options = {"members": True}
 autodoc_typehints_format = "short"
 nitpick_ignore_regex = [("py:.*", ".*")]  # types of other packages, whose pages are elsewhere
-
-
-def setup(app):  # noqa: ANN001, ANN201 - Sphinx calls it
-    app.connect("autodoc-before-process-signature", plain)
-
-
-def plain(app, function, bound):  # noqa: ANN001, ANN201, ARG001
-    """Types without what makes flags of them."""
-    signature = getattr(function, "__signature__", None)
-    if signature is not None:
-        flags = {
-            name: one.replace(annotation=get_args(one.annotation)[0])
-            for name, one in signature.parameters.items()
-            if get_origin(one.annotation) is Annotated
-        }
-        parameters = [flags.get(name, one) for name, one in signature.parameters.items()]
-        function.__signature__ = signature.replace(parameters=parameters)

@@ -2,6 +2,7 @@
 
 import inspect
 import json
+import re
 import shlex
 import sys
 from collections.abc import Callable
@@ -16,6 +17,7 @@ import pytest
 import refless
 from command_line import headlines, jsonl, new_rows, output_rows, rated_rows, run
 from refless.commands import COMMANDS, function_of
+from refless.commands.calls import Call
 from refless.commands.demo.run import demo
 from refless.commands.parameters import parameters_of
 from refless.registry.errors import InputError, RefLessError, UsageError
@@ -412,14 +414,39 @@ def test_what_parameters_take_is_declared(name: str) -> None:
         wrong: list[Any] = [end + step for end, step in ends if end is not None]
         wrong += ["nonsense"] if one.about.choices else []
         for value in wrong:
-            with pytest.raises(UsageError, match=f"{one.longest} must be .*[,;] got '?{value}"):
+            with pytest.raises(UsageError, match=f"^{one.name}=? must be .*[,;] got '?{value}"):
                 function(**{**needed, one.name: value})
+
+
+@pytest.mark.parametrize("name", [name for name in COMMANDS if name in refless.__all__])
+def test_help_explains_every_parameter_once(name: str) -> None:
+    """In plain types, those that several functions share too, and what comes back."""
+    function = getattr(refless, name)
+    said, signature = inspect.getdoc(function) or "", str(inspect.signature(function))
+    assert "About(" not in signature
+    for parameter in inspect.signature(function).parameters:
+        assert len(re.findall(rf"^    {parameter}: \S", said, re.MULTILINE)) == 1, parameter
+    assert re.search(r"^Returns:\n    \w*(Result|Dimension)\b", said, re.MULTILINE)
+
+
+def test_messages_speak_the_language_of_the_caller(folder: Path) -> None:
+    """Keywords in Python, flags on the command line."""
+    rated, outputs = str(folder / "rated.jsonl"), str(folder / "outputs.jsonl")
+    with pytest.raises(UsageError, match=r"^columns: no role 'txt'"):
+        refless.score(outputs, rated, columns={"txt": "a"})
+    with pytest.raises(InputError, match=r"no column 'gpt4' \(score_column=\)"):
+        refless.validate(rated, score_column="gpt4")
+    ran = run("validate", rated, "--score-column", "gpt4")
+    assert "no column 'gpt4' (--score-column)" in ran.err
+    call = Call("score", parameters_of(function_of("score")), {})
+    said = call.worded("give --column text=NAME, or --rated FILE; see --read-me")
+    assert said == "give columns={'text': 'NAME'}, or rated=FILE; see --read-me"
 
 
 def test_wrong_values_are_told(folder: Path) -> None:
     """The errors of the command line, as exceptions."""
     rated = folder / "rated.jsonl"
-    with pytest.raises(UsageError, match="--resamples must be 40 or more"):
+    with pytest.raises(UsageError, match=r"^resamples= must be 40 or more"):
         refless.metric(rated, "bleu", resamples=3)
     with pytest.raises(UsageError, match="no estimator 'nonsense'"):
         refless.validate(rated, estimator="nonsense")

@@ -200,7 +200,10 @@ DAMAGED: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
         lambda facts: facts.update(signature="gp|v:0.0.9"),
         "refless 0.0.9 made it, and this is",
     ),
-    "another signature": (lambda facts: facts.update(signature=f"gp|v:{refless.__version__}"), "it was made as gp"),
+    "another signature": (
+        lambda facts: facts.update(signature=f"gp|v:{refless.__version__}"),
+        "it was made as gp",
+    ),
     "no estimator": (lambda facts: facts.update(estimator="magic"), "no estimator 'magic'"),
     "another one": (
         lambda facts: facts.update(estimator="bleu-neighbors"),

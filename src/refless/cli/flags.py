@@ -12,6 +12,7 @@ from typer.core import TyperCommand
 
 from refless.cli.output import Format, show
 from refless.commands import function_of
+from refless.commands.calls import by_flags
 from refless.commands.declared import RESULT, parameters_of
 from refless.commands.dimensions import whole_or_by_dimension
 from refless.registry.errors import UsageError
@@ -83,7 +84,11 @@ def as_command(function: Callable[..., Result]) -> Callable[..., None]:
             if getattr(_context.get_parameter_source(name), "name", "") != "DEFAULT"
         }
         make = partial(whole_or_by_dimension, function, given)
-        show(function.__name__, make, format_, files or [], csv_safe)
+        token = by_flags.set(True)
+        try:
+            show(function.__name__, make, format_, files or [], csv_safe)
+        finally:
+            by_flags.reset(token)
 
     kinds = {each.name: each for each in parameters_of(function)}
     keyword = inspect.Parameter.KEYWORD_ONLY

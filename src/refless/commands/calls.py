@@ -2,6 +2,7 @@
 
 import difflib
 import inspect
+import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
@@ -11,9 +12,10 @@ from os import PathLike, fspath
 from typing import Any, TypeVar, get_type_hints
 
 from refless.commands.config import config_of
-from refless.commands.declared import CONFIG, parameters_of
+from refless.commands.declared import CONFIG, explained, parameters_of
 from refless.commands.warnings import collecting, note
 from refless.estimators import ESTIMATORS, estimator_of
+from refless.registry.errors import InputError, UsageError
 from refless.registry.spec import Parameter, spec_of
 from refless.report.result import Result
 
@@ -39,6 +41,20 @@ class Call:
         for parameter in self.parameters:
             words += _words(parameter, values.get(parameter.name, parameter.default))
         return shlex.join(["refless", self.name, *words])
+
+    def worded(self, message: str) -> str:
+        """A message as its reader calls parameters: `--score-column`, or `score_column=`."""
+        if by_flags.get():
+            return message
+        for each in sorted(self.parameters, key=lambda parameter: -len(parameter.longest)):
+            for flag in () if each.about.argument else each.flags:
+                pattern = rf"(?<![\w-]){flag}(?![\w-])"
+                if each.kind == dict[str, Any]:
+                    pair = rf"{each.name}={{'\1': '\2'}}"
+                    message = re.sub(rf"{pattern} ([\w-]+)=([^\s;,.)']+)", pair, message)
+                    message = re.sub(pattern, each.name, message)
+                message = re.sub(rf"{pattern}( (?=[A-Z0-9']))?", f"{each.name}=", message)
+        return message
 
 
 def _words(parameter: Parameter, value: Any) -> list[str]:
@@ -89,6 +105,7 @@ def _text(value: Any) -> str:
 
 
 _call: ContextVar[Call] = ContextVar("call")
+by_flags: ContextVar[bool] = ContextVar("by_flags", default=False)  # whether a command line calls
 
 
 def this_call() -> Call:
@@ -106,26 +123,30 @@ def command(function: Callable[..., R]) -> Callable[..., R]:
     groups: dict[str, Any] = {
         name: kind for name, kind in hints.items() if is_dataclass(kind) and name != "return"
     }
-    signature = _flat(inspect.signature(function), groups)
+    signature = _flat(inspect.signature(function), hints, groups)
 
     @wraps(function)
     def run(*args: Any, config: str | PathLike[str] | None = None, **values: Any) -> R:
         with collecting() as notes:
             call = _called(function, signature, args, values, config)
-            for parameter in call.parameters:
-                parameter.check(call.values.get(parameter.name), parameter.longest)
-            given = dict(call.values)
-            for name, group in groups.items():
-                given[name] = group(
-                    **{field.name: given.pop(field.name) for field in fields(group)}
-                )
             token = _call.set(call)
             try:
+                for parameter in call.parameters:
+                    parameter.check(call.values.get(parameter.name), parameter.longest)
+                given = dict(call.values)
+                for name, group in groups.items():
+                    given[name] = group(
+                        **{field.name: given.pop(field.name) for field in fields(group)}
+                    )
                 result = function(**given)
+            except (UsageError, InputError) as fault:
+                fault.args = (call.worded(str(fault)),)
+                raise
             finally:
                 _call.reset(token)
-        return replace(result, notes=tuple(notes), command=call.line())
+        return replace(result, notes=tuple(map(call.worded, notes)), command=call.line())
 
+    run.__doc__ = explained(function)
     last = inspect.Parameter(CONFIG.name, inspect.Parameter.KEYWORD_ONLY, default=None)
     run.__signature__ = signature.replace(  # type: ignore[attr-defined]
         parameters=[*signature.parameters.values(), last]
@@ -167,9 +188,12 @@ def _check_names(function: str, given: Sequence[str], known: Sequence[str]) -> N
             raise TypeError(f"refless.{function}() has no parameter '{name}'; {remedy}")
 
 
-def _flat(signature: inspect.Signature, groups: Mapping[str, Any]) -> inspect.Signature:
-    """The signature with the parameters of groups by keyword."""
-    flat = [each for name, each in signature.parameters.items() if name not in groups]
+def _flat(
+    signature: inspect.Signature, hints: Mapping[str, Any], groups: Mapping[str, Any]
+) -> inspect.Signature:
+    """The signature with plain types, and the parameters of groups by keyword."""
+    own = signature.parameters.items()
+    flat = [each.replace(annotation=hints[name]) for name, each in own if name not in groups]
     for group in groups.values():
         kinds = get_type_hints(group)
         flat += [

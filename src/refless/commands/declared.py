@@ -5,7 +5,8 @@ import re
 from collections.abc import Callable
 from dataclasses import MISSING, fields, is_dataclass
 from functools import lru_cache
-from typing import Annotated, Any, get_type_hints
+from textwrap import fill
+from typing import Annotated, Any, get_args, get_type_hints
 
 from refless.registry.spec import About, Parameter, declared
 
@@ -38,6 +39,25 @@ def parameters_of(function: Callable[..., object]) -> tuple[Parameter, ...]:
             default = MISSING if parameter.default is parameter.empty else parameter.default
             found.append(declared(name, hint, default, docs.get(name, "")))
     return (*found, CONFIG) if found else ()
+
+
+def explained(function: Callable[..., object]) -> str:
+    """Its docstring, with every parameter of its groups under `Args`, and what it returns."""
+    doc, own = inspect.cleandoc(function.__doc__ or ""), documented(function.__doc__)
+    lines = [
+        fill(
+            f"{each.name}: {each.about.help}", 96, initial_indent="    ", subsequent_indent=" " * 8
+        )
+        for each in parameters_of(function)
+        if each.name not in own and each.about.help
+    ]
+    head, _, rest = doc.partition("\nArgs:\n")
+    listed, blank, after = rest.partition("\n\n")
+    kind = get_type_hints(function)["return"]
+    names = " or ".join(each.__name__ for each in get_args(kind) or (kind,))
+    result = f"\n\nReturns:\n    {names}, whose help() lists what it holds."
+    args = "\n".join(filter(None, [listed, *lines]))
+    return f"{head.rstrip()}\n\nArgs:\n{args}{result}{blank}{after}"
 
 
 def documented(*docs: str | None) -> dict[str, str]:
