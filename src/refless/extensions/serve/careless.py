@@ -8,7 +8,10 @@ from dataclasses import dataclass
 from statistics import fmean, median
 from typing import Any
 
+import numpy as np
+
 from refless.registry.plural import counted
+from refless.stats.correlation import spearman
 
 FEWEST = 10  # answers before anything is said of a rater, and items in common with others
 SAME, USUAL = 0.9, 0.6  # shares of one answer: of the rater at least, of the others at most
@@ -110,12 +113,8 @@ def _agreement(
 
 def _spearman(pairs: Sequence[tuple[float, float]]) -> float:
     """Rank correlation; 0 where one side never changes."""
-    from scipy.stats import rankdata
-
-    first, second = (rankdata(side) for side in zip(*pairs, strict=True))
-    first, second = first - first.mean(), second - second.mean()
-    size = math.sqrt(float(first @ first) * float(second @ second))
-    return float(first @ second) / size if size else 0.0
+    value = spearman(*(np.array(side) for side in zip(*pairs, strict=True)))
+    return 0.0 if math.isnan(value) else value
 
 
 def _random(rater: str, agreements: Mapping[str, tuple[float, int]]) -> list[str]:
