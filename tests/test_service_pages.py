@@ -41,6 +41,7 @@ ROUTES = [
     ("GET", "/rate/at/0"),
     ("POST", "/rate/events"),
     ("GET", "/owner/live"),
+    ("GET", "/owner/items"),
     ("POST", "/owner/raters"),
     ("POST", "/owner/raters/1/revoke"),
     *(("GET", f"/owner/export/{name}") for name in EXPORTS),
@@ -485,3 +486,31 @@ def test_audit_export_goes_into_compare(store: Store, tmp_path: Path) -> None:
     rows = [json.loads(line) for line in exported(store, "audit.jsonl").splitlines()]
     assert len(rows) == drawn
     assert {row["probability"] for row in rows} <= {drawn / 12}
+
+
+def test_items_show_all_that_was_said(web: Any, store: Store) -> None:
+    """Ratings of two raters, a flag, a skip; nothing that was undone, and no name of a person."""
+    one, two = store.add_rater("Ann"), store.add_rater("Bob")
+    unit = store.next_unit(one.id).result()["unit"]
+    store.save(one.id, event("flagged", unit, reason="cut off")).result()
+    store.save(one.id, event("flagged", unit, reason="by mistake")).result()
+    store.save(one.id, event("undone")).result()
+    other = store.save(one.id, event("rated", unit, value=2)).result()["next"]
+    store.save(one.id, event("skipped", other, reason="I cannot tell")).result()
+    rate_all(store, two, [5])
+    joined(web, store, owner_of(store))
+    page = web.get("/owner/items").text
+    rows = {
+        row["id"]: row for row in csv.DictReader(io.StringIO(exported(store, "items.csv").decode()))
+    }
+    place = store.outputs.texts.index(unit["texts"][0])
+    row = rows[store.outputs.ids[place]]
+    assert (row["ratings"], row["flagged"]) == ("r01: 2; r02: 5", "r01: cut off")
+    assert (float(row["mean"]), float(row["apart"])) == (3.5, 3.0)
+    assert rows[store.outputs.ids[store.outputs.texts.index(other["texts"][0])]]["skipped"] == (
+        "r01: I cannot tell"
+    )
+    for words in ("cut off", "r01: 2; r02: 5", "I cannot tell"):
+        assert words in page
+    for words in ("by mistake", "Ann", HOSTILE):
+        assert words not in page

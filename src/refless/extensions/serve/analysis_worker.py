@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import astuple, replace
 from pathlib import Path
-from statistics import fmean, stdev
+from statistics import fmean, median, stdev
 from typing import Any, cast
 
 import msgspec
@@ -167,7 +167,7 @@ def _compared(job: Job, result: dict[str, Any]) -> None:
         shown = {"difference": answer.value, "interval": answer.interval}
         result["systems"].append({**pair, **shown, "always": always.difference.interval})
         missing = more_to_settle(answer, n, question.items, len(pairs), reach) if complete else None
-        result["said"].append(_settled(pair, missing))
+        result["said"].append(_settled(pair, missing, job))
 
 
 def _careless(job: Job, result: dict[str, Any]) -> None:
@@ -235,7 +235,7 @@ def _pair(
     }
 
 
-def _settled(pair: Mapping[str, Any], missing: int | None) -> str:
+def _settled(pair: Mapping[str, Any], missing: int | None, job: Job) -> str:
     """Whether enough is rated, or how much more it takes; true however often one looks."""
     first, second, (low, high) = pair["first"], pair["second"], pair["always"]
     if low > 0 or high < 0:
@@ -243,8 +243,13 @@ def _settled(pair: Mapping[str, Any], missing: int | None) -> str:
         return f"{higher} is rated higher than {lower}: for this question, enough is rated."
     if missing is None:
         return f"{first} and {second}: rating all items may not settle it."
-    items = counted(missing, "more rated item")
-    return f"{first} and {second}: about {items} should settle it, if they differ as it looks."
+    items, time = counted(missing, "more rated item"), ""
+    if job["answers"]:
+        seconds = median(row[-1] for row in job["answers"])
+        time = f" ({counted(math.ceil(missing * seconds / 60), 'minute')} of rating)"
+    return (
+        f"{first} and {second}: about {items}{time} should settle it, if they differ as it looks."
+    )
 
 
 def more_to_settle(
@@ -304,7 +309,8 @@ def _preferred(job: Job, result: dict[str, Any]) -> None:
         for name in ("interval", "always"):
             pair[name] = tuple(np.clip(pair[name], -1, 1).tolist())
         result["systems"].append(pair)
-        result["said"].append(_settled(pair, more_to_settle(answer, n, job["items"], len(wins))))
+        missing = more_to_settle(answer, n, job["items"], len(wins))
+        result["said"].append(_settled(pair, missing, job))
 
 
 Part = Callable[[Job, dict[str, Any]], None]

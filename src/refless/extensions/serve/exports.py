@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
+from statistics import fmean
 from typing import Any
 
 import sqlalchemy as sa
@@ -195,6 +196,43 @@ def _events(db: sa.Connection) -> str:
     return as_jsonl([*rows()])
 
 
+def items_of(db: sa.Connection) -> list[Row]:
+    """A row for each item that somebody rated, skipped or flagged; how far raters differ."""
+    state = snapshot(db)
+    acts: dict[int, dict[str, list[Any]]] = {}
+
+    def act(item: int, name: str, value: object) -> None:
+        empty: dict[str, list[Any]] = {"ratings": [], "values": [], "flagged": [], "skipped": []}
+        acts.setdefault(item, empty)[name].append(value)
+
+    for row in state.current:
+        if row.kind == "skipped":
+            act(row.item, "skipped", f"{row.rater_name}: {row.reason}")
+        else:
+            name = f" {row.dimension}" if len(state.dimensions) > 1 else ""
+            act(row.item, "ratings", f"{row.rater_name}{name}: {_said(state, row)}")
+            act(row.item, "values", row.value)
+    for row in db.execute(sql.FLAGGED):
+        act(row.item, "flagged", f"{row.rater_name}: {row.reason}")
+    rows = []
+    for item, parts in sorted(acts.items()):
+        values = parts.pop("values") if state.ask == "rating" else []
+        numbers = {"mean": round(fmean(values), 2), "apart": max(values) - min(values)}
+        texts = state.texts[item - 1]
+        about = {"id": state.names[item - 1], "source": texts[0].get("source") or ""}
+        text = "\n".join(text["text"] for text in texts)
+        words = {name: "; ".join(lines) for name, lines in parts.items()}
+        rows.append({**about, "text": text, **(numbers if values else {}), **words})
+    return rows
+
+
+def _said(state: Snapshot, row: Any) -> str:  # noqa: ANN401 - a row
+    """A rating as a number, a choice as the id of its text."""
+    if state.ask == "rating":
+        return f"{row.value:g}"
+    return "neither" if row.value == TIE else str(state.texts[row.item - 1][int(row.value)]["id"])
+
+
 EXPORTS: dict[str, tuple[str, Export]] = {
     "ratings.jsonl": ("all ratings, a row each", _ratings(as_jsonl)),
     "ratings.csv": ("the same as CSV, for spreadsheets", _ratings(partial(as_csv, safe=True))),
@@ -203,6 +241,10 @@ EXPORTS: dict[str, tuple[str, Export]] = {
     "audit.jsonl": (
         "ratings of items drawn at random, with their chances",
         _ratings(as_jsonl, audit=True),
+    ),
+    "items.csv": (
+        "an item a row: ratings, flags, reasons for skips",
+        lambda db: as_csv(items_of(db), safe=True),
     ),
     "events.jsonl": ("every act, what was undone too, and what was shown", _events),
 }

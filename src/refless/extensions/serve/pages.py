@@ -24,20 +24,26 @@ from starlette.routing import Route
 from refless.extensions.serve.access import MONTH, Access, Pace, caller
 from refless.extensions.serve.dashboard import BREATH, Live, drawing_of, until
 from refless.extensions.serve.database import AWAY
-from refless.extensions.serve.exports import EXPORTS
+from refless.extensions.serve.exports import EXPORTS, items_of
 from refless.extensions.serve.project import dressed, markdown
 from refless.extensions.serve.store import OWNER, RATER, Event, Rater, Store
 from refless.report.templates import rendered
 
 HOME = "refless.extensions.serve"
 PARTS = ("results", "people")  # of the owner's page
-STATIC = {"rate.js": "text/javascript", "owner.js": "text/javascript", "service.css": "text/css"}
+STATIC = {
+    "rate.js": "text/javascript",
+    "owner.js": "text/javascript",
+    "items.js": "text/javascript",
+    "service.css": "text/css",
+}
 NO_LINK = "Open the personal link that you were given."
 NO_CONSENT = "Read what this is about, and agree first."
 BAD_LINK = "This link is not valid, or no longer. Ask for a new one."
 SHARE = 10  # times as long as looking took, nothing is looked at
 MANY_TRIES = "Too many tries; wait a minute."
 TOO_FAST = "This is faster than anybody rates; wait a moment."
+MOST_ITEMS = 2_000  # on the page of items; the file has all
 PULSE = 15.0  # seconds between signs of life
 Handler = Callable[[Request], Awaitable[Response]]
 
@@ -64,6 +70,7 @@ class Pages:
             Route("/rate/at/{position:int}", rater(self.at)),
             Route("/rate/consent", rater(self.agree), methods=["POST"]),
             Route("/rate/events", rater(self.events), methods=["POST"]),
+            Route("/owner/items", owner(self.items)),
             Route("/owner/live", owner(self.lived)),
             Route("/owner/raters", owner(self.invite), methods=["POST"]),
             Route("/owner/raters/{key:int}/{act}", owner(self.relink), methods=["POST"]),
@@ -169,6 +176,11 @@ class Pages:
         result = await asyncio.wrap_future(self.store.save(who.id, event, session))
         self.live.touch(acts=1)
         return self._dressed(result)
+
+    async def items(self, request: Request, who: Rater) -> Response:  # noqa: ARG002
+        """What became of each item: ratings, flags, skips."""
+        rows = await run_in_threadpool(self.store.database.read, items_of)
+        return HTMLResponse(rendered(HOME, "items.html", rows=rows[-MOST_ITEMS:], n=len(rows)))
 
     async def lived(self, request: Request, who: Rater) -> Response:  # noqa: ARG002
         """What is known so far, again whenever that changes, until the owner leaves."""

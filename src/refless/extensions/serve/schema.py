@@ -109,6 +109,11 @@ DRAWN = text(  # the last item that was drawn at random, where all before it wer
     "SELECT CASE WHEN first IS NULL THEN (SELECT count(*) FROM items) ELSE (SELECT max(item) "
     "FROM assigned WHERE stream = 'audit' AND item < first) END FROM unseen"
 )
+FLAGGED = text(
+    "SELECT a.item, r.name AS rater_name, e.reason FROM events e JOIN assigned a "
+    "ON a.id = e.assigned JOIN raters r ON r.id = a.rater WHERE e.kind = 'flagged' "
+    "AND NOT EXISTS (SELECT 1 FROM events u WHERE u.undoes = e.uuid) ORDER BY e.id"
+)
 VERSION = "1"
 VIEW = """
 CREATE VIEW current_ratings AS
