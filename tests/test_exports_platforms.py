@@ -20,7 +20,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refless.data.tables import Columns, PoolRead, Reading, read_outputs, read_pool
+from refless.data.tables import (
+    Columns,
+    PoolRead,
+    Reading,
+    read_outputs,
+    read_pool,
+    read_scored,
+)
 from refless.registry.errors import InputError
 from test_docs import ROOT, blocks
 from test_tables_formats import write
@@ -209,7 +216,6 @@ def test_round_trip(tmp_path_factory: pytest.TempPathFactory, texts: list[dict[i
             {"run_id": 1, "key": "q", "feedback_source": {}},
             "LangSmith without .*; join them",
         ),
-        ({"traceId": 1, "dataType": "NUMERIC", "source": "API", "name": "q"}, "scores of Langfuse"),
         ({"span_id": 1, "annotator_kind": "HUMAN"}, "annotations of Phoenix without their texts"),
         ({"instruction": "i", "completions": [{"annotations": {}}]}, "by GPT-4, not by people"),
     ],
@@ -223,10 +229,27 @@ def test_files_that_are_refused(row: dict[str, Any], found: str, tmp_path: Path)
     assert read(write(tmp_path, "b.jsonl", json.dumps(row)), format="jsonl").pool.human == [2]
 
 
+@pytest.mark.parametrize("name", ["scores.json", "scores.jsonl", "scores.csv"])
+def test_scores_of_langfuse_hold_people_and_judges(name: str, tmp_path: Path) -> None:
+    """Those of one trace together; texts, which they lack, are asked for where they are needed."""
+    file = EXPORTS / "langfuse" / name
+    if name == "scores.csv":  # as its server writes it: each cell is text
+        pandas = pytest.importorskip("pandas")
+        file = tmp_path / name
+        pandas.read_json(EXPORTS / "langfuse/scores.jsonl", lines=True).to_csv(file, index=False)
+    scored = read_scored(file, Reading(dimension="quality", columns=Columns(score=("scores.*",))))
+    assert scored.pool.ids == ("tr-1", "tr-2")
+    assert scored.pool.human.tolist() == [3, 5]  # 4 and 2 by two people; 5
+    assert [who[-1] for who in scored.pool.ratings.annotators] == ["7", "8"]
+    assert scored.scores["scores.quality"][0] == 1
+    with pytest.raises(InputError, match="no column for the text"):
+        read_pool(file, Reading(dimension="quality"))
+
+
 def test_ratings_alone_are_refused(tmp_path: Path) -> None:
     """With the line of pandas that joins them; so are any ratings that have ids and no texts."""
     pattern = r"without their texts; join them in pandas .*\.merge\(ratings, left_on='id'"
-    ratings = ("scores.json", "scores.jsonl", "feedback.jsonl", "annotations.json")
+    ratings = ("feedback.jsonl", "annotations.json")
     for file in (one for name in ratings for one in EXPORTS.rglob(name)):
         with pytest.raises(InputError, match=pattern):
             read_pool(file)

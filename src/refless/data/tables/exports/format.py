@@ -83,6 +83,7 @@ class Export:
         is_folder: whether a path names a folder that the tool wrote.
         header: what stands for the first object in a file that is a zip archive; nothing if it is
             no such file.
+        gathered: makes one row of all that are about one text.
     """
 
     title: str
@@ -93,6 +94,7 @@ class Export:
     within: str = ""
     is_folder: Callable[[str], bool] = lambda _: False
     header: Callable[[Place], Mapping[str, object]] = lambda _: {}
+    gathered: Callable[[Iterator[Numbered]], Iterator[Numbered]] = lambda rows: rows
 
 
 def exported(source: Source, export: Export, place: Place, keep: Keep) -> Source:
@@ -100,7 +102,8 @@ def exported(source: Source, export: Export, place: Place, keep: Keep) -> Source
     notes = ImportNotes(tool=export.title)
     rated = keep("rating")
     read = export.start(About(place.path, place.reading, notes, rated))
-    rows = _rows(source.rows, read, notes, place.reading.dimension, rated=rated)
+    gathered = export.gathered(source.rows)
+    rows = _rows(gathered, read, notes, place.reading.dimension, rated=rated)
     return Source(rows=rows, lines=source.lines, roles=export.roles, notes=notes)
 
 

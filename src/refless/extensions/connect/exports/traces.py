@@ -1,14 +1,15 @@
 """Traces of MLflow, Langfuse, LangSmith and Phoenix: what went into a model and came out.
 
 MLflow's have feedback: that of people has the source type HUMAN, that of judges and code becomes
-columns of scores. The others export ratings apart from their texts, which are refused with the
-lines that join them. What Langfuse exports of traces has lists of scores without authors or
-sources: nothing tells people's there. LangSmith's are dumped from its SDK, an object a line;
-Phoenix's come from its API or as frames of its client, whose columns have dotted names.
+columns of scores; scores of Langfuse, which have no texts, are read alike. The others export
+ratings apart from their texts, which are refused with the lines that join them. What Langfuse
+exports of traces has lists of scores without authors or sources: nothing tells people's there.
+LangSmith's are dumped from its SDK, an object a line; Phoenix's come from its API or as frames of
+its client, whose columns have dotted names.
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from refless.data.tables.exports.format import (
     Entry,
@@ -25,7 +26,8 @@ from refless.data.tables.exports.format import (
     text_in,
     unpacked,
 )
-from refless.data.tables.reading import Row
+from refless.data.tables.reading import Numbered, Row
+from refless.registry.errors import InputError
 
 _OF_TRACES = ("traceId", "sessionId", "userId", "bookmarked")  # of Langfuse
 
@@ -76,6 +78,39 @@ def is_langfuse_score(first: Mapping[str, object]) -> bool:
     """A score, of the export or of the API, or the API's object around several."""
     names = set(_first(first))
     return {"source", "name", "dataType"} <= names and bool({"traceId", "subject"} & names)
+
+
+def by_trace(rows: Iterator[Numbered]) -> Iterator[Numbered]:
+    """One row for each trace that scores of Langfuse are about."""
+    traces: dict[str, tuple[int, list[object]]] = {}
+    for number, row in rows:
+        if isinstance(row, InputError):
+            yield number, row
+            continue
+        names = (row.get("traceId"), at(row, "subject", "traceId"), at(row, "subject", "id"))
+        trace = next((name for name in map(name_in, names) if name), "")
+        traces.setdefault(trace, (number, []))[1].append(row)
+    for trace, (number, scores) in traces.items():
+        yield number, {"id": trace, "scored": scores}
+
+
+def langfuse_scores(row: Row, left: Counter[str]) -> Entry | None:
+    """Reads all scores of a trace: those by people are ratings, the others columns of scores."""
+    ratings: list[Row] = []
+    scores: dict[str, object] = {}
+    for entry in map(fields_of, items(row["scored"])):
+        name = name_in(entry.get("name")) or "score"
+        values = (entry.get("value"), entry.get("stringValue"))  # cells of CSV are text
+        value = next((each for each in values if each not in {None, ""}), None)
+        value = float(value) if isinstance(value, bool) else value
+        if entry.get("source") == "ANNOTATION":
+            who = name_in(entry.get("authorUserId")) or name_in(entry.get("authorUserName"))
+            rating = {"rating": value, "dimension": name, "annotator": who}
+            ratings.append(rating | {"timestamp": entry.get("timestamp")})
+        else:
+            left[f"'{name}' by models and code (in scores)"] += 1
+            scores[name] = value
+    return Entry({"id": row["id"], "scores": scores}, ratings)
 
 
 def is_langfuse_trace(first: Mapping[str, object]) -> bool:
@@ -160,8 +195,10 @@ MLFLOW = Export(
 LANGFUSE_SCORES = Export(
     title="scores of Langfuse",
     looks_like=is_langfuse_score,
-    start=apart("scores of Langfuse", "traces", "traceId", "source ANNOTATION"),
+    start=each(langfuse_scores),
+    roles=("id", "rating", "annotator"),
     within="data",
+    gathered=by_trace,
 )
 LANGFUSE_TRACES = Export(
     title="traces of Langfuse",
