@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import refless
 from command_line import jsonl, new_rows, rated_rows, run
 
 ROOT = Path(__file__).parents[1]
@@ -24,10 +25,10 @@ def script(step: str = "Gate") -> str:
 
 
 def test_it_is_installed_from_where_it_is(tmp_path: Path) -> None:
-    """From a repository, as it is not on PyPI; what stands there is a part of the cache's key."""
+    """A wheel of this version, as it is not on PyPI; its hash is a part of the cache's key."""
     (tmp_path / "pip").write_text(
         '#!/bin/sh\ntest "$1" = freeze || exec printf "%s\\n" "$@"\n'
-        'printf "numpy==2.4.6\\nrefless @ git+https://example.org/refless@abc\\n"\n'
+        'printf "numpy==2.4.6\\nrefless @ file:///wheels/refless.whl#sha256=abc\\n"\n'
     )
     (tmp_path / "pip").chmod(0o755)
     text = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
@@ -41,8 +42,9 @@ def test_it_is_installed_from_where_it_is(tmp_path: Path) -> None:
         capture_output=True,
         text=True,
     )
-    assert done.stdout.split() == ["install", "git+https://github.com/OWNER/refless"]
-    assert (tmp_path / "version.txt").read_text().endswith("refless@abc\n")
+    wheel = f"wheels/refless-{refless.__version__}-py3-none-any.whl"
+    assert done.stdout.split() == ["install", wheel]
+    assert (tmp_path / "version.txt").read_text().endswith("refless.whl#sha256=abc\n")
     assert "numpy" not in (tmp_path / "version.txt").read_text()
 
 

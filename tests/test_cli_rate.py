@@ -149,7 +149,7 @@ def test_missing_extra_names_its_install_line(
     )
     ran = run("rate", outputs)
     assert ran.code == 2
-    assert "pip install 'refless[serve]'" in ran.err
+    assert "pip install '.[serve]'" in ran.err
 
 
 def test_old_ratings_teach_one_dimension(tmp_path: Path) -> None:

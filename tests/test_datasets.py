@@ -232,7 +232,7 @@ def test_pooch_is_an_extra(talk: Dataset, monkeypatch: pytest.MonkeyPatch) -> No
     """A folder needs nothing, and neither does the list."""
     monkeypatch.setitem(__import__("sys").modules, "pooch", None)
     ran = run("list", "datasets", "--get", "talk")
-    assert (ran.code, "pip install 'refless[datasets]'" in ran.err) == (2, True)
+    assert (ran.code, "pip install '.[datasets]'" in ran.err) == (2, True)
     assert run("list", "datasets").code == 0
 
 

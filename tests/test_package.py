@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 import refless
+from refless.registry.errors import MissingExtraError
+from refless.registry.version import INSTALLED_FROM
 
 ROOT = Path(__file__).parents[1]
 
@@ -24,6 +26,26 @@ def test_changelog_knows_the_version() -> None:
     """The version that is being built has an entry for users."""
     changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     assert f"## [{refless.__version__}]" in changelog
+
+
+def test_citation_names_the_version() -> None:
+    """Who cites refless cites the version that is installed."""
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\nversion: {refless.__version__}\n" in citation
+
+
+def test_install_lines_name_where_refless_is() -> None:
+    """A clone until it is on PyPI: `INSTALLED_FROM` is the switch, and CONTRIBUTING.md turns it."""
+    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), ROOT / "docs" / "llms.txt"]
+    lines = [line for page in pages for line in page.read_text(encoding="utf-8").splitlines()]
+    named = [word for line in lines for word in re.findall(r"pip install ([^`]*)", line)]
+    places = {
+        place
+        for text in named
+        for place in re.findall(r"(?<![\w/^])(refless|\.)(?=['\[ ]|$)", text)
+    }
+    assert places == {INSTALLED_FROM}
+    assert f"pip install '{INSTALLED_FROM}[serve]'" in str(MissingExtraError("rate", "serve"))
 
 
 def test_types_travel_along() -> None:
@@ -82,6 +104,16 @@ def test_what_runs_weekly_is_there() -> None:
     assert named == ["test-oldest", "test-oldest --neural", "test-clusters"]
     for line in named:
         assert os.access(ROOT / "scripts" / line.split()[0], os.X_OK), line
+
+
+@pytest.mark.parametrize("name", ["test", "docs", "release"])
+def test_workflows_run_scripts(name: str) -> None:
+    """Each calls the script of its name, and names the version of every action."""
+    text = (ROOT / ".github" / "workflows" / f"{name}.yml").read_text(encoding="utf-8")
+    assert f"- run: scripts/{name}\n" in text
+    actions = re.findall(r"uses: \S+?@(\S+)", text)
+    assert actions
+    assert all(re.fullmatch(r"v\d+\.\d+\.\d+", version) for version in actions)
 
 
 def test_the_wheel_is_reproducible(tmp_path: Path) -> None:

@@ -120,7 +120,7 @@ def test_parquet_that_is_none(tmp_path: Path) -> None:
 def test_parquet_without_pyarrow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The missing extra names the line that installs it."""
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'refless\[parquet\]'"):
+    with pytest.raises(MissingExtraError, match=r"pip install '\.\[parquet\]'"):
         read_pool([write(tmp_path, "pool.parquet", "PAR1")])
 
 

@@ -6,6 +6,8 @@ RefLessError
 `-- MissingExtraError   an optional dependency that is not installed
 """
 
+from refless.registry.version import INSTALLED_FROM
+
 
 class RefLessError(Exception):
     """The root of the tree; the command line turns it into a message and exit status 2."""
@@ -59,6 +61,6 @@ class MissingExtraError(RefLessError, ImportError):
     def __init__(self, feature: str, extra: str) -> None:
         self.feature, self.extra = feature, extra
         super().__init__(
-            f"{feature} needs an extra: pip install 'refless[{extra}]' (in a clone of refless: "
-            f"pip install '.[{extra}]')"
+            f"{feature} needs an extra: pip install '{INSTALLED_FROM}[{extra}]'"
+            f"{' in a clone of refless' if INSTALLED_FROM == '.' else ''}"
         )

@@ -216,7 +216,7 @@ def read_parts(rows: object, reading: Reading, roles: Sequence[str], size: int) 
     n, first = 0, None
     for part in gather_batches(rows, keeping(reading.columns, roles), reading, size):
         own = roles_of(reading.columns, roles, tuple(part.header), part.name, known=part.known)
-        first, notes = first or own, () if first else own.notes
+        first, notes = (own, own.notes) if first is None else (first, ())
         for role in own.columns:
             for name in own.all(role):
                 if name not in first.all(role):

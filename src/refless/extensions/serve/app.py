@@ -230,7 +230,7 @@ class Impatient(H11Protocol):
     def data_received(self, data: bytes) -> None:
         """As its base."""
         super().data_received(data)
-        if self.cycle is not None and not self.cycle.response_complete:
+        if self.cycle is not None and not self.cycle.response_complete:  # type: ignore[redundant-expr]
             self._arrived()
         elif self not in self._waiting and not self.transport.is_closing():
             self._wait()

@@ -131,7 +131,7 @@ class Store:
 
     def _relinked(self, rater: Rater, link: int) -> Rater:
         change = sa.update(raters).where(raters.c.id == rater.id).values(link=link)
-        self.database.write(lambda db: db.execute(change) and None).result()
+        self.database.write(lambda db: db.execute(change).close()).result()
         with self._reading:
             self._raters = {}
         return replace(rater, link=link)
@@ -178,7 +178,7 @@ class Store:
     def keep_fit(self, found: Mapping[str, Any]) -> None:
         """Keeps what the ratings were worth at this moment."""
         row = {"at": time.time(), "found": json.dumps(found)}
-        self.database.write(lambda db: db.execute(sa.insert(fits), row) and None).result()
+        self.database.write(lambda db: db.execute(sa.insert(fits), row).close()).result()
 
     def fits(self) -> list[dict[str, Any]]:
         """What was kept of that, in order."""
