@@ -79,7 +79,8 @@ class Live:
                 count = self._count()
                 resting = newer and not change.is_set()
                 grown = count >= self._count_then * 1.1 + 1
-                if self.ended or count < FEWEST or not (grown or resting):
+                stays = count < FEWEST or not (grown or resting)
+                if self.ended or stays:  # type: ignore[redundant-expr]
                     continue
                 self._count_then, self._acts_then = count, self.acts
                 await self._look()
