@@ -139,8 +139,9 @@ def test_the_command_does_the_same(folder: Path, name: str) -> None:
     assert again.code == result.exit_status, again.err
     assert again.json == result.to_dict()
     assert run(*words).out == str(result)
-    said = [line.removeprefix("refless: ") for line in again.err.splitlines()]
-    assert [*result.notes] == said
+    call = Call(words[0], parameters_of(function_of(words[0])), {})
+    said = [call.worded(line.removeprefix("refless: ")) for line in again.err.splitlines()]
+    assert [*result.notes] == said  # with keywords in place of flags
     assert again.json.get("signature", str(result.signature)) == str(result.signature)
 
 
@@ -244,7 +245,7 @@ def test_partly_rated_rows(folder: Path) -> None:
     found = refless.score([*rated_rows(), *output_rows()], scale=(1, 5))
     apart = refless.score(folder / "outputs.jsonl", folder / "rated.jsonl", scale=(1, 5))
     assert found.to_dict() == apart.to_dict()
-    assert any("without --rated" in note for note in found.notes)
+    assert any("without rated:" in note for note in found.notes)
     with pytest.raises(InputError, match="every text has a rating"):
         refless.score(rated_rows())
 
@@ -439,14 +440,14 @@ def test_messages_speak_the_language_of_the_caller(folder: Path) -> None:
     ran = run("validate", rated, "--score-column", "gpt4")
     assert "no column 'gpt4' (--score-column)" in ran.err
     call = Call("score", parameters_of(function_of("score")), {})
-    said = call.worded("give --column text=NAME, or --rated FILE; see --read-me")
-    assert said == "give columns={'text': 'NAME'}, or rated=FILE; see --read-me"
+    said = call.worded("give --column text=NAME, --scale 1 5, or --rated FILE; see --read-me")
+    assert said == "give columns={'text': 'NAME'}, scale=(1, 5), or rated=FILE; see --read-me"
 
 
 def test_wrong_values_are_told(folder: Path) -> None:
     """The errors of the command line, as exceptions."""
     rated = folder / "rated.jsonl"
-    with pytest.raises(UsageError, match=r"^resamples= must be 40 or more"):
+    with pytest.raises(UsageError, match=r"^resamples must be 40 or more"):
         refless.metric(rated, "bleu", resamples=3)
     with pytest.raises(UsageError, match="no estimator 'nonsense'"):
         refless.validate(rated, estimator="nonsense")

@@ -98,7 +98,7 @@ def test_what_the_terminal_shows(file: Path) -> None:
     ran = run("compare", file, "--scale", 1, 5, "--score-column", "judge")
     assert not too_wide(ran.out)
     said = " ".join(ran.out.split())
-    assert "new is rated higher than old, by 0.996 [0." in said
+    assert "new is rated higher than old, by 1.008 [0." in said
     assert "24 items with ratings for both, out of 60, with estimates of all" in said
     assert "--selection unknown" in said
 
@@ -339,10 +339,10 @@ def test_other_items() -> None:
         (
             outputs(),
             {"selection": "best"},
-            "--selection must be one of random, unknown; got 'best'",
+            "selection must be one of random, unknown; got 'best'",
         ),
-        (outputs(), {"margin": 0.1}, "--margin goes with --fail-if-worse"),
-        (outputs(), {"margin": -1, "fail_if_worse": True}, "--margin must be 0 or more"),
+        (outputs(), {"margin": 0.1}, "margin goes with fail_if_worse="),
+        (outputs(), {"margin": -1, "fail_if_worse": True}, "margin must be 0 or more"),
         (outputs(), {"group": "nothing"}, "there is no column 'nothing'"),
         ([{**row, "probability": 0} for row in outputs()], {}, "0 is no probability"),
         (

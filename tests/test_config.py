@@ -15,7 +15,7 @@ SPEC = "bleu-neighbors:tau=0.1,min_neighbors=1"
 READ_ONLY = """
 baseline before best_of by cell columns config
 device dimension encoding estimator goal group human_label id judged_by
-kernel lower_is_better metrics model outputs perturb probe rated
+kernel lower_is_better metrics model outputs perturb probe project rated
 own ratings reading reference_file references require score_column
 rubric seeds slots source swap system target thresholds
 tokenize train trained_on vectors words
@@ -54,7 +54,7 @@ def test_settings_do_what_flags_do(here: Path) -> None:
             "outputs.jsonl", "rated.jsonl", estimator=SPEC, scale=(1, 5), min_coverage=0.25
         ).command
     )
-    assert told.notes[0].startswith("from own.toml: --estimator")
+    assert told.notes[0].startswith(f"from own.toml: estimator={SPEC!r} scale=(1.0, 5.0)")
 
 
 def test_flags_win(here: Path) -> None:

@@ -49,6 +49,7 @@ ELSEWHERE = (
     "papers/",
     "benchmarks/",
     "pip install",
+    "pip wheel",
     "scripts/",
     "inspect score",
     "lm-eval",

@@ -160,7 +160,7 @@ def test_without_zstd(monkeypatch: pytest.MonkeyPatch) -> None:
     if sys.version_info >= (3, 14):
         pytest.skip("Python itself reads it")
     monkeypatch.setitem(sys.modules, "backports.zstd", None)
-    with pytest.raises(MissingExtraError, match=r"packed with zstd, needs .*refless\[inspect\]"):
+    with pytest.raises(MissingExtraError, match=r"packed with zstd, needs .*'\.\[inspect\]'"):
         read(FOLDER / "edited.eval")
 
 

@@ -109,8 +109,8 @@ def test_what_is_missing_is_said(model: str, monkeypatch: pytest.MonkeyPatch) ->
         BERTScore(model=model).score(Outputs(ids=("1",), texts=("a",)))
     assert BERTScore.missing() == ""
     monkeypatch.setattr("refless.metrics.bertscore.find_spec", lambda name: None)
-    assert "refless[neural]" in BERTScore.missing()
+    assert "'.[neural]'" in BERTScore.missing()
     loading.loaded.cache_clear()
     monkeypatch.setitem(sys.modules, "transformers", None)
-    with pytest.raises(MissingExtraError, match=r"refless\[neural\]"):
+    with pytest.raises(MissingExtraError, match=r"'\.\[neural\]'"):
         BERTScore(model=model).score(OUTPUTS)

@@ -155,7 +155,7 @@ def test_bad_parameters(vectors: str) -> None:
 def test_a_missing_library_is_named(vectors: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """POT."""
     monkeypatch.setitem(sys.modules, "ot", None)
-    with pytest.raises(MissingExtraError, match=r"refless\[movers\]"):
+    with pytest.raises(MissingExtraError, match=r"'\.\[movers\]'"):
         score(Movers(vectors=vectors), "fox", "fox")
     monkeypatch.setattr("refless.metrics.references.movers.find_spec", lambda name: None)
-    assert "refless[movers]" in Movers.missing()
+    assert "'.[movers]'" in Movers.missing()

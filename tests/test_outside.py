@@ -135,7 +135,7 @@ def test_what_is_packed_has_a_limit(tmp_path: Path) -> None:
     assert ran.code == 2
     assert "bomb.jsonl.gz: the file holds more than 1000000 bytes, unpacked; if that" in ran.err
     assert len(read_pool(path).pool) == 1
-    with pytest.raises(UsageError, match="--read max-bytes must be 1 or more"):
+    with pytest.raises(UsageError, match="reading max-bytes must be 1 or more"):
         validate(path, reading={"max-bytes": 0})
 
 

@@ -36,7 +36,7 @@ def test_citation_names_the_version() -> None:
 
 def test_install_lines_name_where_refless_is() -> None:
     """A clone until it is on PyPI: `INSTALLED_FROM` is the switch, and CONTRIBUTING.md turns it."""
-    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), ROOT / "docs" / "llms.txt"]
+    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
     lines = [line for page in pages for line in page.read_text(encoding="utf-8").splitlines()]
     named = [word for line in lines for word in re.findall(r"pip install ([^`]*)", line)]
     places = {

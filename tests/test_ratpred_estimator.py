@@ -324,5 +324,5 @@ def test_settings_are_checked(wrong: dict[str, float]) -> None:
 def test_without_torch_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """The error is the line that installs it."""
     monkeypatch.setitem(sys.modules, "torch", None)
-    with pytest.raises(MissingExtraError, match=r"refless\[neural\]"):
+    with pytest.raises(MissingExtraError, match=r"'\.\[neural\]'"):
         RatPred().fit(pool())

@@ -24,7 +24,7 @@ from refless.data.tables.columns import HUSE_ROLES
 from refless.registry.errors import InputError
 
 Rows = list[dict[str, Any]]
-UNREAD = "left unread: 'score'; --score-column reads a judge's scores, in commands that have it"
+UNREAD = "left unread: 'score'; score_column= reads a judge's scores, in commands that have it"
 
 
 def judged(items: int = 60, rated: int = 20) -> Rows:
@@ -95,12 +95,12 @@ def test_two_that_could_be_the_rating(other: str) -> None:
 def test_scores_are_nobodys_ratings_unless_named(name: str) -> None:
     """Alone they are refused, with both ways to name them; named, they are read."""
     rows = [{"text": "a", name: 1}, {"text": "b", name: 2}]
-    said = rf"'{name}' may be a judge's scores or people's; name it with --column rating=NAME "
-    said += ".*--score-"
+    asked = f"'{name}' may be a judge's scores or people's; name it with "
+    said = f"{asked}--column rating=NAME .*--score-"
     for read in (read_pool, read_both):
         with pytest.raises(InputError, match=said):
             read(rows)
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=rf"{asked}columns=\{{'rating': 'NAME'\}} .*score_column="):
         refless.compare([{**row, "system": "ab"[i]} for i, row in enumerate(rows)])
     assert read_pool(rows, Reading(columns=Columns(rating=(name,)))).pool.human.tolist() == [1, 2]
 

@@ -53,8 +53,12 @@ class Call:
                     pair = rf"{each.name}={{'\1': '\2'}}"
                     message = re.sub(rf"{pattern} ([\w-]+)=([^\s;,.)']+)", pair, message)
                     message = re.sub(pattern, each.name, message)
+                message = re.sub(
+                    rf"{pattern} (-?[\d.]+) (-?[\d.]+)", rf"{each.name}=(\1, \2)", message
+                )
+                message = re.sub(rf"{pattern}(?=:| must| goes)", each.name, message)
                 message = re.sub(rf"{pattern}( (?=[A-Z0-9']))?", f"{each.name}=", message)
-        return message
+        return re.sub(r"\(in Python [^;)]*; ", "(", re.sub(r" \(in Python [^;)]*\)", "", message))
 
 
 def _words(parameter: Parameter, value: Any) -> list[str]:
@@ -170,8 +174,12 @@ def _called(
         for key in given & settings.keys():
             if isinstance(values.get(key), Mapping) and isinstance(settings[key], Mapping):
                 new[key] = {**settings[key], **values[key]}
-        words = [word for each in parameters for word in _words(each, new.get(each.name))]
-        note(f"from {fspath(config)}: {shlex.join(words) or 'nothing that changes this'}")
+        words = [
+            shlex.quote(word) for each in parameters for word in _words(each, new.get(each.name))
+        ]
+        if not by_flags.get():
+            words = [f"{name}={value!r}" for name, value in new.items()]
+        note(f"from {fspath(config)}: {' '.join(words) or 'nothing that changes this'}")
         values = {**values, **new}
     _check_names(name, [*values], [each.name for each in parameters])
     bound = signature.bind(*args, **values)
