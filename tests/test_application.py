@@ -424,7 +424,7 @@ def test_help_explains_every_parameter_once(name: str) -> None:
     """In plain types, those that several functions share too, and what comes back."""
     function = getattr(refless, name)
     said, signature = inspect.getdoc(function) or "", str(inspect.signature(function))
-    assert "About(" not in signature
+    assert "About(" not in signature + str(function.__annotations__)
     for parameter in inspect.signature(function).parameters:
         assert len(re.findall(rf"^    {parameter}: \S", said, re.MULTILINE)) == 1, parameter
     assert re.search(r"^Returns:\n    \w*(Result|Dimension)\b", said, re.MULTILINE)

@@ -151,6 +151,8 @@ def command(function: Callable[..., R]) -> Callable[..., R]:
         return replace(result, notes=tuple(map(call.worded, notes)), command=call.line())
 
     run.__doc__ = explained(function)
+    plain = {each.name: each.annotation for each in signature.parameters.values()}
+    run.__annotations__ = plain | {"return": hints["return"]}
     last = inspect.Parameter(CONFIG.name, inspect.Parameter.KEYWORD_ONLY, default=None)
     run.__signature__ = signature.replace(  # type: ignore[attr-defined]
         parameters=[*signature.parameters.values(), last]

@@ -25,8 +25,9 @@ CONFIG = declared(
 def parameters_of(function: Callable[..., object]) -> tuple[Parameter, ...]:
     """The parameters of a function, those of its groups one by one, and `config`."""
     found: list[Parameter] = []
+    function = inspect.unwrap(function)  # a command shows plain types
     hints, docs = get_type_hints(function, include_extras=True), documented(function.__doc__)
-    for name, parameter in inspect.signature(inspect.unwrap(function)).parameters.items():
+    for name, parameter in inspect.signature(function).parameters.items():
         hint = hints[name]
         if is_dataclass(hint):
             inner = get_type_hints(hint, include_extras=True)
