@@ -47,7 +47,8 @@ class Call:
         if by_flags.get():
             return message
         for each in sorted(self.parameters, key=lambda parameter: -len(parameter.longest)):
-            for flag in () if each.about.argument else each.flags:
+            flags = () if each.about.argument else each.flags
+            for flag in (flag for flag in flags if flag in message):
                 pattern = rf"(?<![\w-]){flag}(?![\w-])"
                 if each.kind == dict[str, Any]:
                     pair = rf"{each.name}={{'\1': '\2'}}"
@@ -176,12 +177,10 @@ def _called(
         for key in given & settings.keys():
             if isinstance(values.get(key), Mapping) and isinstance(settings[key], Mapping):
                 new[key] = {**settings[key], **values[key]}
-        words = [
-            shlex.quote(word) for each in parameters for word in _words(each, new.get(each.name))
-        ]
-        if not by_flags.get():
-            words = [f"{name}={value!r}" for name, value in new.items()]
-        note(f"from {fspath(config)}: {' '.join(words) or 'nothing that changes this'}")
+        said = " ".join(f"{name}={value!r}" for name, value in new.items())
+        if by_flags.get():
+            said = shlex.join(word for one in parameters for word in _words(one, new.get(one.name)))
+        note(f"from {fspath(config)}: {said or 'nothing that changes this'}")
         values = {**values, **new}
     _check_names(name, [*values], [each.name for each in parameters])
     bound = signature.bind(*args, **values)

@@ -24,8 +24,9 @@ CONFIG = declared(
 @lru_cache
 def parameters_of(function: Callable[..., object]) -> tuple[Parameter, ...]:
     """The parameters of a function, those of its groups one by one, and `config`."""
+    if (bare := inspect.unwrap(function)) is not function:  # a command shows plain types
+        return parameters_of(bare)
     found: list[Parameter] = []
-    function = inspect.unwrap(function)  # a command shows plain types
     hints, docs = get_type_hints(function, include_extras=True), documented(function.__doc__)
     for name, parameter in inspect.signature(function).parameters.items():
         hint = hints[name]

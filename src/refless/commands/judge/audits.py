@@ -109,9 +109,8 @@ def with_mix(
             )
     if not mass[0].any():
         raise UsageError(f"--column mix={mix}: no rated row counts more than 0")
-    others = tuple(name for name in read.scores if name != mix)
-    scores = {name: read.scores[name] for name in others}
-    return replace(read, scores=scores, unrated=read.unrated.with_scores(others)), mass
+    scores = {name: column for name, column in read.scores.items() if name != mix}
+    return replace(read, scores=scores, unrated=read.unrated.with_scores(tuple(scores))), mass
 
 
 def with_scores(read: ScoredRead) -> RatedPool:
