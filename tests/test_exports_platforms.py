@@ -246,6 +246,17 @@ def test_scores_of_langfuse_hold_people_and_judges(name: str, tmp_path: Path) ->
         read_pool(file, Reading(dimension="quality"))
 
 
+def test_a_score_of_langfuse_whose_value_is_no_number(tmp_path: Path) -> None:
+    """A list or an object is no score; the text beside it is."""
+    row = {"name": "q", "dataType": "NUMERIC", "value": [1], "stringValue": "2"}
+    scores = [row | {"source": "API", "traceId": f"t{i}"} for i in range(3)]
+    scores += [row | {"source": "ANNOTATION", "traceId": f"t{i}"} for i in range(3)]
+    file = write(tmp_path, "scores.json", json.dumps(scores))
+    scored = read_scored(file, Reading(columns=Columns(score=("scores.*",))))
+    assert scored.pool.human.tolist() == [2, 2, 2]
+    assert scored.scores["scores.q"].tolist() == [2, 2, 2]
+
+
 def test_ratings_alone_are_refused(tmp_path: Path) -> None:
     """With the line of pandas that joins them; so are any ratings that have ids and no texts."""
     pattern = r"without their texts; join them in pandas .*\.merge\(ratings, left_on='id'"

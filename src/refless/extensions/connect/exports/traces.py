@@ -101,7 +101,8 @@ def langfuse_scores(row: Row, left: Counter[str]) -> Entry | None:
     for entry in map(fields_of, items(row["scored"])):
         name = name_in(entry.get("name")) or "score"
         values = (entry.get("value"), entry.get("stringValue"))  # cells of CSV are text
-        value = next((each for each in values if each not in {None, ""}), None)
+        told = (one for one in values if isinstance(one, float | int | str) and one != "")
+        value = next(told, None)
         value = float(value) if isinstance(value, bool) else value
         if entry.get("source") == "ANNOTATION":
             who = name_in(entry.get("authorUserId")) or name_in(entry.get("authorUserName"))
