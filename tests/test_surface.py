@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from math import log
 
 import numpy as np
@@ -47,13 +48,39 @@ def test_runs_and_ends_by_hand() -> None:
 
 def test_the_relation_by_hand() -> None:
     """Taken: the mill paid 30 in rome; lacking: is or oslo ann 40; added: Bob and 50."""
-    assert beside("The mill paid Bob 30 and 50 in Rome.", SOURCE) == pytest.approx({
+    found = beside("The mill paid Bob 30 and 50 in Rome.", SOURCE)
+    assert {name: found[name] for name in RELATION[:11]} == pytest.approx({
         "words taken": 6 / 9, "pairs taken": 2 / 8, "fours taken": 0,
         "words of the last turn": 2 / 9, "words missing": 5 / 11, "names missing": 1 / 3,
         "numbers missing": 1 / 2, "names added": 1, "numbers added": 1,
         "length ratio": log(10 / 13), "source length": 47,
     })  # fmt: skip
     assert beside("Yes, the mill in rome or oslo.", SOURCE)["fours taken"] == 3 / 4
+
+
+def test_letters_and_edits_by_hand() -> None:
+    """Five threes and three fives of 7 letters are taken; one of six is missing; "s" comes in."""
+    found = beside("The  cat", "the cats")
+    assert {name: found[name] for name in RELATION[11:]} == pytest.approx({
+        "threes taken": 1, "threes missing": 1 / 6, "fives taken": 1,
+        "letters alike": 12 / 16, "words alike": 2 / 4, "words changed": 2,
+    })  # fmt: skip
+
+
+@given(TEXT, TEXT)
+def test_letters_are_counted_and_aligned(text: str, source: str) -> None:
+    """As counters say it, and the longest common subsequence, letter by letter."""
+    runs = [" ".join(each.lower().split()) for each in (text, source)]
+    mine, theirs = (Counter(each[i : i + 3] for i in range(len(each) - 2)) for each in runs)
+    both = (mine & theirs).total()
+    longest = np.zeros((len(text) + 1, len(source) + 1))
+    for i, j in np.ndindex(len(text), len(source)):
+        before = (longest[i, j + 1], longest[i + 1, j], longest[i, j] + (text[i] == source[j]))
+        longest[i + 1, j + 1] = max(before)
+    shares = (both, mine.total()), (2 * longest[-1, -1], len(text) + len(source))
+    wanted = [part / whole if whole else 0.0 for part, whole in shares]
+    found = beside(text, source)
+    assert [found["threes taken"], found["letters alike"]] == pytest.approx(wanted)
 
 
 @pytest.mark.parametrize(
@@ -135,13 +162,15 @@ def test_shares_are_shares_and_texts_are_read_alone(pairs: list[tuple[str, str]]
     assert np.isfinite(near).all()
     shares = found[:, [NAMES.index(name) for name in (*LEXIS[:3], *MARKS[:5])]]
     assert ((shares >= 0) & (shares <= 1)).all()
-    assert ((near[:, :7] >= 0) & (near[:, :7] <= 1)).all()
+    shares = near[:, [*range(7), *range(11, 16)]]
+    assert ((shares >= 0) & (shares <= 1)).all()
     for i, (text, source) in enumerate(pairs):
         np.testing.assert_array_equal(found[i], surface([text])[0])
         np.testing.assert_array_equal(near[i], relation([text], [source])[0])
         own = beside(text, text)
         assert own["words taken"] == (told(text)["words"] > 0)
-        assert {own[name] for name in RELATION[4:10]} == {0.0}
+        assert {own[name] for name in (*RELATION[4:10], "threes missing", "words changed")} == {0.0}
+        assert own["letters alike"] == (text != "")
 
 
 def events(text: str) -> int:

@@ -20,8 +20,8 @@ from refless.data.tables import (
     read_pool,
     read_scored,
 )
-from refless.data.tables.columns import HUSE_ROLES
-from refless.registry.errors import InputError
+from refless.data.tables.columns import HUSE_ROLES, OF_ROWS
+from refless.registry.errors import InputError, UsageError
 
 Rows = list[dict[str, Any]]
 UNREAD = "left unread: 'score'; score_column= reads a judge's scores, in commands that have it"
@@ -103,6 +103,28 @@ def test_scores_are_nobodys_ratings_unless_named(name: str) -> None:
     with pytest.raises(InputError, match=rf"{asked}columns=\{{'rating': 'NAME'\}} .*score_column="):
         refless.compare([{**row, "system": "ab"[i]} for i, row in enumerate(rows)])
     assert read_pool(rows, Reading(columns=Columns(rating=(name,)))).pool.human.tolist() == [1, 2]
+
+
+def test_a_judge_that_nobody_named() -> None:
+    """The error names the columns that may be one."""
+    with pytest.raises(UsageError, match=r"score_column= or .* needed; left unread: 'score'; scor"):
+        refless.judge(judged())
+
+
+def test_outputs_may_lack_columns_that_name_rows() -> None:
+    """Ids and systems of other rows are looked for under usual names here, or nowhere."""
+    named = Reading(columns=Columns(id="Nr", system="Modell"), lacking=OF_ROWS)
+    rows = [{"text": "a", "id": "x", "model": "m"}, {"text": "b", "id": "y", "model": "n"}]
+    read = read_outputs(rows, named).outputs
+    assert (read.ids, read.systems) == (("x", "y"), ("m", "n"))
+    bare = read_outputs(without(rows, "id", "model"), named).outputs
+    assert (bare.ids, bare.systems) == (("1", "2"), ())
+    rated = renamed(without(judged(30), "score"), model="Modell")
+    columns: Any = {"system": "Modell"}
+    new: Any = refless.score(rows, rated=rated, columns=columns, estimator="bleu-neighbors")
+    assert any("system from 'model'" in line for line in new.notes)
+    with pytest.raises(InputError, match="no column 'Modell'"):
+        refless.score(rows, rated=judged(30), columns=columns, estimator="bleu-neighbors")
 
 
 def test_a_named_score_is_not_said_to_be_unread() -> None:

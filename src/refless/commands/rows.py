@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -174,10 +174,10 @@ def outputs_of(rows: Rows, options: OutputRows, **columns: Any) -> Outputs:
 
 
 def grouped_outputs_of(
-    rows: Rows, options: OutputRows, **columns: Any
+    rows: Rows, options: OutputRows, lacking: tuple[str, ...] = (), **columns: Any
 ) -> tuple[Outputs, tuple[str, ...]]:
-    """The outputs, and the values of the group's column."""
-    read = read_outputs(rows, options.to_reading(**columns))
+    """The outputs, and the values of the group's column; lacking: see `Reading`."""
+    read = read_outputs(rows, replace(options.to_reading(**columns), lacking=lacking))
     tell(read)
     note_missing(read.outputs)
     return read.outputs, read.group

@@ -23,9 +23,10 @@ MARKS = (
 RELATION = (
     "words taken", "pairs taken", "fours taken", "words of the last turn", "words missing",
     "names missing", "numbers missing", "names added", "numbers added", "length ratio",
-    "source length",
+    "source length", "threes taken", "threes missing", "fives taken", "letters alike",
+    "words alike", "words changed",
 )  # fmt: skip
-READ = 20_000  # words of a text in which runs that are repeated or copied are looked for
+READ = 20_000  # words, or letters, of a text that are looked at for what is repeated or copied
 _SENTENCE = re.compile(r"[.!?]+")
 _NAME = re.compile(r"(?<![.!?|] )(?<![\n|])(?<!^)\b[A-Z]\w+")
 _NUMBER = re.compile(r"\d+")
@@ -39,7 +40,7 @@ def surface(texts: Iterable[str]) -> FloatArray:
 
 
 def relation(texts: Sequence[str], sources: Sequence[str]) -> FloatArray:
-    """[texts, 11] numbers: those of `RELATION`."""
+    """[texts, 17] numbers: those of `RELATION`."""
     numbers = np.zeros((len(texts), len(RELATION)))
     answers: dict[str, list[int]] = {}
     for i, source in enumerate(sources):
@@ -81,10 +82,11 @@ def _surface(text: str) -> tuple[float, ...]:
 
 
 class _Source:
-    """What texts are held beside: the words, pairs, fours, names and numbers of a source."""
+    """What texts are held beside: words, runs of words and letters, names, numbers of a source."""
 
     def __init__(self, source: str) -> None:
-        self.words = [*_plain(source)]
+        self.text, self.words = source, [*_plain(source)]
+        self.letters = {n: _letters(source, n) for n in (3, 5)}
         self.grams = {n: {*_runs(self.words, n)} for n in (1, 2, 4)}
         self.turn = {*_plain(last_turn(source))}
         self.names, self.numbers = _names(source), {*_NUMBER.findall(source)}
@@ -104,7 +106,39 @@ class _Source:
             len(numbers - self.numbers),
             np.log1p(len(mine)) - np.log1p(len(self.words)),
             self.size,
+            *self._spelt(text),
+            *_edits(mine[:READ], self.words[:READ]),
         )
+
+    def _spelt(self, text: str) -> tuple[float, ...]:
+        """How far letters are the same: what a change of spelling, case or marks leaves of them."""
+        threes, fives = (_letters(text, n) for n in self.letters)
+        both, wanted = _both(threes, self.letters[3]), self.letters[3].total()
+        return (
+            _share(both, threes.total()),
+            _share(wanted - both, wanted),
+            _share(_both(fives, self.letters[5]), fives.total()),
+            _edits(text[:READ], self.text[:READ])[0],
+        )
+
+
+def _letters(text: str, n: int) -> Counter[str]:
+    """Runs of n letters, marks and single blanks."""
+    text = " ".join(text.lower().split())
+    return Counter([text[i : i + n] for i in range(len(text) - n + 1)])
+
+
+def _both(some: Counter[str], others: Counter[str]) -> int:
+    """How many runs two texts have in common; faster than `(some & others).total()`."""
+    return sum([min(count, others[run]) for run, count in some.items() if run in others])
+
+
+def _edits(text: Sequence[str], source: Sequence[str]) -> tuple[float, int]:
+    """Share of two sequences that stays if one is edited into the other, and what is edited."""
+    from rapidfuzz.distance import Indel
+
+    edited = Indel.distance(text, source)
+    return _share(len(text) + len(source) - edited, len(text) + len(source)), edited
 
 
 def _plain(text: str) -> Iterator[str]:

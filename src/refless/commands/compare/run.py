@@ -41,7 +41,7 @@ from refless.data.choices import are_choices, choices_in
 from refless.data.human import canonical_order, fingerprint, unscaled
 from refless.data.records import RatedPool, Residuals
 from refless.data.tables import PartlyRated
-from refless.data.tables.columns import NEEDED
+from refless.data.tables.columns import NEEDED, OF_RATINGS
 from refless.data.tables.partly_rated import both_systems, read_partly, with_ratings
 from refless.estimators import Estimator
 from refless.estimators.crossfit import crossed, folds_for
@@ -209,7 +209,7 @@ def _read(
     """All outputs as one, all rated texts as one pool, and the baseline's name."""
     check_standard_input(outputs, rated, baseline)
     reading = rows.to_reading(group=None if group in PLACES else group)
-    reading = replace(reading, elsewhere=rated is not None)
+    reading = replace(reading, lacking=() if rated is None else OF_RATINGS)
     needed = NEEDED if rated is None and baseline is None else NEEDED[:1]
     read = read_partly(outputs, reading, "" if baseline is None else NEW, needed)
     tell(read)

@@ -128,14 +128,15 @@ def judge(
         unit: Items a unit, for differences between pairs of systems.
     """
     columns, lower = names_in(rows.score_column), names_in(lower_is_better)
-    if not columns and not names_in(metrics):
-        raise UsageError("at least one --score-column or -m METRIC is needed")
     if max_drift is not None and before is None:
         raise UsageError("--max-drift goes with --before")
     required = requirements(require)
     chosen = metrics_of(metrics)
     reading = rows.to_reading(group=column_of(group), slice=names_in(by))
     read, mass = with_mix(rated, reading, (*JUDGED_ROLES, "run") if runs else JUDGED_ROLES)
+    if not columns and not names_in(metrics):
+        unread = [line.split(": ", 1)[1] for line in read.notes if ": left unread: " in line]
+        raise UsageError("; ".join(["at least one --score-column or -m METRIC is needed", *unread]))
     tell(read)
     for name in lower:
         if name not in read.scores:

@@ -40,6 +40,7 @@ from refless.commands.score.result import ScoreResult
 from refless.commands.score.streamed import StreamResult, streamed
 from refless.commands.warnings import note
 from refless.data.records import Outputs, RatedPool, Residuals
+from refless.data.tables.columns import OF_ROWS
 from refless.estimators.saved import Saved
 from refless.evaluation.best_of import BestOf, labels, signed
 from refless.evaluation.best_of import best_of as best_outputs
@@ -252,7 +253,7 @@ def _read(outputs: Rows, rated: Rows, rows: ScoredRows, group: str | None) -> _T
     by = group or "id"
     if rated is not None:
         pool, labels = rated_of(rated, rows, by)
-        texts, groups = grouped_outputs_of(outputs, rows, group=column_of(by))
+        texts, groups = grouped_outputs_of(outputs, rows, OF_ROWS, group=column_of(by))
     elif isinstance(outputs, RatedPool | Outputs):
         raise UsageError("rated is needed: estimates come from rated texts")
     else:

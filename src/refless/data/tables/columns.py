@@ -33,7 +33,8 @@ ALIASES: dict[str, tuple[str, ...]] = {
 }
 LAST = {"version", "prompt_id"}  # looked at where no other alias of the role is there
 UNCLEAR = ("score", "quality", "*_score", "judge*", "gpt*", "llm*")  # a judge's, or people's?
-OF_RATINGS = ("rating", "annotator", "time", "probability")  # roles that outputs may lack
+OF_RATINGS = ("rating", "annotator", "time", "probability")
+OF_ROWS = ("id", "system", "task")  # roles that outputs to be estimated may lack
 SHARED = ("text", "id", "item", "source", "system", "task", "group", "score")
 POOL_ROLES = (*SHARED, "rating", "annotator", "time")
 OWN = ("reference", "weight", "logprobs", "tokens")  # what metrics read besides the text
@@ -139,7 +140,8 @@ def keeping(columns: Columns, roles: Sequence[str], more_names: Sequence[str] = 
     """Tells which of a file's columns are read: those that may play a role, and further names."""
     flags = {role: flagged(columns, role) for role in roles}
     names = {name for flag in flags.values() for name in flag}
-    aliases = {alias for role in roles if not flags[role] for alias in ALIASES.get(role, ())}
+    open_roles = [role for role in roles if not flags[role] or role in OF_ROWS]
+    aliases = {alias for role in open_roles for alias in ALIASES.get(role, ())}
     patterns = [name for role in SEVERAL for name in flags.get(role, ()) if is_pattern(name)]
     patterns += [*more_names, *outer(columns, more_names)]
     return lambda name: (
@@ -162,15 +164,21 @@ def unclear(header: Sequence[str]) -> list[str]:
     ]
 
 
-def roles_here(columns: Columns, roles: Sequence[str], header: Sequence[str]) -> list[str]:
-    """The roles, but for those about ratings whose flags name columns of other rows alone."""
-    return [
+def named_here(
+    columns: Columns, roles: Sequence[str], header: Sequence[str], lacking: Sequence[str]
+) -> tuple[Columns, list[str]]:
+    """The flags and roles without those of `lacking` whose flags name columns of other rows alone.
+
+    What is no rating may have another of its usual names here.
+    """
+    absent = {
         role
-        for role in roles
-        if role not in OF_RATINGS
-        or not (names := flagged(columns, role))
-        or any(column == name or matches(column, name) for name in names for column in header)
-    ]
+        for role in lacking
+        if (names := flagged(columns, role))
+        and not any(column == name or matches(column, name) for name in names for column in header)
+    }
+    unset: dict[str, Any] = dict.fromkeys(absent.difference(OF_RATINGS))
+    return replace(columns, **unset), [role for role in roles if role not in absent - {*unset}]
 
 
 def outer(columns: Columns, names: Sequence[str] = ()) -> list[str]:

@@ -30,8 +30,7 @@ class Reading:
         dimension: which of several dimensions of quality is read, by its name in the file, or by
             the name of its column of ratings.
         label_config: of Label Studio: an XML file that says what can be rated, and on which scale.
-        elsewhere: whether other rows have the ratings, so that flags about these may name columns
-            that are not here.
+        lacking: roles whose columns, if flags name them, may stand in other rows alone.
         max_bytes: most bytes that one file may hold, unpacked.
     """
 
@@ -45,7 +44,7 @@ class Reading:
     format: str | None = None
     dimension: str | None = None
     label_config: str | None = None
-    elsewhere: bool = False
+    lacking: tuple[str, ...] = ()
     max_bytes: int = MOST_BYTES
 
     def __post_init__(self) -> None:

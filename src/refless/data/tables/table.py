@@ -16,7 +16,7 @@ import numpy as np
 from refless.data.records import counted, numbered, scored
 from refless.data.tables.cells import name_of_cell, source_of_cell, text_of_cell
 from refless.data.tables.columns import NEEDED as NEEDED_COLUMNS
-from refless.data.tables.columns import Roles, check_columns, keeping, listed, roles_here, roles_of
+from refless.data.tables.columns import Roles, check_columns, keeping, listed, named_here, roles_of
 from refless.data.tables.dimensions import columns_for, with_dimension
 from refless.data.tables.load_columns import Gathered, gather, gather_batches
 from refless.data.tables.ratings import BLANKS, MOST_PLACES, places_of, spelled, words_of
@@ -238,7 +238,7 @@ def _roles(
             reading, gathered.dimensions, header, gathered.name, is_export=is_export
         )
         check_columns(columns, roles)
-    roles = roles_here(columns, roles, header) if reading.elsewhere else roles
+    columns, roles = named_here(columns, roles, header, reading.lacking)
     try:
         chosen = roles_of(columns, roles, header, gathered.name, needed, gathered.known)
     except InputError as fault:
