@@ -14,6 +14,7 @@ from refless.estimators.gp.features import TERMS, Inputs, Tfidf, inputs_of
 from refless.estimators.gp.kernels import (
     ACTS,
     MEANING,
+    NEAR,
     SOURCE,
     SOURCE_MEANING,
     TEXT,
@@ -22,6 +23,7 @@ from refless.estimators.gp.kernels import (
     kernel_of,
     score_kernels,
 )
+from refless.estimators.gp.kernels import learned as learned_with_points
 from refless.registry.arrays import FloatArray
 from refless.stats.scaling import NormalRanks
 from refless.text.embed import VectorArray
@@ -200,3 +202,28 @@ def test_numbers_of_the_surface_by_hand() -> None:
     np.testing.assert_allclose(values(trend, inputs, inputs), products, atol=1e-12)
     squares = np.square(varied[:, None] - varied[None]).mean(axis=2) / WIDTH**2
     np.testing.assert_allclose(values(bell, inputs, inputs), np.exp(-squares / 2), atol=1e-12)
+
+
+@settings(max_examples=40)
+@given(st.lists(st.tuples(SENTENCE, st.sampled_from("xyz")), min_size=2, max_size=8))
+def test_a_rated_text_lies_where_it_would_without_its_source(rows: list[tuple[str, str]]) -> None:
+    """Components of what texts of different sources share; each from the others' texts alone."""
+    texts, sources = zip(*rows, strict=True)
+    inputs = inputs_of(texts, sources)
+    kernel, points = learned_with_points("joint", inputs)
+    words, n = kernel_of("words", inputs), len(rows)
+    groups = sources if len(set(sources)) > 1 else texts
+    alike = values(words, inputs, inputs)
+    for i, j in np.ndindex(n, n):
+        alike[i, j] *= groups[i] != groups[j]
+    sizes, directions = np.linalg.eigh(alike)
+    weighed = [n / max(1, n - groups.count(group)) for group in groups]
+    parts = np.array(weighed)[:, None] * (alike @ directions[:, sizes > 1e-6])
+    total = parts.var(axis=0).sum()
+    parts *= np.sqrt(parts.shape[1] / total) if total > 1e-6 else 0.0
+    numbers = NormalRanks.of(inputs.columns["joint"]).mapped(inputs.columns["joint"])
+    everything = np.hstack([numbers[:, np.ptp(numbers, axis=0) > 0], parts])
+    squares = np.square(everything[:, None] - everything[None]).sum(axis=2)
+    wanted = np.exp(-0.5 * squares / NEAR**2 / max(1, everything.shape[1]))
+    found = kernel.between(points, kernel.anchors(points))
+    np.testing.assert_allclose(found, wanted, atol=1e-6)

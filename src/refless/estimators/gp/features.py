@@ -79,7 +79,7 @@ def inputs_of(
     if sources:
         columns["relation"] = relation(texts, sources)
         numbers = np.hstack([numbers, columns["relation"]])
-    columns |= dict.fromkeys(("surface", "trend", "joint"), numbers)
+    columns |= dict.fromkeys(("surface", "trend", "near", "joint"), numbers)
     if encoder is not None:
         vectors = encoder.sentences([*texts, *sources], progress)
         columns["meaning"] = vectors[: len(texts)]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -21,13 +21,11 @@ from refless.stats.scaling import Composite, NormalRanks, Standardized
 from refless.text.ngrams import Shape
 from refless.text.tokenize import token_counts
 
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
-
-TEXT = ("grams", "words", "letters", "shape", "lexis", "marks", "surface", "trend", "joint")
+TOGETHER = ("trend", "near", "joint")  # what these sum up, the others see in part
+TEXT = ("grams", "words", "letters", "shape", "lexis", "marks", "surface", *TOGETHER)
 SOURCE = ("source", "masked", "relation")
 ACTS, SYSTEM = ("acts",), ("system",)
-DETAILS = frozenset({*TEXT, *SOURCE, *ACTS} - {"trend", "joint"})  # what `trend` and `joint` sum up
+DETAILS = frozenset({*TEXT, *SOURCE, *ACTS}.difference(TOGETHER))
 JUDGES = ("scores", "judges")  # a bell over all scores, and a line on their mean
 MEANING, SOURCE_MEANING = ("meaning",), ("source_meaning", "relevance")
 LABELS = {
@@ -36,17 +34,17 @@ LABELS = {
     "shape": "length and shape",
     "lexis": "repetition and choice of words",
     "marks": "punctuation and capitals",
-    **dict.fromkeys(("surface", "trend", "joint"), "surface together"),
+    **dict.fromkeys(("surface", *TOGETHER), "surface together"),
     **dict.fromkeys(("relation", "relevance"), "use of the source"),
     **dict.fromkeys(("source", "source_meaning"), "the source itself"),
     **dict.fromkeys(JUDGES, "scores together"),
     "system": "the system",
 }  # what people call kernels; those of one score are called as it is
-WIDTH = 2.0  # of the bell over numbers, in their standard deviations: smooth, not wiggly
-BLOCK = 2_048  # texts compared with the anchors at a time
+WIDTH, NEAR = 2.0, 1.0  # of bells over numbers, in their standard deviations: smooth, not wiggly
 COMPONENTS = 50  # of the words
 MOST_ROWS = 1_000  # texts whose words have components
 LEAST_SIZE = 1e-6  # of a component
+BLOCK = 2_048  # texts compared with the anchors at a time
 
 Points = Any  # [texts, ...] an array, a sparse one, or the texts themselves
 
@@ -119,12 +117,13 @@ class _Same(_Dense):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Bell(_Dense):
-    """exp(-d**2 / 2) of the root mean square distance d of numbers, in `WIDTH`."""
+    """exp(-d**2 / 2) of the root mean square distance d of numbers, in `width`."""
 
     scale: NormalRanks | Standardized
+    width: float
 
     def points(self, inputs: Inputs) -> FloatArray:
-        spread = WIDTH * np.sqrt(max(1, len(self.scale)))
+        spread = self.width * np.sqrt(max(1, len(self.scale)))
         return np.asarray(self.scale.mapped(inputs.columns[self.name]) / spread)
 
     def between(self, points: FloatArray, anchors: FloatArray) -> FloatArray:
@@ -142,6 +141,9 @@ class _Bell(_Dense):
 class _Joint(_Bell):
     """`_Bell` over the surface and, equally, the main components of the words.
 
+    Components are of what texts of different sources share, and a rated text lies where it would
+    without its source's: a new text, whose words nobody has learned from, lies among its likes.
+
     Attributes:
         words: their TF-IDF; terms: [terms, k] what each term adds to each component; middle: [k].
     """
@@ -154,28 +156,40 @@ class _Joint(_Bell):
     def learned(cls, inputs: Inputs) -> tuple[_Joint, FloatArray]:
         """The components of at most `MOST_ROWS` of these texts, and where the texts lie."""
         words, vectors = Tfidf.learned("words", inputs)
+        groups = _sources(inputs)
         rows = np.sort(np.random.default_rng(5).permutation(len(inputs))[:MOST_ROWS])
-        sample = vectors[rows]
+        sample, drawn = vectors[rows], groups[rows]
+        alike = (sample @ sample.T).toarray() * (drawn[:, None] != drawn)
         with single_threaded_blas():
-            sizes, directions = np.linalg.eigh((sample @ sample.T).toarray())
+            sizes, directions = np.linalg.eigh(alike)
         directions = directions[:, ::-1][:, :COMPONENTS][:, sizes[::-1][:COMPONENTS] > LEAST_SIZE]
         terms = np.asarray(sample.T @ directions)
-        values = np.asarray(vectors @ terms)
-        spread = values.std(axis=0)
-        terms, values = (part[:, spread > LEAST_SIZE] for part in (terms, values))
-        spread = spread[spread > LEAST_SIZE]
-        scale = NormalRanks.of(inputs.columns["joint"])
-        kernel = cls("joint", scale, words, terms / spread, values.mean(axis=0) / spread)
-        return kernel, kernel._placed(vectors, inputs)
+        parts = np.asarray(vectors @ terms)
+        for group in np.unique(drawn):
+            mine, own = np.flatnonzero(groups == group), np.flatnonzero(drawn == group)
+            parts[mine] -= (vectors[mine] @ sample[own].T) @ directions[own]
+            parts[mine] *= len(rows) / max(1, len(rows) - len(own))
+        total = parts.var(axis=0).sum()
+        size = np.sqrt(parts.shape[1] / total) if total > LEAST_SIZE else 0.0
+        scale, middle = NormalRanks.of(inputs.columns["joint"]), size * parts.mean(axis=0)
+        kernel = cls("joint", scale, NEAR, words, size * terms, middle)
+        return kernel, kernel._placed(size * parts, inputs)
 
     def points(self, inputs: Inputs) -> FloatArray:
-        return self._placed(self.words.points(inputs), inputs)
+        return self._placed(np.asarray(self.words.points(inputs) @ self.terms), inputs)
 
-    def _placed(self, vectors: csr_array, inputs: Inputs) -> FloatArray:
-        parts = np.asarray(vectors @ self.terms) - self.middle
+    def _placed(self, parts: FloatArray, inputs: Inputs) -> FloatArray:
         numbers = self.scale.mapped(inputs.columns[self.name])
         columns = max(1, len(self.scale) + parts.shape[1])
-        return np.asarray(np.hstack([numbers, parts]) / np.sqrt(columns))
+        return np.asarray(
+            np.hstack([numbers, parts - self.middle]) / (self.width * np.sqrt(columns))
+        )
+
+
+def _sources(inputs: Inputs) -> IntArray:
+    """[n] number of each text's source; of each text itself if no two have different sources."""
+    several = len({*inputs.sources}) > 1
+    return np.unique(inputs.sources if several else inputs.texts, return_inverse=True)[1]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -246,7 +260,8 @@ def kernel_of(name: str, inputs: Inputs, threads: int | None = None) -> Kernel:
         return _Line(name, Composite.of(numbers))
     if name == "trend" or name.startswith("score "):
         return _Line(name, NormalRanks.of(numbers))
-    return _Bell(name, (Standardized if name == "scores" else NormalRanks).of(numbers))
+    scale = (Standardized if name == "scores" else NormalRanks).of(numbers)
+    return _Bell(name, scale, NEAR if name == "near" else WIDTH)
 
 
 def learned(name: str, inputs: Inputs, threads: int | None = None) -> tuple[Kernel, Points]:
