@@ -17,9 +17,9 @@ from refless.data.records import Outputs, Predictions, RatedPool
 from refless.estimators.neighbors import BLEUNeighbors
 from refless.evaluation.held_out import agreement
 from refless.extensions.connect.datasets import absent
+from refless.extensions.papers.movers import Movers
 from refless.extensions.papers.transfer import transfer
 from refless.metrics.references import METRICS
-from refless.metrics.references.movers import Movers
 from refless.metrics.references.rouge import RougeL
 from refless.registry.arrays import FloatArray
 from refless.registry.signature import Signature

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from refless.data.records import Outputs, numbered
+from refless.extensions.papers.movers import Movers, movers_distance
 from refless.metrics.references import METRICS
-from refless.metrics.references.movers import Movers, movers_distance
 from refless.registry.errors import InputError, MissingExtraError, UsageError
 from refless.registry.signature import Signature
 from tiny_encoder import tiny_encoder
@@ -157,5 +157,5 @@ def test_a_missing_library_is_named(vectors: str, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setitem(sys.modules, "ot", None)
     with pytest.raises(MissingExtraError, match=r"'\.\[movers\]'"):
         score(Movers(vectors=vectors), "fox", "fox")
-    monkeypatch.setattr("refless.metrics.references.movers.find_spec", lambda name: None)
+    monkeypatch.setattr("refless.extensions.papers.movers.find_spec", lambda name: None)
     assert "'.[movers]'" in Movers.missing()

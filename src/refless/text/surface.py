@@ -113,10 +113,10 @@ class _Source:
     def _spelt(self, text: str) -> tuple[float, ...]:
         """How far letters are the same: what a change of spelling, case or marks leaves of them."""
         threes, fives = (_letters(text, n) for n in self.letters)
-        both, wanted = _both(threes, self.letters[3]), self.letters[3].total()
+        both, size = _both(threes, self.letters[3]), self.letters[3].total()
         return (
             _share(both, threes.total()),
-            _share(wanted - both, wanted),
+            _share(size - both, size),
             _share(_both(fives, self.letters[5]), fives.total()),
             _edits(text[:READ], self.text[:READ])[0],
         )
@@ -128,9 +128,9 @@ def _letters(text: str, n: int) -> Counter[str]:
     return Counter([text[i : i + n] for i in range(len(text) - n + 1)])
 
 
-def _both(some: Counter[str], others: Counter[str]) -> int:
-    """How many runs two texts have in common; faster than `(some & others).total()`."""
-    return sum([min(count, others[run]) for run, count in some.items() if run in others])
+def _both(first: Counter[str], second: Counter[str]) -> int:
+    """How many runs two texts have in common; faster than `(first & second).total()`."""
+    return sum([min(count, second[run]) for run, count in first.items() if run in second])
 
 
 def _edits(text: Sequence[str], source: Sequence[str]) -> tuple[float, int]:

@@ -166,9 +166,9 @@ class _Joint(_Bell):
         terms = np.asarray(sample.T @ directions)
         parts = np.asarray(vectors @ terms)
         for group in np.unique(drawn):
-            mine, own = np.flatnonzero(groups == group), np.flatnonzero(drawn == group)
-            parts[mine] -= (vectors[mine] @ sample[own].T) @ directions[own]
-            parts[mine] *= len(rows) / max(1, len(rows) - len(own))
+            texts, anchors = np.flatnonzero(groups == group), np.flatnonzero(drawn == group)
+            parts[texts] -= (vectors[texts] @ sample[anchors].T) @ directions[anchors]
+            parts[texts] *= len(rows) / max(1, len(rows) - len(anchors))
         total = parts.var(axis=0).sum()
         size = np.sqrt(parts.shape[1] / total) if total > LEAST_SIZE else 0.0
         scale, middle = NormalRanks.of(inputs.columns["joint"]), size * parts.mean(axis=0)
