@@ -369,3 +369,38 @@ def test_text_and_buttons_stay_in_sight(tmp_path: Path, browsers: Callable[[int]
             width_of = "document.documentElement.scrollWidth"
             assert browser.execute_script(f"return {width_of}") <= width
             browser.delete_all_cookies()
+
+
+JOIN = """
+join = true
+most_items = 2
+completion_code = "C0DE"
+return_url = "https://a.example/complete?cc=C0DE"
+"""
+
+
+def test_one_link_for_everybody(
+    outputs: Path, tmp_path: Path, browsers: Callable[[int], Any]
+) -> None:
+    """It makes a rater of a browser, who is given a code and the way back after two items."""
+    project = tmp_path / "project.toml"
+    project.write_text(JOIN, encoding="utf-8")
+    words = ("--project", str(project), "--database", str(tmp_path / "j.sqlite"))
+    thanks = "document.getElementById('thanks').innerText"
+    with serving(outputs, *words) as links:
+        owner = browsers(1440)
+        owner.get(links["owner"])
+        link = until(owner, "document.querySelector('a[href^=\"/begin/\"]').href")
+        for width in (390, 1440):
+            browser = browsers(width)
+            browser.get(f"{link}?PROLIFIC_PID=person-{width}")
+            until(browser, TEXT)
+            assert "person" not in browser.current_url
+            assert len(rate(browser, 3)) == 2
+            assert until(browser, thanks).split("\n")[0].startswith("Your completion code: C0DE")
+            back = "document.querySelector('#thanks a').href"
+            assert until(browser, back) == "https://a.example/complete?cc=C0DE"
+            assert browser.execute_script("return document.documentElement.scrollWidth") <= width
+            assert browser.get_log("browser") == []
+        names = "[...document.querySelectorAll('#raters tbody th')].map((x) => x.textContent)"
+        assert until(owner, names, lambda rows: len(rows) == 5)[3:] == ["r04", "r05"]

@@ -3,6 +3,7 @@
 import hashlib
 import hmac
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from itsdangerous import BadData, URLSafeSerializer
@@ -36,6 +37,22 @@ class Access:
     def link(self, rater: Rater) -> str:
         """The token of a personal link."""
         return self._signer("link").dumps([rater.id, rater.link])
+
+    def everybody(self) -> str:
+        """The token of the link that makes raters."""
+        return self._keyed("everybody")[:32]
+
+    def person(self, query: Mapping[str, str]) -> str:
+        """Who opens a link by the parameters of Prolific, as a pseudonym; nothing without them.
+
+        The ids themselves are kept nowhere: of each there is a keyed hash.
+        """
+        if not (person := query.get("PROLIFIC_PID", "")):
+            return ""
+        hashes = [f"Prolific {self._keyed(f'person {person}')[:16]}"]
+        for name, key in (("study", "STUDY_ID"), ("session", "SESSION_ID")):
+            hashes += [f"{name} {self._keyed(f'{name} {query[key]}')[:8]}"] if key in query else []
+        return ", ".join(hashes)
 
     def session(self, rater: Rater) -> str:
         """What the cookie holds."""

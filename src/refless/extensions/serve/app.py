@@ -194,7 +194,9 @@ def links(store: Store, result: RateResult) -> list[str]:
         invited.append(store.add_rater(""))
     people = [("owner", owner), *((f"rater {rater.name}", rater) for rater in invited)]
     base = _address(result.where)
-    return [f"{name}: {base}/join/{access.link(rater)}" for name, rater in people]
+    lines = [f"{name}: {base}/join/{access.link(rater)}" for name, rater in people]
+    join = result.task.project.join
+    return [*lines, *([f"everybody: {base}/begin/{access.everybody()}"] if join else [])]
 
 
 def _address(where: Where) -> str:

@@ -128,6 +128,8 @@ class Assignment:
         The rater's own seeded numbers decide, so that orders differ and can be told again.
         """
         mine = self._states_of.get(rater, {})
+        if 0 < self.task.project.most_items <= len(mine):
+            return None
         rng = random.Random(f"{self.task.seed} {rater} {len(mine)}")  # noqa: S311 - an order
         chance, coin = rng.random(), rng.random()
         if unseen := [place for place in self.practice if (place, 0) not in mine]:
@@ -157,7 +159,9 @@ class Assignment:
     def left(self, rater: int) -> int:
         """Items that this rater may still be shown, shared with as many others as there are."""
         raters = max(1, len(self._states_of))
-        return self.shared - self._common.get(rater, 0) + -(-self._missing // raters)
+        n = self.shared - self._common.get(rater, 0) + -(-self._missing // raters)
+        states, limit = self.states(rater), self.task.project.most_items
+        return min(n, max(0, limit - states[DONE] - states[SKIPPED])) if limit else n
 
     def _lacks(self, item: int) -> int:
         return max(0, self.task.per_item - self._done[item])

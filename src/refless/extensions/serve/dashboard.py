@@ -8,10 +8,10 @@ import shutil
 import sys
 import tempfile
 import weakref
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from statistics import median
+from statistics import fmean, median
 from typing import Any
 
 import msgspec
@@ -30,6 +30,7 @@ log = logging.getLogger("refless")
 FEWEST, ESTIMATED = 10, 20  # ratings, before which nothing is looked at, or estimated
 PATIENCE = 60.0  # seconds between two looks at most, where something changed
 REST = 10.0  # seconds without an act, after which what changed is looked at
+LEFT_OPEN = 10  # times the median, beyond which a rater was away
 BREATH = 1.0  # seconds between two looks at least
 
 
@@ -149,6 +150,7 @@ class Live:
             "files": [*self.files] if self.commands else [],
             "curve": [point for earlier in self.looks for point in _point(earlier)],
             "raters": raters,
+            "pay": self.store.task.project.pay,
         }
 
     def _estimated(self, look: Mapping[str, Any]) -> str:
@@ -174,7 +176,16 @@ class Live:
             "done": states[DONE],
             "skipped": states[SKIPPED],
             "pace": round(median(seconds), 1) if seconds else None,
+            "hourly": self._hourly(rater, seconds) if seconds else None,
         }
+
+    def _hourly(self, rater: Rater, seconds: Collection[float]) -> float | None:
+        """Pay an hour, at the mean pace; of an item that was left open, ten times the median."""
+        limit, assignment = LEFT_OPEN * median(seconds), self.store.assignment
+        states = assignment.states(rater.id)
+        n = states[DONE] + states[SKIPPED] + assignment.left(rater.id)
+        time = n * fmean(min(pause, limit) for pause in seconds)
+        return 3600 * self.store.task.project.pay / time if time else None
 
 
 def written(store: Store, rated: Rows, folder: Path) -> dict[str, Path]:

@@ -65,6 +65,7 @@ class Pages:
             Route("/", self.home),
             Route("/owner", owner(self.home)),
             Route("/join/{token}", self.join),
+            Route("/begin/{token}", self.begin),
             Route("/static/{name}", static),
             Route("/rate/next", rater(self.next)),
             Route("/rate/at/{position:int}", rater(self.at)),
@@ -104,8 +105,33 @@ class Pages:
         """A personal link begins a session, and leaves the address bar."""
         who = await run_in_threadpool(self.access.by_link, request.path_params["token"])
         if who is None:  # a whole office may share an address, so that good links are not counted
-            tries = self.logins.takes(caller(request))
-            raise HTTPException(403, BAD_LINK) if tries else HTTPException(429, MANY_TRIES)
+            raise self._stranger(request)
+        return self._entered(request, who)
+
+    def _stranger(self, request: Request) -> HTTPException:
+        """What is said to whoever has no link that holds; less often, if they try and try."""
+        tries = self.logins.takes(caller(request))
+        return HTTPException(403, BAD_LINK) if tries else HTTPException(429, MANY_TRIES)
+
+    async def begin(self, request: Request) -> Response:
+        """The link for everybody makes a rater: one a browser, and one a person of Prolific."""
+        token, project = request.path_params["token"], self.store.task.project
+        if not project.join or token != self.access.everybody():
+            raise self._stranger(request)
+        person = self.access.person(request.query_params)
+        who = None if person else self.access.by_session(request, RATER)
+        if who is None and not self.logins.takes(caller(request)):
+            raise HTTPException(429, MANY_TRIES)
+        if who is None:
+            make = self.store.joined if person else self.store.add_rater
+            who = await run_in_threadpool(make, person)
+            self.live.touch()
+        if who.link <= 0:
+            raise HTTPException(403, BAD_LINK)
+        return self._entered(request, who)
+
+    def _entered(self, request: Request, who: Rater) -> Response:
+        """The page of a rater or the owner, whose session begins."""
         answer = RedirectResponse("/owner" if who.role == OWNER else "/", 303)
         secure = request.url.scheme == "https"
         answer.set_cookie(
@@ -136,7 +162,8 @@ class Pages:
         values = {"csrf": self.access.csrf(request, who.role), "task": task}
         if who.role == OWNER:
             state = await run_in_threadpool(self._state)
-            values |= {**state, "exports": EXPORTS}
+            everybody = self.access.everybody() if task.project.join else ""
+            values |= {**state, "exports": EXPORTS, "everybody": everybody}
             return HTMLResponse(rendered(HOME, "owner.html", **values))
         guidelines = markdown(task.project.guidelines)
         values |= {"guidelines": guidelines, "setting": json.dumps(setting)}
@@ -148,8 +175,14 @@ class Pages:
 
     def _dressed(self, answer: dict[str, Any]) -> Response:
         """An answer whose items have their texts as HTML, if the project renders them."""
-        render = self.store.task.project.render
-        units = {name: dressed(answer[name], render) for name in ("unit", "next") if name in answer}
+        project = self.store.task.project
+        units = {
+            name: dressed(answer[name], project.render)
+            for name in ("unit", "next")
+            if name in answer
+        }
+        if None in units.values() and answer["progress"]["done"]:  # nobody reads it before the end
+            answer["thanks"] = {"code": project.completion_code, "url": project.return_url}
         return JSONResponse({**answer, **units})
 
     async def agree(self, request: Request, who: Rater) -> Response:  # noqa: ARG002

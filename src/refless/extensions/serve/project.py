@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
 
 import msgspec
 
@@ -17,6 +18,7 @@ from refless.report.templates import escaped
 TURN = re.compile(r"^[ \t]*(\w[\w -]{0,30}):[ \t]*", re.MULTILINE)  # who speaks, at a line's start
 Render = Literal["plain", "markdown", "chat"]
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
+Amount = Annotated[float, msgspec.Meta(ge=0)]
 
 
 class Gold(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -45,6 +47,9 @@ class Project(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         render: how sources and outputs are shown.
         lease: seconds for which an item is reserved for the rater who was shown it.
         gold: outputs with right ratings; gold_share: share of items that are gold until all were.
+        join: whether one link makes a rater of each person who opens it.
+        most_items: that a rater is shown; 0 for no limit. pay: for all of them, in money.
+        completion_code, return_url: what a rater who is through is shown.
     """
 
     title: str = ""
@@ -56,6 +61,11 @@ class Project(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     lease: Annotated[float, msgspec.Meta(gt=0)] = 900.0
     gold: tuple[Gold, ...] = ()
     gold_share: Share = 0.1
+    join: bool = False
+    most_items: Annotated[int, msgspec.Meta(ge=0)] = 0
+    pay: Amount = 0.0
+    completion_code: str = ""
+    return_url: str = ""
 
 
 def project_of(path: str) -> Project:
@@ -74,11 +84,25 @@ def project_of(path: str) -> Project:
         except msgspec.ValidationError as fault:
             remedy = f"a project has {', '.join(Project.__struct_fields__)}"
             raise InputError(str(fault), path=path, remedy=remedy) from None
+    if project.return_url and not is_web_address(project.return_url):
+        problem = f"return_url is {project.return_url!r}, which is no web address"
+        remedy = "give a link that begins with https:// or http://"
+        raise InputError(problem, path=path, remedy=remedy)
     if not project.guidelines.endswith(".md"):
         return project
     page = Path(path).parent / project.guidelines
     with reading(page):
         return msgspec.structs.replace(project, guidelines=page.read_text(encoding="utf-8"))
+
+
+def is_web_address(url: str) -> bool:
+    """Whether a link leads to a host of the web; one to a script, or to a file, does not."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return False
+    plain = url.isprintable() and not any(map(str.isspace, url))
+    return plain and parts.scheme in {"http", "https"} and bool(parts.hostname)
 
 
 @cache

@@ -78,6 +78,7 @@ class Store:
         self.seconds: dict[int, deque[float]] = {}  # that each rater took for the latest items
         self._raters: dict[int, Rater] = {}  # what was read of them; empty to read anew
         self._reading = threading.Lock()  # so that what was read before a change is not kept
+        self._joining = threading.Lock()
         order = [*range(len(units))]
         random.Random(task.seed).shuffle(order)  # noqa: S311 - a sample, no secret
         self.units = [units[i] for i in order]  # by the audit's order
@@ -120,6 +121,13 @@ class Store:
             return Rater(_inserted(db, raters, row), name, note, role, 1)
 
         return self.database.write(job).result()
+
+    def joined(self, person: str) -> Rater:
+        """The rater of a person, whose pseudonym begins the note; made at the first time."""
+        start = person.partition(",")[0]
+        with self._joining:  # so that two openings at once make no two raters
+            by_note = {rater.note.partition(",")[0]: rater for rater in self.raters()}
+            return by_note.get(start) or self.add_rater(person)
 
     def revoke(self, rater: Rater) -> None:
         """Links and sessions of the rater are worth nothing from now on."""

@@ -92,6 +92,14 @@ function fillAll() {
   $("differences").setAttribute("aria-pressed", differences);
 }
 
+// What a rater who is through takes along: a code, and a link back to where they came from.
+function thanks({ code, url }) {
+  const parts = [];
+  if (code) parts.push("Your completion code: ", make("code", { class: "link" }, code), " ");
+  if (url) parts.push(make("a", { href: url, class: "button" }, "Finish and go back"));
+  return parts;
+}
+
 function show(found) {
   if (found.progress) {
     const { done, left } = found.progress;
@@ -104,6 +112,7 @@ function show(found) {
   for (const id of ["texts", "questions"]) $(id).replaceChildren();
   $("over").classList.toggle("hidden", Boolean(unit));
   $("source-part").classList.toggle("hidden", !unit || !unit.source);
+  $("thanks").replaceChildren(...thanks(found.thanks || {}));
   if (!unit) return;
   unit.texts.forEach((_, i) => {
     const title = unit.texts.length > 1 ? `Text ${i + 1}` : "Text";
@@ -155,7 +164,7 @@ async function send(event, said) {
   if (!found) return;
   $("saved").textContent = `${said} Saved.${found.told ? ` ${found.told}` : ""}`;
   $("saved").classList.toggle("told", Boolean(found.told));
-  if ("next" in found) show({ unit: found.next, progress: found.progress });
+  if ("next" in found) show({ ...found, unit: found.next });
   else show(found);
 }
 

@@ -1,0 +1,140 @@
+"""Raters who are not in the room: one link makes them, pays them, and sends them back."""
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from refless.extensions.serve.access import Access
+from refless.extensions.serve.exports import EXPORTS
+from refless.extensions.serve.project import Project
+from refless.extensions.serve.result import Task
+from refless.extensions.serve.store import RATER, Store
+from serving import client, event, exported, joined, opened, owner_of, rate_all
+
+RETURN = "https://app.prolific.com/submissions/complete?cc=C0DE"
+OPEN = Task(
+    project=Project(
+        join=True, most_items=3, completion_code="C0DE", return_url=RETURN, pay=2.5
+    ),
+    repeat=0.0, per_item=2,
+)  # fmt: skip
+PERSON, STUDY, SESSION = "5f0c1d2e3f4a5b6c7d8e9f00", "study-secret", "session-secret"
+QUERY = {"PROLIFIC_PID": PERSON, "STUDY_ID": STUDY, "SESSION_ID": SESSION}
+
+
+def _names(store: Store) -> list[str]:
+    return [rater.name for rater in store.raters() if rater.role == RATER]
+
+
+def _opens(web: Any, store: Store, **query: str) -> int:
+    status: int = web.get(f"/begin/{Access(store).everybody()}", params=query).status_code
+    return status
+
+
+def test_one_rater_a_browser(database: str) -> None:
+    """The second opening is by the same rater; another browser is another."""
+    store = opened(database, OPEN)
+    owner_of(store)
+    with client(store) as web:
+        for names in (["r01"], ["r01"], ["r01", "r02"]):
+            if len(names) > 1:
+                web.cookies.clear()
+            assert _opens(web, store) == 303
+            assert _names(store) == names
+        assert web.get("/rate/next").status_code == 200
+    store.close()
+
+
+def test_one_rater_a_person(database: str) -> None:
+    """By Prolific's id in any browser; whoever was revoked stays out."""
+    store = opened(database, OPEN)
+    owner_of(store)
+    with client(store) as web:
+        for person, names in (("a", 1), ("b", 2), ("a", 2)):
+            web.cookies.clear()
+            assert _opens(web, store, PROLIFIC_PID=person, SESSION_ID=str(names)) == 303
+            assert len(_names(store)) == names
+        rater = next(rater for rater in store.raters() if rater.name == "r01")
+        store.revoke(rater)
+        assert _opens(web, store, PROLIFIC_PID="a") == 403
+    with ThreadPoolExecutor(4) as pool:
+        assert len({*pool.map(lambda _: store.joined("Prolific c").id, range(8))}) == 1
+    store.close()
+
+
+def test_ids_of_people_stay_nowhere(database: str) -> None:
+    """Neither in exports and pages, nor in the database, nor in the address that is shown."""
+    store = opened(database, OPEN)
+    owner = owner_of(store)
+    with client(store) as web:
+        answer = web.get(f"/begin/{Access(store).everybody()}", params=QUERY)
+        assert answer.headers["location"] == "/"
+        (rater,) = (rater for rater in store.raters() if rater.role == RATER)
+        assert rater.note.startswith("Prolific ")
+        rate_all(store, rater)
+        joined(web, store, owner)
+        texts = [web.get(path).text for path in ("/owner", "/owner/items")]
+    texts += [exported(store, name).decode("latin-1") for name in EXPORTS]
+    texts.append(repr(store.raters()))
+    for secret in QUERY.values():
+        assert not any(secret in text for text in texts)
+    store.close()
+
+
+def test_no_link_for_everybody_unless_the_project_says_so(database: str) -> None:
+    store = opened(database)
+    with client(store) as web:
+        assert _opens(web, store) == 403
+    store.close()
+    store = opened(database, OPEN)
+    with client(store) as web:
+        assert web.get("/begin/wrong").status_code == 403
+        codes = []
+        for _ in range(60):
+            web.cookies.clear()
+            codes.append(_opens(web, store))
+        assert (codes[0], codes[-1]) == (303, 429)
+    store.close()
+
+
+def test_whoever_is_through_gets_the_code(database: str) -> None:
+    """After as many items as the project allows, and not before; undoing opens the last again."""
+    store = opened(database, OPEN)
+    rater = store.add_rater("")
+    with client(store) as web:
+        headers = joined(web, store, rater)
+        assert "C0DE" not in web.get("/").text
+        answer = web.get("/rate/next").json()
+        unit = answer["unit"]
+        assert answer["progress"] == {"done": 0, "left": 3}
+        for n in range(3):
+            assert "thanks" not in answer
+            rating = event("rated", unit, value=3, latency=2_000)
+            sent = {name: getattr(rating, name) for name in rating.__struct_fields__}
+            answer = web.post("/rate/events", json=sent, headers=headers).json()
+            unit = answer["next"]
+            assert answer["progress"] == {"done": n + 1, "left": 2 - n}
+        assert unit is None
+        assert answer["thanks"] == {"code": "C0DE", "url": RETURN}
+        assert web.get("/rate/next").json()["thanks"]["code"] == "C0DE"
+        undone = json.loads(json.dumps({"uuid": "0123456789", "kind": "undone"}))
+        answer = web.post("/rate/events", json=undone, headers=headers).json()
+        assert (answer["unit"]["open"], answer["progress"]["left"]) == (True, 1)
+        assert "thanks" not in answer
+    store.close()
+
+
+def test_pay_an_hour_is_shown_to_the_owner(database: str) -> None:
+    """Of three items at 20 seconds for 2.50: 150 an hour; half-way it is the same."""
+    store = opened(database, OPEN)
+    rater = store.add_rater("")
+    with client(store) as web:
+        for seconds in (20, 20, 20):
+            unit = store.next_unit(rater.id).result()["unit"]
+            store.save(rater.id, event("rated", unit, value=3, latency=1000 * seconds)).result()
+            joined(web, store, owner_of(store))
+            assert '<td class="number" data-name="pay an hour">150.00</td>' in web.get("/").text
+            web.cookies.clear()
+        joined(web, store, owner_of(store))
+        assert f'href="/begin/{Access(store).everybody()}"' in web.get("/").text
+    store.close()
