@@ -17,6 +17,7 @@ from refless.loops.threads import single_threaded_blas
 from refless.metrics.kernels.bleu import PreparedBleu
 from refless.metrics.matching import Work
 from refless.registry.arrays import FloatArray, IntArray
+from refless.stats.clusters import numbered
 from refless.stats.scaling import Composite, NormalRanks, Standardized
 from refless.text.ngrams import Shape
 from refless.text.tokenize import token_counts
@@ -156,7 +157,8 @@ class _Joint(_Bell):
     def learned(cls, inputs: Inputs) -> tuple[_Joint, FloatArray]:
         """The components of at most `MOST_ROWS` of these texts, and where the texts lie."""
         words, vectors = Tfidf.learned("words", inputs)
-        groups = _sources(inputs)
+        several = len({*inputs.sources}) > 1
+        groups = numbered(inputs.sources if several else inputs.texts, len(inputs))
         rows = np.sort(np.random.default_rng(5).permutation(len(inputs))[:MOST_ROWS])
         sample, drawn = vectors[rows], groups[rows]
         alike = (sample @ sample.T).toarray() * (drawn[:, None] != drawn)
@@ -184,12 +186,6 @@ class _Joint(_Bell):
         return np.asarray(
             np.hstack([numbers, parts - self.middle]) / (self.width * np.sqrt(columns))
         )
-
-
-def _sources(inputs: Inputs) -> IntArray:
-    """[n] number of each text's source; of each text itself if no two have different sources."""
-    several = len({*inputs.sources}) > 1
-    return np.unique(inputs.sources if several else inputs.texts, return_inverse=True)[1]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
