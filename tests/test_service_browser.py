@@ -404,3 +404,29 @@ def test_one_link_for_everybody(
             assert browser.get_log("browser") == []
         names = "[...document.querySelectorAll('#raters tbody th')].map((x) => x.textContent)"
         assert until(owner, names, lambda rows: len(rows) == 5)[3:] == ["r04", "r05"]
+
+
+def test_a_third_rater_decides(tmp_path: Path, browsers: Callable[[int], Any]) -> None:
+    """Sees both ratings without names; the page of items shows all three."""
+    path = jsonl(tmp_path / "o.jsonl", [{"id": "a", "source": "Where?", "text": "There."}])
+    project = tmp_path / "project.toml"
+    project.write_text("adjudicate = 1", encoding="utf-8")
+    asked = "document.getElementById('questions').innerText"
+    words = ("--project", str(project), "--per-item", "2", "--overlap", "0")
+    with serving(path, *words, "--database", str(tmp_path / "a.sqlite")) as links:
+        for name, width, key in (("r01", 390, "1"), ("r02", 1440, "5"), ("r03", 390, "4")):
+            browser = browsers(width)
+            browser.get(links[name])
+            until(browser, TEXT)
+            said = "Raters gave 1 and 5. What is right?"
+            assert (said in browser.execute_script(f"return {asked}")) == (name == "r03")
+            assert "r01" not in browser.page_source
+            press(browser, key)
+            until(browser, DONE, lambda value: value == 1)
+            assert browser.get_log("browser") == []
+        owner = browsers(1440)
+        owner.get(links["owner"])
+        owner.get(owner.current_url + "/items")
+        cell = "[...document.querySelectorAll('#items tbody td')].map((x) => x.innerText)"
+        cells = until(owner, cell)
+        assert {"r01: 1; r02: 5", "r03: 4"} <= {*cells}

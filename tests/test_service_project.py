@@ -53,6 +53,7 @@ def test_project_is_toml_or_json(tmp_path: Path) -> None:
         ("p.toml", "return_url = 'javascript:alert(1)'", "is no web address; give a link that"),
         ("p.toml", "return_url = 'https://a.example/ b'", "is no web address"),
         ("p.toml", "return_url = 'http://['", "is no web address"),
+        ("p.toml", "adjudicate = -1", "Expected `float` >= 0.0 - at `$.adjudicate`"),
         ("p.toml", "most_items = -1", "Expected `int` >= 0 - at `$.most_items`"),
         ("p.toml", "pay = -2.5", "Expected `float` >= 0.0 - at `$.pay`"),
         ("p.toml", "labels = {9 = 'best'}", "labels has '9', which is not asked; it may have 1, 2"),

@@ -97,7 +97,7 @@ def _held_out(job: Job, result: dict[str, Any]) -> None:
     result["coverage"] = float(estimates.defined[new].mean())
     result["odd"] = _odd(job, drift(pool, estimates.values, parts.groups), pool.scale)
     result["said"] += result["odd"]["said"]
-    agreed = rater_agreement(_pool(job, job["ratings"]), resamples=200)
+    agreed = rater_agreement(_pool(job, job.get("first", job["ratings"])), resamples=200)
     result["alpha"] = agreed.alpha_ordinal
     result["alpha_interval"] = agreed.alpha_ordinal_interval
     result["alpha_n"] = agreed.n
@@ -331,6 +331,7 @@ def job_of(settings: Mapping[str, Any], now: Snapshot, dimension: str) -> Job:
         "estimator": settings["estimator"],
         "seed": now.seed,
         "ratings": rows_about(ratings_of(now)),
+        "first": rows_about(ratings_of(now, first=True)),
         "audit": rows_about(ratings_of(now, audit=True)),
         "repeats": repeats_of(now, dimension),
         "odd": settings["odd"].get(dimension),

@@ -10,11 +10,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from refless.extensions.serve.adjudication import TURN
 from refless.extensions.serve.result import Task
 
 WINDOW = 4  # open items of the audit's order of which each rater is shown one
 APART = 8  # items between the first and the second showing of one
-AUDIT, ACTIVE, REPEAT, GOLD = "audit", "active", "repeat", "gold"
+AUDIT, ACTIVE, REPEAT, GOLD, DECIDE = "audit", "active", "repeat", "gold", "decide"
 OPEN, DONE, SKIPPED = "open", "done", "skipped"
 
 
@@ -23,8 +24,9 @@ class Pick:
     """What a rater is asked.
 
     Attributes:
-        item: its place in the audit's order; round: 1 where it is the second time.
-        stream: audit, active, repeat or gold; probability: of having been drawn by now, for audit.
+        item: its place in the audit's order; round: 1 where it is the second time, 2 to decide.
+        stream: audit, active, repeat, gold or decide.
+        probability: of having been drawn by now, for audit.
         sides: places of the item's texts as they are shown.
     """
 
@@ -60,6 +62,8 @@ class Assignment:
     _missing: int = 0  # ratings that items which are not for everybody still lack
     _common: dict[int, int] = field(default_factory=dict)  # items for everybody that each has seen
     _states: dict[int, Counter[str]] = field(default_factory=dict)  # of what each rater was shown
+    disputed: set[int] = field(default_factory=set)  # items on which raters differ
+    _deciding: dict[int, float] = field(default_factory=dict)  # until when a third rater has one
     ratings: int = 0  # answers of all raters, second ones too
     rated: int = 0  # items with a rating
     _reached: int = 0  # items of the audit's order, from its beginning, that were rated or skipped
@@ -98,6 +102,8 @@ class Assignment:
         states[before] -= 1
         states[state] += 1
         self.ratings += (state == DONE) - (before == DONE)
+        if turn == TURN and (item, 0) not in mine:
+            self._deciding[item] = until if state == OPEN else 0.0
         if turn:
             return
         if item < self.shared:
@@ -137,6 +143,8 @@ class Assignment:
         unseen = [place for place in self.gold if (place, 0) not in mine]
         if unseen and rng.random() < self.task.project.gold_share:
             return self._pick_of(rng.choice(unseen), 0, GOLD, rng)
+        if disputes := self._disputes(mine, now, third=True):
+            return self._pick_of(disputes[0], TURN, DECIDE, rng)
         if chance < self.task.repeat and (old := self._repeatable(mine)):
             return self._pick_of(rng.choice(old), 1, REPEAT, rng)
         streams = (AUDIT, ACTIVE) if coin < self.task.audit else (ACTIVE, AUDIT)
@@ -146,7 +154,22 @@ class Assignment:
             if free:
                 item = rng.choice(free) if stream == AUDIT else free[0]
                 return self._pick_of(item, 0, stream, rng)
+        if disputes := self._disputes(mine, now, third=False):
+            return self._pick_of(disputes[0], TURN, DECIDE, rng)
         return None
+
+    def _disputes(self, mine: dict[tuple[int, int], str], now: float, third: bool) -> list[int]:
+        """Items that this rater may decide: as a third one, who has not rated them; or the others.
+
+        Items for everybody are rated by everybody first.
+        """
+        last = now + self.task.project.lease
+        return [
+            item
+            for item in sorted(self.disputed)
+            if (item, TURN) not in mine and not now < self._deciding.get(item, 0.0) <= last
+            and third == ((item, 0) not in mine and item >= self.shared)
+        ]  # fmt: skip
 
     def shown(self, rater: int) -> int:
         """How often this rater was asked something."""
@@ -182,7 +205,7 @@ class Assignment:
         """The first places that this rater may be shown, as many as the window holds."""
         count = 0
         for item in places:
-            if (item, 0) in mine or not self._is_open(item, rater, now):
+            if (item, 0) in mine or (item, TURN) in mine or not self._is_open(item, rater, now):
                 continue
             yield item
             count += 1

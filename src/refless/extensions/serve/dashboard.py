@@ -133,6 +133,8 @@ class Live:
             ["drawn at random", f"{assignment.audited:,}", "rated or skipped"],
             ["raters", str(sum(map(_has_rated, raters))), f"of {len(raters)} asked"],
         ]
+        if self.store.task.project.adjudicate:
+            facts.append(["to decide", str(len(assignment.disputed)), "raters differ on them"])
         lines, systems = [], []
         for name, part in look["dimensions"].items():
             before = f"{name}: " if len(self.store.task.dimensions) > 1 else ""

@@ -11,6 +11,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from refless.extensions.serve import schema as sql
+from refless.extensions.serve.adjudication import TURN, decided
 from refless.extensions.serve.assignment import REPEAT
 from refless.extensions.serve.schema import TIE, assigned, events, items, raters, settings
 from refless.report.export import as_csv, as_jsonl, as_parquet
@@ -28,7 +29,7 @@ class Snapshot:
     Attributes:
         ask, scale, dimensions, seed: how raters are asked.
         names: of items, by their number less 1; texts: the rows of each one's texts.
-        current: ratings and skips that hold now.
+        current: ratings and skips that hold now; adjudicate: by how much raters may differ.
         drawn: so many items, the first ones, are those that were drawn at random.
     """
 
@@ -40,6 +41,21 @@ class Snapshot:
     texts: tuple[tuple[Row, ...], ...]
     current: Sequence[Any]
     drawn: int
+    adjudicate: float = 0.0
+
+    def standing(self, *, first: bool = False) -> list[Any]:
+        """Ratings that count: a decision replaces those of its item, unless first ones count."""
+        by_item: dict[int, list[Any]] = {}
+        for row in self.current:
+            by_item.setdefault(row.item, []).append(row)
+        apart = 0.0 if first else self.adjudicate
+        verdicts = {item: decided(rows, apart)[1] for item, rows in by_item.items() if apart}
+        return [
+            row
+            for row in self.current
+            if row.kind != "skipped" and row.stream != REPEAT
+            and (row in verdict if (verdict := verdicts.get(row.item)) else row.round != TURN)
+        ]  # fmt: skip
 
 
 def snapshot(db: sa.Connection) -> Snapshot:
@@ -63,24 +79,26 @@ def snapshot(db: sa.Connection) -> Snapshot:
         ),
         drawn=db.execute(sql.DRAWN).scalar() or 0,
         current=db.execute(sql.CURRENT_ROWS).all(),
+        adjudicate=json.loads(values.get("adjudicate", "0")),
     )
 
 
-def ratings_of(state: Snapshot, *, audit: bool = False) -> list[Row]:
+def ratings_of(state: Snapshot, *, audit: bool = False, first: bool = False) -> list[Row]:
     """One row a rating: what holds now, without second ratings of one item by one rater.
 
     `probability` is the chance that the item was drawn at random; items that were only chosen have
     none. What was rated of pairs, or chosen among several, names texts in place of a number.
 
     Args:
-        now: what there is.
+        state: what there is now.
         audit: whether items that were only chosen are left out.
+        first: whether ratings that somebody decided about count, in place of the decision.
     """
     chance = state.drawn / len(state.texts) if state.texts else None
     rows = []
-    for rating in state.current:
+    for rating in state.standing(first=first):
         by_lot = rating.item <= state.drawn
-        if rating.kind == "skipped" or rating.stream == REPEAT or (audit and not by_lot):
+        if audit and not by_lot:
             continue
         details = {
             "annotator": rating.rater_name,
@@ -97,7 +115,7 @@ def repeats_of(now: Snapshot, dimension: str) -> list[tuple[float, float]]:
     """Both ratings of each item that a rater was shown twice."""
     pairs: dict[tuple[int, int], dict[int, float]] = {}
     for row in now.current:
-        if row.kind != "skipped" and row.dimension == dimension:
+        if row.kind != "skipped" and row.dimension == dimension and row.round < TURN:
             pairs.setdefault((row.rater, row.item), {})[row.round] = row.value
     return [(both[0], both[1]) for both in pairs.values() if len(both) > 1]
 
@@ -140,9 +158,7 @@ def _label_studio(db: sa.Connection) -> str:
     now = snapshot(db)
     tasks: dict[int, Row] = {}
     done: dict[tuple[int, int], Row] = {}
-    for row in now.current:
-        if row.kind == "skipped" or row.stream == REPEAT:
-            continue
+    for row in now.standing():
         texts = now.texts[row.item - 1]
         data = {**texts[0], "scale": now.scale}
         if len(texts) > 1:
@@ -200,9 +216,11 @@ def items_of(db: sa.Connection) -> list[Row]:
     """A row for each item that somebody rated, skipped or flagged; how far raters differ."""
     state = snapshot(db)
     acts: dict[int, dict[str, list[Any]]] = {}
+    counted = {row.id for row in state.standing() if row.round == TURN}
 
     def act(item: int, name: str, value: object) -> None:
         empty: dict[str, list[Any]] = {"ratings": [], "values": [], "flagged": [], "skipped": []}
+        empty |= {"decided": [], "decisions": []} if state.adjudicate else {}
         acts.setdefault(item, empty)[name].append(value)
 
     for row in state.current:
@@ -210,14 +228,17 @@ def items_of(db: sa.Connection) -> list[Row]:
             act(row.item, "skipped", f"{row.rater_name}: {row.reason}")
         else:
             name = f" {row.dimension}" if len(state.dimensions) > 1 else ""
-            act(row.item, "ratings", f"{row.rater_name}{name}: {_said(state, row)}")
-            act(row.item, "values", row.value)
+            column = "decided" if row.id in counted else "ratings"
+            act(row.item, column, f"{row.rater_name}{name}: {_said(state, row)}")
+            act(row.item, "decisions" if row.id in counted else "values", row.value)
     for row in db.execute(sql.FLAGGED):
         act(row.item, "flagged", f"{row.rater_name}: {row.reason}")
     rows = []
     for item, parts in sorted(acts.items()):
-        values = parts.pop("values") if state.ask == "rating" else []
-        numbers = {"mean": round(fmean(values), 2), "apart": max(values) - min(values)}
+        values = parts.pop("values")
+        values = values if state.ask == "rating" else []
+        mean = fmean(parts.pop("decisions", []) or values or [0])
+        numbers = {"mean": round(mean, 2), "apart": max(values, default=0) - min(values, default=0)}
         texts = state.texts[item - 1]
         about = {"id": state.names[item - 1], "source": texts[0].get("source") or ""}
         text = "\n".join(text["text"] for text in texts)

@@ -47,6 +47,7 @@ class Project(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         render: how sources and outputs are shown.
         lease: seconds for which an item is reserved for the rater who was shown it.
         gold: outputs with right ratings; gold_share: share of items that are gold until all were.
+        adjudicate: points of the scale beyond which raters differ, and somebody decides; 0: nobody.
         join: whether one link makes a rater of each person who opens it.
         most_items: that a rater is shown; 0 for no limit. pay: for all of them, in money.
         completion_code, return_url: what a rater who is through is shown.
@@ -61,6 +62,7 @@ class Project(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     lease: Annotated[float, msgspec.Meta(gt=0)] = 900.0
     gold: tuple[Gold, ...] = ()
     gold_share: Share = 0.1
+    adjudicate: Amount = 0.0
     join: bool = False
     most_items: Annotated[int, msgspec.Meta(ge=0)] = 0
     pay: Amount = 0.0

@@ -154,6 +154,8 @@ def _check(task: Task) -> None:
 def _check_project(task: Task, ids: Sequence[str], path: str) -> None:
     """Raises InputError for words about a dimension or a rating that nobody is asked for."""
     steps = [str(step) for step in task.steps] if task.ask == "rating" else []
+    if task.project.adjudicate and not steps:
+        raise InputError("adjudicate is about ratings", path=path, remedy="leave out --ask")
     checks: tuple[tuple[str, Iterable[str], Sequence[str]], ...] = (
         ("labels", task.project.labels, steps),
         ("questions", task.project.questions, task.dimensions),

@@ -103,6 +103,7 @@ CURRENT_ROWS = text(
     "SELECT c.*, r.name AS rater_name, i.name AS item_name FROM current_ratings c "
     "JOIN raters r ON r.id = c.rater JOIN items i ON i.id = c.item ORDER BY c.id"
 )
+OF_ITEM = text("SELECT * FROM current_ratings WHERE item = :item ORDER BY id")
 DRAWN = text(  # the last item that was drawn at random, where all before it were rated or skipped
     "WITH unseen AS (SELECT min(id) AS first FROM items WHERE id NOT IN "
     "(SELECT item FROM assigned WHERE round = 0 AND state <> 'open')) "

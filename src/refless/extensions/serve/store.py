@@ -17,6 +17,7 @@ from msgspec import Meta
 
 from refless.data.records import Outputs
 from refless.extensions.serve import schema as sql
+from refless.extensions.serve.adjudication import TURN, decided
 from refless.extensions.serve.assignment import DONE, OPEN, SKIPPED, Assignment
 from refless.extensions.serve.database import Database
 from refless.extensions.serve.project import Gold
@@ -27,6 +28,7 @@ from refless.registry.signature import digest_of
 
 OWNER, RATER = "owner", "rater"
 FIXED = ("ask", "scale", "dimensions", "seed")  # of how raters are asked: no later run changes them
+APART = "adjudicate"  # among the settings, for whoever reads ratings
 CONSENT = "consent of "  # a rater's number, among the settings
 REMEDY = "name another with --database, or give what it was made with"
 PACED = 50  # latest items of a rater that tell how long one takes
@@ -233,6 +235,9 @@ class Store:
                     f"this database was made with {name} {stored[name]}, now it is "
                     f"{settled[name]}; {REMEDY}"
                 )
+        db.execute(sa.delete(settings).where(settings.c.name == APART))  # a later run may change it
+        apart = json.dumps(self.task.project.adjudicate)
+        db.execute(sa.insert(settings), {"name": APART, "value": apart})
         return str(stored["secret"])
 
     def _item(self, place: int) -> dict[str, Any]:
@@ -255,7 +260,18 @@ class Store:
         assignment = Assignment(self.task, [*map(len, self.units)], active, practice, gold)
         for row in db.execute(sa.select(assigned).order_by(assigned.c.id)):
             assignment.note(row.rater, row.item - 1, row.round, row.state, row.until, row.stream)
+        if self.task.project.adjudicate:
+            for item in db.execute(sa.select(assigned.c.item).distinct()).scalars().all():
+                self._dispute(db, assignment, item)
         return assignment
+
+    def _dispute(self, db: sa.Connection, assignment: Assignment, item: int) -> None:
+        """Notes whether raters differ on an item that nobody has decided."""
+        rows = db.execute(sql.OF_ITEM, {"item": item}).all()
+        differ, verdict = decided(rows, self.task.project.adjudicate)
+        (assignment.disputed.discard if verdict or not differ else assignment.disputed.add)(
+            item - 1
+        )
 
     def _paced(self, db: sa.Connection) -> None:
         for row in reversed(db.execute(sql.LATEST, {"last": self.task.dimensions[-1]}).all()):
@@ -363,6 +379,8 @@ class Store:
         state = SKIPPED if skipped else DONE if complete else OPEN
         until = time.time() + self.task.project.lease
         self.assignment.note(row.rater, row.item - 1, row.round, state, until, row.stream)
+        if self.task.project.adjudicate:
+            self._dispute(db, self.assignment, row.item)
         if state == DONE and row.state == OPEN:
             self._took(row.rater, event.latency)
         return db.execute(sql.SETTLE, {"key": row.id, "now": state, "then": until}).one()
@@ -389,6 +407,13 @@ class Store:
             "skipped": skipped,
             "open": row.state == OPEN,
         }
+        if row.round == TURN:
+            rows = db.execute(sql.OF_ITEM, {"item": row.item}).all()
+            first = [r for r in rows if not r.round and r.kind != "skipped"]
+            unit["before"] = {
+                name: sorted(r.value for r in first if r.dimension == name)
+                for name in self.task.dimensions
+            }
         return {"unit": unit, "progress": self._progress(row.rater)}
 
     def _progress(self, rater: int) -> dict[str, int]:

@@ -135,6 +135,8 @@ function asked(name, at) {
   const group = make("div", { role: "group", "aria-label": name, class: "question" });
   const asks = setting.questions[name];
   if (asks || many || setting.ask === "rating") group.append(make("h2", { dir: "auto" }, asks || name));
+  const before = (unit.before || {})[name];
+  if (before) group.append(make("p", {}, `Raters gave ${before.join(" and ")}. What is right?`));
   const row = make("div", { class: "choices" });
   for (const [value, key, label, meaning] of choices()) {
     const button = make("button", { type: "button", "aria-pressed": unit.values[name] === value });

@@ -1,0 +1,40 @@
+"""Items on which raters differ: whether they do, and whose rating then stands for the item."""
+
+from collections.abc import Iterable
+from typing import Any
+
+TURN = 2  # the round in which a rater decides, who sees the ratings of round 0
+
+
+def decided(rows: Iterable[Any], apart: float) -> tuple[bool, tuple[Any, ...]]:
+    """Whether raters of an item differ, and the rows of the latest rater who decided.
+
+    Somebody who had not rated the item decides by whatever they say; somebody who had, only if
+    they now agree with everybody else.
+
+    Args:
+        rows: what holds now of one item; apart: points of the scale up to which ratings agree.
+    """
+    turns: dict[int, dict[int, dict[str, Any]]] = {0: {}, TURN: {}}
+    for row in rows:
+        if row.kind != "skipped" and row.round in turns:
+            turns[row.round].setdefault(row.rater, {})[row.dimension] = row
+    n = max(map(len, turns[0].values()), default=0)
+    first = {rater: ratings for rater, ratings in turns[0].items() if len(ratings) == n}
+    pairs = [(a, b) for a in first.values() for b in first.values()]
+    differ = not all(_agree(a, b, apart) for a, b in pairs)
+    verdicts = [
+        ratings
+        for rater, ratings in turns[TURN].items()
+        if len(ratings) == n
+        and (rater not in first or all(_agree(ratings, first[who], apart) for who in first
+                                       if who != rater))
+    ]  # fmt: skip
+    if not differ or not verdicts:
+        return differ, ()
+    latest = max(verdicts, key=lambda ratings: max(row.id for row in ratings.values()))
+    return True, tuple(latest.values())
+
+
+def _agree(a: dict[str, Any], b: dict[str, Any], apart: float) -> bool:
+    return all(abs(a[name].value - b[name].value) <= apart for name in a)

@@ -1,0 +1,169 @@
+"""Items on which raters differ: who decides, what counts, and that the record keeps all."""
+
+import csv
+import io
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from command_line import jsonl, output_rows, run
+from refless.extensions.serve.adjudication import TURN, decided
+from refless.extensions.serve.analysis_worker import job_of
+from refless.extensions.serve.exports import snapshot
+from refless.extensions.serve.project import Project
+from refless.extensions.serve.result import Task
+from refless.extensions.serve.store import Rater, Store
+from serving import client, event, exported, joined, opened, outputs, owner_of, rows_of
+
+TASK = Task(project=Project(adjudicate=1), repeat=0.0, overlap=0.0, per_item=2)
+
+
+class Row(NamedTuple):
+    """What now holds of an item, by somebody."""
+
+    id: int
+    rater: int
+    round: int
+    dimension: str
+    value: float
+    kind: str
+
+
+def _rows(*ratings: tuple[int, int, str, float]) -> list[Any]:
+    return [Row(i, *rating, "rated") for i, rating in enumerate(ratings)]
+
+
+A, B, C = (1, 0, "q", 1.0), (2, 0, "q", 4.0), (3, TURN, "q", 5.0)
+
+
+@pytest.mark.parametrize(
+    ("ratings", "differ", "value"),
+    [
+        ([A], False, None),
+        ([A, (2, 0, "q", 2.0)], False, None),
+        ([A, B], True, None),
+        ([A, B, C], True, 5.0),  # a third one decides, whatever they say
+        ([A, (2, 0, "q", 2.0), C], False, None),  # nothing to decide, after a change
+        ([A, B, (1, TURN, "q", 3.0)], True, 3.0),  # an earlier one who agrees
+        ([A, B, (1, TURN, "q", 1.0)], True, None),  # one who does not
+        ([A, B, C, (1, TURN, "q", 4.0)], True, 4.0),  # the latest decision holds
+        ([A, B, (2, 0, "r", 1.0), C], False, None),  # the first one is not through with the item
+        ([A, (1, 0, "r", 1.0), B, (2, 0, "r", 1.0), C], True, None),  # nor the third one
+        ([A, (1, 0, "r", 1.0), B], False, None),
+    ],
+)
+def test_who_decides(
+    ratings: list[tuple[int, int, str, float]], differ: bool, value: float | None
+) -> None:
+    found, rows = decided(_rows(*ratings), 1.0)
+    assert (found, [row.value for row in rows]) == (differ, [] if value is None else [value])
+
+
+def _rate(store: Store, rater: Rater, value: float) -> dict[str, Any]:
+    """Rates what the rater is shown: the item as it was shown."""
+    unit: dict[str, Any] = store.next_unit(rater.id).result()["unit"]
+    store.save(rater.id, event("rated", unit, value=value, latency=900)).result()
+    return unit
+
+
+def _disputed(url: str) -> tuple[Store, list[Rater]]:
+    """Two raters differ on the only item."""
+    store = opened(url, TASK, outputs(1, 1))
+    owner_of(store)
+    raters = [store.add_rater("") for _ in range(3)]
+    for rater, value in zip(raters, (1, 5), strict=False):
+        assert "before" not in _rate(store, rater, value)
+    assert store.assignment.disputed == {0}
+    return store, raters
+
+
+def test_a_third_rater_decides(database: str) -> None:
+    """Of all files only the record has the ratings that were decided about; undoing opens it."""
+    store, raters = _disputed(database)
+    owner = owner_of(store)
+    assert [row["rating"] for row in rows_of(store)] == [1, 5]
+    unit = _rate(store, raters[2], 4)
+    assert unit["before"] == {"quality": [1, 5]}
+    assert store.assignment.disputed == set()
+    (row,) = rows_of(store)
+    assert (row["rating"], row["annotator"], row["stream"], row["probability"]) == (
+        4, "r03", "decide", 1.0)  # fmt: skip
+    (task,) = json.loads(exported(store, "label-studio.json"))
+    assert [part["result"][0]["value"]["number"] for part in task["annotations"]] == [4]
+    (item,) = csv.DictReader(io.StringIO(exported(store, "items.csv").decode()))
+    assert (item["mean"], item["apart"]) == ("4.0", "4.0")
+    assert (item["ratings"], item["decided"]) == ("r01: 1; r02: 5", "r03: 4")
+    acts = [json.loads(line) for line in exported(store, "events.jsonl").splitlines()]
+    assert [(act["annotator"], act["round"], act["value"]) for act in acts] == [
+        ("r01", 0, 1), ("r02", 0, 5), ("r03", 2, 4)]  # fmt: skip
+    settings = {"estimator": "gp", "odd": {}, "folder": "", "gold": [], "rated": [], "model": ""}
+    job = job_of(settings, store.database.read(snapshot), "quality")
+    assert [row["rating"] for row in job["first"]] == [1, 5]  # by which agreement is told
+    assert [row["rating"] for row in job["audit"]] == [4]
+    assert [row[0] for row in job["answers"]] == ["r01", "r02"]
+    store.save(raters[2].id, event("undone")).result()
+    assert store.assignment.disputed == {0}
+    with client(store) as web:
+        joined(web, store, owner)
+        page = web.get("/owner").text
+        assert "<dt>to decide</dt><dd>1</dd>" in page
+        assert "r01: 1" in web.get("/owner/items").text
+    store.close()
+
+
+def test_decisions_outlast_the_server(database: str) -> None:
+    """What is to be decided is read again; without the project's line all ratings count."""
+    store, raters = _disputed(database)
+    store.close()
+    store = opened(database, TASK, outputs(1, 1))
+    assert store.assignment.disputed == {0}
+    _rate(store, raters[2], 4)
+    store.close()
+    for apart, ratings in ((1.0, [4]), (4.0, [1, 5]), (0.0, [1, 5])):
+        task = replace(TASK, project=Project(adjudicate=apart))
+        store = opened(database, task, outputs(1, 1))
+        assert store.assignment.disputed == set()
+        assert [row["rating"] for row in rows_of(store)] == ratings
+        store.close()
+
+
+def test_one_at_a_time_decides(database: str) -> None:
+    """Whoever has it on the screen; of two raters, one who agrees; nobody is asked twice."""
+    store, raters = _disputed(database)
+    unit = store.next_unit(raters[2].id).result()["unit"]
+    assert store.next_unit(raters[0].id).result()["unit"] is None
+    store.save(raters[2].id, event("skipped", unit, reason="I cannot tell")).result()
+    assert _rate(store, raters[0], 1)["before"] == {"quality": [1, 5]}
+    assert store.next_unit(raters[0].id).result()["unit"] is None
+    assert [row["rating"] for row in rows_of(store)] == [1, 5]
+    _rate(store, raters[1], 2)
+    assert [(row["annotator"], row["rating"]) for row in rows_of(store)] == [("r02", 2)]
+    store.close()
+
+
+def test_items_for_everybody_are_rated_by_everybody_first(database: str) -> None:
+    """A third rater's rating of them is their own."""
+    store = opened(database, replace(TASK, overlap=1.0), outputs(1, 1))
+    raters = [store.add_rater("") for _ in range(3)]
+    for rater, value in zip(raters, (1, 5, 3), strict=True):
+        assert "before" not in _rate(store, rater, value)
+    _rate(store, raters[2], 3)
+    assert [row["rating"] for row in rows_of(store)] == [1, 5, 3]  # 3 agrees with neither
+    store.close()
+
+
+def test_pairs_are_not_adjudicated(tmp_path: Path) -> None:
+    project = tmp_path / "p.toml"
+    project.write_text("adjudicate = 1", encoding="utf-8")
+    path = jsonl(tmp_path / "o.jsonl", output_rows())
+    ran = run("rate", path, "--ask", "pair", "--project", project)
+    assert (ran.code, "adjudicate is about ratings" in ran.err) == (2, True)
+    plain = opened(f"sqlite:///{tmp_path / 'p.sqlite'}", Task(ask="pair"))
+    rater = plain.add_rater("")
+    unit = plain.next_unit(rater.id).result()["unit"]
+    plain.save(rater.id, event("rated", unit, value=0)).result()
+    assert b"r00: " in exported(plain, "items.csv")
+    plain.close()
