@@ -181,20 +181,13 @@ def test_the_difference_holds_for_ratings() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "n", "promised", "rated", "inside"),
-    [
-        ("BAGEL", 202, 0.043, 0.054, True),
-        ("SFHOT", 398, 0.045, 0.065, False),
-        ("SFRES", 580, 0.049, 0.054, True),
-    ],
+    ("name", "n", "promised", "rated"),
+    [("BAGEL", 202, 0.042, 0.055), ("SFHOT", 398, 0.046, 0.059), ("SFRES", 580, 0.050, 0.059)],
 )
-def test_ratings_of_what_the_gp_chose(
-    name: str, n: int, promised: float, rated: float, inside: bool
-) -> None:
-    """The numbers of docs/command-line.md: what choosing promised, and what people's ratings gave.
+def test_ratings_of_what_the_gp_chose(name: str, n: int, promised: float, rated: float) -> None:
+    """What choosing promised, and what people's ratings gave, which lies in its interval.
 
-    Novikova et al. 2017, medians of quality; two or more outputs a source, sources held out. On
-    SFHOT people's gain is above the 95 % interval of what was promised, by .0005.
+    Novikova et al. 2017, medians of quality; two or more outputs a source, sources held out.
     """
     path = DATA / "nlg-ratings" / "emnlp_data_medians.csv"
     if not path.exists():
@@ -217,8 +210,7 @@ def test_ratings_of_what_the_gp_chose(
     assert found.difference == pytest.approx(promised, abs=0.0006)
     assert np.mean(gains) == pytest.approx(rated, abs=0.0006)
     low, high = found.difference_interval
-    assert low < np.mean(gains)
-    assert (np.mean(gains) < high) == inside
+    assert low < np.mean(gains) < high
 
 
 def test_json(folder: Path) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from command_line import ANY_NEIGHBOR, Ran, headlines, jsonl, rated_rows, run, too_wide
+from refless.data.simulate import simulate
 from refless.registry.signature import Signature
 
 DATA = Path(os.environ.get("REFLESS_DATA", Path(__file__).parents[2] / "shared" / "data"))
@@ -402,7 +403,10 @@ def test_the_recommended_command_runs(rated: Path, tmp_path: Path) -> None:
 
 def test_the_verdict_comes_first(tmp_path: Path) -> None:
     """A sentence before the table."""
-    rated = jsonl(tmp_path / "rated.jsonl", rated_rows(96))
+    pool = simulate(150).pool
+    columns = zip(pool.texts, pool.sources, (1 + 4 * pool.human).tolist(), strict=True)
+    rows = [{"text": text, "source": source, "rating": human} for text, source, human in columns]
+    rated = jsonl(tmp_path / "rated.jsonl", rows)
     ran = run("validate", rated, *SCALE)
     out = ran.out
     said = " ".join(out.split())
