@@ -105,6 +105,14 @@ def test_scores_are_nobodys_ratings_unless_named(name: str) -> None:
     assert read_pool(rows, Reading(columns=Columns(rating=(name,)))).pool.human.tolist() == [1, 2]
 
 
+def test_a_named_score_is_not_asked_about() -> None:
+    """If no rating is there, the message offers no column that the user has named as a score."""
+    rows = [{"text": "a", "llm_verdict": 1, "verdict": 1}]
+    with pytest.raises(InputError, match="no column for the rating") as raised:
+        read_both(rows, Reading(columns=Columns(score=("llm_verdict",))))
+    assert "may be a judge's" not in str(raised.value)
+
+
 def test_a_judge_that_nobody_named() -> None:
     """The error names the columns that may be one."""
     with pytest.raises(UsageError, match=r"score_column= or .* needed; left unread: 'score'; scor"):

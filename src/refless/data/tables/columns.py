@@ -45,12 +45,8 @@ JUDGED_ROLES = (*BOTH_ROLES, "rationale", "slice")
 COMPARED_ROLES = (*POOL_ROLES, "probability")
 Keep = Callable[[str], bool]
 NEEDED = ("text", "rating")
-SEVERAL = (
-    "rating",
-    "reference",
-    "score",
-    "slice",
-)  # roles that several columns, or a pattern, may have
+# roles that several columns, or a pattern, may have
+SEVERAL = ("rating", "reference", "score", "slice")
 TELLS = "'{}' holds ratings: as a score it would tell what is held out"
 PLACES = ("id", "item", "source", "system", "task")  # one column may be several of these
 
@@ -250,7 +246,7 @@ def roles_of(
             if scores := [name for name in columns.score if name.casefold() == role]:
                 remedy = f"if it does not, name the {role}s with {flag_of(role)}=NAME"
                 raise UsageError(f"{TELLS.format(scores[0])}; {remedy}")
-            raise missing(role, header, path)
+            raise missing(role, header, path, scores=columns.score)
     if "reference" not in chosen and chosen.pop("weight", ()) and columns.weight is not None:
         remedy = "name the references with --column reference=NAME"
         raise InputError("there are weights but no references", path=path, remedy=remedy)
@@ -263,15 +259,17 @@ def roles_of(
     return Roles(columns=chosen, notes=tuple(notes))
 
 
-def missing(role: str, header: Sequence[str], path: str, more: str = "") -> InputError:
-    """The error where no column has a needed role; `more` is another remedy."""
+def missing(
+    role: str, header: Sequence[str], path: str, more: str = "", scores: Sequence[str] = ()
+) -> InputError:
+    """The error where no column has a needed role; `scores` are named, `more` is a remedy."""
     problem = f"no column for the {role}: none is called {', '.join(ALIASES[role])}"
     remedy = f"name it with {flag_of(role)}=NAME"
     remedy += ", one text a row" if role == "text" else ""
     if role == "rating":
         remedy += " (in Python columns={'rating': NAME}; repeat it, or give a pattern such as "
         remedy += "'rater*', for one annotator a column)"
-        if names := unclear(header):
+        if names := [name for name in unclear(header) if name not in scores]:
             problem += f"; {listed(names)} may be a judge's scores or people's"
             remedy += ", or a judge's scores with --score-column"
     if role == "text" and any(name.casefold().endswith("id") for name in header):

@@ -151,7 +151,8 @@ def read_both(rows: Rows, reading: Reading = PLAIN) -> tuple[PoolRead, OutputsRe
     """
     table = read_table(rows, reading, BOTH_ROLES, needed=("text",))
     if not table.roles.all("rating"):
-        raise missing("rating", [*table.rows.header], table.rows.name, f", or {APART}")
+        header, scores = [*table.rows.header], reading.columns.score
+        raise missing("rating", header, table.rows.name, f", or {APART}", scores)
     rated = rated_of(table, reading, both=True)
     if not rated.unrated:
         remedy = f"leave the rating of texts to estimate blank, or {APART}"
