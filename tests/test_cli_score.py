@@ -154,6 +154,14 @@ def test_files_are_refused_before_any_work(folder: Path, tmp_path: Path, name: s
     assert "no such file" not in ran.err
 
 
+def test_the_gate_comes_first_on_the_page(folder: Path, tmp_path: Path) -> None:
+    """Who opens the report sees at once what became of the gate."""
+    page = tmp_path / "gate.html"
+    gated(folder, *SCALE, "--min-mean", 4.9, "--min-coverage", 0.1, "-o", page)
+    html = page.read_text(encoding="utf-8")
+    assert html.index("Gate failed: the mean") < html.index("expects your raters")
+
+
 @pytest.mark.parametrize("scale", [(), SCALE], ids=["no scale", "scale"])
 def test_gate_on_the_mean(folder: Path, scale: tuple[object, ...]) -> None:
     """0 where the interval lies above, 3 where it lies below, 4 where it straddles.

@@ -80,7 +80,10 @@ class ScoreResult(Result):
         )
         about = ("Rated texts", f"{len(rated):,}", "that estimates rest on")
         store = store_of(scored, self.estimator, shown)
-        return replace(brief, facts=(*brief.facts, about), store=store)
+        gate = f"{sentence(self.gate.reason)}. " if self.gate.reason else ""
+        return replace(
+            brief, verdict=gate + brief.verdict, facts=(*brief.facts, about), store=store
+        )
 
     def _document(self, more: tuple[Section, ...]) -> Document:
         """What both show first, and more sections."""
