@@ -32,12 +32,13 @@ from refless.data.tables import (
 )
 from refless.data.tables.columns import POOL_ROLES, roles_of
 from refless.estimators import ESTIMATORS
+from refless.extensions.ratpred import acts as dialogue
 from refless.metrics.kernels import KERNELS
 from refless.metrics.references import METRICS
 from refless.registry.errors import RefLessError
 from refless.registry.signature import Signature
 from refless.registry.spec import parse, spec_of
-from refless.text import meaning, surface
+from refless.text import masking, surface
 from refless.text.stopwords import stop_settings, stop_words
 from refless.text.tokenize import tokenizer
 
@@ -179,14 +180,14 @@ def _tokenizers(data: bytes) -> None:
 
 def _acts(data: bytes) -> None:
     text = _text(data)
-    assert meaning.masked(text, text[::-1]) is not None
+    assert masking.masked(text, text[::-1]) is not None
     numbers = surface.surface([text]), surface.relation([text], [text[:9]])
     assert all(np.isfinite(some).all() for some in numbers)
-    if meaning.looks_like_act(text):
-        acts = meaning.triples(text)
-        meaning.delexicalized(text, acts, {"name", "food"})
+    if dialogue.looks_like_act(text):
+        acts = dialogue.triples(text)
+        dialogue.delexicalized(text, acts, {"name", "food"})
     else:
-        meaning.triples(text)
+        dialogue.triples(text)
 
 
 def _cells(data: bytes) -> None:

@@ -7,18 +7,18 @@ little, and the penalty, are chosen by cross-validation within the rows to learn
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 import numpy as np
 from ratpred_data import Rated, Split, made_of
 from scipy.sparse import csr_matrix, diags_array
 from scipy.sparse.linalg import LinearOperator, cg
 
-from refless.estimators.gp.dialogue_acts import pair_features
 from refless.extensions.ratpred.fitting import named_folds
 from refless.extensions.ratpred.reading import SLOTS, Pair, Reader
 from refless.registry.arrays import FloatArray, IntArray
-from refless.text.meaning import Triple
 
 SETUP, SEED = 4, 0
 INNER = 5  # folds within the known rows
@@ -79,9 +79,18 @@ def _solved(x: csr_matrix, y: FloatArray, shares: FloatArray, penalty: float) ->
 
 
 def features(pair: Pair) -> list[str]:
-    """Words and pairs of words, triples, values that the text misses, words that it doubles."""
-    acts = [Triple(*pair.source[i : i + 3]) for i in range(0, len(pair.source), 3)]
-    return pair_features(pair.text, acts)
+    """Words and pairs of words; acts with slots; values that the text misses; words it doubles."""
+    acts = [pair.source[i : i + 3] for i in range(0, len(pair.source), 3)]
+    slots = {f"{act}/{slot}" for act, slot, _ in acts}
+    values = {value for _, _, value in acts if value.startswith("x-")}
+    doubled = sorted(word for word, count in Counter(pair.text).items() if count > 1)
+    return [
+        *pair.text,
+        *(f"{first} {second}" for first, second in pairwise(["<s>", *pair.text, "</s>"])),
+        *sorted(slots),
+        *(f"missing {value}" for value in sorted(values.difference(pair.text))),
+        *(f"doubled {word}" for word in doubled),
+    ]
 
 
 def _counted(rows: Iterable[list[str]], names: dict[str, int], *, grow: bool) -> csr_matrix:

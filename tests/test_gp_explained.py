@@ -12,7 +12,6 @@ from refless.data.records import Outputs, RatedPool, as_outputs
 from refless.data.simulate import simulate
 from refless.estimators.gp import GaussianProcess
 from refless.estimators.gp.kernels import (
-    ACTS,
     LABELS,
     MEANING,
     SOURCE,
@@ -84,5 +83,5 @@ def test_no_estimate_has_no_parts() -> None:
 
 def test_every_kernel_has_a_name_for_people() -> None:
     """None is left out; those of one score go by its name."""
-    every = (*TEXT, *SOURCE, *ACTS, *MEANING, *SOURCE_MEANING, *SYSTEM, *score_kernels(["a b"]))
+    every = (*TEXT, *SOURCE, *MEANING, *SOURCE_MEANING, *SYSTEM, *score_kernels(["a b"]))
     assert {name: label_of(name) for name in every} == LABELS | {"score a b": "score a b"}

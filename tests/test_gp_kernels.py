@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from refless.estimators.gp.features import TERMS, Inputs, Tfidf, inputs_of
 from refless.estimators.gp.kernels import (
-    ACTS,
     MEANING,
     NEAR,
     SOURCE,
@@ -30,7 +29,7 @@ from refless.text.embed import VectorArray
 
 NAN = float("nan")
 SCORES = ("a", "b")
-NAMES = (*TEXT, *SOURCE, *ACTS, *MEANING, *SOURCE_MEANING, *score_kernels(SCORES))
+NAMES = (*TEXT, *SOURCE, *MEANING, *SOURCE_MEANING, *score_kernels(SCORES))
 WORDS = st.sampled_from(["fox", "Fox", "the", "is", "foxes", "Rome", "42", "?", ".", ",", "é"])
 SENTENCE = st.lists(WORDS, max_size=9).map(" ".join) | st.text(max_size=6)
 ASKED = SENTENCE | st.sampled_from(["inform(name=fox,food=the)", "inform(name='Rome')", "inform("])
@@ -193,14 +192,14 @@ def test_bells_and_trends_by_hand() -> None:
 def test_numbers_of_the_surface_by_hand() -> None:
     """The trend is the mean product, the bell that of the mean square distance; constants aside."""
     inputs = inputs_of(["A fox.", "the the the", "Is it? 42", "", "Yes, the fox is quick."], ())
-    surface = inputs.columns["surface"]
+    surface = inputs.columns["trend"]
     ranked = NormalRanks.of(surface).mapped(surface)
     varied = ranked[:, np.ptp(surface, axis=0) > 0]
     assert varied.shape[1] < ranked.shape[1]  # no text repeats four words
-    bell, trend = learned(inputs, ["surface", "trend"]).values()
+    bell, trend = learned(inputs, ["near", "trend"]).values()
     products = varied @ varied.T / varied.shape[1]
     np.testing.assert_allclose(values(trend, inputs, inputs), products, atol=1e-12)
-    squares = np.square(varied[:, None] - varied[None]).mean(axis=2) / WIDTH**2
+    squares = np.square(varied[:, None] - varied[None]).mean(axis=2) / NEAR**2
     np.testing.assert_allclose(values(bell, inputs, inputs), np.exp(-squares / 2), atol=1e-12)
 
 

@@ -225,3 +225,18 @@ def test_few_ratings_doubt_what_texts_and_scores_add_to_each_other() -> None:
         one = shrunk_amplitudes(three, y, noise, detail & ~detail, reads, reads)
         two = fitted_amplitudes(three, y, noise)
         np.testing.assert_allclose(one.weights, two.weights, rtol=1e-12)
+
+
+def test_what_misleads_about_other_sources_is_not_believed() -> None:
+    """Near copies share a rating, which the likelihood pays for; other sources contradict it."""
+    sources = np.repeat(np.arange(10), 4)
+    y = np.where(sources % 2, 1.0, -1.0)
+    near = np.abs(sources[:, None] // 2 - sources // 2) < 1  # pairs of sources, rated otherwise
+    kernels = [np.where(sources[:, None] == sources, 1.0, np.where(near, 0.8, 0.0)), np.eye(40)]
+    noise, blocks = np.full(40, 0.01), blocks_of(sources)
+    assert fitted_amplitudes(kernels, y, noise).weights[0] > 0.5
+    no = np.zeros(2, dtype=np.bool_)
+    fitted = shrunk_amplitudes(kernels, y, noise, no, no, no, blocks)
+    wanted = fitted_amplitudes(kernels, y, noise, blocks)
+    np.testing.assert_allclose(fitted.weights, wanted.weights)
+    assert fitted.weights[0] < 0.01

@@ -122,14 +122,14 @@ def test_the_house_only_gets_smaller() -> None:
     for module in {*MODULES} - DOORS:
         text = MODULES[module].read_text(encoding="utf-8")
         lines[room_of(module) == "extensions"] += len(text.splitlines())
-    assert lines[False] <= 36_760
-    assert lines[True] <= 12_743
+    assert lines[False] <= 36_524
+    assert lines[True] <= 12_935
 
 
 CLOSURES = {  # lines that a command imports, directly or not; the budget is 12,000
-    "explain": 12_640,
-    "score": 17_530,
-    "validate": 25_944,
+    "explain": 12_513,
+    "score": 17_457,
+    "validate": 25_699,
 }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from refless.text.meaning import masked
+from refless.text.masking import masked
 
 
 @pytest.mark.parametrize(

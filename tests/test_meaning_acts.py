@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from refless.extensions.ratpred.acts import NULL, Triple, delexicalized, looks_like_act, triples
 from refless.registry.errors import InputError
-from refless.text.meaning import NULL, Triple, delexicalized, looks_like_act, triples
 
 SLOTS = {"name", "food", "area", "near", "price_range", "phone"}
 WORD = st.from_regex(r"[a-z]{1,8}", fullmatch=True)

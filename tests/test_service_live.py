@@ -15,7 +15,7 @@ from command_line import jsonl, run
 from refless.data.records import Outputs
 from refless.data.simulate import simulate
 from refless.extensions.serve.analysis_worker import looked
-from refless.extensions.serve.app import Latest
+from refless.extensions.serve.app import latest
 from refless.extensions.serve.dashboard import Live, LookFailedError, written
 from refless.extensions.serve.exports import COMPARED
 from refless.extensions.serve.rate import rate
@@ -27,7 +27,7 @@ from serving import client, event, exported, joined, opened, owner_of, rate_all
 JOB: dict[str, Any] = {
     "ask": "rating", "items": 50, "scale": [1, 5], "estimator": "gp", "seed": 0,
     "ratings": [], "audit": [], "rated": [], "outputs": [], "repeats": [], "odd": None, "model": "",
-    "folder": "", "dimension": "", "answers": [], "gold": {},
+    "folder": "", "dimension": "", "answers": [], "gold": {}, "until": "",
 }  # fmt: skip
 
 
@@ -67,7 +67,7 @@ def test_look_after_ratings(tmp_path: Path) -> None:
     rated = {row.item - 1 for row in _rows(store)}
     assert store.assignment.active
     assert not rated & {*store.assignment.active}
-    assert Latest(tmp_path / "model.safetensors").estimator() is not None
+    assert latest(tmp_path / "model.safetensors") is not None
     assert store.fits() == live.looks
     (row,) = found["raters"]
     assert row["pace"] == 1.5

@@ -14,6 +14,7 @@ from refless.commands.parameters import About, Folder, Seed, command
 from refless.commands.score.run import score
 from refless.commands.validate.run import validate
 from refless.data.records import Outputs, RatedPool, as_outputs
+from refless.data.rows import rating_rows, rows_of
 from refless.data.simulate import simulate
 from refless.files.writing import make_folder, write_atomic
 
@@ -57,26 +58,7 @@ def demo(
 def _write(folder: Path, rated: RatedPool, outputs: Outputs) -> None:
     """The sample as files: one rating a line, one output a line."""
     make_folder(folder)
-    ratings = rated.ratings
-    rows = [
-        {
-            "id": rated.ids[i],
-            "source": rated.sources[i],
-            "item": rated.items[i],
-            "system": rated.systems[i],
-            "text": rated.texts[i],
-            "annotator": ratings.annotators[who],
-            "rating": value,
-        }
-        for i, who, value in zip(
-            ratings.text.tolist(), ratings.annotator.tolist(), ratings.values.tolist(), strict=True
-        )
-    ]
-    columns = zip(
-        outputs.ids, outputs.sources, outputs.items, outputs.systems, outputs.texts, strict=True
-    )
-    names = ("id", "source", "item", "system", "text")
-    fresh = [dict(zip(names, row, strict=True)) for row in columns]
-    for name, table in ((RATINGS, rows), (OUTPUTS, fresh)):
+    tables = {RATINGS: rating_rows(rated), OUTPUTS: rows_of(outputs)}
+    for name, table in tables.items():
         lines = b"".join(msgspec.json.encode(row) + b"\n" for row in table)
         write_atomic(str(folder / name), lines)

@@ -10,10 +10,8 @@ import numpy as np
 from refless.data.human import canonical_order, fingerprint
 from refless.data.records import NO_SCORES, Outputs, RatedPool, Texts
 from refless.estimators.folds import subsampled
-from refless.estimators.gp.dialogue_acts import mostly_acts
 from refless.estimators.gp.features import Inputs, inputs_of
 from refless.estimators.gp.kernels import (
-    ACTS,
     MEANING,
     SOURCE,
     SOURCE_MEANING,
@@ -51,7 +49,7 @@ class FeatureConfig:
     def kernels_of(self, rated: RatedPool) -> tuple[str, ...]:
         """Names of the kernels for these rated texts."""
         sources = rated.sources if self.source and len(set(rated.sources)) > 1 else ()
-        names = (*TEXT, *(SOURCE if sources else ()), *(ACTS if mostly_acts(sources) else ()))
+        names = (*TEXT, *(SOURCE if sources else ()))
         if self.encoder is not None:
             names += (*MEANING, *(SOURCE_MEANING if sources else ()))
         if self.system and len({*rated.systems} - {""}) > 1:

@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from refless.data.records import NO_SCORES
-from refless.estimators.gp.dialogue_acts import features
 from refless.registry.arrays import FloatArray, IntArray
 from refless.registry.progress import Progress
 from refless.text.embed import Encoder
-from refless.text.meaning import masked
+from refless.text.masking import masked
 from refless.text.surface import LEXIS, SHAPE, relation, surface
 from refless.text.words import words
 
@@ -79,7 +78,7 @@ def inputs_of(
     if sources:
         columns["relation"] = relation(texts, sources)
         numbers = np.hstack([numbers, columns["relation"]])
-    columns |= dict.fromkeys(("surface", "trend", "near", "joint"), numbers)
+    columns |= dict.fromkeys(("trend", "near", "joint"), numbers)
     if encoder is not None:
         vectors = encoder.sentences([*texts, *sources], progress)
         columns["meaning"] = vectors[: len(texts)]
@@ -128,7 +127,6 @@ TERMS: dict[str, Callable[[str, str], Iterable[str]]] = {
     "letters": lambda text, _: _letter_terms(text),
     "source": lambda _, source: _word_terms(source),
     "masked": lambda text, source: _word_terms(masked(text, source)),
-    "acts": features,
 }  # the terms of a text and its source, by the kernel that counts them
 
 

@@ -23,19 +23,19 @@ from refless.text.ngrams import Shape
 from refless.text.tokenize import token_counts
 
 TOGETHER = ("trend", "near", "joint")  # what these sum up, the others see in part
-TEXT = ("grams", "words", "letters", "shape", "lexis", "marks", "surface", *TOGETHER)
+TEXT = ("grams", "words", "letters", "shape", "lexis", "marks", *TOGETHER)
 SOURCE = ("source", "masked", "relation")
-ACTS, SYSTEM = ("acts",), ("system",)
-DETAILS = frozenset({*TEXT, *SOURCE, *ACTS}.difference(TOGETHER))
+SYSTEM = ("system",)
+DETAILS = frozenset({*TEXT, *SOURCE}.difference(TOGETHER))
 JUDGES = ("scores", "judges")  # a bell over all scores, and a line on their mean
 MEANING, SOURCE_MEANING = ("meaning",), ("source_meaning", "relevance")
 LABELS = {
-    **dict.fromkeys(("grams", "letters", "words", "masked", "acts"), "wording"),
+    **dict.fromkeys(("grams", "letters", "words", "masked"), "wording"),
     "meaning": "topic",
     "shape": "length and shape",
     "lexis": "repetition and choice of words",
     "marks": "punctuation and capitals",
-    **dict.fromkeys(("surface", *TOGETHER), "surface together"),
+    **dict.fromkeys(TOGETHER, "surface together"),
     **dict.fromkeys(("relation", "relevance"), "use of the source"),
     **dict.fromkeys(("source", "source_meaning"), "the source itself"),
     **dict.fromkeys(JUDGES, "scores together"),
@@ -236,8 +236,7 @@ def kernel_of(name: str, inputs: Inputs, threads: int | None = None) -> Kernel:
     """The kernel of this name, learned from texts.
 
     Args:
-        name: from `TEXT`, `SOURCE`, `ACTS`, `MEANING`, `SOURCE_MEANING`, `SYSTEM` and
-            `score_kernels`.
+        name: from `TEXT`, `SOURCE`, `MEANING`, `SOURCE_MEANING`, `SYSTEM` and `score_kernels`.
         inputs: the texts whose word frequencies and spreads count.
         threads: for n-grams.
     """

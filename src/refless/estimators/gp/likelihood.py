@@ -13,7 +13,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from refless.estimators.folds import FEWEST
 from refless.estimators.gp.posterior import inverse
 from refless.registry.arrays import BoolArray, FloatArray, IntArray
 
@@ -21,6 +20,7 @@ RATE = 5.0  # of the exponential prior on a weight: what the ratings do not ask 
 SHRINKAGE = 60  # ratings that outweigh the belief that texts and judges add nothing to each other
 TRUST = 2 / 3  # in judges, if one of both adds nothing
 LEAST_NUGGET = 1e-3
+FEWEST_GROUPS = 3  # that tell how another group is rated
 MOST = 1e3
 STEPS, ENOUGH = 60, 1e-6  # of the search, and the relative gain that ends it
 
@@ -57,7 +57,8 @@ def shrunk_amplitudes(
     """The mean of three answers; with judges, of these, of judges alone and of texts alone.
 
     The three are that of the likelihood, that of what is left out, and the latter without
-    `details`. Each alone is far behind on some kind of ratings; their mean leads on average.
+    `details`. Each alone is far behind on some kind of ratings; their mean leads on average. But
+    what the likelihood says counts only if it tells more of what is left out than no text does.
 
     Few ratings do not tell which of many kernels is worth something, and what they seem to tell
     costs more than it brings. So the answer of n ratings to texts and scores has the share
@@ -78,8 +79,10 @@ def shrunk_amplitudes(
         return Amplitudes(weights, fitted.nugget)
 
     every = np.ones(len(kernels), dtype=np.bool_)
-    full = answer(every, ()).mixed(answer(every, blocks), 0.5)
-    full = full.mixed(answer(~details, blocks), 2 / 3)
+    full = answer(every, blocks).mixed(answer(~details, blocks), 0.5)
+    likely, nothing = answer(every, ()), answer(~every, blocks)
+    if _misfit(likely, kernels, y, noise, blocks) <= _misfit(nothing, kernels, y, noise, blocks):
+        full = likely.mixed(full, 1 / 3)
     if not any(np.ptp(kernel) > 0 for kernel, reads in zip(kernels, scores, strict=True) if reads):
         return full
     apart = answer(plain, blocks).mixed(answer(~(details | scores), blocks), TRUST)
@@ -122,9 +125,21 @@ def fitted_amplitudes(
     return Amplitudes(weights, float(optimum[-1]))
 
 
+def _misfit(
+    fitted: Amplitudes,
+    kernels: Sequence[FloatArray],
+    y: FloatArray,
+    noise: FloatArray,
+    blocks: Sequence[IntArray],
+) -> float:
+    """Minus the log score; huge if undefined."""
+    loss, _ = loss_of(np.append(fitted.weights, fitted.nugget), kernels, y, noise, blocks)
+    return loss - RATE * float(fitted.weights.sum())
+
+
 def left_out(groups: IntArray) -> list[IntArray]:
-    """The blocks of these groups, or single rows if there are fewer than five groups."""
-    few = len(np.unique(groups)) < FEWEST
+    """The blocks of these groups, or single rows if there are fewer than three groups."""
+    few = len(np.unique(groups)) < FEWEST_GROUPS
     return blocks_of(np.arange(len(groups)) if few else groups)
 
 

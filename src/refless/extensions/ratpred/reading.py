@@ -9,10 +9,10 @@ from itertools import chain
 
 import numpy as np
 
+from refless.extensions.ratpred.acts import NULL, delexicalized, looks_like_act, triples
 from refless.extensions.ratpred.batches import Encoded, padded
 from refless.registry.arrays import FloatArray
 from refless.registry.errors import InputError
-from refless.text.meaning import NULL, delexicalized, looks_like_act, triples
 from refless.text.words import words
 
 SLOTS = frozenset(

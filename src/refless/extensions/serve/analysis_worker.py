@@ -44,8 +44,10 @@ from refless.extensions.serve.exports import (
     repeats_of,
     snapshot,
 )
+from refless.extensions.serve.project import UNTIL
 from refless.registry.errors import RefLessError
 from refless.registry.plural import counted
+from refless.registry.signature import Signature
 from refless.report.export import as_jsonl
 from refless.stats.confidence_sequence import always_interval
 from refless.stats.prediction_powered import UNKNOWN, Answer
@@ -57,7 +59,8 @@ AHEAD = 60  # items that are chosen ahead of their being rated
 LOOKS = 10  # at raters, of twice as many ratings each
 FEWEST = 20  # ratings before anything is estimated
 Job = Mapping[str, Any]
-Rows = list[dict[str, Any]]
+Row = dict[str, Any]
+Rows = list[Row]
 
 
 def looked(job: Job) -> dict[str, Any]:
@@ -67,7 +70,7 @@ def looked(job: Job) -> dict[str, Any]:
         job: `ask`; `items`: how many there are; `scale`, `estimator`, `seed`; `ratings`, `audit`,
             `rated`, `outputs`: rows as exports have them; `repeats`: pairs of ratings of one item
             by one rater; `odd`: what the look before said of odd raters; `model`: a file for the
-            fitted estimator; `folder`: of the files that are compared.
+            fitted estimator; `folder`: of the files that are compared; `until`: what ends all.
     """
     result: dict[str, Any] = {"n": len(job["ratings"]), "said": [], "systems": [], "active": []}
     parts = RATING if job["ask"] == "rating" else CHOICE
@@ -146,8 +149,7 @@ def corrected(result: Drift) -> Drift:
 
 def _repeated(job: Job, result: dict[str, Any]) -> None:
     """How far raters agree with themselves."""
-    pairs = job["repeats"]
-    result["repeats"] = len(pairs)
+    pairs, result["repeats"] = job["repeats"], len(job["repeats"])
     result["same"] = sum(a == b for a, b in pairs) / len(pairs) if pairs else math.nan
 
 
@@ -156,18 +158,44 @@ def _compared(job: Job, result: dict[str, Any]) -> None:
     systems = {row.get("system") for row in job["outputs"]}
     if len(systems) < 2 or None in systems or not job["audit"]:
         return
-    pairs = _by_command(job).comparison.pairs
-    anytime = _by_command(job, looks="any").comparison.pairs
+    compared = _by_command(job, looks="any")
+    pairs, standings, values = compared.comparison.pairs, compared.comparison.standings, []
     reach = float(job["scale"][1] - job["scale"][0])  # how far ratings can lie apart
-    for question, always in zip(pairs, anytime, strict=True):
-        n, answer = question.both_rated + question.one_rated, question.difference
-        complete = question.method.startswith("ratings")
+    for couple in pairs:
+        n, always, complete = couple.rated, couple.difference, couple.method.startswith("ratings")
+        answer = replace(always, wide=1.0)
         certain = answer if complete else UNKNOWN
-        pair = _pair(question.first, question.second, certain, n, len(pairs), reach)
-        shown = {"difference": answer.value, "interval": answer.interval}
-        result["systems"].append({**pair, **shown, "always": always.difference.interval})
-        missing = more_to_settle(answer, n, question.items, len(pairs), reach) if complete else None
+        pair = _pair(couple.first, couple.second, certain, n, len(pairs), reach)
+        row = pair | {"difference": answer.value, "interval": answer.interval}
+        values.append(row)
+        result["systems"].append({**row, "always": always.interval})
+        missing = more_to_settle(answer, n, couple.items, len(pairs), reach) if complete else None
         result["said"].append(_settled(pair, missing, job))
+    if job["until"].startswith("every"):
+        means = [
+            (system.name, system.rated if system.method.startswith("ratings") else 0, system.mean)
+            for system in standings
+        ]
+        values = [
+            {"system": name, "mean": mean.value, "always": always_interval(
+                mean.value, mean.error, n, mean.freedom, len(means), reach)}
+            for name, n, mean in means
+        ]  # fmt: skip
+    result["certificate"] = certificate_of(job, values, compared.signature)
+
+
+def certificate_of(job: Job, values: Rows, signature: Signature) -> Row | None:
+    """What ends the round: intervals that hold together, however often one looked; or None.
+
+    Args:
+        values: each with `always`; signature: of their comparison.
+    """
+    goal = UNTIL.fullmatch(job["until"])
+    ends = np.array([value["always"] for value in values], dtype=np.float64).reshape(-1, 2)
+    if goal is None or not values or not (ends[:, 1] - ends[:, 0] <= 2 * float(goal[2])).all():
+        return None
+    rows = [{k: v for k, v in value.items() if k != "interval"} for value in values]
+    return {"ratings": len(job["audit"]), "known": rows, "signature": str(signature)}
 
 
 def _careless(job: Job, result: dict[str, Any]) -> None:
@@ -204,21 +232,6 @@ def _by_command(job: Job, ratings: str = COMPARED, **options: Any) -> Any:  # no
         str(folder / OUTPUTS), rated=[*before, str(folder / ratings)], seed=job["seed"],
         estimator=job["estimator"], scale=tuple(job["scale"]), **options,
     )  # fmt: skip
-
-
-def _won(job: Job, result: dict[str, Any]) -> None:
-    """How often each system wins, by the command on the owner's page."""
-    if not job["folder"] or not result["systems"]:
-        return
-    always = {(pair["first"], pair["second"]): pair["always"] for pair in result["systems"]}
-    result["systems"] = []
-    for win in _by_command(job).wins:
-        turned = (win.first, win.second) not in always
-        low, high = always[(win.second, win.first) if turned else (win.first, win.second)]
-        ends = (-high, -low) if turned else (low, high)  # of differences, from -1 to 1
-        rate = {"difference": win.by_item.rate, "interval": win.by_item.interval}
-        anytime = {"always": tuple((1 + end) / 2 for end in ends)}
-        result["systems"].append({"first": win.first, "second": win.second, **rate, **anytime})
 
 
 def _pair(
@@ -311,11 +324,22 @@ def _preferred(job: Job, result: dict[str, Any]) -> None:
         result["systems"].append(pair)
         missing = more_to_settle(answer, n, job["items"], len(wins))
         result["said"].append(_settled(pair, missing, job))
+    if not job["folder"] or not wins:
+        return
+    pairs = {(pair["first"], pair["second"]): pair["always"] for pair in result["systems"]}
+    result["systems"], compared = [], _by_command(job)
+    for win in compared.wins:
+        ends = pairs.get((win.first, win.second)) or np.negative(pairs[win.second, win.first])[::-1]
+        result["systems"].append({
+            "first": win.first, "second": win.second, "difference": win.by_item.rate,
+            "interval": win.by_item.interval, "always": tuple((1 + end) / 2 for end in ends),
+        })  # fmt: skip
+    result["certificate"] = certificate_of(job, result["systems"], compared.signature)
 
 
 Part = Callable[[Job, dict[str, Any]], None]
 RATING: tuple[Part, ...] = (_held_out, _repeated, _compared, _careless, _chosen)
-CHOICE: tuple[Part, ...] = (_repeated, _preferred, _won, _careless)
+CHOICE: tuple[Part, ...] = (_repeated, _preferred, _careless)
 
 
 def job_of(settings: Mapping[str, Any], now: Snapshot, dimension: str) -> Job:
@@ -344,6 +368,7 @@ def job_of(settings: Mapping[str, Any], now: Snapshot, dimension: str) -> Job:
         },
         "dimension": dimension if len(now.dimensions) > 1 else "",
         "rated": rows_about(settings["rated"]),
+        "until": settings["until"],
         "outputs": [row for unit in now.texts for row in unit] if now.ask == "rating" else [],
         "model": settings["model"] if dimension == now.dimensions[0] else "",
     }

@@ -52,19 +52,16 @@ class Api:
         """With the token, and within the pace."""
 
         async def run(request: Request) -> Response:
-            self._let_in(request)
+            header = request.headers.get("authorization", "").encode()
+            if not hmac.compare_digest(header, f"Bearer {self.token}".encode()):
+                if not self.pace.takes(caller(request)):
+                    raise HTTPException(429, "too many requests")
+                raise HTTPException(401, "send the header Authorization: Bearer TOKEN")
+            if not self.pace.takes(f"token {caller(request)}"):
+                raise HTTPException(429, "too many requests", {"retry-after": "1"})
             return await handler(request)
 
         return run
-
-    def _let_in(self, request: Request) -> None:
-        header = request.headers.get("authorization", "").encode()
-        if not hmac.compare_digest(header, f"Bearer {self.token}".encode()):
-            if not self.pace.takes(caller(request)):
-                raise HTTPException(429, "too many requests")
-            raise HTTPException(401, "send the header Authorization: Bearer TOKEN")
-        if not self.pace.takes(f"token {caller(request)}"):
-            raise HTTPException(429, "too many requests", {"retry-after": "1"})
 
     async def estimate(self, request: Request) -> Response:
         """An estimate for each text of a JSON object or array."""

@@ -8,9 +8,9 @@ import signal
 import socket
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -61,8 +61,7 @@ def rating_app(
     """
     live = Live(store, estimator, rated, model)
     pages = Pages(store, Access(store), live, Pace(*LOGINS), Pace(*RATED))
-    served = Latest(model)
-    api = Api(token or secrets.token_urlsafe(24), served.estimator)
+    api = Api(token or secrets.token_urlsafe(24), lambda: latest(model))
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
@@ -83,22 +82,14 @@ def serving_app(estimator: Estimator, token: str) -> Starlette:
     return application(Api(token, lambda: estimator).routes())
 
 
-@dataclass(slots=True)
-class Latest:
-    """The fitted estimator in a file that is replaced now and then."""
+def latest(path: Path | None) -> Estimator | None:
+    """The fitted estimator in a file that is replaced now and then; None before the first."""
+    return _loaded(path, path.stat().st_mtime) if path and path.exists() else None
 
-    path: Path | None
-    _modified: float = 0.0
-    _estimator: Estimator | None = None
 
-    def estimator(self) -> Estimator | None:
-        """The one that is there now; None before the first."""
-        if self.path is None or not self.path.exists():
-            return None
-        modified = self.path.stat().st_mtime
-        if modified != self._modified:
-            self._estimator, self._modified = load(self.path), modified
-        return self._estimator
+@lru_cache(maxsize=1)
+def _loaded(path: Path, _: float) -> Estimator:
+    return load(path)
 
 
 def application(
@@ -107,13 +98,14 @@ def application(
     ended: Callable[[], None] = lambda: None,
 ) -> Starlette:
     """Routes with limits, headers, and errors that say what is wrong; `ended` is for the server."""
-    handlers: dict[Any, Any] = {HTTPException: _refused, RefLessError: _fault, Exception: _broken}
-    handlers |= dict.fromkeys(AWAY, _away)
+    failed = _saying(500, "this failed here; the log says by what")
+    handlers: dict[Any, Any] = {HTTPException: _refused, RefLessError: _saying(422)}
+    handlers |= dict.fromkeys(AWAY, _saying(503, "the database is away; try again"))
     app = Starlette(
         routes=routes,
         lifespan=lifespan,
         middleware=[Middleware(Guarded, limit=MOST_BYTES)],
-        exception_handlers=handlers,
+        exception_handlers={**handlers, Exception: failed},
     )
     app.state.ended = ended
     return app
@@ -127,17 +119,13 @@ async def _refused(request: Request, error: HTTPException) -> Response:
     return JSONResponse({"error": error.detail}, error.status_code, error.headers)
 
 
-async def _fault(_: Request, error: RefLessError) -> Response:
-    return JSONResponse({"error": str(error)}, 422)
+def _saying(status: int, text: str = "") -> Callable[[Request, Exception], Awaitable[Response]]:
+    """Answers an error with a text, or with what the error says."""
 
+    async def answer(_: Request, error: Exception) -> Response:
+        return JSONResponse({"error": text or str(error)}, status)
 
-async def _away(_: Request, __: Exception) -> Response:
-    """Pages send again what is answered so; the writer has logged it."""
-    return JSONResponse({"error": "the database is away; try again"}, 503)
-
-
-async def _broken(_: Request, __: Exception) -> Response:
-    return JSONResponse({"error": "this failed here; the log says by what"}, 500)
+    return answer
 
 
 def say(line: str) -> None:

@@ -1,6 +1,7 @@
 """What is known so far, for the owner's page; the estimator looks at the ratings in a process."""
 
 import asyncio
+import json
 import logging
 import math
 import shlex
@@ -10,14 +11,16 @@ import tempfile
 import weakref
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from statistics import fmean, median
 from typing import Any
 
 import msgspec
 
+from refless.data.rows import rows_of
 from refless.extensions.serve.assignment import DONE, SKIPPED
-from refless.extensions.serve.exports import BEFORE, COLUMNS, COMPARED, OUTPUTS
+from refless.extensions.serve.exports import BEFORE, COMPARED, OUTPUTS
 from refless.extensions.serve.result import Task
 from refless.extensions.serve.store import RATER, Rater, Store
 from refless.registry.plural import counted
@@ -31,6 +34,7 @@ FEWEST, ESTIMATED = 10, 20  # ratings, before which nothing is looked at, or est
 PATIENCE = 60.0  # seconds between two looks at most, where something changed
 REST = 10.0  # seconds without an act, after which what changed is looked at
 LEFT_OPEN = 10  # times the median, beyond which a rater was away
+CERTIFICATE = "certificate.json"
 BREATH = 1.0  # seconds between two looks at least
 
 
@@ -58,6 +62,7 @@ class Live:
         self.commands: list[str] = []  # that give the systems' numbers, after a look
         self.acts = 0  # of raters, since the service began
         self._count_then, self._acts_then = 0, 0  # ratings and acts at the last look
+        self._certify(self.looks[-1].get("certificate") if self.looks else None)
 
     def touch(self, acts: int = 0) -> None:
         """Something changed; raters did something, if so many acts."""
@@ -96,17 +101,27 @@ class Live:
 
     async def _look(self) -> None:
         """One look at each dimension; what it finds is kept, and what teaches most comes next."""
-        folder = self.folder
-        results = await _run(self._job())
-        if (folder / COMPARED).exists():
-            (folder / COMPARED).replace(folder / f"shown-{COMPARED}")
-        self.files[COMPARED] = folder / f"shown-{COMPARED}"
+        results, latest = await _run(self._job()), self.folder / f"shown-{COMPARED}"
+        if (self.folder / COMPARED).exists():
+            (self.folder / COMPARED).replace(latest)
+        self.files[COMPARED] = latest
         self.commands = commands_of(self.store.task, self.estimator, self.files, results)
         look = {"n": max(part["n"] for part in results.values()), "dimensions": results}
+        look["certificate"] = self.certificate or certificate(self.store.task, results)
         await asyncio.to_thread(self.store.keep_fit, look)
         self.looks.append(look)
+        self._certify(look["certificate"])
         active = next(iter(results.values()))["active"]
         await asyncio.wrap_future(self.store.set_active(active))
+
+    def _certify(self, last: dict[str, Any] | None) -> None:
+        """Ends the round where it reached what it was to end by; another goal is another round."""
+        goal = self.store.task.project.until
+        self.certificate = last if last and last["until"] == goal else None
+        self.store.ended = self.certificate is not None
+        if self.certificate:
+            self.files[CERTIFICATE] = self.folder / CERTIFICATE
+            self.files[CERTIFICATE].write_text(json.dumps(last, indent=1), encoding="utf-8")
 
     def _job(self) -> bytes:
         """What a look needs to know beside the database, as JSON."""
@@ -120,6 +135,7 @@ class Live:
                 "model": str(self.model or ""),
                 "folder": str(self.folder),
                 "gold": self.store.task.project.gold,
+                "until": self.store.task.project.until,
             }
         )
 
@@ -131,11 +147,13 @@ class Live:
         facts = [
             ["items rated", f"{assignment.rated:,}", f"of {n:,}"],
             ["drawn at random", f"{assignment.audited:,}", "rated or skipped"],
-            ["raters", str(sum(map(_has_rated, raters))), f"of {len(raters)} asked"],
+            ["raters", str(sum(rater["done"] > 0 for rater in raters)), f"of {len(raters)} asked"],
         ]
         if self.store.task.project.adjudicate:
             facts.append(["to decide", str(len(assignment.disputed)), "raters differ on them"])
         lines, systems = [], []
+        if self.certificate:
+            lines = [f"The round has ended: {self.certificate['until']}. {CERTIFICATE} says so."]
         for name, part in look["dimensions"].items():
             before = f"{name}: " if len(self.store.task.dimensions) > 1 else ""
             facts += facts_of(part, before)
@@ -149,7 +167,7 @@ class Live:
             "systems": systems,
             "ask": self.store.task.ask,
             "commands": self.commands,
-            "files": [*self.files] if self.commands else [],
+            "files": [*self.files] if self.commands or self.certificate else [],
             "curve": [point for earlier in self.looks for point in _point(earlier)],
             "raters": raters,
             "pay": self.store.task.project.pay,
@@ -195,12 +213,8 @@ def written(store: Store, rated: Rows, folder: Path) -> dict[str, Path]:
 
     Texts have items in all of them or in none, where their source is their item.
     """
-    outputs = store.outputs
-    columns = {name: getattr(outputs, f"{name}s") for name in COLUMNS}
-    there = {name: column for name, column in columns.items() if column}
-    rows = [dict(zip(there, row, strict=True)) for row in zip(*there.values(), strict=True)]
-    files = {OUTPUTS: rows if store.task.ask == "rating" else []}
-    if outputs.items:
+    files = {OUTPUTS: rows_of(store.outputs) if store.task.ask == "rating" else []}
+    if store.outputs.items:
         files[BEFORE] = [{"item": row.get("source") or row.get("id", ""), **row} for row in rated]
     else:
         files[BEFORE] = [{k: v for k, v in row.items() if k != "item"} for row in rated]
@@ -216,7 +230,12 @@ def commands_of(
     rated = task.ask == "rating"
     words = ["refless", "compare", OUTPUTS if rated else COMPARED]
     if rated:
-        words += [word for name in files if name != OUTPUTS for word in ("--rated", name)]
+        words += [
+            word
+            for name in files
+            if name not in {OUTPUTS, CERTIFICATE}
+            for word in ("--rated", name)
+        ]
         words += ["--scale", *(f"{end:g}" for end in task.scale)]
         words += ["--estimator", estimator] if estimator != "gp" else []
         words += ["--seed", str(task.seed)] if task.seed else []
@@ -228,15 +247,26 @@ def commands_of(
     ]
 
 
+def certificate(task: Task, results: Mapping[str, Any]) -> dict[str, Any] | None:
+    """What ended the round, for each dimension; None where some of them are not known so well."""
+    reached = {name: part.get("certificate") for name, part in results.items()}
+    if not all(reached.values()):
+        return None
+    return {
+        "until": task.project.until,
+        "at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "confidence": 0.95,
+        "method": "intervals of the items drawn at random that hold together and however often "
+        "one looks: asymptotic confidence sequences (Waudby-Smith et al. 2021), Bonferroni",
+        "dimensions": reached,
+    }
+
+
 async def until(change: asyncio.Event, patience: float, breath: float = BREATH) -> None:
     """Returns after a change, or so many seconds, and not before it has taken breath."""
     await asyncio.sleep(breath)
     with suppress(TimeoutError):
         await asyncio.wait_for(change.wait(), patience)
-
-
-def _has_rated(rater: Mapping[str, Any]) -> bool:
-    return bool(rater["done"])
 
 
 def facts_of(look: Mapping[str, Any], before: str) -> list[list[str]]:

@@ -4,15 +4,15 @@ import logging
 import os
 import queue
 import sqlite3
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO, TypeVar
+from typing import Any, TypeVar
 
 import sqlalchemy as sa
+from filelock import FileLock, Timeout
 
 from refless.extensions.serve.schema import VERSION, make_tables
 from refless.files.untrusted import is_file
@@ -26,7 +26,6 @@ Job = Callable[[sa.Connection], T]
 MOST_AT_ONCE = 200  # jobs of one transaction
 LOCK = 7_350_533  # of PostgreSQL: one server a database
 PRAGMAS = ("journal_mode=WAL", "synchronous=FULL", "busy_timeout=5000", "foreign_keys=ON")
-_FAR = 1 << 30  # where Windows locks a byte, beyond all that is read
 TRY_LOCK = sa.text("SELECT pg_try_advisory_lock(:key)")
 PRIVATE = 0o600  # the key of all links is in a database; SQLite gives its log the same mode
 SOLE = "another refless rate serves this database; end it first, or name another with --database"
@@ -41,7 +40,7 @@ class Database:
         lost: commits that failed, with all that waited for them.
     """
 
-    _lock: BinaryIO | sa.Connection | None  # of PostgreSQL the connection that also writes
+    _lock: FileLock | sa.Connection | None  # of PostgreSQL the connection that also writes
 
     def __init__(self, url: str) -> None:
         self.url, self.lost, self._down = url, 0, False
@@ -77,8 +76,10 @@ class Database:
         self._unlock()
 
     def _unlock(self) -> None:
-        if self._lock is not None:
+        if isinstance(self._lock, sa.Connection):
             self._lock.close()
+        elif self._lock is not None:
+            self._lock.release()
         self.engine.dispose()
 
     def _sole(self) -> Any:  # noqa: ANN401 - of a file, or a connection
@@ -167,8 +168,8 @@ def file_of(url: str) -> Path | None:
     return Path(url.removeprefix("sqlite:///")) if url.startswith("sqlite:///") else None
 
 
-def sole_file(path: Path) -> BinaryIO:
-    """A file of which the database's only server holds a lock, whatever it calls the database.
+def sole_file(path: Path) -> FileLock:
+    """The lock of the database's only server, whatever it calls the database.
 
     Raises:
         UsageError: another server has it, or the database has a second name, beside which a second
@@ -177,37 +178,16 @@ def sole_file(path: Path) -> BinaryIO:
     path = path.resolve()
     if path.exists() and path.stat().st_nlink > 1:
         raise UsageError(f"{path} has a hard link; a database has one name: copy it to another")
-    file = open(f"{path}.lock", "ab", opener=private)  # noqa: SIM115 - it is kept open
-    if not lock(file.fileno()):
-        file.close()
-        raise UsageError(SOLE)
+    lock = FileLock(f"{path}.lock", timeout=0, mode=PRIVATE)
+    try:
+        lock.acquire()
+    except Timeout:
+        raise UsageError(SOLE) from None
     os.close(private(path, os.O_CREAT | os.O_RDWR))
     for there in (path, *(path.with_name(f"{path.name}{end}") for end in ("-wal", "-shm"))):
         if there.exists() and there.stat().st_mode & 0o077:  # such as a copy
             there.chmod(PRIVATE)
-    return file
-
-
-def lock(handle: int) -> bool:
-    """Takes the lock of an open file unless somebody else has it; closing gives it back."""
-    if sys.platform == "win32":
-        import msvcrt
-
-        os.lseek(handle, _FAR, os.SEEK_SET)
-        try:
-            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
-        except OSError:
-            return False
-        finally:
-            os.lseek(handle, 0, os.SEEK_SET)
-        return True
-    import fcntl
-
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
+    return lock
 
 
 def private(path: str | Path, flags: int) -> int:

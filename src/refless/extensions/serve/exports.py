@@ -10,6 +10,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from refless.data.rows import NAMED
 from refless.extensions.serve import schema as sql
 from refless.extensions.serve.adjudication import TURN, decided
 from refless.extensions.serve.assignment import REPEAT
@@ -19,7 +20,6 @@ from refless.report.export import as_csv, as_jsonl, as_parquet
 Row = dict[str, Any]
 Export = Callable[[sa.Connection], str | bytes]
 OUTPUTS, BEFORE, COMPARED = "outputs.jsonl", "before.jsonl", "compared.jsonl"
-COLUMNS = ("id", "source", "item", "system", "task", "text")  # of a text, as exports have them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +67,7 @@ def snapshot(db: sa.Connection) -> Snapshot:
          for text in json.loads(row.texts)]
         for row in rows
     ]  # fmt: skip
-    columns = [name for name in COLUMNS if any(text.get(name) for unit in texts for text in unit)]
+    columns = [name for name in NAMED if any(text.get(name) for unit in texts for text in unit)]
     return Snapshot(
         ask=json.loads(values["ask"]),
         scale=tuple(json.loads(values["scale"])),
@@ -165,15 +165,11 @@ def _label_studio(db: sa.Connection) -> str:
             del data["text"]
             data |= {f"text{k}": text["text"] for k, text in enumerate(texts, 1)}
         task = tasks.setdefault(row.item, {"id": row.item, "data": data, "annotations": []})
-        mine = done.get((row.item, row.rater))
-        if mine is None:
+        if (mine := done.get((row.item, row.rater))) is None:
             mine = done[row.item, row.rater] = {
-                "id": row.assigned,
-                "completed_by": row.rater,
-                "was_cancelled": False,
-                "created_at": _time(row.at),
-                "result": [],
-            }
+                "id": row.assigned, "completed_by": row.rater, "was_cancelled": False,
+                "created_at": _time(row.at), "result": [],
+            }  # fmt: skip
             task["annotations"].append(mine)
         kind, value = _label_studio_value(now.ask, row.value, texts)
         mine["result"].append(

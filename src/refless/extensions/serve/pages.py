@@ -31,12 +31,8 @@ from refless.report.templates import rendered
 
 HOME = "refless.extensions.serve"
 PARTS = ("results", "people")  # of the owner's page
-STATIC = {
-    "rate.js": "text/javascript",
-    "owner.js": "text/javascript",
-    "items.js": "text/javascript",
-    "service.css": "text/css",
-}
+STATIC = dict.fromkeys(("rate.js", "owner.js", "items.js"), "text/javascript")
+STATIC["service.css"] = "text/css"
 NO_LINK = "Open the personal link that you were given."
 NO_CONSENT = "Read what this is about, and agree first."
 BAD_LINK = "This link is not valid, or no longer. Ask for a new one."

@@ -17,6 +17,7 @@ from refless.report.templates import escaped
 
 TURN = re.compile(r"^[ \t]*(\w[\w -]{0,30}):[ \t]*", re.MULTILINE)  # who speaks, at a line's start
 Render = Literal["plain", "markdown", "chat"]
+UNTIL = re.compile(r"(difference|every system's mean|win rate)(?: known)? to (\d*\.?\d+)")
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 Amount = Annotated[float, msgspec.Meta(ge=0)]
 
@@ -48,6 +49,8 @@ class Project(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         lease: seconds for which an item is reserved for the rater who was shown it.
         gold: outputs with right ratings; gold_share: share of items that are gold until all were.
         adjudicate: points of the scale beyond which raters differ, and somebody decides; 0: nobody.
+        until: "difference known to 0.2", or "every system's mean to 0.15": what ends the round; of
+            pairs "win rate known to 0.1".
         join: whether one link makes a rater of each person who opens it.
         most_items: that a rater is shown; 0 for no limit. pay: for all of them, in money.
         completion_code, return_url: what a rater who is through is shown.
@@ -63,6 +66,7 @@ class Project(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     gold: tuple[Gold, ...] = ()
     gold_share: Share = 0.1
     adjudicate: Amount = 0.0
+    until: Annotated[str, msgspec.Meta(pattern=f"^({UNTIL.pattern})?$")] = ""
     join: bool = False
     most_items: Annotated[int, msgspec.Meta(ge=0)] = 0
     pay: Amount = 0.0

@@ -27,7 +27,8 @@ from refless.commands.parameters import (
 )
 from refless.commands.rows import outputs_of, told_pool
 from refless.commands.warnings import note
-from refless.data.records import Outputs, RatedPool
+from refless.data.records import Outputs
+from refless.data.rows import rating_rows
 from refless.estimators import ESTIMATORS
 from refless.extensions.serve.project import Project, project_of
 from refless.extensions.serve.result import Ask, RateResult, Task, Where
@@ -107,7 +108,7 @@ def rate(
     texts = outputs_of(outputs, rows)
     if not any(text.strip() for text in texts.texts):
         raise InputError("there is nothing to rate", remedy="give outputs with texts")
-    _check_project(task, texts.ids, project or "")
+    _check_project(task, texts, project or "")
     before = () if rated is None else apart(_rated(rated, rows, task), texts)
     return RateResult(
         outputs=texts,
@@ -122,16 +123,9 @@ def rate(
     )
 
 
-def _paths(rows: Rows) -> list[str]:
-    """Names of files; none if it is no file, or standard input."""
-    several = rows if isinstance(rows, list | tuple) else [rows]
-    names = [fspath(name) for name in several if isinstance(name, str | PathLike)]
-    return names if len(names) == len(several) and "-" not in names else []
-
-
 def check_served(host: str) -> None:
     """Raises MissingExtraError without the extra; says so where others can reach the service."""
-    needed = ("starlette", "uvicorn", "sqlalchemy", "itsdangerous")
+    needed = ("starlette", "uvicorn", "sqlalchemy", "itsdangerous", "filelock")
     if not all(map(find_spec, needed)):
         raise MissingExtraError("a service", "serve")
     if host not in {"127.0.0.1", "localhost", "::1"}:
@@ -151,15 +145,20 @@ def _check(task: Task) -> None:
         raise UsageError("--dimension needs a name")
 
 
-def _check_project(task: Task, ids: Sequence[str], path: str) -> None:
+def _check_project(task: Task, texts: Outputs, path: str) -> None:
     """Raises InputError for words about a dimension or a rating that nobody is asked for."""
     steps = [str(step) for step in task.steps] if task.ask == "rating" else []
+    goal = task.project.until
     if task.project.adjudicate and not steps:
         raise InputError("adjudicate is about ratings", path=path, remedy="leave out --ask")
+    if goal and (goal.startswith("win rate") is bool(steps) or len({*texts.systems}) < 2):
+        problem = f"until is {goal!r}, which these outputs and this question cannot tell"
+        remedy = "until compares systems: give outputs of several; choices tell a win rate alone"
+        raise InputError(problem, path=path, remedy=remedy)
     checks: tuple[tuple[str, Iterable[str], Sequence[str]], ...] = (
         ("labels", task.project.labels, steps),
         ("questions", task.project.questions, task.dimensions),
-        ("gold", [gold.id for gold in task.project.gold], ids if steps else []),
+        ("gold", [gold.id for gold in task.project.gold], texts.ids if steps else []),
         ("gold", [f"{gold.answer:g}" for gold in task.project.gold], steps),
         ("gold", [gold.dimension for gold in task.project.gold], ["", *task.dimensions]),
     )
@@ -178,9 +177,8 @@ def _items(outputs: Outputs, ask: str) -> tuple[tuple[int, ...], ...]:
     """
     if ask == "rating":
         return tuple((i,) for i, text in enumerate(outputs.texts) if text.strip())
-    labels = outputs.items or outputs.sources
     groups: dict[str, list[int]] = {}
-    for i, label in enumerate(labels):
+    for i, label in enumerate(outputs.items or outputs.sources):
         groups.setdefault(label, []).append(i)
     several = [group for group in groups.values() if len(group) > 1]
     if not several:
@@ -193,10 +191,10 @@ def _items(outputs: Outputs, ask: str) -> tuple[tuple[int, ...], ...]:
     return tuple(pair for group in several for pair in combinations(group, 2))
 
 
-def _rated(rated: Rows, rows: OutputRows, task: Task) -> tuple[Mapping[str, Any], ...]:
+def _rated(rated: Rows, rows: OutputRows, task: Task) -> list[dict[str, Any]]:
     """Rows of rated texts, a rating each."""
     options = {field.name: getattr(rows, field.name) for field in fields(rows)}
-    return rows_of(told_pool(rated, RatedRows(**options, scale=task.scale)).pool)
+    return rating_rows(told_pool(rated, RatedRows(**options, scale=task.scale)).pool)
 
 
 def apart(rated: Sequence[Mapping[str, Any]], outputs: Outputs) -> tuple[Mapping[str, Any], ...]:
@@ -207,22 +205,6 @@ def apart(rated: Sequence[Mapping[str, Any]], outputs: Outputs) -> tuple[Mapping
         if texts.get(row["id"], row["text"]) != row["text"]
         else row
         for row in rated
-    )
-
-
-def rows_of(pool: RatedPool) -> tuple[Mapping[str, Any], ...]:
-    """The ratings of a pool as rows, which read back as the same pool."""
-    ratings = pool.ratings
-    columns = {
-        name: getattr(pool, f"{name}s") for name in ("id", "source", "item", "system", "text")
-    }
-    who = ratings.annotators or ("",)
-    return tuple(
-        {name: column[i] for name, column in columns.items() if column}
-        | {"annotator": who[k], "rating": value}
-        for i, k, value in zip(
-            ratings.text.tolist(), ratings.annotator.tolist(), ratings.values.tolist(), strict=True
-        )
     )
 
 
@@ -243,6 +225,7 @@ def _database(database: str | None, outputs: Rows) -> str:
     """The database's URL; raises UsageError where it would lie beside nothing."""
     if database is not None:
         return url_of(database)
-    if not (names := _paths(outputs)):
+    first = outputs[0] if isinstance(outputs, list | tuple) and outputs else outputs
+    if not isinstance(first, str | PathLike) or first == "-":
         raise UsageError("--database is needed where the outputs are no file")
-    return url_of(f"{names[0]}{ENDING}")
+    return url_of(f"{fspath(first)}{ENDING}")

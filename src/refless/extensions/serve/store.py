@@ -77,6 +77,7 @@ class Store:
         self, url: str, outputs: Outputs, units: Sequence[tuple[int, ...]], task: Task
     ) -> None:
         self.task, self.outputs = task, outputs
+        self.ended = False  # whether enough is known, and nobody is asked any more
         self.seconds: dict[int, deque[float]] = {}  # that each rater took for the latest items
         self._raters: dict[int, Rater] = {}  # what was read of them; empty to read anew
         self._reading = threading.Lock()  # so that what was read before a change is not kept
@@ -287,7 +288,7 @@ class Store:
             query = sa.select(assigned).where(where).order_by(assigned.c.position).limit(1)
             row = db.execute(query).one_or_none()
         if row is None:
-            pick = self.assignment.pick(rater, now)
+            pick = None if self.ended else self.assignment.pick(rater, now)
             if pick is None:
                 return {"unit": None, "progress": self._progress(rater)}
             until = now + self.task.project.lease
@@ -418,7 +419,8 @@ class Store:
 
     def _progress(self, rater: int) -> dict[str, int]:
         states = self.assignment.states(rater)
-        return {"done": states[DONE] + states[SKIPPED], "left": self.assignment.left(rater)}
+        left = 0 if self.ended else self.assignment.left(rater)
+        return {"done": states[DONE] + states[SKIPPED], "left": left}
 
 
 def _latest(rater: int) -> Any:  # noqa: ANN401 - a query

@@ -1,4 +1,4 @@
-"""What a text takes from its source: words to be masked, dialogue acts as triples.
+"""Sources that are dialogue acts, as triples, and texts with placeholders for their values.
 
 A source may be a meaning representation (dialogue acts such as `inform(name='x',food=thai)`, or
 slots such as `name[x], food[thai]`), which is read as triples of act, slot and value; any other
@@ -13,9 +13,6 @@ from typing import NamedTuple
 from refless.registry.errors import InputError
 from refless.text.words import words
 
-MASK = "@"
-SHORTEST = 4  # shorter words are mostly function words and stay, unless they hold a digit
-EXEMPT = frozenset({"none", "unknown"})  # values that say nothing of what they stand for
 NULL = "<none>"  # where a dialogue act has no slot, or a slot no value
 EXEMPT_VALUES = frozenset(
     {NULL, "yes", "no", "unknown", "none", "dont_care", "don't care", "dont care", "yes or no", "x"}
@@ -30,20 +27,6 @@ _SLOT = re.compile(r"\s*([\w ]*\w)\s*(=?)\s*")
 _QUOTED = re.compile(r"([\"'])(.*?)\1(?=\s*[,;)])")
 _BARE = re.compile(r"[^,;()=\"]*")
 _END = re.compile(r"\s*([,;)])")
-
-
-def masked(text: str, source: str) -> str:
-    """The text with each longer word that its source holds replaced by `@` (delexicalised).
-
-    What is left is how something is said, whatever it is said of.
-    """
-    held = {word for word in words(source) if _stands_for_something(word)}
-    return " ".join(MASK if word in held else word for word in words(text))
-
-
-def _stands_for_something(word: str) -> bool:
-    long = len(word) >= SHORTEST or any(letter.isdigit() for letter in word)
-    return long and word not in EXEMPT
 
 
 class Triple(NamedTuple):

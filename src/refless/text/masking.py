@@ -1,0 +1,21 @@
+"""What a text takes from its source, masked: what is left is how something is said."""
+
+from refless.text.words import words
+
+MASK = "@"
+SHORTEST = 4  # shorter words are mostly function words and stay, unless they hold a digit
+EXEMPT = frozenset({"none", "unknown"})  # values that say nothing of what they stand for
+
+
+def masked(text: str, source: str) -> str:
+    """The text with each longer word that its source holds replaced by `@` (delexicalised).
+
+    What is left is how something is said, whatever it is said of.
+    """
+    held = {word for word in words(source) if _stands_for_something(word)}
+    return " ".join(MASK if word in held else word for word in words(text))
+
+
+def _stands_for_something(word: str) -> bool:
+    long = len(word) >= SHORTEST or any(letter.isdigit() for letter in word)
+    return long and word not in EXEMPT
