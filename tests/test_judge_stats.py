@@ -269,3 +269,14 @@ def test_a_mean_of_few_groups_has_no_interval() -> None:
     assert few.value == enough.value == values.mean()
     assert (math.isnan(few.interval[0]), few.undefined) == (True, "fewer than 10 groups of rows")
     assert enough.interval[0] < values.mean() < enough.interval[1]
+
+
+def test_means_of_few_uneven_clusters_are_covered() -> None:
+    """Two clusters of 30 rows beside eight of 3: 1,000 runs, standard error .007."""
+    sizes, rng, inside = [3] * 8 + [30] * 2, np.random.default_rng(5), 0
+    clusters = np.repeat(np.arange(10), sizes)
+    for _ in range(1000):
+        effects = rng.normal(0.0, np.sqrt(0.2), 10)[clusters]
+        low, high = mean_of(effects + rng.normal(0.0, np.sqrt(0.8), 84), clusters).interval
+        inside += low <= 0 <= high
+    assert inside >= 930

@@ -163,7 +163,11 @@ def of_annotators(labels: Labels, seed: int = 0) -> dict[str, Estimate]:
 
 
 def mean_of(values: FloatArray, clusters: IntArray, least: float = -math.inf) -> Estimate:
-    """A mean with its interval by Student's t over clusters; fewer than ten of them have none."""
+    """A mean with its interval by Student's t over clusters; fewer than ten of them have none.
+
+    Large clusters draw the mean towards themselves, so their deviations count for more (CR2; Bell
+    and McCaffrey 2002).
+    """
     n, codes = len(values), np.unique(clusters, return_inverse=True)[1]
     answer = contrast(values, np.ones(n, dtype=np.int64), clusters)
     groups = codes.max(initial=-1) + 1
@@ -171,8 +175,9 @@ def mean_of(values: FloatArray, clusters: IntArray, least: float = -math.inf) ->
         why = f"fewer than {FEWEST_GROUPS} groups of rows"
         return Estimate(value=answer.value, n=n, undefined=why)
     if answer.error > 0:
-        freedom = freedom_of(np.square(np.bincount(codes, values - answer.value)))
-        answer = replace(answer, freedom=min(answer.freedom, freedom))
+        squares = np.square(np.bincount(codes, values - answer.value))
+        error = math.sqrt(float((squares / (1 - np.bincount(codes) / n)).sum())) / n
+        answer = replace(answer, error=error, freedom=min(answer.freedom, freedom_of(squares)))
     low, high = answer.interval
     why = "all values are the same" if math.isnan(low) else ""
     return Estimate(value=answer.value, interval=(max(low, least), high), n=n, undefined=why)
