@@ -293,6 +293,45 @@ def test_everything_has_a_name_and_a_role(
                 assert node["name"]["value"].strip(), node
 
 
+@pytest.mark.parametrize("width", [390, 1440])
+def test_axe_finds_nothing(
+    outputs: Path, tmp_path: Path, browsers: Callable[[int], Any], width: int
+) -> None:
+    """No fault of any rule of axe-core: guidelines, an item, what is over, items, the owner."""
+    from selenium.webdriver.common.keys import Keys
+
+    axe = Path(str(pytest.importorskip("axe_core_python").__file__)).with_name("axe.min.js")
+    run_axe = (
+        "const end = arguments[0]; axe.run().then((r) => end([r.violations, r.passes.length]))"
+    )
+    browser, project = browsers(width), tmp_path / "project.toml"
+    project.write_text(PROJECT + "most_items = 12\n", encoding="utf-8")
+    words = ("--project", str(project), "--database", str(tmp_path / "g.sqlite"))
+
+    def check() -> None:
+        browser.execute_script(axe.read_text(encoding="utf-8"))
+        faults, passes = browser.execute_async_script(run_axe)
+        assert passes >= 10
+        assert not faults, json.dumps(faults, indent=1)[:3000]
+
+    with serving(outputs, *words) as links:
+        browser.get(links["r01"])
+        until(browser, "document.getElementById('guide').open")
+        check()
+        press(browser, Keys.ENTER)
+        until(browser, TEXT)
+        check()
+        for done in range(1, 13):
+            press(browser, str(done % 5 + 1))
+            until(browser, DONE, lambda value, done=done: value == done)
+        until(browser, OVER)
+        check()
+        for page in ("", "/items"):
+            browser.get(f"{links['owner']}" if not page else f"{browser.current_url}{page}")
+            until(browser, "document.readyState === 'complete'")
+            check()
+
+
 PROJECT = """
 title = "هل هذا مفيد؟"
 guidelines = "# What to rate\\n\\nOnly **usefulness**. <b>x</b>"
