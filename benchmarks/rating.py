@@ -1,7 +1,7 @@
 """What `refless rate` keeps when it is killed, and how fast it saves.
 
 python benchmarks/rating.py kills --kills 200 --raters 20
-python benchmarks/rating.py load --raters 100 --pace 2 --minutes 5
+python benchmarks/rating.py load --raters 100 --pace 2 --minutes 5  # guidelines, gold, disputes
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ import uuid
 from collections.abc import Awaitable
 from contextlib import closing
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -221,9 +222,17 @@ def told(raters: list[Rater], database: Path) -> int:
 
 
 def load(args: argparse.Namespace, folder: Path) -> int:
-    """Many raters at their pace, while the estimator and the owner look; how long saving takes."""
-    path = outputs(folder, args.items)
-    words = [str(path), "--raters", str(args.raters), "--overlap", "0.001"]
+    """Many raters at their pace, while the estimator and the owner look; how long saving takes.
+
+    Each item has two ratings, at random, so that a third rater decides about nearly half of them.
+    """
+    path, project = outputs(folder, args.items), folder / "project.json"
+    with path.open(encoding="utf-8") as lines:
+        gold = [{"id": json.loads(line)["id"], "answer": 3} for line in islice(lines, 20)]
+    rules = {"guidelines": "# How usable is it?", "render": "markdown", "adjudicate": 1}
+    project.write_text(json.dumps({**rules, "gold": gold}), encoding="utf-8")
+    words = [str(path), "--raters", str(args.raters), "--overlap", "0.001", "--per-item", "2"]
+    words += ["--project", str(project)]
     service = Service(words, _free_port())
     service.start()
     raters = raters_of(service, args.pace)

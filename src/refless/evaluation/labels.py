@@ -165,8 +165,7 @@ def of_annotators(labels: Labels, seed: int = 0) -> dict[str, Estimate]:
 def mean_of(values: FloatArray, clusters: IntArray, least: float = -math.inf) -> Estimate:
     """A mean with its interval by Student's t over clusters; fewer than ten of them have none.
 
-    Large clusters draw the mean towards themselves, so their deviations count for more (CR2; Bell
-    and McCaffrey 2002).
+    Deviations of large clusters count for more (CR2; Bell and McCaffrey 2002).
     """
     n, codes = len(values), np.unique(clusters, return_inverse=True)[1]
     answer = contrast(values, np.ones(n, dtype=np.int64), clusters)
@@ -185,12 +184,9 @@ def mean_of(values: FloatArray, clusters: IntArray, least: float = -math.inf) ->
 
 def contrast(values: FloatArray, arm: IntArray, clusters: IntArray) -> Answer:
     """The mean of the rows of arm 1, less that of the rows of arm -1."""
-    n = len(values)
-    nothing, unknown = np.zeros(n), np.full(n, math.nan)
-    cells = Cells(
-        arm=arm, human=values, beside=nothing, estimate=nothing, cluster=clusters,
-        probability=unknown,
-    )  # fmt: skip
+    none = np.zeros(len(values))
+    cells = Cells(arm=arm, human=values, beside=none, estimate=none, cluster=clusters,
+                  probability=none + math.nan)  # fmt: skip
     return powered(cells).alone
 
 
@@ -203,14 +199,13 @@ def concordance(human: FloatArray, judge: FloatArray) -> float:
 
 def _concordance_influence(human: FloatArray, judge: FloatArray) -> FloatArray:
     """[n] its derivative by each row's weight."""
-    x, y = human - human.mean(), judge - judge.mean()
-    gap = float(human.mean() - judge.mean())
+    x, y, gap = human - human.mean(), judge - judge.mean(), float(np.mean(human - judge))
     error = np.square(human - judge)
     chance = x * x + y * y + 2 * gap * (x - y)
     by_chance = float(np.var(human) + np.var(judge)) + gap**2
     centre = float(np.mean(error)) / by_chance
-    of_error, of_chance = error - error.mean(), chance - chance.mean()
-    return np.asarray(-(of_error - centre * of_chance) / by_chance / len(human))
+    derivative = error - error.mean() - centre * (chance - chance.mean())
+    return np.asarray(-derivative / by_chance / len(human))
 
 
 CONCORDANCE = Measure(concordance, MEASURES["pearson"].weighted, _concordance_influence, -1.0, 1.0)

@@ -21,20 +21,19 @@ def decided(rows: Iterable[Any], apart: float) -> tuple[bool, tuple[Any, ...]]:
             turns[row.round].setdefault(row.rater, {})[row.dimension] = row
     n = max(map(len, turns[0].values()), default=0)
     first = {rater: ratings for rater, ratings in turns[0].items() if len(ratings) == n}
-    pairs = [(a, b) for a in first.values() for b in first.values()]
-    differ = not all(_agree(a, b, apart) for a, b in pairs)
-    verdicts = [
-        ratings
-        for rater, ratings in turns[TURN].items()
-        if len(ratings) == n
-        and (rater not in first or all(_agree(ratings, first[who], apart) for who in first
-                                       if who != rater))
-    ]  # fmt: skip
+    differ = not _agree([*first.values()], apart)
+    verdicts = []
+    for rater, ratings in turns[TURN].items():
+        others = [theirs for who, theirs in first.items() if who != rater]
+        agreed = all(_agree([ratings, theirs], apart) for theirs in others)
+        if len(ratings) == n and (rater not in first or agreed):
+            verdicts.append(ratings)
     if not differ or not verdicts:
         return differ, ()
     latest = max(verdicts, key=lambda ratings: max(row.id for row in ratings.values()))
     return True, tuple(latest.values())
 
 
-def _agree(a: dict[str, Any], b: dict[str, Any], apart: float) -> bool:
-    return all(abs(a[name].value - b[name].value) <= apart for name in a)
+def _agree(ratings: list[dict[str, Any]], apart: float) -> bool:
+    by_dimension = ([by[name].value for by in ratings] for name in next(iter(ratings), ()))
+    return all(max(values) - min(values) <= apart for values in by_dimension)

@@ -55,7 +55,7 @@ class Assignment:
     practice: tuple[int, ...] = ()
     gold: tuple[int, ...] = ()
     _states_of: dict[int, dict[tuple[int, int], str]] = field(default_factory=dict)
-    _done: list[int] = field(default_factory=list)
+    done: list[int] = field(default_factory=list)  # ratings of each item
     _skipped: list[int] = field(default_factory=list)
     _leases: dict[int, dict[int, float]] = field(default_factory=dict)
     _closed: int = 0  # all before it have their ratings
@@ -70,7 +70,7 @@ class Assignment:
     _by_lot: set[int] = field(default_factory=set)  # items that the audit's stream showed
 
     def __post_init__(self) -> None:
-        self._done = [0] * len(self.sizes)
+        self.done = [0] * len(self.sizes)
         self._skipped = [0] * len(self.sizes)
         self._closed = self.shared
         self._missing = self.task.per_item * (len(self.sizes) - self.shared)
@@ -110,9 +110,9 @@ class Assignment:
             self._common[rater] = self._common.get(rater, 0) + (not before)
         else:
             self._missing -= self._lacks(item)
-        self.rated -= self._done[item] > 0
-        self._done[item] += (state == DONE) - (before == DONE)
-        self.rated += self._done[item] > 0
+        self.rated -= self.done[item] > 0
+        self.done[item] += (state == DONE) - (before == DONE)
+        self.rated += self.done[item] > 0
         if item >= self.shared and self._lacks(item):
             self._missing += self._lacks(item)
             self._closed = min(self._closed, item)
@@ -143,8 +143,8 @@ class Assignment:
         unseen = [place for place in self.gold if (place, 0) not in mine]
         if unseen and rng.random() < self.task.project.gold_share:
             return self._pick_of(rng.choice(unseen), 0, GOLD, rng)
-        if disputes := self._disputes(mine, now, third=True):
-            return self._pick_of(disputes[0], TURN, DECIDE, rng)
+        if (item := self._dispute(mine, now, third=True)) is not None:
+            return self._pick_of(item, TURN, DECIDE, rng)
         if chance < self.task.repeat and (old := self._repeatable(mine)):
             return self._pick_of(rng.choice(old), 1, REPEAT, rng)
         streams = (AUDIT, ACTIVE) if coin < self.task.audit else (ACTIVE, AUDIT)
@@ -154,22 +154,22 @@ class Assignment:
             if free:
                 item = rng.choice(free) if stream == AUDIT else free[0]
                 return self._pick_of(item, 0, stream, rng)
-        if disputes := self._disputes(mine, now, third=False):
-            return self._pick_of(disputes[0], TURN, DECIDE, rng)
+        if (item := self._dispute(mine, now, third=False)) is not None:
+            return self._pick_of(item, TURN, DECIDE, rng)
         return None
 
-    def _disputes(self, mine: dict[tuple[int, int], str], now: float, third: bool) -> list[int]:
-        """Items that this rater may decide: as a third one, who has not rated them; or the others.
+    def _dispute(self, mine: dict[tuple[int, int], str], now: float, third: bool) -> int | None:
+        """An item that this rater may decide: as a third one, who has not rated it; or another.
 
         Items for everybody are rated by everybody first.
         """
         last = now + self.task.project.lease
-        return [
-            item
-            for item in sorted(self.disputed)
+        decidable = (
+            item for item in self.disputed
             if (item, TURN) not in mine and not now < self._deciding.get(item, 0.0) <= last
             and third == ((item, 0) not in mine and item >= self.shared)
-        ]  # fmt: skip
+        )  # fmt: skip
+        return min(decidable, default=None)
 
     def shown(self, rater: int) -> int:
         """How often this rater was asked something."""
@@ -187,14 +187,14 @@ class Assignment:
         return min(n, max(0, limit - states[DONE] - states[SKIPPED])) if limit else n
 
     def _lacks(self, item: int) -> int:
-        return max(0, self.task.per_item - self._done[item])
+        return max(0, self.task.per_item - self.done[item])
 
     def _is_answered(self, item: int) -> bool:
-        return self._done[item] > 0 or self._skipped[item] > 0
+        return self.done[item] > 0 or self._skipped[item] > 0
 
     def _audit(self) -> Iterator[int]:
         yield from range(self.shared)
-        while self._closed < len(self.sizes) and self._done[self._closed] >= self.task.per_item:
+        while self._closed < len(self.sizes) and self.done[self._closed] >= self.task.per_item:
             self._closed += 1
         yield from range(self._closed, len(self.sizes))
 
@@ -219,7 +219,7 @@ class Assignment:
         leases = self._leases.get(item, {})
         last = now + self.task.project.lease  # of a clock that was ahead nothing holds longer
         leased = sum(now < until <= last for who, until in leases.items() if who != rater)
-        return self._done[item] + leased < self.task.per_item
+        return self.done[item] + leased < self.task.per_item
 
     def _repeatable(self, mine: dict[tuple[int, int], str]) -> list[int]:
         """Items that the rater rated long enough ago, and once."""

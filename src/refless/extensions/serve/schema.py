@@ -59,6 +59,7 @@ assigned = Table(  # what was shown to whom; its lease keeps others from the sam
     Column("state", Text, nullable=False),
     UniqueConstraint("rater", "item", "round", name="assigned_once"),
     UniqueConstraint("rater", "position", name="assigned_in_order"),
+    Index("assigned_of_item", "item"),
 )
 events = Table(  # only ever added to
     "events",

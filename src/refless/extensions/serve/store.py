@@ -270,9 +270,7 @@ class Store:
         """Notes whether raters differ on an item that nobody has decided."""
         rows = db.execute(sql.OF_ITEM, {"item": item}).all()
         differ, verdict = decided(rows, self.task.project.adjudicate)
-        (assignment.disputed.discard if verdict or not differ else assignment.disputed.add)(
-            item - 1
-        )
+        (set.add if differ and not verdict else set.discard)(assignment.disputed, item - 1)
 
     def _paced(self, db: sa.Connection) -> None:
         for row in reversed(db.execute(sql.LATEST, {"last": self.task.dimensions[-1]}).all()):
@@ -380,7 +378,9 @@ class Store:
         state = SKIPPED if skipped else DONE if complete else OPEN
         until = time.time() + self.task.project.lease
         self.assignment.note(row.rater, row.item - 1, row.round, state, until, row.stream)
-        if self.task.project.adjudicate:
+        place, known = row.item - 1, event.kind == "rated" and not row.round
+        known &= place in self.assignment.disputed or self.assignment.done[place] < 2
+        if self.task.project.adjudicate and not known:
             self._dispute(db, self.assignment, row.item)
         if state == DONE and row.state == OPEN:
             self._took(row.rater, event.latency)
