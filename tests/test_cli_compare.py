@@ -98,7 +98,7 @@ def test_what_the_terminal_shows(file: Path) -> None:
     ran = run("compare", file, "--scale", 1, 5, "--score-column", "judge")
     assert not too_wide(ran.out)
     said = " ".join(ran.out.split())
-    assert "new is rated higher than old, by 1.007 [0." in said
+    assert "new is rated higher than old, by 1.008 [0." in said
     assert "24 items with ratings for both, out of 60, with estimates of all" in said
     assert "--selection unknown" in said
 
