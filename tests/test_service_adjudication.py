@@ -53,6 +53,8 @@ A, B, C = (1, 0, "q", 1.0), (2, 0, "q", 4.0), (3, TURN, "q", 5.0)
         ([A, B, (2, 0, "r", 1.0), C], False, None),  # the first one is not through with the item
         ([A, (1, 0, "r", 1.0), B, (2, 0, "r", 1.0), C], True, None),  # nor the third one
         ([A, (1, 0, "r", 1.0), B], False, None),
+        ([A, (2, 0, "r", 4.0)], False, None),  # each is through with another half
+        ([A, (3, TURN, "q", 1.0), (3, TURN, "r", 5.0)], False, None),  # undone after the decision
     ],
 )
 def test_who_decides(
@@ -78,6 +80,21 @@ def _disputed(url: str) -> tuple[Store, list[Rater]]:
         assert "before" not in _rate(store, rater, value)
     assert store.assignment.disputed == {0}
     return store, raters
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_a_change_ends_a_difference(database: str, again: bool) -> None:
+    """Whoever changes a rating so that all agree leaves nothing to decide; and the reverse."""
+    store, raters = _disputed(database)
+    unit = store.unit_at(raters[0].id, 0).result()["unit"]
+    for value, disputed in ((4, set()), (2, {0})):
+        store.save(raters[0].id, event("rated", unit, value=value)).result()
+        assert store.assignment.disputed == disputed
+    if again:
+        store.save(raters[1].id, event("undone")).result()
+        assert store.assignment.disputed == set()
+    restarted = store.database.read(store._assignment)
+    assert restarted.disputed == store.assignment.disputed
 
 
 def test_a_third_rater_decides(database: str) -> None:

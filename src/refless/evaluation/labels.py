@@ -184,9 +184,9 @@ def mean_of(values: FloatArray, clusters: IntArray, least: float = -math.inf) ->
 
 def contrast(values: FloatArray, arm: IntArray, clusters: IntArray) -> Answer:
     """The mean of the rows of arm 1, less that of the rows of arm -1."""
-    none = np.zeros(len(values))
+    none, unknown = np.zeros(len(values)), np.full(len(values), math.nan)
     cells = Cells(arm=arm, human=values, beside=none, estimate=none, cluster=clusters,
-                  probability=none + math.nan)  # fmt: skip
+                  probability=unknown)  # fmt: skip
     return powered(cells).alone
 
 
@@ -199,13 +199,13 @@ def concordance(human: FloatArray, judge: FloatArray) -> float:
 
 def _concordance_influence(human: FloatArray, judge: FloatArray) -> FloatArray:
     """[n] its derivative by each row's weight."""
-    x, y, gap = human - human.mean(), judge - judge.mean(), float(np.mean(human - judge))
+    x, y = human - human.mean(), judge - judge.mean()
+    gap = float(human.mean() - judge.mean())
     error = np.square(human - judge)
     chance = x * x + y * y + 2 * gap * (x - y)
     by_chance = float(np.var(human) + np.var(judge)) + gap**2
-    centre = float(np.mean(error)) / by_chance
-    derivative = error - error.mean() - centre * (chance - chance.mean())
-    return np.asarray(-derivative / by_chance / len(human))
+    slope = (1 - concordance(human, judge)) * (chance - chance.mean()) - error + error.mean()
+    return np.asarray(slope / by_chance / len(human))
 
 
 CONCORDANCE = Measure(concordance, MEASURES["pearson"].weighted, _concordance_influence, -1.0, 1.0)

@@ -19,17 +19,17 @@ def decided(rows: Iterable[Any], apart: float) -> tuple[bool, tuple[Any, ...]]:
     for row in rows:
         if row.kind != "skipped" and row.round in turns:
             turns[row.round].setdefault(row.rater, {})[row.dimension] = row
-    n = max(map(len, turns[0].values()), default=0)
-    first = {rater: ratings for rater, ratings in turns[0].items() if len(ratings) == n}
-    differ = not _agree([*first.values()], apart)
+    names = {name for ratings in turns[0].values() for name in ratings}
+    first = {rater: ratings for rater, ratings in turns[0].items() if ratings.keys() == names}
+    if _agree([*first.values()], apart):
+        return False, ()
     verdicts = []
     for rater, ratings in turns[TURN].items():
-        others = [theirs for who, theirs in first.items() if who != rater]
-        agreed = all(_agree([ratings, theirs], apart) for theirs in others)
-        if len(ratings) == n and (rater not in first or agreed):
+        others = [first[who] for who in first if who != rater] if rater in first else []
+        if ratings.keys() == names and all(_agree([ratings, theirs], apart) for theirs in others):
             verdicts.append(ratings)
-    if not differ or not verdicts:
-        return differ, ()
+    if not verdicts:
+        return True, ()
     latest = max(verdicts, key=lambda ratings: max(row.id for row in ratings.values()))
     return True, tuple(latest.values())
 

@@ -262,13 +262,14 @@ class Store:
         for row in db.execute(sa.select(assigned).order_by(assigned.c.id)):
             assignment.note(row.rater, row.item - 1, row.round, row.state, row.until, row.stream)
         if self.task.project.adjudicate:
-            for item in db.execute(sa.select(assigned.c.item).distinct()).scalars().all():
+            for item in range(1, len(self.units) + 1):
                 self._dispute(db, assignment, item)
         return assignment
 
     def _dispute(self, db: sa.Connection, assignment: Assignment, item: int) -> None:
         """Notes whether raters differ on an item that nobody has decided."""
-        rows = db.execute(sql.OF_ITEM, {"item": item}).all()
+        several = assignment.done[item - 1] > 1
+        rows = db.execute(sql.OF_ITEM, {"item": item}).all() if several else ()
         differ, verdict = decided(rows, self.task.project.adjudicate)
         (set.add if differ and not verdict else set.discard)(assignment.disputed, item - 1)
 
@@ -378,9 +379,8 @@ class Store:
         state = SKIPPED if skipped else DONE if complete else OPEN
         until = time.time() + self.task.project.lease
         self.assignment.note(row.rater, row.item - 1, row.round, state, until, row.stream)
-        place, known = row.item - 1, event.kind == "rated" and not row.round
-        known &= place in self.assignment.disputed or self.assignment.done[place] < 2
-        if self.task.project.adjudicate and not known:
+        disputed = row.item - 1 in self.assignment.disputed  # which one rating more does not settle
+        if self.task.project.adjudicate and not (disputed and row.state == OPEN and not row.round):
             self._dispute(db, self.assignment, row.item)
         if state == DONE and row.state == OPEN:
             self._took(row.rater, event.latency)
