@@ -329,7 +329,7 @@ def with_encoder(data: Path, wanted: str, model: str) -> str:
         "|---|---|---:|---:|---:|---:|---:|",
     ]
     for name, pool, way, groups in _ways(data, wanted):
-        plain = gp(pool, groups)
+        plain = GaussianProcess(encoder=None).held_out(pool, groups).values
         seen = GaussianProcess(encoder=model).held_out(pool, groups).values
         gain = gain_of(name, way, pool.human, seen, plain, groups)
         spread = np.sum((constant_mean(pool, groups) - pool.human) ** 2)

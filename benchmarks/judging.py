@@ -1,8 +1,9 @@
 """Do the intervals and the sentences of `judge` hold what they promise? Verdicts of known truth.
 
-Drawn are people's verdicts, a judge's of known TPR and TNR, and a second run of it; rows of one
-cluster share their rates. Counted is how often each 95 % interval holds the truth, how often a
-sentence on uses is wrong, and how often a slice or a change is shown where there is none.
+Drawn are people's verdicts, a judge's of known TPR and TNR, a second run of it, and three
+annotators who are right as often; rows of one cluster share their rates. Counted is how often each
+95 % interval holds the truth, how often a sentence on uses is wrong, and how often a slice, a
+change, or a judge unlike its equals is shown where there is none.
 
     python benchmarks/judging.py [--runs 60] [--quick]
 """
@@ -21,7 +22,14 @@ import numpy as np
 from refless.evaluation.audit import corrected_means, sliced
 from refless.evaluation.labels import Labels, mean_of, measured
 from refless.evaluation.repeated import drift_of
-from refless.evaluation.uses import AGREES, SMALL, may_estimate, may_filter
+from refless.evaluation.uses import (
+    AGREES,
+    SMALL,
+    as_annotator,
+    may_estimate,
+    may_filter,
+    may_replace,
+)
 from refless.registry.arrays import BoolArray, FloatArray, IntArray
 from refless.stats.verdicts import Estimate, ac1, alpha, kappa
 
@@ -30,6 +38,7 @@ RATES = (*product((0.6, 0.9, 0.95), repeat=2), (0.79, 0.79))  # the last is near
 LABELS, SIZES, OTHERS = (20, 40, 100, 500), (1, 10), 1_000
 ALIKE = 0.2  # intraclass correlation of rows of one cluster
 MEANS = ("labels alone", "Rogan-Gladen", "by verdict", "PPI++", "as compare does")
+ANNOTATORS = 3
 POINTS = 4  # the first is the verdict, their sum a rating
 LARGE = 1e9  # rows of which the true alpha is one
 Setting = tuple[int, int, float, float, float]  # rows a cluster, labels, base rate, TPR, TNR
@@ -37,7 +46,7 @@ Counts = dict[str, tuple[int, int]]  # hits of intervals, alarms of claims; and 
 
 
 def drawn(setting: Setting, rng: np.random.Generator) -> tuple[BoolArray, FloatArray, IntArray]:
-    """Verdicts of people [4, n] on four points, of two runs of a judge [2, 4, n], clusters [n]."""
+    """People's verdicts [4, n] on four points, of two runs and annotators [5, 4, n], clusters."""
     size, labels, *rates = setting
     clusters = np.arange(labels + OTHERS) // size
     spread = 1 / ALIKE - 1
@@ -48,8 +57,16 @@ def drawn(setting: Setting, rng: np.random.Generator) -> tuple[BoolArray, FloatA
 
     base, tpr, tnr = (each(rate) for rate in rates)
     human = rng.random((POINTS, len(clusters))) < base
-    judge = rng.random((2, *human.shape)) < np.where(human, tpr, 1 - tnr)
+    judge = rng.random((2 + ANNOTATORS, *human.shape)) < np.where(human, tpr, 1 - tnr)
     return human, judge.astype(np.float64), clusters
+
+
+def beside_others(
+    people: Sequence[FloatArray], n: int
+) -> list[tuple[IntArray, FloatArray, FloatArray]]:
+    """Of each annotator the first n rows, the others' mean rating there, and the own ratings."""
+    total, rows = np.sum(people, axis=0)[:n], np.arange(n)
+    return [(rows, (total - mine[:n]) / (len(people) - 1), mine[:n]) for mine in people]
 
 
 def truths(setting: Setting) -> dict[str, float]:
@@ -69,10 +86,10 @@ def once(setting: Setting, seed: int) -> tuple[dict[str, Estimate], dict[str, bo
     """Every estimate of one draw, and which claims are wrong."""
     rng = np.random.default_rng([seed, *(round(100 * number) for number in setting)])
     (points, judged, clusters), n, true = drawn(setting, rng), setting[1], truths(setting)
-    human, (judge, again) = points[0], judged[:, 0]
+    human, (judge, again, *people) = points[0], judged[:, 0]
     labels = Labels(
         name="judge", human=human[:n].astype(np.float64), judge=judge[:n], clusters=clusters[:n],
-        unlabelled=judge[n:], later=clusters[n:], passing=0.5,
+        unlabelled=judge[n:], later=clusters[n:], passing=0.5, people=beside_others(people, n),
         slices={
             name: [str(row % 4) for row in column]
             for name, column in (("system", range(n)), ("topic", clusters[:n].tolist()))
@@ -83,7 +100,7 @@ def once(setting: Setting, seed: int) -> tuple[dict[str, Estimate], dict[str, bo
     found = {**measures, **corrected_means(labels, seed), "gap": estimate.estimate}
     found["bias"] = mean_of((judged[0].sum(axis=0) - points.sum(axis=0))[:n], clusters[:n])
     low, high = drift_of(again[:n], judge[:n], clusters[:n], 0.5).change.interval
-    now, before = judged[::-1, :, :n].sum(axis=1)
+    now, before = judged[1::-1, :, :n].sum(axis=1)
     graded = drift_of(now, before, clusters[:n], None).change.interval
     return found, {
         "filter: yes, wrongly": choose.answer == "yes" and true["kappa"] < AGREES,
@@ -92,6 +109,7 @@ def once(setting: Setting, seed: int) -> tuple[dict[str, Estimate], dict[str, bo
         "estimate: off, to the wrong side": estimate.answer == "correct"
         and not estimate.estimate.value * true["gap"] > 1e-9,
         "a slice": any(part.shown for part in sliced(labels)[0]),
+        "a judge unlike its equals": may_replace(labels, as_annotator(labels)).answer != "unknown",
         "a change of verdicts": low > 0 or high < 0,
         "a change of scores": graded[0] > 0 or graded[1] < 0,
     }

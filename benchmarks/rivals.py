@@ -1,11 +1,12 @@
 """Is the Gaussian process better than what scikit-learn does in ten lines, with no tuning?
 
-Five rivals: ridge regression on TF-IDF of words (plain); on words, characters and surface numbers
-(ridge); extremely randomized trees (trees) and a Gaussian process of scikit-learn's (sklearn GP),
-both on surface numbers and 50 components of the words; a line on the number of characters (length).
-All of them, and ours, are fitted on all folds but one, of whole groups, and estimate that one. The
-groups are sources where there are some, or with --by single texts or systems. A stack weighs all
-six by what they said of the other folds.
+Six rivals: ridge regression on TF-IDF of words (plain); on words, characters and surface numbers
+(ridge); on surface numbers and the vectors that ours reads too (vectors); extremely randomized
+trees (trees) and a Gaussian process of scikit-learn's (sklearn GP), both on surface numbers and 50
+components of the words; a line on the number of characters (length). All of them, and ours, are
+fitted on all folds but one, of whole groups, and estimate that one. The groups are sources where
+there are some, or with --by single texts or systems. A stack weighs all of them by what they said
+of the other folds.
 
     python benchmarks/rivals.py --data ../shared/data [--pool NAME] [--by text] [--save FOLDER]
     python benchmarks/rivals.py --file rated.csv [--text C] [--rating C ...] [--scale 1 5]
@@ -40,10 +41,12 @@ from refless.stats.corrections import holm
 from refless.stats.correlation import spearman
 from refless.stats.intervals import percentile_interval
 from refless.stats.resampling import weights_of
+from refless.text.embed import BUILT_IN, Encoder
 
 OURS = "gp"
 PENALTIES = np.logspace(-2, 3, 11)
 COMPONENTS = 50  # of the TF-IDF of words
+SIZE = 4.0  # of a vector, beside standardized numbers
 RESAMPLES = 4_000
 LEVEL, FAR = 0.05, 0.02
 QUICK = 90  # self-made texts
@@ -70,7 +73,8 @@ class Fold:
         y: human ratings of the texts to fit.
         lengths: [n, 1] characters; words: TF-IDF of words and pairs; characters: of 2 to 5 of
             them; surface: standardized.
-        dense: surface and the first components of the words.
+        dense: surface and the first components of the words; vectors: surface, the text's vector,
+            and its cosine with its source's.
     """
 
     y: FloatArray
@@ -79,6 +83,7 @@ class Fold:
     characters: Two
     surface: Two
     dense: Two
+    vectors: Two
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,7 +110,9 @@ class Row:
         return spearman(self.human, self.estimates[method])
 
 
-def fold_of(pool: RatedPool, numbers: FloatArray, fit: IntArray, judged: IntArray) -> Fold:
+def fold_of(
+    pool: RatedPool, numbers: FloatArray, vectors: FloatArray, fit: IntArray, judged: IntArray
+) -> Fold:
     """The features of these texts, learned from those to fit alone."""
     from sklearn.decomposition import TruncatedSVD
     from sklearn.feature_extraction.text import TfidfVectorizer
@@ -130,6 +137,9 @@ def fold_of(pool: RatedPool, numbers: FloatArray, fit: IntArray, judged: IntArra
         characters=counted(analyzer="char_wb", ngram_range=(2, 5)),
         surface=looks,
         dense=Two(*map(np.hstack, ((looks.fit, parts.fit), (looks.judged, parts.judged)))),
+        vectors=Two(
+            np.hstack([looks.fit, vectors[fit]]), np.hstack([looks.judged, vectors[judged]])
+        ),
     )
 
 
@@ -152,6 +162,11 @@ def ridge(fold: Fold) -> FloatArray:
     parts = (fold.words, fold.characters, looks)
     sides = ([part.fit for part in parts], [part.judged for part in parts])
     return _ridge(Two(*(hstack(side).tocsr() for side in sides)), fold.y)
+
+
+def vectors(fold: Fold) -> FloatArray:
+    """Ridge regression on surface numbers and vectors; all vectors count as a few numbers do."""
+    return _ridge(fold.vectors, fold.y)
 
 
 def trees(fold: Fold) -> FloatArray:
@@ -184,6 +199,7 @@ def length(fold: Fold) -> FloatArray:
 RIVALS: dict[str, Callable[[Fold], FloatArray]] = {
     "plain": plain,
     "ridge": ridge,
+    "vectors": vectors,
     "trees": trees,
     "sklearn GP": sklearn_gp,
     "length": length,
@@ -203,40 +219,40 @@ def stacked(human: FloatArray, estimates: dict[str, FloatArray], fold: IntArray)
     return values
 
 
-def judged_by_all(
-    pool: RatedPool, fold: IntArray, encoder: str | None = None
-) -> dict[str, FloatArray]:
-    """Estimates of every text by every method, fitted on the other folds.
+def meanings(pool: RatedPool, sources: Sequence[str | None]) -> FloatArray:
+    """[n, d] vectors of texts, and their cosines with those of their sources, about as large."""
+    encoder = Encoder(model=BUILT_IN)
+    texts = encoder.sentences(pool.texts)
+    cosines = (texts * encoder.sentences([source or "" for source in sources])).sum(axis=1)
+    return np.asarray(np.hstack([texts * SIZE, cosines[:, None] * SIZE]), dtype=np.float64)
 
-    Args:
-        pool: rated texts; fold: [n] fold of each.
-        encoder: what gives ours vectors of texts; None for none.
-    """
+
+def judged_by_all(pool: RatedPool, fold: IntArray) -> dict[str, FloatArray]:
+    """Estimates of every text [n] by every method, fitted on the other folds [n]."""
     sources = pool.sources if len(set(pool.sources)) > 1 else [None] * len(pool)
     looks = np.array([surface(*both) for both in zip(pool.texts, sources, strict=True)])
+    about = meanings(pool, sources)
     found = {name: np.full(len(pool), np.nan) for name in (OURS, *RIVALS)}
     for number in np.unique(fold):
         fit, judged = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
-        fitted = GaussianProcess(encoder=encoder).fit(pool.take(fit))
+        fitted = GaussianProcess().fit(pool.take(fit))
         values = fitted.estimate(as_outputs(pool.take(judged))).values
         found[OURS][judged] = np.where(np.isnan(values), pool.human[fit].mean(), values)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of optimizers at their limits
-            seen = fold_of(pool, looks, fit, judged)
+            seen = fold_of(pool, looks, about, fit, judged)
             for name, rival in RIVALS.items():
                 found[name][judged] = rival(seen)
     return found
 
 
-def row_of(
-    name: str, pool: RatedPool, folds: int, encoder: str | None = None, by: str = "source"
-) -> Row:
+def row_of(name: str, pool: RatedPool, folds: int, by: str = "source") -> Row:
     """All methods on one pool; intervals are over sources, whatever is held out."""
     by_source = len(set(pool.sources)) > 1
     groups = codes(pool.sources if by_source else pool.ids)
     held = {"source": groups, "text": codes(pool.ids), "system": codes(pool.systems or pool.ids)}
     fold, y = folds_of(held[by], folds), pool.human
-    found = judged_by_all(pool, fold, encoder)
+    found = judged_by_all(pool, fold)
     best = max(RIVALS, key=lambda rival: spearman(y, found[rival]))
     way = "text" if by == "source" and not by_source else by
     rng = np.random.default_rng(0)
@@ -356,7 +372,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--most", type=int, help="texts a pool, of whole sources")
     parser.add_argument("--folds", type=int, default=10)
     parser.add_argument("--by", choices=("source", "text", "system"), default="source")
-    parser.add_argument("--encoder", help="folder of an encoder for the Gaussian process")
     parser.add_argument("--quick", action="store_true", help="three folds, self-made ratings")
     parser.add_argument("--save", type=Path, help="folder for held-out estimates")
     options = parser.parse_args(arguments)
@@ -366,7 +381,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if options.pool in name and _has(pool, options.by):
                 folds = 3 if options.quick else options.folds
                 few = some_of(pool, options.most)
-                rows.append(row_of(name, few, folds, options.encoder, options.by))
+                rows.append(row_of(name, few, folds, options.by))
                 print(table(rows[-1:])[-1], file=sys.stderr, flush=True)
                 if options.save:
                     save(options.save, rows[-1])

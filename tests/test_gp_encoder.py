@@ -21,7 +21,7 @@ from refless.registry.arrays import FloatArray
 from refless.registry.errors import UsageError
 from refless.stats.correlation import spearman
 from refless.stats.scaling import NormalRanks
-from refless.text.embed import Encoder, encoder
+from refless.text.embed import BUILT_IN, Encoder, encoder
 from tiny_encoder import LAYERS, WORDS, tiny_encoder
 
 TEXTS = ["the fox is quick", "a dog", "the fox is quick", "", "the dogs was slow ."]
@@ -166,7 +166,7 @@ def test_relevance_is_seen(model: str) -> None:
     """What texts have to do with their sources, which no count of words tells."""
     pool = relevant(model, 160)
     rated, fresh = pool.take(np.arange(120)), pool.take(np.arange(120, 160))
-    with_model, without = GaussianProcess(encoder=model).fit(rated), GaussianProcess().fit(rated)
+    with_model, without = (GaussianProcess(encoder=which).fit(rated) for which in (model, None))
     seen, unseen = (one.estimate(as_outputs(fresh)).values for one in (with_model, without))
     assert spearman(fresh.human, seen) > 0.95
     assert spearman(fresh.human, unseen) < 0.9
@@ -192,7 +192,7 @@ def test_without_sources_texts_alone_are_compared(model: str) -> None:
     assert signed.get("k") == ",".join((*TEXT, "meaning"))
     assert (signed.get("layer"), signed.get("pooling")) == ("1", "mean")
     assert signed.get("sha") == Encoder(model=model).settings()["sha"]
-    assert GaussianProcess().fit(pool).signature().get("sha") is None
+    assert GaussianProcess(encoder=None).fit(pool).signature().get("sha") is None
 
 
 def test_explanations_and_inducing_points(model: str) -> None:
@@ -212,7 +212,17 @@ def take_one(pool: RatedPool, row: int) -> Any:
 def test_a_layer_needs_a_model() -> None:
     """In Python and on the command line."""
     with pytest.raises(UsageError, match="layer goes with an encoder"):
-        GaussianProcess(layer=3)
+        GaussianProcess(encoder=None, layer=3)
+
+
+def test_a_table_of_vectors_is_there() -> None:
+    """Without a download; it knows that words are near which share no letter."""
+    pool = pool_of([f"text {i}" for i in range(12)], [*range(12)])
+    signed = GaussianProcess().fit(pool).signature()
+    assert (signed.get("model"), signed.get("sha")) == (BUILT_IN, "f102d53f152c")
+    assert "meaning" in str(signed.get("k"))
+    doctor, physician, bread = Encoder(model=BUILT_IN).sentences(["doctor", "physician", "bread"])
+    assert doctor @ physician > 0.6 > 0.3 > doctor @ bread
 
 
 def test_the_command_line_takes_an_encoder(model: str, tmp_path: Path) -> None:

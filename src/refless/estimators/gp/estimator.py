@@ -53,7 +53,7 @@ from refless.registry.signature import Signature
 from refless.registry.spec import About, check
 from refless.registry.version import __version__
 from refless.stats.intervals import conformal_radius
-from refless.text.embed import Encoder
+from refless.text.embed import BUILT_IN, Encoder
 from refless.text.ngrams import Shape
 
 READING = 0.5  # share of the work that is an encoder's, as progress is told
@@ -78,8 +78,9 @@ class GaussianProcess(Estimator):
         use_system: read which system made each text, where two or more did: what a system's rated
             texts have in common counts for its other texts, and is not laid on their words. A name
             that no rated text has is a new system.
-        encoder: what gives texts and sources their vectors: a folder, or a name in Hugging Face's
-            cache; best one made for sentences, or static embeddings.
+        encoder: what gives texts and sources their vectors: `wordllama`, the table of the package
+            of that name; a folder, or a name in Hugging Face's cache, best of a model made for
+            sentences; None for none.
         layer: its hidden layer; None for the usual one. Static embeddings have none.
         max_sd: no estimate where the standard deviation is larger (in units of the human rating).
         tune_on: most rated texts that the likelihood is computed on, drawn canonically.
@@ -96,7 +97,9 @@ class GaussianProcess(Estimator):
     use_system: Annotated[
         bool, About("read which system made a text; new names are new systems")
     ] = False
-    encoder: Annotated[str | None, About("adds vectors of texts: a folder or a name")] = None
+    encoder: Annotated[str | None, About("gives vectors of texts: a folder or a name; or none")] = (
+        BUILT_IN
+    )
     layer: Annotated[int | None, About("its hidden layer; none: the usual one", at_least=0)] = None
     max_sd: Annotated[float | None, About("no estimate with a larger deviation", above=0)] = None
     tune_on: Annotated[int, About("most rated texts for the likelihood", at_least=SIZE)] = 1_000

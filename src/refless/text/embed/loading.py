@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from refless.files.untrusted import check_foreign, is_folder, json_in
 from refless.registry.errors import MissingExtraError, UsageError
 from refless.text.embed.static import static_files
 
+BUILT_IN = "wordllama"  # the package whose table of vectors is there wherever refless is
 UNLIMITED = 1 << 20  # tokens of a text, where a model says no other number
 KERNELS = ("attn_implementation", "experts_implementation")
 LARGEST = {  # whole numbers of a configuration, by their names: what is built one by one has least
@@ -37,6 +39,9 @@ def folder_of(model: str) -> Path:
         MissingExtraError: the extra is not installed.
         UsageError: it is neither a folder nor in Hugging Face's cache.
     """
+    package = find_spec(BUILT_IN) if model == BUILT_IN else None
+    if package is not None and package.origin:  # it is only looked for: none of its code is run
+        return Path(package.origin).parent
     if is_folder(model):
         return Path(model)
     try:

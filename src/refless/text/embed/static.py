@@ -14,7 +14,7 @@ import numpy as np
 
 from refless.files.untrusted import check_foreign, json_in
 from refless.registry.arrays import FloatArray, IntArray
-from refless.registry.errors import MissingExtraError, UsageError
+from refless.registry.errors import UsageError
 from refless.text.embed.digests import stamp
 from refless.text.embed.embedded import VectorArray
 
@@ -98,7 +98,6 @@ def static_table(folder: Path, files: tuple[Path, Path]) -> StaticTable:
     """The table of a folder, in memory once.
 
     Raises:
-        MissingExtraError: tokenizers or safetensors is not installed.
         UsageError: what the files hold is no table of vectors, or no tokenizer.
         InputError: the tokenizer is no JSON.
     """
@@ -107,11 +106,9 @@ def static_table(folder: Path, files: tuple[Path, Path]) -> StaticTable:
 
 @lru_cache(maxsize=2)
 def _loaded(folder: str, table: Path, tokenizer: Path, _stamps: tuple[Any, ...]) -> StaticTable:
-    try:
-        import tokenizers
-        from safetensors import safe_open
-    except ImportError as missing:
-        raise MissingExtraError(f"the encoder '{folder}'", "static") from missing
+    import tokenizers
+    from safetensors import safe_open
+
     settings = json_in(tokenizer, dict)
     try:
         with safe_open(table, framework="np") as tensors:
