@@ -8,6 +8,7 @@ extensions = ["sphinx.ext.autodoc", "sphinx.ext.napoleon", "myst_nb"]
 exclude_patterns = ["skills", "conf.py"]
 html_theme, html_title = "furo", "refless"
 html_show_sourcelink = False
+html_static_path, html_css_files = ["_static"], ["refless.css"]
 myst_heading_anchors = 4
 myst_enable_extensions = ["colon_fence"]
 nb_execution_mode = "force"
