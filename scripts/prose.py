@@ -2,6 +2,7 @@
 """Words of every page, and the sentences that are longer than thirty: `prose.py`."""
 
 import re
+import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -44,11 +45,10 @@ def long_sentences() -> list[tuple[Path, str]]:
 
 def main() -> None:
     """Prints both."""
-    for page in sorted(pages(), key=words):
-        print(f"{words(page):6,}  {page.relative_to(ROOT)}")
-    print(f"{sum(map(words, pages())):6,}  in all\n")
-    for page, sentence in long_sentences():
-        print(f"{page.relative_to(ROOT)}: {sentence}\n")
+    lines = [f"{words(page):6,}  {page.relative_to(ROOT)}" for page in sorted(pages(), key=words)]
+    lines += [f"{sum(map(words, pages())):6,}  in all"]
+    lines += [f"\n{page.relative_to(ROOT)}: {sentence}" for page, sentence in long_sentences()]
+    sys.stdout.write("\n".join(lines) + "\n")
 
 
 if __name__ == "__main__":
