@@ -3,8 +3,7 @@
     python benchmarks/matching.py [--texts FILE] [--limit N] [--quick]
 
 Ours and the sparse product sum the ratings of all neighbours at tau 0.08; the others score a random
-sample of the same pairs. README.md, beside this file, says what each row is. Exit status 1 where
-results differ, 2 where a file cannot be used.
+sample of the same pairs. Exit status 1 where results differ, 2 where a file cannot be used.
 """
 
 from __future__ import annotations

@@ -48,6 +48,14 @@ def test_it_is_installed_from_where_it_is(tmp_path: Path) -> None:
     assert "numpy" not in (tmp_path / "version.txt").read_text()
 
 
+def test_the_file_that_fit_writes_is_cached() -> None:
+    """The cache keeps what the next step looks for and makes."""
+    text = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
+    (path,) = re.findall(r"^ +path: (\S+)\n +key: ", text, flags=re.MULTILINE)
+    assert f"run: test -f {path} || refless fit" in text
+    assert f"--to {path}\n" in text
+
+
 @pytest.mark.parametrize(
     ("least", "status", "checks"), [("1.01", 0, False), ("4.9", 3, False), ("2.9", 0, True)]
 )

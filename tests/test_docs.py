@@ -17,6 +17,10 @@ from refless.commands import COMMANDS, function_of
 from refless.commands.parameters import parameters_of
 
 ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "scripts"))
+
+from prose import long_sentences, pages, words
+
 DATA = Path(os.environ.get("REFLESS_DATA", ROOT.parent / "shared" / "data"))
 HUSE = DATA / "huse-summarization" / "judgements.tsv"
 NAMES = (
@@ -33,7 +37,7 @@ NAMES = (
     "quality",
     "studies",
 )
-WRITTEN = sorted((ROOT / "docs").rglob("*.md"))  # every page, evidence and the skill too
+WRITTEN = pages()  # all Markdown of the project
 MOST_WORDS = 30_000  # of all of them: whoever writes more leaves something out
 SKILL = ROOT / "docs" / "skills" / "refless" / "SKILL.md"
 PAGES = [
@@ -203,7 +207,7 @@ def shows(page: Path) -> None:
 
 def test_links_lead_somewhere() -> None:
     """Files that a page links to are there, and so are headings that it links to."""
-    for page in [*ROOT.glob("*.md"), *WRITTEN]:
+    for page in WRITTEN:
         for link in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
             if link.startswith(("https://", "http://")):
                 continue
@@ -239,7 +243,7 @@ def test_pages_name_flags_that_there_are() -> None:
         function = function_of(name)
         flags = {flag for one in parameters_of(function) for flag in one.flags}
         own |= flags | {f"--no-{flag.removeprefix('--')}" for flag in flags}
-    for page in [ROOT / "README.md", *WRITTEN]:
+    for page in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]:
         for line in page.read_text(encoding="utf-8").splitlines():
             if not any(word in line for word in ELSEWHERE):
                 named = set(re.findall(r"(?<![\w-])--[a-z][a-z0-9-]+", line))
@@ -259,28 +263,13 @@ def test_seldom_needed_flags_are_documented() -> None:
 
 def test_pages_can_be_read() -> None:
     """All pages together have fewer words than a reader gives an evening to."""
-    words = sum(len(page.read_text(encoding="utf-8").split()) for page in WRITTEN)
-    assert words <= MOST_WORDS
-    assert len((ROOT / "CHANGELOG.md").read_text(encoding="utf-8").split()) <= 2_000
-
-
-def sentences(page: Path) -> list[str]:
-    """Of the prose: code, tables, headings and pictures left out; a link counts as its words."""
-    text = page.read_text(encoding="utf-8")
-    prose = re.sub(r"\A---\n.*?^---$|^(```|:::).*?^\1$", "\n", text, flags=re.DOTALL | re.MULTILINE)
-    prose = re.sub(r"^(\||#|!\[|<|    ).*$", "\n", prose, flags=re.MULTILINE)
-    prose = re.sub(r"\]\([^)]*\)", "]", re.sub(r"`[^`]*`", "code", prose))
-    parts = re.split(
-        r"(?<=[.?!:])[*)]*\s+(?=[^a-z])|\n\s*\n|^\s*(?:[-*]|\d\.)\s", prose, flags=re.MULTILINE
-    )
-    return [" ".join(part.split()) for part in parts if part.strip()]
+    assert sum(map(words, WRITTEN)) <= MOST_WORDS
+    assert words(ROOT / "CHANGELOG.md") <= 2_000
 
 
 def test_few_sentences_are_long() -> None:
-    """Fewer than forty have more than thirty words; the failure lists them."""
-    pages = [ROOT / "README.md", *WRITTEN]
-    long = [(page.name, one) for page in pages for one in sentences(page) if len(one.split()) > 30]
-    assert len(long) < 40, "\n".join(f"{name}: {one}" for name, one in long)
+    """Fewer than forty have more than thirty words; scripts/prose.py lists them."""
+    assert len(long_sentences()) < 40
 
 
 def test_readme_is_short() -> None:
@@ -290,6 +279,5 @@ def test_readme_is_short() -> None:
 
 def test_kriging_is_named_once() -> None:
     """Where the Gaussian process is explained, for those who know it by that name."""
-    pages = [ROOT / "README.md", *WRITTEN]
-    text = "".join(page.read_text(encoding="utf-8") for page in pages).lower()
+    text = "".join(page.read_text(encoding="utf-8") for page in WRITTEN).lower()
     assert text.count("kriging") == 1

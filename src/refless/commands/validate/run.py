@@ -66,7 +66,7 @@ def validate(
     or who won) it shows how often the text that people preferred is picked.
 
     Args:
-        rated: Files of rated texts, or one index folder, or files of preference pairs.
+        rated: Files of rated texts, or of preference pairs.
         estimator: An estimator, with parameters if any: gp:max_sd=0.2. Repeatable. Without it: gp,
             bleu-neighbors and a kernel-weighted mean.
         group: What is held out together: id (each text alone), text (equal texts), source, system,
