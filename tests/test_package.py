@@ -79,7 +79,7 @@ def test_oldest_versions_are_the_lower_bounds() -> None:
     oldest = pinned("constraints-oldest.txt")
     assert oldest.keys() == required().keys()
     for name, bounds in required().items():
-        least = re.search(r">=([\d.]+)", bounds)
+        least = re.search(r"[>=]=([\w.]+)", bounds)
         assert least, name
         assert re.fullmatch(re.escape(least[1]) + r"(\.0)*", oldest[name]), name
 

@@ -64,6 +64,7 @@ class DemoResult(Result):
         lines = (
             f"  refless validate {rated} --scale 1 5 --group source",
             f"  refless score {outputs} --rated {rated} --scale 1 5",
+            f"  refless compare {rated} --scale 1 5",
         )
         more = "To have this sample as files: refless demo --out-dir sample"
         return lines if self.out_dir is not None else (*lines, more)

@@ -144,7 +144,7 @@ def audit_sections(audit: Audit) -> tuple[Section, ...]:
         if each.undefined
     ]
     usual = (
-        f"It gives {audit.usual:g} to {percent(audit.usual_share)} of all "
+        f"Its most frequent score is {audit.usual:g}, in {percent(audit.usual_share)} of all "
         f"{counted(audit.n + audit.unlabelled, 'row')}."
     )
     if people:
