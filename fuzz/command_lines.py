@@ -118,9 +118,6 @@ LINES: tuple[Line, ...] = (
         for wrong in ("epochs=0", "vectors=damaged.jsonl.gz", "hidden=-1", "device=\x1b[2J")
     ),
     ("metric", "good.jsonl", "-m", ""), ("metric", "good.jsonl", "-m", "bleu", "-m", "bleu"),
-    ("metric", "good.jsonl", "-m", "movers:vectors=damaged.jsonl.gz", "--column", "reference=text"),
-    ("metric", "good.jsonl", "-m", "movers:vectors=binary", "--column", "reference=text"),
-    ("metric", "good.jsonl", "-m", "movers:model=.", "--column", "reference=text"),
     ("metric", "good.jsonl", "-m", "bertscore:model=folder", "--column", "reference=text"),
     ("metric", "good.jsonl", "--reference-file", "binary"), ("metric", "--reference-file", ""),
     ("judge", "good.jsonl", "--score-column", "\x1b"), ("judge", "good.jsonl", "--unit", "-1"),
