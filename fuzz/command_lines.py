@@ -125,7 +125,7 @@ LINES: tuple[Line, ...] = (
     ("mine",), ("mine", "--out-dir", "."), ("mine", "--ratings", "good.jsonl", "--out-dir", "."),
     ("mine", "good.jsonl", "--seeds", "good.jsonl", "--out-dir", "x" * 300),
     ("stress", "good.jsonl"), ("stress", "good.jsonl", "--scorer", "exit 7"),
-    ("stress", "good.jsonl", "--scorer", "\x1b"), ("stress", "good.jsonl", "--timeout", "-1"),
+    ("stress", "good.jsonl", "--scorer", "\x1b"), ("stress", "good.jsonl", "--probe", "x"),
     ("demo", "--out-dir", "good.jsonl"), ("demo", "--out-dir", ""), ("demo", "--seed", "-1"),
     ("demo", "--out-dir", "x" * 300), ("demo", "--out-dir", "/proc/x"),
     ("list", "nope"), ("list", "metrics", "--get", "x"), ("list", "estimators", "-o", "x.exe"),
