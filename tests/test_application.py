@@ -117,7 +117,7 @@ CALLS: dict[str, Callable[[Path], Result]] = {
         f / "scored.jsonl", metrics="bleu", probe=["frequent", "references"], resamples=QUICK,
     ),
     "mine": lambda f: refless.mine(
-        f / "triples.jsonl", seeds=[f / "triples.jsonl"], out_dir=str(f / "mined"), n=2, alpha=0.25
+        f / "triples.jsonl", seeds=[f / "triples.jsonl"], out_dir=str(f / "mined"), n=2
     ),
 }  # fmt: skip
 
