@@ -1,6 +1,6 @@
 """Probes of words, references and directions, on outputs whose answers are known."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -132,6 +132,13 @@ def test_frequent_words_and_their_control(material: Material) -> None:
     assert "rewards function words" in probe.verdict
 
 
+def test_texts_without_words() -> None:
+    """Nothing can be replaced in them, which is said."""
+    outputs = Outputs(ids=numbered(3), texts=("...", "", "?"), references=(("!", "."),) * 3)
+    found = stress(Counts(), material_of(outputs), Plan(probes=("frequent",)), label="x")
+    assert "no words" in found.skipped["frequent"]
+
+
 def test_content_words_may_count_for_more(material: Material) -> None:
     """A metric that counts 'near'... is told apart from one that rewards function words."""
     probe = frequent_probe(Counts(word="dog"), material, FEW, ("the",))
@@ -244,8 +251,6 @@ def test_seed_is_heard_and_signed() -> None:
 def test_what_cannot_be_run_is_said() -> None:
     """One reference, no training set, no ratings: three reasons."""
     outputs = outputs_of(10, ("good",))
-    from dataclasses import replace
-
     single = replace(outputs, references=tuple(row[:1] for row in outputs.references))
     found = stress(BLEU(), material_of(single), FEW, label="bleu")
     assert [*found.skipped] == ["references", "sentence", "stuffing"]

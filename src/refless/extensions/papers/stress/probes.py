@@ -67,6 +67,9 @@ def frequent_probe(
 
     Args:
         words: in lower case; without them the five most frequent ones.
+
+    Raises:
+        UsageError: texts without words.
     """
     from bm25s.stopwords import STOPWORDS_EN_PLUS
 
@@ -74,6 +77,8 @@ def frequent_probe(
     label, outputs = subject(metric, material)
     counts = w.counted(outputs.texts)
     chosen = words or w.most_frequent(counts, WORDS)
+    if not chosen:
+        raise UsageError("the texts contain no words")
     changed = {word: w.replaced(outputs.texts, {word: UNKNOWN}) for word in chosen}
     largest = max(chosen, key=lambda word: counts[word])
     random = w.control(outputs.texts, changed[largest].share, UNKNOWN, stop, plan.seed)
