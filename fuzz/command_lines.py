@@ -49,7 +49,7 @@ ON_ROWS: dict[str, Line] = {  # each command with IT where a file of rows goes
     "stress": ("stress", "IT", "-m", "bleu"),
 }
 IN_SPECS = (
-    "bleu-neighbors:kernel=(bleu*:tokenize=words,stop_words=({}))",
+    "bleu-neighbors:kernel=(bleu*:tokenize=({}))",
     "gp:encoder=({})",
     "ratpred:model=({})",
 )
@@ -115,7 +115,7 @@ LINES: tuple[Line, ...] = (
     ("train", "good.jsonl", "--to", "t.safetensors", "--estimator", "gp"),
     *(
         ("train", "good.jsonl", "--to", "t.safetensors", "--estimator", f"ratpred:{wrong}")
-        for wrong in ("epochs=0", "vectors=damaged.jsonl.gz", "hidden=-1", "device=\x1b[2J")
+        for wrong in ("epochs=0", "hidden=-1", "device=\x1b[2J")
     ),
     ("metric", "good.jsonl", "-m", ""), ("metric", "good.jsonl", "-m", "bleu", "-m", "bleu"),
     ("metric", "good.jsonl", "-m", "bertscore:model=folder", "--column", "reference=text"),
