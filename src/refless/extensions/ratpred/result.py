@@ -20,9 +20,8 @@ from refless.report.wording import MEASURES, interval, measure, number, title, w
 
 FEWEST = 20  # texts that a verdict needs
 OPTIMISTIC = (
-    "These texts also chose the epoch to keep, so the numbers are optimistic. With the estimator "
-    "ratpred, 'refless validate' estimates every rated text by networks that have not seen it; "
-    "they are of the published size and schedule, whatever was asked for here."
+    "These texts also chose the epoch to keep, so the numbers are optimistic. 'refless validate' "
+    "with the same --estimator estimates every rated text by networks that have not seen it."
 )
 CHOICE = (
     "After each epoch a network estimates the texts of the validation split, and its epoch with "
